@@ -31,6 +31,7 @@ type Engine struct {
 	Executed   Slot[stages.Executed]   // after execute: the steps are over and the program has its reply
 
 	submitted Slot[stages.Submitted] // before register; for traces
+	watch     *tracing.Run           // nil if nobody traces
 
 	options Options
 }
@@ -122,12 +123,13 @@ func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], name string, inserted
 
 // traced performs an operation and makes spans of it if the span of ctx is recorded.
 func (e *Engine) traced(ctx context.Context, k kind) (*Result, error) {
-	info := stages.RunInfo{Organization: e.options.Organization, Project: e.options.Project, Stack: e.options.Stack, DryRun: k.dryRun}
+	info := stages.RunInfo{Organization: e.options.Organization, Project: e.options.Project, Stack: e.options.Stack, DryRun: k.dryRun, Parallel: e.options.workers(k)}
 	ctx, run := tracing.Begin(ctx, k.name, info)
 	if run == nil {
 		return e.perform(ctx, k)
 	}
 	own := *e // the slots of the caller stay as they are
+	own.watch = run
 	own.options.Providers = run.Host(e.options.Providers)
 	own.options.Program = run.Program(e.options.Program)
 	own.options.Observe = run.Observe(e.options.Observe)
@@ -190,7 +192,7 @@ func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
 // Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is
 // changed, and the program does not run; Options.Program is only asked for the versions of its packages and may be nil.
 // Invalid requests are refused before anything is done. If a request fails later, only what belongs to it is not
-// imported, and the error is a [*FailedError].
+// imported, and the error is a [*FailedError]. Without requests nothing is imported, which is no error.
 func (e *Engine) Import(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, kind{name: "import", imports: requests})
 }
@@ -203,6 +205,9 @@ func (e *Engine) PreviewImport(ctx context.Context, requests ...stages.ImportReq
 func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
 	if err := stages.CheckImports(e.options.Stack, e.options.Project, k.imports); err != nil {
 		return nil, err
+	}
+	if k.imports == nil {
+		k.imports = []stages.ImportRequest{}
 	}
 	return e.operate(ctx, k)
 }

@@ -1,10 +1,13 @@
 package sluice
 
 import (
+	"context"
 	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Interrupts stops an operation in an orderly way. The zero value is ready to use; its methods may be
+// Interrupts pauses and stops an operation in an orderly way. The zero value is ready to use; its methods may be
 // called from any goroutine, at any time, any number of times.
 type Interrupts struct {
 	mu       sync.Mutex
@@ -12,6 +15,51 @@ type Interrupts struct {
 	canceled bool
 	onStop   []func()
 	onCancel []func()
+	resumed  *await.Event // fires at the end of the pause; nil if there is none
+}
+
+// Pause keeps further steps from beginning until Resume is called; running ones go on. Stop ends a paused operation, too.
+func (i *Interrupts) Pause() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.resumed == nil {
+		i.resumed = await.NewEvent()
+	}
+}
+
+// Resume ends a pause.
+func (i *Interrupts) Resume() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.resumed != nil {
+		i.resumed.Fire()
+		i.resumed = nil
+	}
+}
+
+// Paused reports whether Pause has been called, and Resume not since.
+func (i *Interrupts) Paused() bool { return i.pause() != nil }
+
+func (i *Interrupts) pause() *await.Event {
+	if i == nil {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.resumed
+}
+
+// admit waits until there is no pause, or ctx ends.
+func (i *Interrupts) admit(ctx context.Context) error {
+	for {
+		resumed := i.pause()
+		if resumed == nil {
+			return nil
+		}
+		if err := resumed.Wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // Stop ends admission: no further operation starts, running ones finish and are recorded.

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/operation"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -20,13 +21,13 @@ type kind struct {
 	name    string // for messages: "update failed"
 	dryRun  bool
 	mode    stages.Mode
-	imports []stages.ImportRequest // nothing but these imports
+	imports []stages.ImportRequest // nothing but these imports; nil for other operations
 	// recovers is true for a refresh of pending operations only.
 	recovers bool
 }
 
 // hasPlans reports whether there are plans for the operation: for updates and their previews.
-func (k kind) hasPlans() bool { return k.mode == stages.ModeUpdate && len(k.imports) == 0 }
+func (k kind) hasPlans() bool { return k.mode == stages.ModeUpdate && k.imports == nil }
 
 // previewWorkers is how many chains of steps a preview takes at once: it changes nothing, so --parallel does not bound it.
 const previewWorkers = 256
@@ -78,6 +79,10 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 		return nil, err
 	}
 	s.Assemble = own.assemble
+	if e.watch != nil {
+		s.Stages.Watch = stages.Watch{Queued: e.watch.Queued, Phase: e.watch.Phase}
+		s.Calls.DuringWait = e.watch.Waits
+	}
 	out, err := operation.Perform(ctx, s)
 	if err != nil {
 		if !s.Stages.ShowSecrets {
@@ -88,6 +93,9 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	result := &Result{
 		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
 		about: out.About, decided: out.Decided, isSensitive: e.options.Config.isSensitive(),
+	}
+	if p, ok := e.options.Program.(source.Locator); ok {
+		result.locate = p.Locate
 	}
 	if out.Ended == stages.Succeeded {
 		return result, nil
@@ -138,14 +146,11 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 			Organization: o.Organization, Project: o.Project, Stack: o.Stack, Config: plain, ConfigSecretKeys: secret,
 			DryRun: k.dryRun, Parallel: o.parallel(),
 		},
-		Directory: o.Directory, Mode: k.mode, Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit, Autonamer: o.Autonamer,
-		Workers: o.parallel(), PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
+		Directory: o.Directory, Mode: k.mode, Judges: stages.Judges{Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit}, Autonamer: o.Autonamer,
+		Pace: stages.Pace{Workers: o.workers(k), Admit: o.Interrupts.admit}, PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
 		IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		Legacy:  stages.Legacy{Diff: o.Legacy.Diff, RefreshDiff: o.Legacy.RefreshDiff},
 		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,
-	}
-	if k.dryRun && o.Parallel == 0 {
-		s.Workers = previewWorkers
 	}
 	if k.hasPlans() {
 		s.Plan, s.MakePlan = o.Plan, o.MakePlan
@@ -158,6 +163,14 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 		s.Autonamer, err = o.autonamer()
 	}
 	return s, err
+}
+
+// workers is how many chains of steps an operation takes at once.
+func (o Options) workers(k kind) int {
+	if k.dryRun && o.Parallel == 0 {
+		return previewWorkers
+	}
+	return o.parallel()
 }
 
 func (o Options) parallel() int {

@@ -81,7 +81,7 @@ type Options struct {
 
 	// Observe is called with each event, one at a time. It must not block for long.
 	Observe func(stages.Event)
-	// Interrupts stops the operation in an orderly way; nil if nothing does.
+	// Interrupts pauses and stops the operation in an orderly way; nil if nothing does.
 	Interrupts *Interrupts
 	Log        *slog.Logger // nil discards
 	// Now is the clock by which states are stamped; nil is the real one.

@@ -123,7 +123,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
-		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow,
+		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant,
 	}
 	if o.Note != nil {
 		options.Note = func(text string) { o.Note(text) }
@@ -146,6 +146,19 @@ func (o PluginOptions) allow(name string) error {
 		return nil
 	}
 	return source.NoPluginDebugger(name, "it is an executable; start it in a debugger yourself, and give its port with PULUMI_DEBUG_PROVIDERS="+name+":PORT")
+}
+
+// meant returns the package that somebody may mean who writes a name for which there is not a plugin: one that is installed or built
+// in. It returns "" if none is near.
+func (o PluginOptions) meant(name string) string {
+	known := o.providers()
+	if !o.refusesBuiltins() {
+		known = append(known, BuiltinProviders()...)
+	}
+	if near := source.Near(name, known); near != name {
+		return near
+	}
+	return "" // another version of it is there
 }
 
 // startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
@@ -298,6 +311,10 @@ func BuiltinProviders() []string { return catalog.All().Names() }
 // IsBuiltin reports whether a provider is served in process when no plugin of its name is installed.
 func IsBuiltin(spec providers.Spec) bool { return catalog.All().Serves(spec) }
 
+func (o PluginOptions) refusesBuiltins() bool {
+	return o.NoBuiltins || o.Config[BuiltinsKey].Text == "false"
+}
+
 // builtins serves in process what no plugin serves.
 type builtins struct {
 	plugins *plugin.Host
@@ -309,7 +326,7 @@ type builtins struct {
 
 // newBuiltins returns the host that o asks for: that of plugins alone if built-in providers are turned off.
 func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
-	if o.NoBuiltins || o.Config[BuiltinsKey].Text == "false" {
+	if o.refusesBuiltins() {
 		return plugins
 	}
 	b := &builtins{plugins: plugins, catalog: catalog.All(), note: o.Note, debug: o.Debug, options: native.Options{

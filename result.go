@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -27,6 +28,7 @@ type Result struct {
 	about       why.About
 	decided     []stages.Decided
 	isSensitive func(string) bool
+	locate      stages.Locate
 }
 
 // HasChanges reports whether anything but same, read and discard was counted (steps.md 8.3).
@@ -45,14 +47,33 @@ func (r *Result) HasChanges() bool {
 
 // Decisions returns what the operation decided, and why, whether or not it was done. Each call computes it again, in time
 // linear in the resources and their dependencies.
-func (r *Result) Decisions() *why.Log {
-	return why.New(r.about, r.decided, r.isSensitive)
+func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
+
+// DecisionsSince is [Result.Decisions] for a caller that knows which settings have changed since the last operation: values that come
+// from them are theirs, and not the program's. changed is called at most once, and only if that matters.
+func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
+	return why.New(r.about, r.decided, why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed})
 }
 
 // Why explains what the operation decided about a resource: the chain of reasons from the decision back to the edit of the
 // program, the option or the outside event that caused it, across resources. It returns nil for a resource that
 // nothing was decided about. To explain many resources, call [Result.Decisions] once.
 func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
+
+// Renames returns the deletes and creates of a preview that look like one resource which the program has given another name. Each call
+// looks for them again, in time linear in the steps.
+func (r *Result) Renames() []renames.Rename {
+	if !r.about.Preview {
+		return nil
+	}
+	return renames.Find(func(yield func(*stages.StepInfo) bool) {
+		for i := range r.Steps {
+			if !yield(&r.Steps[i]) {
+				return
+			}
+		}
+	})
+}
 
 // FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
 type FailedError struct {

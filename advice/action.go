@@ -45,6 +45,10 @@ const (
 	DiscardMove Action = "discard move"
 	// DiscardRename puts the record of a rename aside, after comparing the two stacks.
 	DiscardRename Action = "discard rename"
+	// Repeat runs an operation that has failed again.
+	Repeat Action = "repeat"
+	// PreviewAgain runs a preview that has failed again.
+	PreviewAgain Action = "preview again"
 )
 
 // What can be done about stacks, states and settings.

@@ -18,7 +18,22 @@ import (
 func openS3(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, objects.Options, error) {
 	u.RawQuery = s3Parameters(u.Query(), env).Encode()
 	bucket, err := new(s3blob.URLOpener).OpenBucketURL(ctx, u)
-	return bucket, objects.Options{Match: matchS3, BeforeCopy: copyS3, Refused: refusedS3}, err
+	if err != nil {
+		return nil, objects.Options{}, err
+	}
+	if err := checkRegion(bucket); err != nil {
+		return nil, objects.Options{}, errors.Join(err, bucket.Close())
+	}
+	return bucket, objects.Options{Match: matchS3, BeforeCopy: copyS3, Refused: refusedS3}, nil
+}
+
+// checkRegion refuses a bucket whose region nobody has named: the first request would fail, with the rules that look for it.
+func checkRegion(bucket *blob.Bucket) error {
+	var client *s3.Client
+	if bucket.As(&client) && client.Options().Region == "" {
+		return errors.New("no AWS region is set; add ?region=REGION to the URL, or set AWS_REGION")
+	}
+	return nil
 }
 
 // s3Parameters adapts parameters that earlier versions of Pulumi accepted, and those of endpoints that are not Amazon's

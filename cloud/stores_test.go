@@ -136,3 +136,16 @@ func TestBackendURLsOfBucketsNeedABucket(t *testing.T) {
 	_, err := Stores()["s3"](context.Background(), "s3:///x", nil)
 	require.ErrorContains(t, err, "write the name of the bucket")
 }
+
+// The first request would fail with the rules by which the SDK looks for an endpoint.
+func TestABucketNeedsARegion(t *testing.T) {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
+	_, err := Stores()["s3"](context.Background(), "s3://states/team", os.LookupEnv)
+	require.EqualError(t, err, "backend URL s3://states: no AWS region is set; add ?region=REGION to the URL, or set AWS_REGION")
+	s, err := Stores()["s3"](context.Background(), "s3://states/team?region=eu-west-1", os.LookupEnv)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}

@@ -101,6 +101,9 @@ func (r *ReadySet) Next() (ID, bool) {
 	return id, true
 }
 
+// Free returns how many pieces of work may begin and have not been handed out.
+func (r *ReadySet) Free() int { return r.free.len() }
+
 // Finish records that work that Next returned is done. It panics for any other.
 func (r *ReadySet) Finish(id ID) {
 	for _, next := range r.end(id, finished) {

@@ -51,7 +51,7 @@ func TestNamesThatLeadOutOfAnArchiveAreNotUsed(t *testing.T) {
 			names = append(names, name)
 			return nil
 		})
-		require.ErrorContains(t, err, "is no path below it", name)
+		require.ErrorContains(t, err, "is not a path below it", name)
 		require.Empty(t, names)
 		if strings.Contains(name, "\x00") {
 			continue

@@ -36,7 +36,7 @@ func (r AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser,
 func (r AssetReader) Members(ctx context.Context, a Archive, f func(name string, content io.Reader) error) error {
 	return r.eachMember(ctx, a, func(name string, b blob) error {
 		if !isBelow(name) {
-			return fmt.Errorf("the archive has a file %q, which is no path below it; it was not used", name)
+			return fmt.Errorf("the archive has a file %q, which is not a path below it; it was not used", name)
 		}
 		return f(name, b)
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -16,8 +17,9 @@ type instance struct {
 	Provider
 	spec   Spec
 	limits runLimits
-	// ref and unconfigured are set before configured is decided and not changed after that.
+	// ref, inputs and unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
+	inputs       property.Map         // that it is configured with
 	unconfigured *unconfiguredAnswers // not nil when the configuration is unknown
 
 	configured *await.Promise[struct{}]
@@ -110,8 +112,8 @@ func (i *instance) isUsed() bool {
 }
 
 // limited makes a call that does not come back to the engine: it waits for the configuration and then for limits, so that no call
-// keeps room from others while it waits for a configuration.
-func limited[T any](ctx context.Context, i *instance, call limitedCall, do func() (T, error)) (answer T, err error) {
+// keeps room from others while it waits for a configuration. u is the resource that it is about, if it is about one.
+func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCall, do func() (T, error)) (answer T, err error) {
 	end, err := i.ready(ctx)
 	if err != nil {
 		return answer, err
@@ -121,7 +123,7 @@ func limited[T any](ctx context.Context, i *instance, call limitedCall, do func(
 		return do() // which calls nobody
 	}
 	call.pkg = i.spec.Package
-	leave, err := i.limits.enter(ctx, call)
+	leave, err := i.limits.enter(ctx, call, u)
 	if err != nil {
 		return answer, err
 	}
@@ -135,7 +137,7 @@ func limited[T any](ctx context.Context, i *instance, call limitedCall, do func(
 var errPanicked = errors.New("the provider has panicked")
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
+	return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
 		if i.unconfigured != nil {
 			return i.unconfigured.check(req)
 		}
@@ -144,7 +146,7 @@ func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 }
 
 func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
+	return limited(ctx, i, req.URN, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
 		if i.unconfigured != nil {
 			return i.unconfigured.diff()
 		}
@@ -153,7 +155,7 @@ func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, err
 }
 
 func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodCreate, typ: req.Type, preview: req.Preview}, func() (CreateResponse, error) {
+	return limited(ctx, i, req.URN, limitedCall{method: MethodCreate, typ: req.Type, preview: req.Preview}, func() (CreateResponse, error) {
 		if i.unconfigured != nil {
 			return i.unconfigured.create(req)
 		}
@@ -162,7 +164,7 @@ func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateRespons
 }
 
 func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodRead, typ: req.Type}, func() (ReadResponse, error) {
+	return limited(ctx, i, req.URN, limitedCall{method: MethodRead, typ: req.Type}, func() (ReadResponse, error) {
 		if i.unconfigured != nil {
 			return i.unconfigured.read(req)
 		}
@@ -171,7 +173,7 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 }
 
 func (i *instance) List(ctx context.Context, req ListRequest) (ListResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodRead, typ: req.Type}, func() (ListResponse, error) {
+	return limited(ctx, i, "", limitedCall{method: MethodRead, typ: req.Type}, func() (ListResponse, error) {
 		if i.unconfigured != nil {
 			return ListResponse{Unknown: true}, nil
 		}
@@ -180,7 +182,7 @@ func (i *instance) List(ctx context.Context, req ListRequest) (ListResponse, err
 }
 
 func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodUpdate, typ: req.Type, preview: req.Preview}, func() (UpdateResponse, error) {
+	return limited(ctx, i, req.URN, limitedCall{method: MethodUpdate, typ: req.Type, preview: req.Preview}, func() (UpdateResponse, error) {
 		if i.unconfigured != nil {
 			return i.unconfigured.update(req)
 		}
@@ -189,7 +191,7 @@ func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateRespons
 }
 
 func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
-	_, err := limited(ctx, i, limitedCall{method: MethodDelete, typ: req.Type}, func() (struct{}, error) {
+	_, err := limited(ctx, i, req.URN, limitedCall{method: MethodDelete, typ: req.Type}, func() (struct{}, error) {
 		if i.unconfigured != nil {
 			return struct{}{}, i.unconfigured.refuse("delete", req.URN)
 		}
@@ -199,7 +201,7 @@ func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
 }
 
 func (i *instance) Invoke(ctx context.Context, req InvokeRequest) (InvokeResponse, error) {
-	return limited(ctx, i, limitedCall{method: MethodInvoke, typ: urn.Type(req.Token)}, func() (InvokeResponse, error) {
+	return limited(ctx, i, "", limitedCall{method: MethodInvoke, typ: urn.Type(req.Token)}, func() (InvokeResponse, error) {
 		if i.unconfigured != nil {
 			return InvokeResponse{}, nil
 		}

@@ -85,7 +85,7 @@ func (r Rule) compile(n int) (compiledRule, error) {
 		case r.Burst < 0:
 			return fmt.Errorf("burst must be a whole number from 1, not %d", r.Burst)
 		case r.Burst > 0 && r.Rate == 0:
-			return errors.New("burst belongs to a rate: set rate too")
+			return errors.New("burst requires rate")
 		case r.Parallel == 0 && r.Rate == 0 && !r.Adaptive:
 			return errors.New("it limits nothing: set parallel, rate or adaptive")
 		}
@@ -98,7 +98,7 @@ func (r Rule) compile(n int) (compiledRule, error) {
 		for _, name := range r.Methods {
 			methods, ok := groups[name]
 			if !ok {
-				return fmt.Errorf("methods: %q is no method; there are %s", name, listOf(groups))
+				return fmt.Errorf("methods: unknown method %q; the methods are %s", name, listOf(groups))
 			}
 			if c.methods == nil {
 				c.methods = map[Method]bool{}
@@ -216,7 +216,7 @@ func parseRule(raw json.RawMessage) (r Rule, err error) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		parse := known[name]
 		if parse == nil {
-			return r, fmt.Errorf("a rule has no field %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return r, fmt.Errorf("unknown field %q; a rule has %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 		if err := parse(fields[name]); err != nil {
 			return r, fmt.Errorf("%s: %w", name, err)

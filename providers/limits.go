@@ -59,7 +59,7 @@ func NewLimits(rules ...Rule) (*Limits, error) {
 
 // enter waits until a call may begin. If it succeeds, leave must be called when the call is over. It returns the cause of ctx, or of
 // the context of all waits, if that ended first.
-func (l *Limits) enter(ctx context.Context, call limitedCall, waits *limitWaits) (leave func(error), err error) {
+func (l *Limits) enter(ctx context.Context, call limitedCall, waits callWaits) (leave func(error), err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -68,7 +68,7 @@ func (l *Limits) enter(ctx context.Context, call limitedCall, waits *limitWaits)
 	}
 	w, blocked := l.arrive(call)
 	if blocked != "" {
-		err = waits.during(ctx, blocked, w.admitted.Wait)
+		err = waits.during(ctx, call, blocked, w.admitted.Wait)
 	}
 	if err != nil {
 		l.giveUp(w)
@@ -203,12 +203,13 @@ func (l *Limits) budget(rule int, pkg string) *budget {
 
 // runLimits are the limits of one run.
 type runLimits struct {
-	all   []*Limits
-	waits *limitWaits
+	all    []*Limits
+	waits  *limitWaits
+	during func(context.Context, LimitedCall) func()
 }
 
 func (o RegistryOptions) runLimits() runLimits {
-	r := runLimits{all: slices.Clone(o.Limits), waits: newLimitWaits(o.Waiting)}
+	r := runLimits{all: slices.Clone(o.Limits), waits: newLimitWaits(o.Waiting), during: o.DuringWait}
 	if o.ReadLimit > 0 {
 		reads, _ := NewLimits(Rule{Name: "reads", Methods: []Method{MethodReads}, Parallel: o.ReadLimit}) // which is a valid rule
 		r.all = append(r.all, reads)
@@ -216,8 +217,9 @@ func (o RegistryOptions) runLimits() runLimits {
 	return r
 }
 
-// enter waits for each of the limits, in their order, so that calls cannot wait for each other.
-func (r runLimits) enter(ctx context.Context, call limitedCall) (leave func(error), err error) {
+// enter waits for each of the limits, in their order, so that calls cannot wait for each other. u is what the call is about, "" if it is
+// about no resource.
+func (r runLimits) enter(ctx context.Context, call limitedCall, u urn.URN) (leave func(error), err error) {
 	if len(r.all) == 0 {
 		return unlimited, nil
 	}
@@ -228,7 +230,7 @@ func (r runLimits) enter(ctx context.Context, call limitedCall) (leave func(erro
 		}
 	}
 	for _, l := range r.all {
-		one, err := l.enter(ctx, call, r.waits)
+		one, err := l.enter(ctx, call, callWaits{r.waits, r.during, u})
 		if err != nil {
 			leave(errNotCalled)
 			return nil, err

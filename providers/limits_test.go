@@ -443,6 +443,38 @@ func TestLongWaitsAreToldAndCounted(t *testing.T) {
 	})
 }
 
+func TestEachWaitIsToldWithItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMeter(time.Second)
+		var mu sync.Mutex
+		var told []providers.LimitedCall
+		var waited time.Duration
+		r := newRegistry(t, hostOf(m), providers.RegistryOptions{
+			Limits: []*providers.Limits{limits(t, providers.Rule{Name: "few", Parallel: 2})},
+			DuringWait: func(_ context.Context, c providers.LimitedCall) func() {
+				began := time.Now()
+				return func() {
+					mu.Lock()
+					defer mu.Unlock()
+					told, waited = append(told, c), waited+time.Since(began)
+				}
+			},
+		})
+		p := providerOf(t, r, "simple", "a")
+		u := urn.New("dev", "p", "", thing, "one")
+		var wg conc.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				_, err := p.Create(t.Context(), providers.CreateRequest{URN: u, Type: thing})
+				require.NoError(t, err)
+			})
+		}
+		wg.Wait()
+		require.Equal(t, []providers.LimitedCall{{Limit: "few", Package: "simple", Method: providers.MethodCreate, URN: u, Type: thing}}, told)
+		require.Equal(t, time.Second, waited)
+	})
+}
+
 func TestNobodyIsToldOfWaitsWhenTheRegistryIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeter(5 * time.Second)
@@ -466,13 +498,13 @@ func TestNobodyIsToldOfWaitsWhenTheRegistryIsClosed(t *testing.T) {
 
 func TestRulesThatMeanNothingAreRefused(t *testing.T) {
 	for want, r := range map[string]providers.Rule{
-		"rule 2 (aws): it limits nothing: set parallel, rate or adaptive":                               {Provider: "aws"},
-		"rule 2 (all providers): parallel must be a whole number from 1, not -1":                        {Parallel: -1},
-		"rule 2 (all providers): rate must be a number of calls a second":                               {Rate: -1},
-		"rule 2 (all providers): burst belongs to a rate: set rate too":                                 {Burst: 2, Parallel: 1},
-		"rule 2 (aws construct): methods: \"construct\" is no method; there are changes, check, create": {Provider: "aws", Methods: []providers.Method{"construct"}, Parallel: 1},
-		"rule 2 (all providers a[b): type: \"a[b\" is not a name or a pattern":                          {Type: "a[b", Parallel: 1},
-		"rule 2 (mine of {a,b}*): provider: \"{a,b}*\" is not a name or a pattern":                      {Name: "mine", Provider: "{a,b}*", Parallel: 1},
+		"rule 2 (aws): it limits nothing: set parallel, rate or adaptive":                                       {Provider: "aws"},
+		"rule 2 (all providers): parallel must be a whole number from 1, not -1":                                {Parallel: -1},
+		"rule 2 (all providers): rate must be a number of calls a second":                                       {Rate: -1},
+		"rule 2 (all providers): burst requires rate":                                                           {Burst: 2, Parallel: 1},
+		"rule 2 (aws construct): methods: unknown method \"construct\"; the methods are changes, check, create": {Provider: "aws", Methods: []providers.Method{"construct"}, Parallel: 1},
+		"rule 2 (all providers a[b): type: \"a[b\" is not a name or a pattern":                                  {Type: "a[b", Parallel: 1},
+		"rule 2 (mine of {a,b}*): provider: \"{a,b}*\" is not a name or a pattern":                              {Name: "mine", Provider: "{a,b}*", Parallel: 1},
 	} {
 		_, err := providers.NewLimits(providers.Rule{Parallel: 1}, r)
 		require.ErrorContains(t, err, want)
@@ -507,7 +539,7 @@ func TestRulesAreReadFromJSON(t *testing.T) {
 		`[{"provider": ""}]`:         `rule 1: provider: it must be a text, not ""`,
 		`[{"methods": []}]`:          "rule 1: methods: it is empty; leave it out for all methods",
 		`[{"methods": [1]}]`:         "rule 1: methods: it must be a method or a list of methods, not [1]",
-		`[{"paralel": 1}]`:           `rule 1: a rule has no field "paralel"; there are adaptive, burst, methods, name, parallel, provider, rate, type`,
+		`[{"paralel": 1}]`:           `rule 1: unknown field "paralel"; a rule has adaptive, burst, methods, name, parallel, provider, rate, type`,
 	} {
 		_, err := providers.ParseRules(text)
 		require.ErrorContains(t, err, want, text)

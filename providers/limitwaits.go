@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // LimitWait says how long calls of an operation have waited for a limit.
@@ -56,6 +58,29 @@ func (w *limitWaits) during(ctx context.Context, limit string, wait func(context
 	stop := context.AfterFunc(w.canceled, func() { cancel(context.Cause(w.canceled)) })
 	defer stop()
 	return wait(ctx)
+}
+
+// LimitedCall is a call of a provider that has to wait for a limit.
+type LimitedCall struct {
+	Limit   string // its name
+	Package string
+	Method  Method
+	URN     urn.URN  // of the resource; "" for a function
+	Type    urn.Type // of the resource, or the token of the function
+}
+
+// callWaits are the waits of one call.
+type callWaits struct {
+	of   *limitWaits
+	tell func(context.Context, LimitedCall) (over func()) // nil tells nobody
+	urn  urn.URN
+}
+
+func (w callWaits) during(ctx context.Context, call limitedCall, limit string, wait func(context.Context) error) error {
+	if w.tell != nil {
+		defer w.tell(ctx, LimitedCall{Limit: limit, Package: call.pkg, Method: call.method, URN: w.urn, Type: call.typ})()
+	}
+	return w.of.during(ctx, limit, wait)
 }
 
 // begin counts a call that waits, until end.

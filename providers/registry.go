@@ -23,6 +23,9 @@ type RegistryOptions struct {
 	ReadLimit int
 	Limits    []*Limits
 	Waiting   func(limit string, waiting bool)
+	// DuringWait is called for each call that waits for a limit, however short; what it returns is called when the wait is over. nil tells
+	// nobody. It must not block.
+	DuringWait func(ctx context.Context, call LimitedCall) (over func())
 	// Warn is called when a provider breaks a rule. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes the IDs of provider resources; nil makes random UUIDs.
@@ -63,7 +66,8 @@ type Registry struct {
 	ahead       ahead
 	closed      bool
 
-	starts await.Flight[urn.ProviderRef, *instance] // of Ensure; what has been started is in ready
+	starts   await.Flight[urn.ProviderRef, *instance] // of Ensure; what has been started is in ready
+	recorded await.Flight[urn.ProviderRef, *instance] // of Recorded, beside what is in ready
 }
 
 var _ Provider = (*Registry)(nil)
@@ -217,11 +221,6 @@ type configuration struct {
 // is false, i is closed and the present one is returned. If replace is true, callers that hold the former one can still
 // use it.
 func (r *Registry) install(i *instance, c configuration, replace bool) *instance {
-	i.ref = c.ref
-	if hasUnknownConfiguration(c.inputs) {
-		i.unconfigured = &unconfiguredAnswers{echoInputs: r.options.EchoInputs}
-		i.configured.Resolve(struct{}{})
-	}
 	r.mu.Lock()
 	if there, ok := r.ready[c.ref]; ok && !replace {
 		r.mu.Unlock()
@@ -229,6 +228,18 @@ func (r *Registry) install(i *instance, c configuration, replace bool) *instance
 		return there
 	}
 	r.ready[c.ref] = i
+	r.beginConfiguring(i, c)
+	r.mu.Unlock()
+	return i
+}
+
+// beginConfiguring has a provider be configured in the background. r.mu must be held.
+func (r *Registry) beginConfiguring(i *instance, c configuration) {
+	i.ref, i.inputs = c.ref, c.inputs
+	if hasUnknownConfiguration(c.inputs) {
+		i.unconfigured = &unconfiguredAnswers{echoInputs: r.options.EchoInputs}
+		i.configured.Resolve(struct{}{})
+	}
 	switch {
 	case r.closed:
 		i.configured.Fail(errRegistryClosed)
@@ -245,8 +256,6 @@ func (r *Registry) install(i *instance, c configuration, replace bool) *instance
 			i.configured.Decide(struct{}{}, r.configure(i, c))
 		})
 	}
-	r.mu.Unlock()
-	return i
 }
 
 // configure returns a panic of an in-process provider as an error: every call that waits for the result must get one.

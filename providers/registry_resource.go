@@ -227,6 +227,30 @@ func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs prope
 	return i, nil
 }
 
+// Recorded is like Ensure for a provider with the configuration of its recorded state, which inputs are. If the run has given it
+// another one, a second instance is started beside the one that Lookup returns.
+func (r *Registry) Recorded(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
+	p, err := r.Ensure(ctx, ref, inputs)
+	if err != nil || property.EqualMaps(p.(*instance).inputs, inputs) {
+		return p, err
+	}
+	i, err := r.recorded.DoOn(ctx, r.background, ref, func() (*instance, error) {
+		i, err := r.loadFor(r.run, ref, inputs)
+		if err != nil {
+			r.recorded.Forget(ref)
+			return nil, err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.beginConfiguring(i, configuration{ref: ref, inputs: inputs})
+		return i, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
 // start checks again before it starts anything: another start may have ended since the caller checked.
 func (r *Registry) start(ref urn.ProviderRef, inputs property.Map) (*instance, error) {
 	r.mu.Lock()

@@ -371,6 +371,35 @@ func TestEnsureLeavesTheCheckedInstanceAlone(t *testing.T) {
 	require.Same(t, now, again, "an updated instance is not overwritten")
 }
 
+func TestARecordedProviderStaysBesideTheOneThatIsUpdated(t *testing.T) {
+	cloud := providertest.NewCloud(providertest.Options{})
+	r := newRegistry(t, cloud.Host(), providers.RegistryOptions{})
+	ref := urn.ProviderRef{URN: providerURN, ID: "old"}
+	recorded := object("region", "old")
+	first, err := r.Recorded(t.Context(), ref, recorded)
+	require.NoError(t, err)
+	same, err := r.Ensure(t.Context(), ref, recorded)
+	require.NoError(t, err)
+	require.Same(t, first, same, "one instance serves as long as there is one configuration")
+
+	inputs := checked(t, r, object("region", "new"))
+	_, err = r.Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "old", NewInputs: inputs})
+	require.NoError(t, err)
+	now, _ := r.Lookup(ref)
+	var wg conc.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			beside, err := r.Recorded(t.Context(), ref, recorded)
+			require.NoError(t, err)
+			require.NotSame(t, now, beside)
+			_, err = thingInputs(beside, t)
+			require.NoError(t, err)
+		})
+	}
+	wg.Wait()
+	require.Len(t, cloud.Loads(), 3, "one recorded, one updated, and one recorded beside that")
+}
+
 func TestFailedEnsureIsTriedAgain(t *testing.T) {
 	cloud := providertest.NewCloud(providertest.Options{})
 	n := 0

@@ -10,6 +10,9 @@ import (
 
 // Near returns the name that wanted may stand for: the one with the fewest other letters. It returns "" if none is near.
 func Near(wanted string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
 	distance := func(name string) int {
 		return levenshtein.Distance(strings.ToLower(wanted), strings.ToLower(name), nil)
 	}

@@ -76,6 +76,9 @@ type ProgramExitError struct {
 
 func (e *ProgramExitError) Error() string {
 	msg := fmt.Sprintf("%s ended with %s before it was finished", e.Program, e.Status)
+	if e.Code > 0 {
+		msg = fmt.Sprintf("%s was not finished. Program exited with non-zero exit code: %d", e.Program, e.Code) // clients look for the words
+	}
 	if e.Hint != "" {
 		msg += "\n" + e.Hint
 	}

@@ -46,6 +46,8 @@ func TestOptionsAreText(t *testing.T) {
 }
 
 func TestAnExitSaysWhatToDo(t *testing.T) {
-	err := &source.ProgramExitError{Program: "program x (go)", Status: "exit status 2", Output: "out", Hint: "do this"}
-	require.EqualError(t, err, "program x (go) ended with exit status 2 before it was finished\ndo this")
+	err := &source.ProgramExitError{Program: "program x (go)", Status: "signal: killed", Code: -1, Output: "out", Hint: "do this"}
+	require.EqualError(t, err, "program x (go) ended with signal: killed before it was finished\ndo this")
+	err.Code = 2
+	require.EqualError(t, err, "program x (go) was not finished. Program exited with non-zero exit code: 2\ndo this")
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Program is something that declares resources. Its Run may be called several times, one after the other (an update
@@ -27,6 +29,12 @@ type Preparer interface {
 	Prepare(ctx context.Context, log func(stages.LogMessage)) error
 }
 
+// Locator is a [Program] that knows where in its files it gives what it has declared when it ran last.
+type Locator interface {
+	// Locate is a [stages.Locate]. It may be called once the program has ended, also by several goroutines.
+	Locate(u urn.URN, path property.Path) (stages.Place, bool)
+}
+
 // Host is what a running program is given.
 type Host struct {
 	Monitor stages.Monitor
@@ -37,6 +45,17 @@ type Host struct {
 	// Over ends when the run is over, whatever the program does: Monitor answers nothing any more. A program in this process gives up
 	// what it waits for elsewhere; others end by themselves, or are ended after a while. Nil never ends.
 	Over context.Context
+}
+
+// Wanted returns a context for what only a program needs that has not begun, such as its compilation: it ends with ctx, and with the
+// run. The caller calls the function when it is done.
+func (h Host) Wanted(ctx context.Context) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	if h.Over == nil {
+		return ctx, func() { end(nil) }
+	}
+	release := context.AfterFunc(h.Over, func() { end(stages.ErrShutDown) })
+	return ctx, func() { release(); end(nil) }
 }
 
 // Service is a gRPC service that the engine offers to other processes. It listens where somebody has asked for its address,

@@ -59,7 +59,7 @@ type InterruptedCreateError struct {
 }
 
 func (e *InterruptedCreateError) Error() string {
-	return fmt.Sprintf("%s is not created: an earlier operation was interrupted while creating %s, and nobody knows whether the object exists.",
+	return fmt.Sprintf("%s is not created: an earlier operation was interrupted while creating %s, and it is not known whether the object exists.",
 		e.URN, formerName(e))
 }
 

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
@@ -144,6 +145,7 @@ type Summary struct {
 	Lost     []urn.URN
 	Duration time.Duration
 	Changes  map[Op]int
+	Possible map[Op]int // how many of Changes are only possible; see [Possibility]
 	Result   RunResult
 	// Outputs are the outputs of the stack, OldOutputs those before the run.
 	Outputs, OldOutputs property.Map
@@ -223,6 +225,33 @@ func (o Op) IsLogical() bool {
 		return true
 	}
 	return false
+}
+
+// Whole returns the kind of change that a step of this kind is a part of: a replacement, or the kind itself.
+func (o Op) Whole() Op {
+	switch o {
+	case OpCreateReplacement, OpDeleteReplaced, OpReadReplacement, OpDiscardReplaced, OpImportReplacement:
+		return OpReplace
+	}
+	return o
+}
+
+// Danger orders kinds of steps by how much they may lose: 0 is a delete.
+func (o Op) Danger() int {
+	for i, ops := range byDanger {
+		if slices.Contains(ops, o) {
+			return i
+		}
+	}
+	return LeastDanger
+}
+
+// LeastDanger is the danger of steps that change nothing.
+const LeastDanger = len(byDanger)
+
+var byDanger = [...][]Op{
+	{OpDelete}, {OpDiscard}, {OpReplace, OpDeleteReplaced, OpDiscardReplaced, OpCreateReplacement, OpImportReplacement}, {OpRefresh}, {OpUpdate},
+	{OpImport}, {OpCreate},
 }
 
 // Removes reports whether a step of this kind removes its old state.

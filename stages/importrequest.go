@@ -55,9 +55,6 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 		}
 		seen[u] = true
 	}
-	if len(requests) == 0 {
-		errs = append(errs, errors.New("there is nothing to import"))
-	}
 	return errors.Join(errs...)
 }
 

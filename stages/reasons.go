@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sluice-iac/sluice/urn"
@@ -26,6 +25,8 @@ type Reason struct {
 	Remediated []string
 	// Ignored are the paths of ignoreChanges at which the program gives something else than what is recorded.
 	Ignored []string
+	// Possible says why a change that a preview predicts is only possible; nil if it is certain, and outside of previews.
+	Possible *Possibility
 }
 
 // Decider is who found the difference that a reason is about, or that there is none.
@@ -62,7 +63,7 @@ const (
 	ReasonVanished         ReasonKind = "vanished"            // a refresh did not find it any more
 	ReasonUnchanged        ReasonKind = "unchanged"           //
 	ReasonInputs           ReasonKind = "inputs"              // Properties changed
-	ReasonProviderSaysSo   ReasonKind = "provider-decided"    // the provider gave no properties
+	ReasonProviderSaysSo   ReasonKind = "provider-decided"    // the provider named no properties; Properties are the inputs that differ, if any do
 	ReasonOptions          ReasonKind = "options"             // only the options in Properties changed
 	ReasonReplaceOnChanges ReasonKind = "replace-on-changes"  // Properties are listed in replaceOnChanges
 	ReasonTrigger          ReasonKind = "replacement-trigger" //
@@ -101,38 +102,51 @@ func (r Reason) String() string {
 
 // Clause is [Reason.String] for readers who ask for the reason: it is empty only for [ReasonNone].
 func (r Reason) Clause() string {
+	changed, is := "changed", "is"
+	if r.Possible != nil {
+		changed, is = "may change", "may be"
+	}
 	if text, ok := reasonTexts[r.Kind]; ok {
 		return "because " + text
 	}
 	props := quotedNames(r.Properties)
 	name := ""
 	if r.Cause != "" {
-		name = fmt.Sprintf("%s (%s)", r.Cause.Name(), r.Cause.Type())
+		name = nameAndType(r.Cause)
 	}
 	switch r.Kind {
 	case ReasonInputs:
 		if props == "" {
-			return "because its inputs changed"
+			return "because its inputs " + changed
+		}
+		return "because " + props + " " + changed
+	case ReasonTrigger:
+		return "because its replacement trigger " + changed
+	case ReasonProviderChanged:
+		return "because its provider " + changed
+	case ReasonProviderSaysSo:
+		switch {
+		case r.By == ByNotYet && props == "":
+			return "because its provider is not configured yet and cannot tell"
+		case r.By == ByNotYet:
+			return "because " + props + " changed, and its provider is not configured yet and cannot tell what that needs"
+		case props == "":
+			return "because its provider reports a change without naming a property"
 		}
 		return "because " + props + " changed"
-	case ReasonProviderSaysSo:
-		if r.By == ByNotYet {
-			return "because its provider is not configured yet and cannot tell"
-		}
-		return "because its provider says so"
 	case ReasonOptions:
 		return "because only its options changed: " + props
 	case ReasonReplaceOnChanges:
-		return "because " + props + " changed and replaceOnChanges names it"
+		return "because " + props + " " + changed + " and replaceOnChanges names it"
 	case ReasonReplaceWith:
-		return "because " + name + " is replaced (replaceWith)"
+		return "because " + name + " " + is + " replaced (replaceWith)"
 	case ReasonDeletedWith:
-		return "because " + name + " is replaced (deletedWith)"
+		return "because " + name + " " + is + " replaced (deletedWith)"
 	case ReasonDependency:
 		if props == "" {
-			return "because " + name + " is replaced"
+			return "because " + name + " " + is + " replaced"
 		}
-		return "because " + props + " comes from " + name + ", which is replaced"
+		return "because " + props + " comes from " + name + ", which " + is + " replaced"
 	case ReasonCarriedForward:
 		if name == "" {
 			return "because something uses it as it is recorded"
@@ -151,26 +165,24 @@ func (r Reason) Clause() string {
 
 // reasonTexts are the clauses of the kinds that need no names.
 var reasonTexts = map[ReasonKind]string{
-	ReasonNew:             "the program declares it and nothing of the kind is recorded",
-	ReasonVanished:        "it does not exist any more",
-	ReasonUnchanged:       "nothing about it changed",
-	ReasonTrigger:         "its replacement trigger changed",
-	ReasonProviderChanged: "its provider changed",
-	ReasonRequested:       "its replacement was requested",
-	ReasonTainted:         "it is tainted",
-	ReasonInterrupted:     "an earlier replacement was interrupted",
-	ReasonInitErrors:      "it was not healthy after the last update",
-	ReasonNotInProgram:    "the program no longer declares it",
-	ReasonReplaced:        "it was replaced",
-	ReasonTakenOver:       "the program manages it now",
-	ReasonDestroy:         "the whole stack is destroyed",
-	ReasonNotTargeted:     "it is not part of the operation",
-	ReasonNeeded:          "something that failed or was skipped still uses it",
-	ReasonImport:          "the program imports it",
-	ReasonImportCommand:   "its import was asked for",
-	ReasonRefresh:         "it is to be read anew",
-	ReasonRead:            "the program reads it",
-	ReasonReadOther:       "the program reads another object under this name",
+	ReasonNew:           "the program declares it and nothing of the kind is recorded",
+	ReasonVanished:      "it does not exist any more",
+	ReasonUnchanged:     "nothing about it changed",
+	ReasonRequested:     "its replacement was requested",
+	ReasonTainted:       "it is tainted",
+	ReasonInterrupted:   "an earlier replacement was interrupted",
+	ReasonInitErrors:    "it was not healthy after the last update",
+	ReasonNotInProgram:  "the program no longer declares it",
+	ReasonReplaced:      "it was replaced",
+	ReasonTakenOver:     "the program manages it now",
+	ReasonDestroy:       "the whole stack is destroyed",
+	ReasonNotTargeted:   "it is not part of the operation",
+	ReasonNeeded:        "something that failed or was skipped still uses it",
+	ReasonImport:        "the program imports it",
+	ReasonImportCommand: "its import was asked for",
+	ReasonRefresh:       "it is to be read anew",
+	ReasonRead:          "the program reads it",
+	ReasonReadOther:     "the program reads another object under this name",
 }
 
 func quotedNames(names []string) string {

@@ -55,7 +55,10 @@ func TestReasonsNameWhatMadeTheDifference(t *testing.T) {
 	}{
 		{stages.Reason{Kind: stages.ReasonInputs, Properties: []string{"a", "b.c"}}, "because `a`, `b.c` changed"},
 		{stages.Reason{Kind: stages.ReasonInputs}, "because its inputs changed"},
-		{stages.Reason{Kind: stages.ReasonProviderSaysSo}, "because its provider says so"},
+		{stages.Reason{Kind: stages.ReasonProviderSaysSo}, "because its provider reports a change without naming a property"},
+		{stages.Reason{Kind: stages.ReasonProviderSaysSo, Properties: []string{"a", "b"}}, "because `a`, `b` changed"},
+		{stages.Reason{Kind: stages.ReasonProviderSaysSo, Properties: []string{"a"}, By: stages.ByNotYet},
+			"because `a` changed, and its provider is not configured yet and cannot tell what that needs"},
 		{stages.Reason{Kind: stages.ReasonProviderSaysSo, By: stages.ByNotYet}, "because its provider is not configured yet and cannot tell"},
 		{stages.Reason{Kind: stages.ReasonDependency, Cause: web}, "because web (x:index:T) is replaced"},
 		{

@@ -47,6 +47,9 @@ func TestCanonicalOrder(t *testing.T) {
 		"new resources come last, by URN": {
 			[]*Resource{z, b}, []Change{{Add: box("y")}, {Add: box("c")}}, []string{"z", "b", "c", "y"},
 		},
+		"a new stack comes before what is new in it": {
+			nil, []Change{{Add: box("a")}, {Add: &Resource{URN: urn.RootStack("s", "p"), Type: urn.RootStackType}}}, []string{"p-s", "a"},
+		},
 		"a new dependency is pulled before its first user": {
 			[]*Resource{z, b, a},
 			[]Change{{Add: box("new")}, {Add: box("c")}, {Add: box("b", dependsOn("z", "new")), Remove: []*Resource{b}}},

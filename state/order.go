@@ -34,7 +34,7 @@ type place struct {
 }
 
 // canonical puts places into the order in which they are written. Entries come in the order of their ranks, old copies
-// right after the live entry of their name, new ones by URN at the end; but a resource is pulled forward to stand before
+// right after the live entry of their name, new ones at the end: the stack, then the others by URN; but a resource is pulled forward to stand before
 // the first one that refers to it. The result depends on the set of places only, not on the order in which they are given,
 // as long as no two of them agree in everything that is compared here.
 //
@@ -55,6 +55,7 @@ func comparePlaces(a, b place) int {
 	return cmp.Or(
 		cmp.Compare(a.rank, b.rank),
 		cmp.Compare(copyRank(a.resource), copyRank(b.resource)),
+		cmp.Compare(rootRank(a.resource), rootRank(b.resource)),
 		cmp.Compare(a.resource.URN, b.resource.URN),
 		cmp.Compare(a.resource.ID, b.resource.ID),
 		a.resource.Created.Compare(b.resource.Created),
@@ -68,6 +69,14 @@ func copyRank(r *Resource) int {
 		return 1
 	}
 	return 0
+}
+
+// rootRank puts the stack before what is in it.
+func rootRank(r *Resource) int {
+	if r.URN.IsRootStack() {
+		return 0
+	}
+	return 1
 }
 
 // topological returns rs in an order in which each resource comes after what it refers to, and otherwise in the order

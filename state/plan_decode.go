@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
@@ -66,7 +67,7 @@ func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, e
 	return nil, &DecodeError{Name: o.Name, Err: err}
 }
 
-var errNotAPlan = advice.With(errors.New("this is no update plan"), advice.On(advice.SavePlan))
+var errNotAPlan = advice.With(errors.New("this is not an update plan"), advice.On(advice.SavePlan))
 
 // planDecrypter tells failures to decrypt from others.
 type planDecrypter struct{ property.Decrypter }
@@ -82,14 +83,33 @@ func (d planDecrypter) Decrypt(ctx context.Context, ciphertext string) (string, 
 	return text, nil
 }
 
+// PlanRecord is a plan file as a Go type, for its schema.
+type PlanRecord struct {
+	// Manifest says who made the plan, and when.
+	Manifest struct {
+		Time    time.Time `json:"time"`
+		Magic   string    `json:"magic"`
+		Version string    `json:"version"`
+	} `json:"manifest"`
+	// Config is the configuration that the preview used.
+	Config map[string]any `json:"config,omitempty"`
+	// ResourcePlans say what may be done, by URN.
+	ResourcePlans map[urn.URN]plannedRecord `json:"resourcePlans,omitempty"`
+}
+
 // plannedRecord is a planned resource as it is in a file. What needs no conversion has the type of the result.
 type plannedRecord struct {
-	Goal  *goalRecord     `json:"goal"`
-	Steps []string        `json:"steps"`
-	State *map[string]any `json:"state"`
-	Seed  []byte          `json:"seed"`
+	// Goal is how the program is to declare it; it is missing for a resource that is only to be deleted.
+	Goal *goalRecord `json:"goal,omitempty"`
+	// Steps are the kinds of its steps, in order.
+	Steps []string `json:"steps,omitempty"`
+	// State are the outputs that the preview predicted, null if it did not.
+	State *map[string]any `json:"state" jsonschema:"nullable"`
+	// Seed is the random seed with which the inputs were checked.
+	Seed []byte `json:"seed,omitempty"`
 
-	Uncertain bool `json:"uncertain"`
+	// Uncertain is true if a replacement depends on values that the preview did not know. Pulumi does not write this.
+	Uncertain bool `json:"uncertain,omitempty"`
 }
 
 type goalRecord struct {
@@ -98,24 +118,24 @@ type goalRecord struct {
 	Custom                  bool                 `json:"custom"`
 	InputDiff               diffRecord           `json:"inputDiff"`
 	OutputDiff              diffRecord           `json:"outputDiff"`
-	Parent                  urn.URN              `json:"parent"`
+	Parent                  urn.URN              `json:"parent,omitempty"`
 	Protect                 bool                 `json:"protect"`
-	Dependencies            []urn.URN            `json:"dependencies"`
-	Provider                string               `json:"provider"`
-	PropertyDependencies    map[string][]urn.URN `json:"propertyDependencies"`
-	DeleteBeforeReplace     *bool                `json:"deleteBeforeReplace"`
-	IgnoreChanges           []string             `json:"ignoreChanges"`
-	AdditionalSecretOutputs []string             `json:"additionalSecretOutputs"`
-	AliasURNs               []urn.URN            `json:"aliases"`
-	Aliases                 []urn.Alias          `json:"structuredAliases"`
-	ID                      string               `json:"id"`
+	Dependencies            []urn.URN            `json:"dependencies,omitempty"`
+	Provider                string               `json:"provider,omitempty"`
+	PropertyDependencies    map[string][]urn.URN `json:"propertyDependencies,omitempty"`
+	DeleteBeforeReplace     *bool                `json:"deleteBeforeReplace,omitempty"`
+	IgnoreChanges           []string             `json:"ignoreChanges,omitempty"`
+	AdditionalSecretOutputs []string             `json:"additionalSecretOutputs,omitempty"`
+	AliasURNs               []urn.URN            `json:"aliases,omitempty"`
+	Aliases                 []urn.Alias          `json:"structuredAliases,omitempty"`
+	ID                      string               `json:"id,omitempty"`
 	CustomTimeouts          Timeouts             `json:"customTimeouts"`
 }
 
 type diffRecord struct {
-	Adds    map[string]any `json:"adds"`
-	Updates map[string]any `json:"updates"`
-	Deletes []string       `json:"deletes"`
+	Adds    map[string]any `json:"adds,omitempty"`
+	Updates map[string]any `json:"updates,omitempty"`
+	Deletes []string       `json:"deletes,omitempty"`
 }
 
 type planReader struct{ crypt property.StateDecodeOptions }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 )
 
 // exactArgs is like cobra.ExactArgs, with a clearer message and the exit status for usage errors.
@@ -20,13 +21,41 @@ func rangeArgs(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch n := len(args); {
 		case n < least:
-			return exit.Usagef("something is missing; write `%s`, see `%s --help`", cmd.UseLine(), cmd.CommandPath())
+			return wrongArguments(cmd, "missing argument")
 		case n > most && cmd.HasSubCommands():
 			return unknownCommand(cmd, args[0])
 		case n > most:
-			return exit.Usagef("%q is too much; write `%s`, see `%s --help`", args[most], cmd.UseLine(), cmd.CommandPath())
+			return wrongArguments(cmd, fmt.Sprintf("unexpected argument %q", args[most]))
 		}
 		return nil
+	}
+}
+
+// leastArgs accepts n arguments and more.
+func leastArgs(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return wrongArguments(cmd, "missing argument")
+		}
+		return nil
+	}
+}
+
+func wrongArguments(cmd *cobra.Command, problem string) error {
+	return exit.Usagef("%s\nusage: %s\n`%s --help` describes the command", problem, cmd.UseLine(), cmd.CommandPath())
+}
+
+// excludes makes a command refuse to have both flags.
+func excludes(cmd *cobra.Command, one, other string) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return exit.Usagef("--%s and --%s cannot be used together", one, other)
+		}
+		if before == nil {
+			return nil
+		}
+		return before(cmd, args)
 	}
 }
 
@@ -57,7 +86,7 @@ func meantCommands(cmd *cobra.Command, name string) []string {
 func foreignCommands() map[string]string {
 	return map[string]string{
 		"plan": "preview", "diff": "preview", "apply": "up", "deploy": "up", "init": "new", "workspace": "stack", "select": "stack select",
-		"output": "stack output", "outputs": "stack output", "graph": "stack graph", "export": "stack export", "history": "stack history",
+		"output": "stack output", "outputs": "stack output", "export": "stack export", "history": "stack history",
 		"ls": "stack ls", "list": "stack ls", "rm": "stack rm", "taint": "state taint", "untaint": "state untaint", "show": "stack",
 		"force-unlock": "cancel", "unlock": "cancel", "validate": "preview", "set": "config set", "synth": "preview",
 		"delete": "destroy", "bootstrap": "stack init", "state list": "stack", "state ls": "stack", "state show": "state get",
@@ -66,15 +95,20 @@ func foreignCommands() map[string]string {
 	}
 }
 
-// unknownFlag returns the error for a flag that cannot be parsed. It suggests what may have been meant. A flag after a command that
+// wrongFlag returns the error for a flag that cannot be parsed. It suggests what may have been meant. A flag after a command that
 // does not exist is no mistake of its own.
-func unknownFlag(cmd *cobra.Command, err error) error {
+func wrongFlag(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return unknownCommand(cmd, words[0])
 	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return flags.InvalidValue("--"+f.Name, f, invalid.GetValue(), invalid.Unwrap())
+	}
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
-		return err
+		return exit.AsUsage(err)
 	}
 	name := missing.GetSpecifiedName()
 	if letters := missing.GetSpecifiedShortnames(); letters != "" {
@@ -82,9 +116,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	meant := meantFlag(cmd, name)
 	if meant == "" {
-		return fmt.Errorf("%w\n`%s --help` lists the flags", err, cmd.CommandPath())
+		return exit.Usagef("%w\n`%s --help` lists the flags", err, cmd.CommandPath())
 	}
-	return fmt.Errorf("%w; did you mean --%s?\n`%s --help` lists the flags", err, meant, cmd.CommandPath())
+	return exit.Usagef("%w; did you mean --%s?\n`%s --help` lists the flags", err, meant, cmd.CommandPath())
 }
 
 // meantFlag returns the flag of a command that somebody may mean who writes name, "" if there is none.

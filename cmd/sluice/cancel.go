@@ -83,10 +83,14 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 		}
 		removed = append(removed, c)
 	}
+	if !f.yes && !t.Interactive() {
+		return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
+	}
+	if len(held) == 0 && !f.json {
+		_, err := fmt.Fprintf(t.Out, "Stack '%s' is not locked.\n", name)
+		return err
+	}
 	if !f.yes {
-		if !t.Interactive() {
-			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
-		}
 		if err := terminal.ConfirmByName(t, fmt.Sprintf("This will remove the locks of the stack '%s'!", name), name); err != nil {
 			return err
 		}
@@ -100,24 +104,24 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 	}
 	for _, c := range removed {
 		if c.Session != "" {
-			fmt.Fprintf(t.Out, "The session of %s@%s (pid %d), number %s of the role %s, has been ended.\n", c.Username, c.Hostname, c.PID, c.Session, c.Role)
+			fmt.Fprintf(t.Out, "Ended the session of %s@%s (pid %d) on the server: session %s of the role %s.\n", c.Username, c.Hostname, c.PID, c.Session, c.Role)
 		}
 	}
-	_, err = fmt.Fprintf(t.Out, "The locks of stack '%s' have been removed (%d).\n", name, n)
+	_, err = fmt.Fprintf(t.Out, "Removed %s of stack '%s'.\n", format.Locks(n), name)
 	return err
 }
 
 // mayBreak returns an error if the holder of a lock is certainly there.
 func mayBreak(l lock.Held, name string) error {
-	end := "end it, with Ctrl-C or SIGTERM, and it gives the lock back; or remove the lock all the same with --force"
+	end := "stop it with Ctrl-C or SIGTERM to release the lock, or remove the lock with --force"
 	switch {
 	case l.Life == lock.Alive:
-		return fmt.Errorf("the process that has the lock of stack '%s' is running on this machine (pid %d): %s", name, l.Owner.PID, end)
+		return fmt.Errorf("stack '%s' is locked by a process that is running on this machine (pid %d): %s", name, l.Owner.PID, end)
 	case l.Session != nil && l.Unknown:
-		return fmt.Errorf("a session on the server that is not sluice's has the lock of stack '%s': number %s of the role %s",
+		return fmt.Errorf("stack '%s' is locked by a session of another program on the server: session %s of the role %s",
 			name, l.Session.ID, l.Session.Account)
 	case l.Session != nil:
-		return fmt.Errorf("the process that has the lock of stack '%s' has an open session on the server (%s@%s, pid %d): %s, which ends the session",
+		return fmt.Errorf("stack '%s' is locked by a process that has an open session on the server (%s@%s, pid %d): %s, which also ends the session",
 			name, l.Owner.Username, l.Owner.Hostname, l.Owner.PID, end)
 	}
 	return nil

@@ -97,7 +97,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		run(0, url, "up", "--yes", "--skip-preview")
 		require.NoError(t, holder.Process.Signal(syscall.SIGCONT))
 		require.NoError(t, holder.Wait(), "%s", said)
-		require.Contains(t, run(0, url, "cancel", "--yes"), "have been removed (0)")
+		require.Contains(t, run(0, url, "cancel", "--yes"), "is not locked")
 	})
 	t.Run("afterwards", func(t *testing.T) {
 		// An editor that stops the command that has started it, and with it itself: both are in one group.
@@ -111,12 +111,12 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		require.Contains(t, run(1, url, "up", "--yes", "--skip-preview"), "for state; the process is running")
 		require.Contains(t, run(1, url, "cancel", "--yes"), "is running on this machine")
 		out := run(0, url, "cancel", "--yes", "--force")
-		require.Regexp(t, fmt.Sprintf(`The session of \S+ \(pid %d\), number \d+ of the role ci, has been ended\.`, holder.Process.Pid), out)
-		require.Contains(t, out, "have been removed (1)")
+		require.Regexp(t, fmt.Sprintf(`Ended the session of \S+ \(pid %d\) on the server: session \d+ of the role ci\.`, holder.Process.Pid), out)
+		require.Contains(t, out, "Removed 1 lock of stack")
 		run(0, url, "up", "--yes", "--skip-preview")
 		require.NoError(t, syscall.Kill(-holder.Process.Pid, syscall.SIGCONT))
 		_ = holder.Wait() // it has changed nothing, so it does not matter what it says
-		require.Contains(t, run(0, url, "cancel", "--yes"), "have been removed (0)", said)
+		require.Contains(t, run(0, url, "cancel", "--yes"), "is not locked", said)
 	})
 }
 

@@ -22,7 +22,7 @@ func complete(root *cobra.Command, g *globalFlags) {
 	flags := map[string]lister{
 		"stack": listStackNames, "color": words("always", "auto", "never", "raw"), "checkpoint": words("end", "every-step", "timed"),
 		"language": words("typescript", "python", "go", "csharp", "java", "yaml", "pcl"), "from": words("yaml", "terraform", "pcl"),
-		"target": listURNs, "exclude": listURNs, "replace": listURNs, "target-replace": listURNs,
+		"target": listURNs, "exclude": listURNs, "replace": listURNs, "target-replace": listURNs, "around": listResources,
 	}
 	one := map[string]lister{
 		"stack select": listStackNames, "stack rm": listStackNames, "stack output": listOutputs,
@@ -34,7 +34,7 @@ func complete(root *cobra.Command, g *globalFlags) {
 		"state delete": listResources, "state protect": listResources, "state unprotect": listResources,
 		"state taint": listResources, "state untaint": listResources, "state move": listResources,
 	}
-	files := []string{"new", "gen-man", "gen-markdown", "stack graph", "policy new", "policy install", "schema check"}
+	files := []string{"new", "gen-man", "gen-markdown", "stack graph", "policy new", "policy install", "schema check", "report"}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for name, list := range flags {

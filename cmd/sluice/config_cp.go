@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -67,6 +68,7 @@ func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest,
 	if err := reencryptFor(ctx, from, to, copied); err != nil {
 		return err
 	}
+	before := maps.Clone(to.Settings.Values())
 	for key, v := range copied {
 		if path {
 			err = to.Settings.SetPath(key, v)
@@ -77,7 +79,7 @@ func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest,
 			return err
 		}
 	}
-	return to.Settings.Save()
+	return settings.Save(ctx, to, before)
 }
 
 // reencryptFor encrypts the secrets among values with the key of another stack.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ func newConfigSetCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 
 func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *configSetFlags, args []string) error {
 	if set.Secret && set.Plaintext {
-		return exit.Usagef("--secret and --plaintext exclude each other")
+		return exit.Usagef("--secret and --plaintext cannot be used together")
 	}
 	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
@@ -56,6 +57,7 @@ func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *c
 	if err != nil {
 		return err
 	}
+	before := maps.Clone(s.Settings.Values())
 	value, err := settings.Store(ctx, s, set.Storage, key, text)
 	if err != nil {
 		return err
@@ -68,7 +70,7 @@ func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *c
 	if err != nil {
 		return err
 	}
-	return s.Settings.Save()
+	return settings.Save(ctx, s, before)
 }
 
 func settingText(t *terminal.Terminal, set *configSetFlags, args []string) (string, error) {

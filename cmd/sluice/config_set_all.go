@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
@@ -28,7 +29,7 @@ func newConfigSetAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 		Use:   "set-all --plaintext key=value --secret key=value ...",
 		Short: "Give several settings values, all or none of them",
 		Long: "Give several settings values, all or none of them. --json takes what `sluice config --json` writes: the JSON itself,\n" +
-			"the name of a file, or - for the standard input. Its keys are no paths. A key that contains = is quoted: '\"a=b\"=value'.",
+			"the name of a file, or - for the standard input. Its keys are not paths. A key that contains = is quoted: '\"a=b\"=value'.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return setAllConfig(cmd.Context(), open, f, plain, secret, given, path)
@@ -43,12 +44,13 @@ func newConfigSetAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 
 func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, plain, secret []string, given string, path bool) error {
 	if given != "" && (path || len(plain)+len(secret) > 0) {
-		return exit.Usagef("--json cannot be used with --plaintext, --secret or --path: it says of each setting what it is")
+		return exit.Usagef("--json cannot be used with --plaintext, --secret or --path")
 	}
 	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
+	before := maps.Clone(s.Settings.Values())
 	if given != "" {
 		if err := setFromJSON(ctx, s, given); err != nil {
 			return err
@@ -57,7 +59,7 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 	for i, setting := range append(append([]string{}, plain...), secret...) {
 		text, value, found := cutSetting(setting)
 		if !found {
-			return exit.Usagef("%q: write key=value", setting)
+			return exit.Usagef("%q is not of the form key=value", setting)
 		}
 		key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
 		if err != nil {
@@ -76,7 +78,7 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 			return err
 		}
 	}
-	return s.Settings.Save()
+	return settings.Save(ctx, s, before)
 }
 
 // cutSetting separates the key of a setting from its value. A key in quotation marks may contain "=".
@@ -132,10 +134,10 @@ func decodeSettings(text []byte) (entries map[string]settings.Entry, err error) 
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err = dec.Decode(&entries); err != nil {
-		return nil, fmt.Errorf("this is not JSON as config --json writes it: %w", err)
+		return nil, fmt.Errorf("invalid JSON, which must be as `sluice config --json` writes it: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is text after the end of the JSON")
+		return nil, errors.New("unexpected text after the end of the JSON")
 	}
 	return entries, nil
 }

@@ -40,6 +40,8 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 	}
 	p := cmd.Flags()
 	f.Add(p)
+	flags.AddTiming(p)
+	f.Reports.Add(p)
 	f.Targeting.Add(p)
 	f.Program.AddRun(p, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
 	f.Program.AddRefresh(p)
@@ -48,7 +50,7 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 	f.Confirmation.AddPreviewOnly(p, "only show what would be deleted")
 	p.BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
 	p.BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
-	cmd.MarkFlagsMutuallyExclusive("exclude-protected", "ignore-protect")
+	excludes(cmd, "exclude-protected", "ignore-protect")
 	return cmd
 }
 

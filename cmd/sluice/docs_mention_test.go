@@ -68,7 +68,7 @@ func problemOf(words []string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !slices.Contains(cmd.ValidArgs, rest[0]) {
 		return "no such command: " + rest[0]
 	}
 	for _, w := range rest {

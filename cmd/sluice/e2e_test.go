@@ -143,6 +143,7 @@ func scripts(dir string) testscript.Params {
 			"decodes":    decodes,
 			"attach":     attach,
 			"onterminal": onTerminal,
+			"valid":      valid,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	}

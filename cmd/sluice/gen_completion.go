@@ -19,7 +19,7 @@ func newGenCompletionCommand(t *terminal.Terminal) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(t.Out, true)
+				return writeBashCompletion(root, t.Out, true)
 			case "fish":
 				return root.GenFishCompletion(t.Out, true)
 			case "powershell":

@@ -25,6 +25,7 @@ type globalFlags struct {
 	profiling string // the beginning of the names of profiles; "" writes none
 	profile   *profile
 	traces    *traces.Traces // nil if there are none
+	timing    timings
 	ignored   ignoredFlags
 }
 
@@ -94,11 +95,17 @@ func (g *globalFlags) startTraces(cmd *cobra.Command) error {
 		flag, to = "--tracing", g.log.traces
 	}
 	t := g.open.Terminal
-	ctx, started, err := traces.Start(cmd.Context(), cmd.CommandPath(), traces.Options{URL: to, Version: sluice.Version, Lookup: t.Lookup})
-	switch {
-	case errors.Is(err, traces.ErrAppdash):
+	if err := g.timing.start(cmd.Flags()); err != nil {
+		return err
+	}
+	o := traces.Options{URL: to, Version: sluice.Version, Lookup: t.Lookup, Sinks: g.timing.sinks()}
+	ctx, started, err := traces.Start(cmd.Context(), cmd.CommandPath(), o)
+	if errors.Is(err, traces.ErrAppdash) {
 		t.Warn("%s: %v", flag, err) // scripts give it, and work without
-		return nil
+		o.URL, o.Lookup = "", func(string) (string, bool) { return "", false }
+		ctx, started, err = traces.Start(cmd.Context(), cmd.CommandPath(), o)
+	}
+	switch {
 	case err != nil:
 		return exit.Usagef("%s: %w", flag, err)
 	case started == nil:
@@ -117,9 +124,12 @@ func (g *globalFlags) startTraces(cmd *cobra.Command) error {
 // end writes what is left to write when the command is over. failure is the error of the command.
 func (g *globalFlags) end(failure error) error {
 	if g.traces != nil {
-		if err := g.traces.End(failure != nil); err != nil {
+		for _, err := range g.traces.End(failure != nil) {
 			g.open.Terminal.Warn("%v", err)
 		}
+	}
+	if err := g.timing.end(g.open.Terminal.Err); err != nil {
+		g.open.Terminal.Warn("%v", err)
 	}
 	if g.profile == nil {
 		return nil

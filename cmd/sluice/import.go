@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/conversion"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/declarations"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -62,6 +63,8 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	}
 	p := cmd.Flags()
 	f.Add(p)
+	flags.AddTiming(p)
+	f.Reports.Add(p)
 	flags.AddYes(p, &f.Confirmation.Yes, "do not ask for confirmation")
 	p.BoolVar(&f.Confirmation.SkipPreview, "skip-preview", false, "do not preview first") // its letter is that of --file
 	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
@@ -100,6 +103,9 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	if f.from != "" {
 		return importConverted(ctx, job, f, args)
 	}
+	if len(list.Resources) == 0 {
+		job.Terminal.Warn("there is nothing to import: %s has no entries in `resources`", f.file)
+	}
 	if err := completeTypes(ctx, job, list); err != nil {
 		return exit.AsUsage(err)
 	}
@@ -115,9 +121,9 @@ func (f *importFlags) check() error {
 		return exit.Usagef("--parent, --provider and --properties are for one resource, and a converter lists many; " +
 			"write the list to a file with --generate-resources FILE --preview-only, edit it, and import it with --file")
 	case f.from == "" && f.generateResources != "":
-		return exit.Usagef("--generate-resources belongs to --from: only converters make lists of resources")
+		return exit.Usagef("--generate-resources requires --from")
 	case !f.generateCode && f.out != "":
-		return exit.Usagef("--out says where declarations go, and --generate-code=false that there are none")
+		return exit.Usagef("--out and --generate-code=false cannot be used together")
 	}
 	return nil
 }
@@ -166,6 +172,7 @@ func importList(ctx context.Context, job *operate.Job, f *importFlags, list *imp
 	}
 	job.Kind = operate.Import(requests)
 	if f.generateCode {
+		job.AfterPreview = func(context.Context, *sluice.Result) error { return declarations.EnsureFile(f.out) }
 		job.AfterOperation = func(ctx context.Context) error {
 			return declarations.Write(ctx, job, requests, names, declarations.Options{File: f.out, Protect: f.protect})
 		}

@@ -56,7 +56,7 @@ func logout(t *terminal.Terminal, url string, all bool) error {
 			return err
 		}
 		if urls[0] == "" {
-			return fmt.Errorf("nobody is logged in")
+			return fmt.Errorf("not logged in")
 		}
 	}
 	for _, u := range urls {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -71,6 +72,9 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 			status = exit.Internal
 		}
 	}()
+	if !terminal.New(s).Live() {
+		s.Err = ciservice.From(s.Lookup).Guard(s.Err)
+	}
 	open := session.NewOpener(terminal.New(s))
 	global := &globalFlags{open: open}
 	root := newTree(global)

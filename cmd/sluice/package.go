@@ -66,7 +66,7 @@ func (*quotedWords) Type() string     { return "string" }
 func (w *quotedWords) Set(text string) error {
 	list, err := shellquote.Split(text)
 	if err == nil && len(list) == 0 {
-		err = errors.New("it has no words")
+		err = errors.New("write at least one word")
 	}
 	*w = list
 	return err
@@ -78,7 +78,7 @@ func (f packageFlags) parameters(after []string) (packages.Parameters, error) {
 		return packages.Parameters{List: after}, nil
 	}
 	if len(after) > 0 {
-		return packages.Parameters{}, exit.Usagef("the parameters %q and --extension exclude each other: a package takes the place of the "+
+		return packages.Parameters{}, exit.Usagef("the parameters %q and --extension cannot be used together: a package takes the place of the "+
 			"plugin's own, or extends it", strings.Join(after, " "))
 	}
 	return packages.Parameters{List: f.extension, Extends: true}, nil
@@ -101,14 +101,4 @@ func (f packageFlags) read(ctx context.Context, t *terminal.Terminal, args []str
 		return err
 	}
 	return use(r, p)
-}
-
-// leastArgs accepts n arguments and more.
-func leastArgs(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
-			return exit.Usagef("something is missing; write `%s`, see `%s --help`", cmd.UseLine(), cmd.CommandPath())
-		}
-		return nil
-	}
 }

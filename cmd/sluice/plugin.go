@@ -46,9 +46,9 @@ func pluginKind(text string) (plugin.Kind, error) {
 		}
 	}
 	if near := source.Near(text, pluginKinds()); near != "" {
-		return "", exit.Usagef("%q is no kind of plugins; did you mean %s?", text, near)
+		return "", exit.Usagef("unknown kind of plugin %q; did you mean %s?", text, near)
 	}
-	return "", exit.Usagef("%q is no kind of plugins: write resource, language, analyzer, converter or tool", text)
+	return "", exit.Usagef("unknown kind of plugin %q: write resource, language, analyzer, converter or tool", text)
 }
 
 // pluginKinds lists the kinds of plugins.

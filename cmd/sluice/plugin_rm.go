@@ -28,9 +28,9 @@ func newPluginRemoveCommand(t *terminal.Terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && !all:
-				return exit.Usagef("name a kind of plugins, or use --all to remove them all")
+				return exit.Usagef("missing kind of plugin; use --all to remove all plugins")
 			case len(args) > 0 && all:
-				return exit.Usagef("--all removes the plugins of all kinds; leave it out to remove those of %s", args[0])
+				return exit.Usagef("--all cannot be used with a kind of plugin; leave it out to remove the plugins of the kind %s", args[0])
 			}
 			places, err := plugins.Find(t)
 			if err != nil {

@@ -130,7 +130,7 @@ func (r pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 		f.Status, err = foreground(ctx, t, plugin.Command{Executable: at, Args: r.args, Environment: environment})
 	}
 	if err == nil && f.Status != 0 {
-		return &exit.Error{Status: f.Status, Err: fmt.Errorf("the plugin ended with status %d", f.Status), Quiet: true}
+		return &exit.Error{Status: f.Status, Err: fmt.Errorf("the plugin exited with status %d", f.Status), Quiet: true}
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (r pluginRun) find(ctx context.Context, places *plugins.Places) (executable
 			return r.folder, "", err
 		}
 		if _, err := os.Stat(filepath.Join(r.folder, plugin.Manifest(r.Kind))); err != nil || plugin.Manifest(r.Kind) == "" {
-			return "", "", exit.Usagef("%s is no plugin in source form: it has no %s", r.folder, cmp.Or(plugin.Manifest(r.Kind), plugin.PluginManifest))
+			return "", "", exit.Usagef("%s is not a plugin in source form: it has no %s", r.folder, cmp.Or(plugin.Manifest(r.Kind), plugin.PluginManifest))
 		}
 		return "", r.folder, nil
 	}

@@ -33,6 +33,8 @@ func newPreviewCommand(open *session.Opener) *cobra.Command {
 		},
 	}
 	f.AddUpdate(cmd.Flags())
+	flags.AddTiming(cmd.Flags())
+	f.Reports.Add(cmd.Flags())
 	f.Plan.AddSave(cmd.Flags())
 	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
 	return cmd

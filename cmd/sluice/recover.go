@@ -44,7 +44,7 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 			"If somebody else has changed the state since, the journal is not applied, and everything that it contains is listed.\n" +
 			"--discard puts it aside, so that the stack can be used again. The same goes for a rename of the stack or a move of\n" +
 			"resources that was interrupted between its two files.\n\n" +
-			"The status is 1 if something is left that nobody knows.",
+			"The status is 1 if an outcome is still not known.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return recoverStack(cmd.Context(), open, f) },
 	}
@@ -55,8 +55,8 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
 	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this URN has made the object with this ID, as `URN=ID`; may be repeated")
 	p.BoolVar(&f.discard, "discard", false, "put aside what cannot be applied")
-	cmd.MarkFlagsMutuallyExclusive("discard", "adopt")
-	cmd.MarkFlagsMutuallyExclusive("discard", "assume-not-created")
+	excludes(cmd, "discard", "adopt")
+	excludes(cmd, "discard", "assume-not-created")
 	return cmd
 }
 

@@ -32,6 +32,8 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 	}
 	p := cmd.Flags()
 	f.Add(p)
+	flags.AddTiming(p)
+	f.Reports.Add(p)
 	f.Targeting.Add(p)
 	f.Targeting.AddExcludeDependents(p)
 	f.Program.AddRun(p, "run the program, and read with the configuration that it gives its providers")

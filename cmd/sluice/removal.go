@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -31,6 +32,9 @@ func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bo
 		}
 	}
 	decisions.Forget(ctx, s)
+	if err := told.About(ctx, s).Forget(); err != nil {
+		s.Terminal.Warn("the notes about the stack were not removed: %v", err)
+	}
 	return s.Forget(s.Ref)
 }
 
@@ -44,6 +48,6 @@ func warnOfUntracked(t *terminal.Terminal, pending []state.Pending) {
 	for i, op := range pending {
 		lines[i] = fmt.Sprintf("%s %s", op.Type, format.Printable(string(op.Resource.URN)))
 	}
-	t.Warn("interrupted operations are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
+	t.Warn("the stack had interrupted operations, which are removed with it; check what they may have left in the cloud:\n    %s",
 		strings.Join(lines, "\n    "))
 }

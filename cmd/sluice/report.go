@@ -25,7 +25,7 @@ func report(open *session.Opener, err error) int {
 	switch {
 	case quiet:
 	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // a warning has explained it
-		fmt.Fprintf(says, "error: stack %s is not changed before the decision that the warning above asks for\n", undecided.Stack)
+		fmt.Fprintf(says, "error: stack %s cannot be changed until its journal is dealt with, as the warning above describes\n", undecided.Stack)
 	default:
 		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(advise.Text(err), "\n"))
 	}

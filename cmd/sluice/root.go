@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
@@ -13,6 +15,16 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 	return newTree(&globalFlags{open: open})
 }
 
+// exitStatuses are the values of package exit, for people.
+const exitStatuses = `The exit status is
+    0    if the command succeeded
+    1    if it failed, if a policy or a plan refused it, or if the answer to a question was no
+    2    if the command line, a project file or a setting is wrong; nothing has changed
+    6    if there is no such stack, or none is selected
+    7    with --expect-no-changes, if there are changes
+    8    if it was cancelled
+    255  after a bug in sluice`
+
 // newTree builds the tree of commands with the given values of the flags that all commands have.
 func newTree(global *globalFlags) *cobra.Command {
 	open := global.open
@@ -23,7 +35,7 @@ func newTree(global *globalFlags) *cobra.Command {
 		Long: "sluice previews, makes and destroys infrastructure that programs declare.\n\n" +
 			"It works in the directory of a Pulumi project, with its programs, provider plugins, configuration and state.\n" +
 			"Every PULUMI_* environment variable can also be written SLUICE_*, which wins; PULUMI_OPTION_<FLAG> is the\n" +
-			"default of a flag.",
+			"default of a flag.\n\n" + exitStatuses,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,7 +46,7 @@ func newTree(global *globalFlags) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(unknownFlag)
+	root.SetFlagErrorFunc(wrongFlag)
 	global.add(root.PersistentFlags())
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -45,7 +57,7 @@ func newTree(global *globalFlags) *cobra.Command {
 	}
 	group("deploy", "Deploying:",
 		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open),
-		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
+		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal), newPolicyCommand(open.Terminal), newSchemaCommand(open.Terminal), newPackageCommand(open.Terminal))
@@ -57,5 +69,37 @@ func newTree(global *globalFlags) *cobra.Command {
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")
 	complete(root, global)
+	adaptBuiltins(root)
 	return root
+}
+
+// adaptBuiltins makes cobra's own commands, which ignore arguments that they do not know, refuse them as the others do, and write
+// sluice's completion script.
+func adaptBuiltins(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = knownTopic
+		case "completion":
+			cmd.Args = exactArgs(0)
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			if bash, _, err := cmd.Find([]string{"bash"}); err == nil {
+				bash.RunE = func(cmd *cobra.Command, _ []string) error {
+					bare, err := cmd.Flags().GetBool("no-descriptions")
+					return errors.Join(err, writeBashCompletion(root, root.OutOrStdout(), !bare))
+				}
+			}
+		}
+	}
+}
+
+// knownTopic accepts the names of a command.
+func knownTopic(cmd *cobra.Command, args []string) error {
+	found, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 && found.HasSubCommands() {
+		return unknownCommand(found, rest[0])
+	}
+	return nil
 }

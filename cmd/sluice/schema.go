@@ -4,20 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/schemacheck"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/docs/schemas"
 )
 
 func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "schema",
-		Short: "Check the schemas of packages",
-		Args:  exactArgs(0),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "schema [" + strings.Join(schemas.Names(), "|") + "]",
+		Short: "Print the JSON schemas of what sluice writes and reads, or check that of a package",
+		Long: "Print the JSON schema of a document: of plans (--save-plan), of the lines of event logs (--event-log), of reports\n" +
+			"(--report FILE.json), of what `sluice why --json` writes, or of YAML programs, for editors. The $id of a schema ends in\n" +
+			"its version. A document that has more than its schema says is valid: what is added leaves the version.",
+		Example:   "  sluice schema program > ~/.config/sluice-program.json\n  sluice schema check random@4.0.0",
+		Args:      rangeArgs(0, 1),
+		ValidArgs: schemas.Names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return printSchema(t, args[0])
+		},
 	}
 	var dangling bool
 	check := &cobra.Command{
@@ -36,6 +49,17 @@ func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
+// printSchema prints a schema of ours.
+func printSchema(t *terminal.Terminal, name string) error {
+	text, found := schemas.Text(name)
+	if !found {
+		return exit.Usagef("there is no schema %q; there are those of %s, and `sluice schema check` for packages", name,
+			strings.Join(schemas.Names(), ", "))
+	}
+	_, err := t.Out.Write(text)
+	return err
+}
+
 func checkSchema(ctx context.Context, t *terminal.Terminal, source string, dangling bool) error {
 	r, err := packages.NewReader(ctx, t)
 	if err != nil {
@@ -48,7 +72,7 @@ func checkSchema(ctx context.Context, t *terminal.Terminal, source string, dangl
 	}
 	problems, err := schemacheck.Check(text, dangling)
 	if err != nil {
-		return fmt.Errorf("%s is no schema: %w", source, err)
+		return fmt.Errorf("%s is not a valid schema: %w", source, err)
 	}
 	for _, p := range problems {
 		fmt.Fprintf(t.Err, "error: %s\n", p)

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/rows"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackCommand(open *session.Opener) *cobra.Command {
@@ -20,7 +25,9 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stack",
 		Short: "Make, select, list, export and remove stacks",
-		Args:  exactArgs(0),
+		Long: "Show a stack: when it was last updated, its resources, each below its parent, and its outputs. The commands below\n" +
+			"make, select, list, export and remove stacks.",
+		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showStack(cmd.Context(), open, stack, show)
 		},
@@ -63,11 +70,16 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	if err != nil {
 		return err
 	}
+	latest, err := s.State.LastUpdate(ctx, func(backend.Update) bool { return true })
+	if err != nil {
+		return err
+	}
 	if show.json {
-		return writeStackJSON(ctx, s, snapshot, outputs, show.secrets)
+		return writeStackJSON(ctx, s, stackContents{snapshot, outputs, latest}, show.secrets)
 	}
 	fmt.Fprintf(out, "Current stack is %s:\n", s.Name())
 	fmt.Fprintf(out, "    State: %s\n", s.State.File(ctx))
+	fmt.Fprint(out, lastUpdateText(latest))
 	if snapshot == nil || len(snapshot.Resources) == 0 {
 		fmt.Fprintln(out, "    No resources currently in this stack")
 		return writePending(out, snapshot)
@@ -83,25 +95,49 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	return writeOutputsTable(out, outputs, show.secrets)
 }
 
-// writeResources prints a table of types and names, and below each resource what else is to be shown.
+// writeResources prints a table of types and names, in which resources are below their parents, and below each resource
+// what else is to be shown.
 func writeResources(w io.Writer, resources []*state.Resource, show stackShown) error {
+	table := rows.Of(resources)
+	types := make([]string, len(table))
 	width := len("TYPE")
-	for _, r := range resources {
-		width = max(width, len([]rune(r.Type)))
+	for i, r := range table {
+		types[i] = r.Lead + format.Printable(string(r.Type))
+		width = max(width, utf8.RuneCountInString(types[i]))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "    %-*s  NAME\n", width, "TYPE")
-	for _, r := range resources {
-		fmt.Fprintf(&b, "    %-*s  %s\n", width, r.Type, format.Printable(r.URN.Name()))
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "    %-*s  NAME\n", width, "TYPE")
+	for i, r := range table {
+		fmt.Fprintf(out, "    %-*s  %s%s\n", width, types[i], format.Printable(r.URN.Name()), resourceNote(r.Resource))
 		if show.urns {
-			fmt.Fprintf(&b, "        URN: %s\n", format.Printable(string(r.URN)))
+			fmt.Fprintf(out, "    %sURN: %s\n", r.Below, format.Printable(string(r.URN)))
 		}
 		if show.ids && r.ID != "" {
-			fmt.Fprintf(&b, "        ID: %s\n", format.Printable(r.ID))
+			fmt.Fprintf(out, "    %sID: %s\n", r.Below, format.Printable(r.ID))
 		}
 	}
-	_, err := fmt.Fprint(w, b.String())
-	return err
+	return out.Flush()
+}
+
+// resourceNote says what is unusual about a resource.
+func resourceNote(r *state.Resource) string {
+	switch {
+	case r.Delete:
+		return " (old copy, to be deleted)"
+	case r.PendingReplacement:
+		return " (deleted, to be created again)"
+	}
+	return ""
+}
+
+// lastUpdateText says what was last done to a stack and when, "" if nothing was.
+func lastUpdateText(u *backend.Update) string {
+	if u == nil {
+		return ""
+	}
+	when := u.Ended()
+	return fmt.Sprintf("    Last updated: %s (%s), %s %s\n", format.Ago(time.Since(when)), when.Format(time.DateTime+" UTC"),
+		format.Printable(u.Kind), format.Printable(u.Result))
 }
 
 // writePending lists the pending operations, if there are any.

@@ -59,7 +59,7 @@ type historyEntry struct {
 
 func showHistory(ctx context.Context, open *session.Opener, name string, f historyFlags) error {
 	if f.page < 1 || f.pageSize < 0 {
-		return exit.Usagef("--page begins with 1, and --page-size is not negative")
+		return exit.Usagef("--page must be at least 1, and --page-size must not be negative")
 	}
 	s, err := open.AnyStack(ctx, name, "")
 	if err != nil {

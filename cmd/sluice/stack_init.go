@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -53,20 +51,6 @@ func initStack(ctx context.Context, open *session.Opener, name, provider string,
 	if err != nil {
 		return err
 	}
-	return makeStack(ctx, in, name, provider, selectIt)
-}
-
-func makeStack(ctx context.Context, in *session.Session, name, provider string, selectIt bool) error {
-	if err := secrets.CheckProvider(provider, in.Passphrases); err != nil {
-		return exit.Usagef("%w", err)
-	}
-	s, err := session.Init(ctx, in, name, provider)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(in.Terminal.Out, "Created stack '%s'\n", s.Name())
-	if !selectIt {
-		return nil
-	}
-	return s.Selection.Select(s.Ref.String())
+	_, err = session.Make(ctx, in, name, provider, selectIt)
+	return err
 }

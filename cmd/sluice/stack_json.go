@@ -21,8 +21,18 @@ type stackDocument struct {
 	Manifest     *stackManifest    `json:"manifest,omitempty"` // nil before the first deployment
 	Resources    []stackResource   `json:"resources"`
 	Outputs      map[string]any    `json:"outputs"`
+	// LastUpdate is an extension by sluice: what was last done to the stack.
+	LastUpdate *stackUpdate `json:"lastUpdate,omitempty"`
 	// Pending is an extension by sluice: the operations that have not ended.
 	Pending []stackPending `json:"pendingOperations,omitempty"`
+}
+
+type stackUpdate struct {
+	Kind            string         `json:"kind"`
+	Result          string         `json:"result"`
+	StartTime       string         `json:"startTime"`
+	EndTime         string         `json:"endTime"`
+	ResourceChanges map[string]int `json:"resourceChanges,omitempty"`
 }
 
 type stackManifest struct {
@@ -51,8 +61,15 @@ type stackPending struct {
 	UnderWay  bool   `json:"underWay,omitempty"` // another command is at it
 }
 
-// writeStackJSON writes a summary of a stack for scripts. snapshot is nil before the first deployment.
-func writeStackJSON(ctx context.Context, s *session.Stack, snapshot *state.Snapshot, outputs property.Map, showSecrets bool) error {
+// stackContents is what is recorded of a stack. snapshot is nil before the first deployment, and so is latest.
+type stackContents struct {
+	snapshot *state.Snapshot
+	outputs  property.Map
+	latest   *backend.Update
+}
+
+// writeStackJSON writes a summary of a stack for scripts.
+func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, showSecrets bool) error {
 	tags, err := s.State.Tags(ctx)
 	if err != nil {
 		return err
@@ -62,13 +79,16 @@ func writeStackJSON(ctx context.Context, s *session.Stack, snapshot *state.Snaps
 	}
 	d := stackDocument{
 		Organization: backend.Organization, Project: s.Ref.Project, Stack: s.Ref.Name, Backend: backend.MaskURL(s.BackendURL), Tags: tags,
-		Resources: []stackResource{}, Outputs: make(map[string]any, outputs.Len()),
+		Resources: []stackResource{}, Outputs: make(map[string]any, c.outputs.Len()),
 	}
-	for name, v := range outputs.All() {
+	for name, v := range c.outputs.All() {
 		d.Outputs[name] = display.PlainJSON(v, showSecrets)
 	}
-	if snapshot != nil {
-		d.describe(snapshot)
+	if u := c.latest; u != nil {
+		d.LastUpdate = &stackUpdate{u.Kind, u.Result, format.Time(u.Started()), format.Time(u.Ended()), u.ResourceChanges}
+	}
+	if c.snapshot != nil {
+		d.describe(c.snapshot)
 	}
 	return format.JSON(s.Terminal.Out, d)
 }

@@ -35,7 +35,7 @@ func newStackOutputCommand(open *session.Opener, stack *string) *cobra.Command {
 
 func printOutputs(ctx context.Context, open *session.Opener, stackName string, args []string, f outputFlags) error {
 	if f.asJSON && f.shell {
-		return exit.Usagef("--json and --shell exclude each other")
+		return exit.Usagef("--json and --shell cannot be used together")
 	}
 	s, err := open.AnyStack(ctx, stackName, "")
 	if err != nil {

@@ -3,14 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -42,10 +39,12 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 	if err != nil {
 		return err
 	}
+	if name == "" && in.Terminal.Interactive() {
+		_, err := in.AskForStack(ctx)
+		return err
+	}
 	if name == "" {
-		if name, err = askForStack(ctx, in.Terminal, in.Backend, in.Project.Name); err != nil {
-			return err
-		}
+		return exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
 	}
 	ref, err := in.Resolve(name)
 	if err != nil {
@@ -54,35 +53,11 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 	_, err = in.Open(ctx, ref)
 	var missing *backend.NotFoundError
 	if create && errors.As(err, &missing) {
-		return makeStack(ctx, in, name, provider, true)
+		_, err = session.Make(ctx, in, name, provider, true)
+		return err
 	}
 	if err != nil {
 		return err
 	}
 	return in.Selection.Select(ref.String())
-}
-
-// askForStack asks the user to choose one of the stacks of the project.
-func askForStack(ctx context.Context, t *terminal.Terminal, catalog backend.Catalog, project string) (string, error) {
-	if !t.Interactive() {
-		return "", exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
-	}
-	stacks, err := catalog.Stacks(ctx, project)
-	if err != nil {
-		return "", err
-	}
-	if len(stacks) == 0 {
-		return "", exit.NoStackf("the project has no stacks; make one with `sluice stack init`")
-	}
-	for i, l := range stacks {
-		fmt.Fprintf(t.Out, "%3d  %s\n", i+1, l.Ref.Display(project))
-	}
-	answer, err := t.Ask("Please choose a stack by number or name: ")
-	if err != nil {
-		return "", err
-	}
-	if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(stacks) {
-		return stacks[i-1].Ref.String(), nil
-	}
-	return answer, nil
 }

@@ -83,7 +83,7 @@ func entries(e *stateedit.Edit, args []string, all bool) ([]*state.Resource, err
 		var copies *state.CopiesError
 		if errors.As(err, &copies) {
 			if !e.Terminal.Interactive() || e.Flags.JSON {
-				return nil, fmt.Errorf("%w\nat a terminal you are asked which one is meant", err)
+				return nil, fmt.Errorf("%w\non a terminal, the command asks which one to use", err)
 			}
 			r, err = stateedit.Choose(e.Terminal, "Which copy do you want to delete from the state?", copies.Copies)
 		}

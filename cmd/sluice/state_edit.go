@@ -30,7 +30,7 @@ func newStateEditCommand(open *session.Opener) *cobra.Command {
 		Aliases: []string{"update", "modify"},
 		Short:   "Edit the whole state in a text editor",
 		Long: "Open the state of a stack as JSON in the editor that the variable EDITOR, or else VISUAL, names. What is saved\n" +
-			"there is checked and shown as a difference before it is written; a text that is no valid state is refused and can\n" +
+			"there is checked and shown as a difference before it is written; a text that is not a valid state is refused and can\n" +
 			"be edited again. Secrets stay encrypted; a new one can be written as plain text: {\"4dabf18193072939515e22adb298388d\":\n" +
 			"\"1b47061264138c4ac30d75fd1eb44270\", \"plaintext\": \"\\\"the text\\\"\"}. Pending operations are dropped.",
 		Args: exactArgs(0),
@@ -53,7 +53,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 		command = e.Terminal.Env("VISUAL")
 	}
 	if command == "" {
-		return exit.Usagef("no editor is known: set the variable EDITOR")
+		return exit.Usagef("no editor is set: set the environment variable EDITOR")
 	}
 	was, err := state.EditText(ctx, e.Snapshot)
 	if err != nil {

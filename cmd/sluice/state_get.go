@@ -43,7 +43,7 @@ func newStateGetCommand(open *session.Opener) *cobra.Command {
 func getFromState(ctx context.Context, open *session.Opener, args []string, f stateGetFlags) error {
 	t := open.Terminal
 	if len(args) == 0 && !t.Interactive() {
-		return exit.Usagef("name the resource; without a terminal nobody can be asked")
+		return exit.Usagef("missing resource: without a terminal, write its URN or name")
 	}
 	s, err := open.State(ctx, f.stack)
 	if err != nil {

@@ -25,7 +25,7 @@ func newStateRenameCommand(open *session.Opener) *cobra.Command {
 		Args:    rangeArgs(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 && !open.Terminal.Interactive() {
-				return exit.Usagef("name the resource by its URN, and its new name; without a terminal nobody can be asked")
+				return exit.Usagef("missing arguments: without a terminal, write the URN of the resource and its new name")
 			}
 			return stateedit.Run(cmd.Context(), open, &f, false, func(ctx context.Context, e *stateedit.Edit) error {
 				return renameInState(ctx, e, args)

@@ -85,7 +85,7 @@ func reportUpgrade(t *terminal.Terminal, upgraded []backend.Upgraded, asJSON boo
 			entry.Error = advise.Text(u.Err)
 			t.Warn("stack '%s' was left as it is: %v", u.Name, u.Err)
 		case u.Project == "":
-			t.Warn("stack '%s' was left as it is: nobody knows its project", u.Name)
+			t.Warn("stack '%s' was left as it is: its project is not known", u.Name)
 		default:
 			done++
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
@@ -36,12 +37,18 @@ type collector struct {
 	spans []*tracepb.ResourceSpans
 }
 
-func newCollector(t *testing.T) *collector {
+func newCollector(t *testing.T) *collector { return newCollectorWith(t, nil) }
+
+// newCollectorWith returns a collector of traces, and of metrics if metrics is not nil.
+func newCollectorWith(t *testing.T, metrics *metricsCollector) *collector {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c := &collector{t: t, address: l.Addr().String()}
 	s := grpc.NewServer()
 	collectorpb.RegisterTraceServiceServer(s, c)
+	if metrics != nil {
+		metricspb.RegisterMetricsServiceServer(s, metrics)
+	}
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(s.Stop)
 	return c
@@ -199,6 +206,10 @@ func TestTracesGoToFilesAndByHTTP(t *testing.T) {
 	// The standard variables alone are enough.
 	c := &collector{t: t}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/metrics" {
+			http.NotFound(w, r) // as collectors of traces answer, which is no reason to warn
+			return
+		}
 		var req collectorpb.ExportTraceServiceRequest
 		body, _ := io.ReadAll(r.Body)
 		if r.URL.Path != "/v1/traces" || r.Header.Get("X-Team") != "infra" || proto.Unmarshal(body, &req) != nil {
@@ -239,7 +250,7 @@ func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
 		require.NotContains(t, shown, "me:pw")
 	}
 	for url, says := range map[string]string{
-		"zipkin://x": "is no place for traces", "grpc://": "names no host", "file:": "name the file", "file:/nowhere/x": "no such file",
+		"zipkin://x": "cannot send traces to", "grpc://": "has no host name", "file:": "name the file", "file:/nowhere/x": "no such file",
 	} {
 		require.Contains(t, l.run(2, "", "preview", "--otel-traces", url), says)
 	}

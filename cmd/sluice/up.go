@@ -30,7 +30,9 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 		},
 	}
 	f.AddUpdate(cmd.Flags())
+	flags.AddTiming(cmd.Flags())
 	f.AddConfirmation(cmd.Flags())
+	f.Reports.Add(cmd.Flags())
 	f.Plan.AddFollow(cmd.Flags())
 	return cmd
 }

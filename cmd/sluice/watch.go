@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -55,7 +56,7 @@ func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation,
 	}
 	w, err := watch.New(paths, ownOutput(t)...)
 	if err != nil {
-		return fmt.Errorf("--path: %w", err)
+		return exit.Usagef("--path: %w", err)
 	}
 	defer func() { _ = w.Close() }() // nothing is left to be told
 	waiting, forget := signal.NotifyContext(ctx, os.Interrupt)

@@ -29,18 +29,20 @@ type whyFlags struct {
 func newWhyCommand(open *session.Opener) *cobra.Command {
 	f := &whyFlags{}
 	cmd := &cobra.Command{
-		Use:   "why URN|NAME",
+		Use:   "why [URN|NAME]",
 		Short: "Explain what the last preview or update decided about a resource",
 		Long: "Explain what the last preview, update, destroy or refresh of a stack decided about a resource: the chain of\n" +
 			"reasons from the decision back to the edit of the program, the option or the change outside that it comes from,\n" +
 			"across resources. Also why something does not change, and why something was not done.\n\n" +
+			"Without a resource, `why` lists the root causes: the edits and other events from which everything followed that\n" +
+			"was decided, what each of them does by itself, and what follows from that. The most dangerous are the first.\n\n" +
 			"A resource is named by its URN, by one that it had before, by its name, or by its type and name as in\n" +
 			"`aws:s3/bucket:Bucket::logs`. What was decided is kept in Pulumi's home directory, for you alone and without\n" +
 			"secrets. --json writes the form that docs/why.md describes.",
-		Example: "  sluice why web\n  sluice why web --preview --json",
-		Args:    exactArgs(1),
+		Example: "  sluice why\n  sluice why web\n  sluice why web --preview --json",
+		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return explain(cmd.Context(), open, args[0], f)
+			return explain(cmd.Context(), open, args, f)
 		},
 	}
 	p := cmd.Flags()
@@ -52,10 +54,10 @@ func newWhyCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// explain runs the command why.
-func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags) error {
+// explain runs the command why. Without a name it is about the whole operation.
+func explain(ctx context.Context, open *session.Opener, names []string, f *whyFlags) error {
 	if f.preview && f.update {
-		return exit.Usagef("--preview and --update exclude each other")
+		return exit.Usagef("--preview and --update cannot be used together")
 	}
 	s, err := open.AnyStack(ctx, f.stack, "")
 	if err != nil {
@@ -65,13 +67,19 @@ func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags
 	if err != nil {
 		return err
 	}
-	u, err := pickDecision(s, log, name)
-	if err != nil {
-		return err
+	var e *why.Explanation
+	for _, name := range names {
+		u, err := pickDecision(s, log, name)
+		if err != nil {
+			return err
+		}
+		e = log.Why(u)
 	}
 	changed := changedSince(ctx, s.Stamp(ctx), s.State, log)
-	e := log.Why(u)
-	if f.json {
+	switch {
+	case f.json && e == nil:
+		return format.JSON(open.Terminal.Out, rootCausesJSON{Version: 1, Operation: log.About, StateChanged: changed, RootCauses: log.RootCauses()})
+	case f.json:
 		return format.JSON(open.Terminal.Out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
 	}
 	fmt.Fprintln(open.Terminal.Out, headline(s, log))
@@ -79,13 +87,22 @@ func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags
 		fmt.Fprintln(open.Terminal.Out, changed.text())
 	}
 	fmt.Fprintln(open.Terminal.Out)
-	width := 0
+	options := display.WhyOptions{Out: open.Terminal.Out, Color: open.Terminal.Colored(), URNs: f.urns, Runtime: s.Project.Runtime, Refresh: log.Operation == "refresh"}
 	if open.Terminal.OutTerminal {
-		width = open.Terminal.Width()
+		options.Width = open.Terminal.Width()
 	}
-	return display.WriteExplanation(display.WhyOptions{
-		Out: open.Terminal.Out, Color: open.Terminal.Colored(), Width: width, URNs: f.urns, Refresh: log.Operation == "refresh",
-	}, e)
+	if e == nil {
+		return display.WriteRootCauses(options, log.Log)
+	}
+	return display.WriteExplanation(options, e)
+}
+
+// rootCausesJSON is the output of --json without a resource (docs/why.md).
+type rootCausesJSON struct {
+	Version      int             `json:"version"`
+	Operation    why.About       `json:"operation"`
+	StateChanged *stateChange    `json:"stateChanged,omitempty"`
+	RootCauses   []why.RootCause `json:"rootCauses"`
 }
 
 // explanationJSON is the output of --json (docs/why.md).
@@ -128,7 +145,7 @@ func pickDecision(s *session.Stack, log *decisions.Kept, text string) (urn.URN, 
 	if len(found) > 1 {
 		fmt.Fprintf(&b, "%q names %d resources; give the URN of one:", text, len(found))
 	} else {
-		fmt.Fprintf(&b, "%s decided nothing about %q", operationText(s, log), text)
+		fmt.Fprintf(&b, "%s has no decision about %q", operationText(s, log), text)
 		if log.Result != stages.Succeeded {
 			b.WriteString("; it did not come to its end")
 		}

@@ -20,7 +20,11 @@ func (s *resolved) end(ctx context.Context, p *program, err error) error {
 		err = nil
 	}
 	s.run.ShutDown()
-	p.await()
+	grace := programGrace
+	if s.isInterrupted() {
+		grace = interruptedGrace
+	}
+	p.await(grace)
 	if !s.release() && ctx.Err() != nil {
 		s.interrupt = interruptOf(ctx)
 	}

@@ -26,18 +26,35 @@ type Outcome struct {
 // otherwise the outcome holds the failures. A panic of what the caller has put in is such a failure, or an error.
 func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	var o *opened
+	over := s.enter("open")
 	err := caught("preparing", func() (err error) {
 		o, err = open(ctx, s)
 		return err
 	})
+	over()
 	if err != nil {
 		return nil, err
 	}
+	over = s.enter("resolve")
 	ready, err := o.resolve(ctx)
+	over()
 	var p *program
 	if err == nil {
+		over = s.enter("run")
 		p, err = ready.perform(ctx)
+		over()
 	}
+	over = s.enter("end")
 	err = ready.end(ctx, p, err)
+	over()
+	defer s.enter("close")()
 	return ready.close(ctx, err), nil
+}
+
+// enter says that a phase begins, until the function that it returns is called.
+func (s Settings) enter(phase string) (over func()) {
+	if s.Stages.Watch.Phase == nil {
+		return func() {}
+	}
+	return s.Stages.Watch.Phase(phase)
 }

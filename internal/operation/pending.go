@@ -55,6 +55,6 @@ func pendingWarning(ops []state.Pending) string {
 	for _, op := range ops {
 		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Type)
 	}
-	b.WriteString("Nobody knows whether these operations took effect, and what was being created is not created again before that is known")
+	b.WriteString("It is not known whether these operations took effect, and what was being created is not created again before that is known")
 	return b.String()
 }

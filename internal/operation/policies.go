@@ -46,7 +46,7 @@ func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 		loading.Go(func() { found[i], errs[i] = pack.Load(until, o.Stages.Info, o.show) })
 	}
 	loading.Wait()
-	p.analyzers = slices.Clone(o.Stages.Analyzers)
+	p.analyzers = slices.Clone(o.Stages.Judges.Analyzers)
 	for _, a := range found {
 		if a != nil {
 			p.loaded = append(p.loaded, a)

@@ -61,7 +61,7 @@ func (o *opened) prepare(p *packs) *resolved {
 	settings.RefreshEach = o.refreshesEach()
 	settings.Registry = s.registry
 	settings.MonitorAddress = func() (string, error) { return s.server.Address() }
-	settings.Analyzers = p.analyzers
+	settings.Judges.Analyzers = p.analyzers
 	if !settings.Info.DryRun {
 		s.record = &record{}
 		settings.Recorder = s.record

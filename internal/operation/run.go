@@ -14,8 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// programGrace is how long a program may take to end by itself after the run has stopped.
-const programGrace = 10 * time.Second
+// A program may take this long to end by itself after the run is over. After an interrupt it is less, because whoever has interrupted
+// may not wait for long: the Automation API for Go kills what has not ended after ten seconds, and a lock stays.
+const programGrace, interruptedGrace = 10 * time.Second, 3 * time.Second
 
 // errProgramStays is why a program is ended that goes on when the run is over.
 var errProgramStays = fmt.Errorf("the run was over, but the program did not end by itself within %v, and was ended; it may have "+
@@ -76,13 +77,13 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 }
 
 // await waits for the program after its run is over. It lets the program end by itself for a short time.
-func (p *program) await() {
+func (p *program) await(grace time.Duration) {
 	if p == nil {
 		return
 	}
 	p.over()
-	grace := time.AfterFunc(programGrace, func() { p.cancel(errProgramStays) })
-	defer grace.Stop()
+	patience := time.AfterFunc(grace, func() { p.cancel(errProgramStays) })
+	defer patience.Stop()
 	p.running.Wait()
 	p.cancel(nil)
 }

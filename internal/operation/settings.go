@@ -24,7 +24,7 @@ type Settings struct {
 	Stages stages.Settings
 	// Assemble joins the stages of the run.
 	Assemble func(*standard.Run) pipeline.Flow[stages.Executed]
-	// Imports are the requests of an import without a program.
+	// Imports are the requests of an import without a program; nil for other operations.
 	Imports []stages.ImportRequest
 	// Recovers is true for an operation that only resolves pending operations of earlier runs.
 	Recovers bool
@@ -68,7 +68,7 @@ type Settings struct {
 }
 
 // isImport reports whether the operation is an import without a program.
-func (s *Settings) isImport() bool { return len(s.Imports) > 0 }
+func (s *Settings) isImport() bool { return s.Imports != nil }
 
 // RunsProgram reports whether the operation runs the program.
 func (s *Settings) RunsProgram() bool {

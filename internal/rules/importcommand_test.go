@@ -377,8 +377,18 @@ func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
 		requireFailure("belongs to another stack")
 	require.Nil(t, k.state.Snapshot())
 	k = newKit(t)
-	k.refusesImport("there is nothing to import")
 	k.refusesImport("duplicate import 'a' of type 'test:index:Thing'", thingToImport("a", "x"), thingToImport("a", "y"))
+}
+
+func TestAnImportOfNothingChangesNothing(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1, "color": "red"})
+	k.imports()
+	require.Empty(t, k.state.Snapshot().Resources, "not even the stack")
+	k.imports(thingToImport("a", "ext-1"))
+	before := k.state.Snapshot()
+	k.imports()
+	require.Equal(t, before.Resources, k.state.Snapshot().Resources)
 }
 
 func TestExtensionsOfImportsAreAppliedOnceBeforeTheirResources(t *testing.T) {

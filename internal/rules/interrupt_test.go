@@ -36,6 +36,39 @@ func TestInterruptedUpdateFinishesWhatRunsAndStartsNothing(t *testing.T) {
 	})
 }
 
+func TestAPausedUpdateBeginsNothingUntilItIsResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKitWith(t, slow())
+		interrupts := &sluice.Interrupts{}
+		k.options.Interrupts = interrupts
+		began := time.Now()
+		time.AfterFunc(5*time.Second, interrupts.Pause)
+		time.AfterFunc(time.Hour, func() {
+			require.Equal(t, 1, k.cloud.Count(providers.MethodCreate))
+			require.True(t, interrupts.Paused())
+			interrupts.Resume()
+		})
+		r := k.try(sluice.Update, program(func(s *script) { s.thing("b", nil, dependsOn(s.thing("a", nil))) }))
+		require.NoError(t, r.err)
+		require.Equal(t, []string{"create a", "create b"}, r.changed())
+		require.Greater(t, time.Since(began), time.Hour)
+		require.False(t, interrupts.Paused())
+	})
+}
+
+func TestStopEndsAPausedUpdate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKitWith(t, slow())
+		interrupts := &sluice.Interrupts{}
+		k.options.Interrupts = interrupts
+		interrupts.Pause()
+		time.AfterFunc(time.Minute, interrupts.Stop)
+		r := k.try(sluice.Update, program(one(nil)))
+		requireCanceled(t, r)
+		require.Empty(t, r.changed())
+	})
+}
+
 func TestInterruptedDestroyKeepsWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKitWith(t, slow())
@@ -107,13 +140,13 @@ func TestCancelReachesTheProviders(t *testing.T) {
 	}
 }
 
-// A program that does not react to the end of its run gets ten seconds to end by itself, unless somebody asks twice.
+// A program that does not react to the end of its run gets three seconds to end by itself after an interrupt, unless somebody asks twice.
 func TestCancelEndsTheProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		interrupt func(*sluice.Interrupts)
 		took      time.Duration
 	}{
-		"Stop":   {(*sluice.Interrupts).Stop, 15 * time.Second},
+		"Stop":   {(*sluice.Interrupts).Stop, 8 * time.Second},
 		"Cancel": {(*sluice.Interrupts).Cancel, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

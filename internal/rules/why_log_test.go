@@ -220,3 +220,90 @@ func BenchmarkDecisions(b *testing.B) {
 		b.ReportMetric(float64(out.Len()), "bytes")
 	}
 }
+
+// Most programs say only where they declare a resource: a value comes from a setting if it changed as the setting did.
+func TestValuesThatChangeAsSettingsDoComeFromThem(t *testing.T) {
+	settings := []why.ChangedSetting{
+		{Key: "p:region", Old: "eu", New: "us", Position: "Pulumi.dev.yaml:3"}, {Key: "p:size", Old: "1", New: "2"}, {Key: "p:token", Secret: true},
+		{Key: "p:pin", Old: "", New: "new"}, {Key: "p:flag", Old: "false", New: "true"},
+	}
+	for name, test := range map[string]struct {
+		was, is any
+		want    string
+	}{
+		"a text":                  {"eu", "us", "p:region"},
+		"a number":                {1, 2, "p:size"},
+		"a truth value":           {false, true, "p:flag"},
+		"another value before":    {"asia", "us", ""},
+		"another value now":       {"eu", "asia", ""},
+		"the other way":           {"us", "eu", ""},
+		"nothing before":          {"", "new", ""},
+		"within a text":           {"x-eu", "x-us", ""},
+		"a secret setting":        {"a", "b", ""},
+		"a secret with that text": {secret("eu"), secret("us"), "p:region"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(one(in{"x": test.was})))
+			asked := 0
+			since := func(r *ran) why.Change {
+				l := r.DecisionsSince(func() []why.ChangedSetting { asked++; return settings })
+				return l.Why(urnOf("a")).Links[0].Properties[0]
+			}
+			c := since(k.preview(program(one(in{"x": test.is}))))
+			require.Equal(t, 1, asked)
+			if test.want == "" {
+				require.Equal(t, why.FromProgram, c.Origin)
+				require.Nil(t, c.Setting)
+				return
+			}
+			require.Equal(t, why.FromConfiguration, c.Origin)
+			require.Equal(t, test.want, c.Setting.Key)
+		})
+	}
+}
+
+func TestValuesOfSettingsAreHiddenLikeTheirProperties(t *testing.T) {
+	k := newKit(t)
+	hide := func(r *stages.RegisterRequest) { r.HideDiffs = []string{"x"} }
+	k.up(program(one(in{"x": "before"}, hide)))
+	l := k.preview(program(one(in{"x": "after"}, hide))).DecisionsSince(func() []why.ChangedSetting {
+		return []why.ChangedSetting{{Key: "p:x", Old: "before", New: "after"}}
+	})
+	text := written(t, l)
+	require.Contains(t, text, `"key":"p:x"`)
+	require.NotContains(t, text, "before")
+	require.NotContains(t, text, "after")
+}
+
+// Settings are not read if nothing depends on them.
+func TestSettingsAreAskedForOnlyIfAValueChanged(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(in{"x": 1})))
+	r := k.preview(program(one(in{"x": 1})))
+	r.DecisionsSince(func() []why.ChangedSetting { panic("nothing changed") })
+}
+
+func TestReasonsNameWhatDiffersWhereTheProviderDoesNot(t *testing.T) {
+	for name, test := range map[string]struct {
+		now    in
+		answer providers.DiffResponse
+		want   string
+	}{
+		"nothing differs": {in{"x": 1, "y": 1}, providers.DiffResponse{Changes: providers.DiffSome},
+			"because its provider reports a change without naming a property"},
+		"something differs":                  {in{"x": 2, "y": 1}, providers.DiffResponse{Changes: providers.DiffSome}, "because `x` changed"},
+		"something that only SDKs know, too": {in{"x": 2, "y": 1, "__defaults": []any{"y"}}, providers.DiffResponse{Changes: providers.DiffSome}, "because `x` changed"},
+		"the provider names one":             {in{"x": 2, "y": 2}, providers.DiffResponse{Changes: providers.DiffSome, ChangedKeys: []string{"y"}}, "because `y` changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(one(in{"x": 1, "y": 1})))
+			k.fake = func(f *providertest.Fake) {
+				f.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) { return test.answer, nil }
+			}
+			r := k.preview(program(one(test.now)))
+			require.Equal(t, test.want, r.Why(urnOf("a")).Links[0].Because)
+		})
+	}
+}

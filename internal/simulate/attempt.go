@@ -282,7 +282,7 @@ func (a *attempt) plan() string {
 	}
 	var b strings.Builder
 	for _, s := range a.result.Steps {
-		fmt.Fprintf(&b, "%s %s keys=%v diffs=%v detailed=%v provider=%s %s\n", s.Op, s.URN, s.Keys, s.Diffs, s.DetailedDiff, s.Provider, s.Reason)
+		fmt.Fprintf(&b, "%s %s keys=%v diffs=%v detailed=%v provider=%s %s %s\n", s.Op, s.URN, s.Keys, s.Diffs, s.DetailedDiff, s.Provider, s.Reason, s.Reason.Possibly())
 	}
 	if a.result.Plan != nil {
 		text, err := sluice.EncodePlan(context.Background(), a.result.Plan, nil, true)

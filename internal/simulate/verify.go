@@ -152,8 +152,7 @@ func (a verification) verifyPending() {
 	}
 	for _, op := range a.after.snapshot.Pending {
 		recorded := a.before.snapshot != nil && slices.ContainsFunc(a.before.snapshot.Pending, func(p state.Pending) bool {
-			return p.Type == op.Type && (p.Resource.URN == op.Resource.URN ||
-				p.Resource.ID != "" && p.Resource.ID == op.Resource.ID) // which the program may have renamed
+			return p.Type == op.Type && (p.Resource.URN == op.Resource.URN || a.isRenamed(p.Resource, op.Resource.URN))
 		})
 		if !recorded && !a.diedDuring(op) {
 			a.fault("%s %s is pending for no reason", op.Type, op.Resource.URN)
@@ -171,6 +170,17 @@ func (a verification) verifyPending() {
 			a.fault("creating %s is not pending any more, and nobody has resolved it", u)
 		}
 	}
+}
+
+// isRenamed reports whether the object of what was pending goes by another name now. An update is pending without its ID.
+func (a verification) isRenamed(was *state.Resource, now urn.URN) bool {
+	id := was.ID
+	for _, r := range a.before.snapshot.Resources {
+		if id == "" && r.URN == was.URN && !r.Delete {
+			id = r.ID
+		}
+	}
+	return id != "" && slices.ContainsFunc(a.after.snapshot.Resources, func(r *state.Resource) bool { return r.URN == now && r.ID == id })
 }
 
 // wasImported reports whether a resource was imported, under this name or under a new one.

@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
@@ -40,13 +41,15 @@ func (h host) Load(ctx context.Context, spec providers.Spec) (providers.Provider
 	if err != nil || p == nil { // which the registry refuses
 		return p, err
 	}
-	return &provider{p, h.run}, nil
+	return &provider{Provider: p, run: h.run}, nil
 }
 
 // provider is a provider whose calls have spans.
 type provider struct {
 	providers.Provider
 	run *Run
+	// urn is that of its resource; nil until it is configured. A plugin that is only asked for its schema has none.
+	urn atomic.Pointer[urn.URN]
 }
 
 const service = "pulumirpc.ResourceProvider"
@@ -57,7 +60,10 @@ func (p *provider) call(ctx context.Context, method string, u urn.URN, more ...a
 		attribute.String("rpc.service", service), attribute.String("rpc.method", method), attribute.String("sluice.package", p.Package()),
 	}, more...)
 	if u != "" {
-		attributes = append(attributes, attribute.String("sluice.urn", string(u)))
+		attributes = append(attributes, attribute.String("sluice.urn", string(u)), attribute.String("sluice.type", string(u.Type())))
+	}
+	if own := p.urn.Load(); own != nil {
+		attributes = append(attributes, attribute.String("sluice.provider", string(*own)))
 	}
 	return p.run.tracer.Start(p.run.at(ctx, u), service+"/"+method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
 }
@@ -77,6 +83,7 @@ func (p *provider) DiffConfig(ctx context.Context, req providers.DiffRequest) (p
 }
 
 func (p *provider) Configure(ctx context.Context, req providers.ConfigureRequest) error {
+	p.urn.Store(&req.URN)
 	ctx, span := p.call(ctx, "Configure", req.URN)
 	err := p.Provider.Configure(ctx, req)
 	end(span, err)
@@ -107,6 +114,13 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	ctx, span := p.call(ctx, "Read", req.URN)
 	answer, err := p.Provider.Read(ctx, req)
+	end(span, err)
+	return answer, err
+}
+
+func (p *provider) List(ctx context.Context, req providers.ListRequest) (providers.ListResponse, error) {
+	ctx, span := p.call(ctx, "List", "", attribute.String("sluice.type", string(req.Type)))
+	answer, err := p.Provider.List(ctx, req)
 	end(span, err)
 	return answer, err
 }

@@ -2,12 +2,15 @@ package tracing
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -30,6 +33,10 @@ type Run struct {
 	// entering are the registrations that have no URN yet. resources are those that are under way.
 	entering  map[stages.Identity]*resource
 	resources map[urn.URN]*resource
+	// order knows what is over, for links from what came after it.
+	order order
+	// queue is the span of the time in which tasks wait for a worker; nil if none does.
+	queue trace.Span
 }
 
 // resource is one registration on its way, or a resource with a step and no registration.
@@ -53,11 +60,12 @@ func Begin(ctx context.Context, operation string, info stages.RunInfo) (context.
 	}
 	r := &Run{
 		tracer: caller.TracerProvider().Tracer(scope), entering: map[stages.Identity]*resource{}, resources: map[urn.URN]*resource{},
-		submitted: map[*stages.PendingReply]*resource{},
+		submitted: map[*stages.PendingReply]*resource{}, order: newOrder(),
 	}
 	r.ctx, r.span = r.tracer.Start(ctx, operation, trace.WithAttributes(
 		attribute.String("sluice.project", info.Project), attribute.String("sluice.stack", info.Stack),
 		attribute.String("sluice.organization", info.Organization), attribute.Bool("sluice.dry_run", info.DryRun),
+		attribute.Int("sluice.parallel", info.Parallel),
 	))
 	return r.ctx, r
 }
@@ -75,6 +83,7 @@ func (r *Run) End(err error) {
 	for _, x := range r.resources {
 		x.close()
 	}
+	r.setQueue(0)
 	end(r.span, err)
 }
 
@@ -94,8 +103,8 @@ func (x *resource) close() {
 	}
 }
 
-// begin opens a span below what goes on.
-func (r *Run) begin(x *resource, name string, attributes ...attribute.KeyValue) {
+// begin opens a span below what goes on. It comes after links.
+func (r *Run) begin(x *resource, name string, links []trace.Link, attributes ...attribute.KeyValue) {
 	parent := r.ctx
 	if x.below != nil {
 		parent = x.below
@@ -103,7 +112,7 @@ func (r *Run) begin(x *resource, name string, attributes ...attribute.KeyValue) 
 	if len(x.open) > 0 {
 		parent = x.open[len(x.open)-1].ctx
 	}
-	ctx, span := r.tracer.Start(parent, name, trace.WithAttributes(attributes...))
+	ctx, span := r.tracer.Start(parent, name, trace.WithLinks(links...), trace.WithAttributes(attributes...))
 	x.open = append(x.open, opened{ctx, span, name})
 }
 
@@ -159,12 +168,12 @@ func (r *Run) Submitted(i stages.Submitted) {
 	case i.Internal != nil:
 		r.enter(x, i.Internal.Type)
 	}
-	r.begin(x, "register")
+	r.begin(x, "register", nil)
 	r.submitted[i.PendingReply] = x
 }
 
 func (r *Run) enter(x *resource, t urn.Type) {
-	r.begin(x, "resource "+string(t), attribute.String("sluice.type", string(t)))
+	r.begin(x, "resource "+string(t), nil, attribute.String("sluice.type", string(t)))
 }
 
 // Registered says that a registration is complete and has not been located.
@@ -178,7 +187,7 @@ func (r *Run) Registered(i stages.Registered) {
 		r.enter(x, typeOf(i))
 	}
 	x.endTo(1, nil)
-	r.begin(x, "lookup")
+	r.begin(x, "lookup", nil)
 	r.entering[i.Identity()] = x
 }
 
@@ -206,9 +215,12 @@ func (r *Run) Located(i stages.Located) {
 		before.close() // the name is used twice, which is refused
 	}
 	x.open[0].span.SetAttributes(attribute.String("sluice.urn", string(i.URN)))
+	for _, l := range r.linksTo(r.order.before(references(i.Registered))) {
+		x.open[0].span.AddLink(l)
+	}
 	r.resources[i.URN] = x
 	x.endTo(1, nil)
-	r.begin(x, "check")
+	r.begin(x, "check", nil)
 }
 
 // Stage says that a resource has left a stage and entered another one.
@@ -217,7 +229,7 @@ func (r *Run) Stage(u urn.URN, entered string) {
 	defer r.mu.Unlock()
 	if x := r.resources[u]; x != nil && len(x.open) > 0 {
 		x.endTo(1, nil)
-		r.begin(x, entered)
+		r.begin(x, entered, nil)
 	}
 }
 
@@ -226,9 +238,52 @@ func (r *Run) Executed(i stages.Executed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if x := r.resources[i.URN]; x != nil {
+		first := x.open[0].span
+		for _, s := range i.Steps {
+			if s.Op.IsLogical() {
+				first.SetAttributes(attribute.String("sluice.op", string(s.Op)))
+				break
+			}
+		}
 		x.endTo(0, i.Err)
 		delete(r.resources, i.URN)
 	}
+}
+
+// Waits says that a call waits for a limit, until the function that it returns is called.
+func (r *Run) Waits(ctx context.Context, c providers.LimitedCall) (over func()) {
+	_, span := r.tracer.Start(r.at(ctx, c.URN), waiting, trace.WithAttributes(
+		attribute.String("sluice.limit", c.Limit), attribute.String("sluice.package", c.Package), attribute.String("rpc.method", string(c.Method)),
+		attribute.String("sluice.urn", string(c.URN)), attribute.String("sluice.type", string(c.Type)),
+	))
+	return func() { span.End() }
+}
+
+// waiting is the name of the span of a wait for a limit.
+const waiting = "wait for limit"
+
+// Queued says how many tasks wait for nothing but a worker.
+func (r *Run) Queued(tasks int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setQueue(tasks)
+}
+
+// setQueue needs the lock.
+func (r *Run) setQueue(tasks int) {
+	switch {
+	case tasks > 0 && r.queue == nil:
+		_, r.queue = r.tracer.Start(r.ctx, waiting, trace.WithAttributes(attribute.String("sluice.limit", "workers")))
+	case tasks == 0 && r.queue != nil:
+		r.queue.End()
+		r.queue = nil
+	}
+}
+
+// Phase says that a phase of the operation begins, until the function that it returns is called.
+func (r *Run) Phase(name string) (over func()) {
+	_, span := r.tracer.Start(r.ctx, "phase "+name)
+	return func() { span.End() }
 }
 
 // Observe returns an observer that makes spans of steps, and then calls next; nil is none.
@@ -257,21 +312,69 @@ func (r *Run) stepStarted(s stages.StepInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := r.resources[s.URN]
+	var links []trace.Link
 	if x == nil {
 		x = &resource{}
 		r.resources[s.URN] = x
+		links = r.linksTo(r.order.beforeStep(s))
 	}
-	r.begin(x, string(s.Op), attribute.String("sluice.urn", string(s.URN)), attribute.String("sluice.type", string(s.Type)))
+	attributes := []attribute.KeyValue{
+		attribute.String("sluice.urn", string(s.URN)), attribute.String("sluice.type", string(s.Type)), attribute.String("sluice.op", string(s.Op)),
+	}
+	if s.Reason.Kind != stages.ReasonNone {
+		attributes = append(attributes, attribute.String("sluice.reason", string(s.Reason.Kind)))
+	}
+	if names := topLevel(s.Reason.Properties); len(names) > 0 {
+		attributes = append(attributes, attribute.StringSlice("sluice.properties", names))
+	}
+	if ref, err := urn.ParseProviderRef(s.Provider); err == nil {
+		attributes = append(attributes, attribute.String("sluice.provider", string(ref.URN)))
+	}
+	r.begin(x, string(s.Op), links, attributes...)
+}
+
+// topLevel returns the names of the properties that paths begin with. What is further down may be a key that somebody made up, which may
+// be a secret.
+func topLevel(paths []string) []string {
+	var names []string
+	for _, path := range paths {
+		if i := strings.IndexAny(path, ".["); i >= 0 {
+			path = path[:i]
+		}
+		if path != "" && !slices.Contains(names, path) {
+			names = append(names, path)
+		}
+	}
+	return names
+}
+
+// linksTo returns links to spans of this trace.
+func (r *Run) linksTo(spans []trace.SpanID) []trace.Link {
+	own := r.span.SpanContext()
+	links := make([]trace.Link, 0, len(spans))
+	for _, id := range spans {
+		links = append(links, trace.Link{SpanContext: own.WithSpanID(id)})
+	}
+	return links
 }
 
 func (r *Run) stepEnded(s stages.StepInfo, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := r.resources[s.URN]
-	if x == nil || len(x.open) == 0 || x.open[len(x.open)-1].name != string(s.Op) {
+	if x == nil || len(x.open) == 0 {
 		return
 	}
-	x.endTo(len(x.open)-1, err)
+	first := x.open[0].span
+	if last := x.open[len(x.open)-1]; last.name == string(s.Op) {
+		x.endTo(len(x.open)-1, err)
+		if stages.Removes(s.Op) {
+			r.order.removed(s, last.span)
+		}
+	}
+	if !stages.Removes(s.Op) {
+		r.order.done(s.URN, first) // the program gets its reply now, before the registration has left the last stage
+	}
 	if len(x.open) == 0 {
 		delete(r.resources, s.URN)
 	}

@@ -139,8 +139,8 @@ type Package struct {
 	Configure func(ctx context.Context, config Values) error
 	Resources []Resource
 	Functions []Function
-	// Enter is called first in every call about a resource, in previews too. Its error is the error of the call. Nil does
-	// nothing.
+	// Enter is called first in every call about a resource, except in previews of creates and updates, which reach nothing. Its
+	// error is the error of the call. Nil does nothing.
 	Enter func(ctx context.Context, m providers.Method, c Call) error
 	// Close releases what the provider holds; nil for nothing.
 	Close func() error

@@ -20,14 +20,14 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 		return providers.CreateResponse{}, err
 	}
 	inputs := conformFields(req.Properties.DowngradeOutputs(), r.Inputs, "", quietly)
+	if req.Preview {
+		return providers.CreateResponse{Properties: r.state(inputs, r.unknown(inputs, nil))}, nil
+	}
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
 	c := p.call(r.Inputs, req.URN, req.Name, "", inputs, property.Map{})
 	if err := p.enter(ctx, providers.MethodCreate, c); err != nil {
 		return providers.CreateResponse{}, err
-	}
-	if req.Preview {
-		return providers.CreateResponse{Properties: r.state(inputs, r.unknown(inputs, nil))}, nil
 	}
 	made, err := r.Create(ctx, c)
 	if err != nil {
@@ -49,14 +49,14 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 			kept[f.Name] = v
 		}
 	}
+	if req.Preview {
+		return providers.UpdateResponse{Properties: r.state(inputs, r.unknown(inputs, kept))}, nil
+	}
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
 	c := p.call(r.Inputs, req.URN, req.Name, req.ID, inputs, req.OldOutputs)
 	if err := p.enter(ctx, providers.MethodUpdate, c); err != nil {
 		return providers.UpdateResponse{}, err
-	}
-	if req.Preview {
-		return providers.UpdateResponse{Properties: r.state(inputs, r.unknown(inputs, kept))}, nil
 	}
 	if r.Update != nil {
 		changed, err := r.Update(ctx, c)

@@ -61,5 +61,8 @@ func (h *Host) locate(ctx context.Context, spec providers.Spec) (port int, at Lo
 		Kind: Resource, Name: name, Version: version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums,
 		Recorded: spec.Recorded && spec.DownloadURL != "",
 	}, acquire)
+	if missing, is := err.(*MissingError); is && h.options.Meant != nil { //nolint:errorlint // made for this call
+		missing.Meant = h.options.Meant(name)
+	}
 	return 0, at, err
 }

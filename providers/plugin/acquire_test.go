@@ -34,7 +34,7 @@ func TestAMissingPluginIsAcquiredIfThatIsAllowed(t *testing.T) {
 	}{
 		"installed":     {installs, ""},
 		"nobody can":    {func(string) plugin.Acquire { return nil }, absent},
-		"forbidden":     {fails(fmt.Errorf("%w, as X is set", plugin.ErrNotAcquired)), absent + ", and it may not be installed automatically, as X is set"},
+		"forbidden":     {fails(fmt.Errorf("%w, as X is set", plugin.ErrNotAcquired)), absent + ", and automatic installation is turned off, as X is set"},
 		"not available": {fails(errors.New("no server")), "Could not automatically download and install resource plugin 'pulumi-resource-thing' at version v1.2.3: no server"},
 		"not there yet": {fails(nil), absent},
 	} {

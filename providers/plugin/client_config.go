@@ -141,7 +141,7 @@ func configureError(c *client, err error) error {
 		if c.process != nil {
 			title = c.process.Title() // with the place where it is
 		}
-		return fmt.Errorf("plugin %s is no resource provider, it cannot be configured: %w", title, err)
+		return fmt.Errorf("plugin %s is not a resource provider and cannot be configured: %w", title, err)
 	}
 	for _, d := range st.Details() {
 		missing, ok := d.(*pulumirpc.ConfigureErrorMissingKeys)

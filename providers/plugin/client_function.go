@@ -161,7 +161,7 @@ func (c *client) urns(s subject, list []string) ([]urn.URN, error) {
 	for _, text := range list {
 		u, err := urn.Parse(text)
 		if err != nil {
-			return nil, c.malformed(s, "a dependency on something that is no resource: %w", err)
+			return nil, c.malformed(s, "a dependency on something that is not a resource: %w", err)
 		}
 		out = append(out, u)
 	}

@@ -63,7 +63,7 @@ func notConnected(port int, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("within %s: %w", dialPatience, err)
 	}
-	return fmt.Errorf("nothing that speaks gRPC answers on 127.0.0.1:%d: %w", port, err)
+	return fmt.Errorf("no gRPC server answers on 127.0.0.1:%d: %w", port, err)
 }
 
 // features are what a provider says it understands (protocol.md 1.8).

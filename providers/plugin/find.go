@@ -78,7 +78,7 @@ const (
 )
 
 // ErrNotAcquired is returned by an [Acquire] that installs nothing, because the user does not want that.
-var ErrNotAcquired = errors.New("it may not be installed automatically")
+var ErrNotAcquired = errors.New("automatic installation is turned off")
 
 // MissingError says that a plugin is not there.
 type MissingError struct {
@@ -88,6 +88,8 @@ type MissingError struct {
 	DownloadURL string
 	// Acquiring says why it could not be installed either; nil if that was not tried.
 	Acquiring error
+	// Meant is the name that may have been meant instead; "" if none is near.
+	Meant string
 }
 
 func (e *MissingError) Error() string {
@@ -96,10 +98,14 @@ func (e *MissingError) Error() string {
 		version = " at version v" + e.Version
 	}
 	name := executableName(e.Kind, e.Name)
+	meant := ""
+	if e.Meant != "" {
+		meant = fmt.Sprintf("; did you mean %q?", e.Meant)
+	}
 	if e.Acquiring != nil && !errors.Is(e.Acquiring, ErrNotAcquired) {
-		why := ": " + e.Acquiring.Error()
+		why := ": " + e.Acquiring.Error() + meant
 		if list, is := e.Acquiring.(interface{ Reasons() string }); is {
-			why = list.Reasons() // without the name of the plugin again
+			why = meant + list.Reasons() // without the name of the plugin again
 		}
 		return fmt.Sprintf("Could not automatically download and install %s plugin '%s'%s%s", e.Kind, name, version, why)
 	}
@@ -107,7 +113,7 @@ func (e *MissingError) Error() string {
 	if e.Acquiring != nil {
 		text += ", and " + e.Acquiring.Error()
 	}
-	return text
+	return text + meant
 }
 
 // Unwrap returns why the plugin could not be installed.
@@ -200,7 +206,7 @@ func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) 
 	}
 	p := fit[0]
 	if info, err := os.Stat(p.Directory); err != nil || !info.IsDir() {
-		return Location{}, false, fmt.Errorf("the project's plugin %q is to be in %s, which is not a directory", name, p.Directory)
+		return Location{}, false, fmt.Errorf("the project's plugin %q is expected in %s, which is not a directory", name, p.Directory)
 	}
 	file, ok := Executable(p.Directory, k, name)
 	if !ok {

@@ -52,6 +52,8 @@ type Options struct {
 	StartWritten func(context.Context, Written) (Server, error)
 	// Allow is asked before the executable of a plugin is started, and may refuse that; nil allows all.
 	Allow func(name string) error
+	// Meant returns the name that may have been meant by one for which there is no plugin, "" if none is near; nil knows none.
+	Meant func(name string) string
 
 	// LookupEnv reads the engine's environment, nil is os.LookupEnv; Environ is all of it, nil is os.Environ.
 	LookupEnv func(string) (string, bool)

@@ -22,7 +22,7 @@ func ProviderAt(path string) (ProjectPlugin, error) {
 	local := ProjectPlugin{Kind: Resource, Directory: path}
 	if !info.IsDir() {
 		if !strings.HasPrefix(filepath.Base(path), prefix) {
-			return local, fmt.Errorf("%s is no plugin: the executable of one is called %sNAME", path, prefix)
+			return local, fmt.Errorf("%s is not a plugin: the executable of one is called %sNAME", path, prefix)
 		}
 		local.Name, local.Directory = named(path), filepath.Dir(path)
 		return local, nil
@@ -36,7 +36,7 @@ func ProviderAt(path string) (ProjectPlugin, error) {
 	}
 	_, manifest := os.Stat(filepath.Join(path, PluginManifest))
 	if _, found := Executable(path, Resource, local.Name); !found && manifest != nil {
-		return local, fmt.Errorf("%s is no plugin: it has neither an executable %sNAME nor a %s", path, prefix, PluginManifest)
+		return local, fmt.Errorf("%s is not a plugin: it has neither an executable %sNAME nor a %s", path, prefix, PluginManifest)
 	}
 	return local, nil
 }

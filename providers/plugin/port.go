@@ -66,7 +66,7 @@ var toolEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\
 func LocalPort(address string) (int, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no address: write 127.0.0.1:<port>", address)
+		return 0, fmt.Errorf("%q is not an address: write 127.0.0.1:<port>", address)
 	}
 	if host != "127.0.0.1" && host != "localhost" {
 		return 0, fmt.Errorf("%q is not on this machine: write 127.0.0.1:<port>", address)

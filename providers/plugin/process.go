@@ -217,7 +217,7 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 	if exit, gone := p.exited.Wait(patience); gone == nil {
 		return 0, fmt.Errorf("plugin %s ended with %s before it wrote its port%s", p.title, exit.Status, p.below())
 	}
-	return 0, fmt.Errorf("plugin %s cannot be asked for its port: %w%s", p.title, err, p.below())
+	return 0, fmt.Errorf("cannot read the port of plugin %s: %w%s", p.title, err, p.below())
 }
 
 // Title names the plugin in messages.

@@ -164,7 +164,7 @@ func mappingOf(ctx context.Context, p providers.Provider, tool, name string) (pr
 // leftOut warns of a provider that cannot be asked.
 func (m *Mapper) leftOut(tool string, spec providers.Spec, err error) {
 	if m.Warn != nil {
-		m.Warn(fmt.Sprintf("the provider %s cannot be asked how names of %s correspond to its own: %v", spec.Package, tool, err))
+		m.Warn(fmt.Sprintf("cannot get the mapping of %[2]s names from provider %[1]s: %[3]v", spec.Package, tool, err))
 	}
 }
 

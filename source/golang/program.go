@@ -53,7 +53,9 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 			return err
 		}
 	}
-	binary, err := p.binary(ctx, debugger != nil, direct.Log(ctx, host))
+	wanted, done := host.Wanted(ctx)
+	binary, err := p.binary(wanted, debugger != nil, direct.Log(ctx, host))
+	done()
 	if err != nil {
 		return err
 	}

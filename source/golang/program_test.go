@@ -2,6 +2,7 @@ package golang_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,6 +147,15 @@ func TestTheEndOfTheContextStopsTheBuild(t *testing.T) {
 	cancel()
 	err := golang.New(folder(t, "program")).Run(ctx, monitortest.Host(t, monitortest.Preview()))
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestTheEndOfTheRunStopsTheBuild(t *testing.T) {
+	over, end := context.WithCancel(context.Background())
+	end()
+	host := monitortest.Host(t, monitortest.Preview())
+	host.Over = over
+	err := golang.New(folder(t, "program")).Run(context.Background(), host)
+	require.True(t, errors.Is(err, stages.ErrShutDown) || errors.Is(err, context.Canceled), "before or while it builds: %v", err)
 }
 
 func TestPackagesComeFromImportedModules(t *testing.T) {

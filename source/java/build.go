@@ -92,7 +92,7 @@ func toolNamed(option string) tool {
 func findJar(p source.Project, binary string) (build, error) {
 	path := inDirectory(p.Directory, binary)
 	if !strings.EqualFold(filepath.Ext(path), ".jar") {
-		return build{}, fmt.Errorf("the runtime option `binary` names %s, which is no .jar; without the language plugin pulumi-language-java only jars can be run", path)
+		return build{}, fmt.Errorf("the runtime option `binary` names %s, which is not a .jar file; without the language plugin pulumi-language-java only jars can be run", path)
 	}
 	if !isFile(path) {
 		return build{}, fmt.Errorf("the runtime option `binary` names %s, which does not exist; build it, or remove the option", path)
@@ -154,7 +154,7 @@ func (b build) locate(named, wrapper, install string) (string, error) {
 	if wrapper != "" {
 		path, err := exec.LookPath(wrapper)
 		if err != nil {
-			return "", fmt.Errorf("%s cannot be run: %w; mend that with `chmod +x %s`", wrapper, err, wrapper)
+			return "", fmt.Errorf("%s cannot be run: %w; run `chmod +x %s`", wrapper, err, wrapper)
 		}
 		return path, nil
 	}

@@ -62,7 +62,7 @@ func locateJava() (string, error) {
 			path += ".exe"
 		}
 		if !isFile(path) {
-			return "", fmt.Errorf("JAVA_HOME is %s, which is no JDK: it has no bin/java; correct it, or unset it to use the java on your $PATH", home)
+			return "", fmt.Errorf("JAVA_HOME is %s, which is not a JDK: it has no bin/java; correct it, or unset it to use the java on your $PATH", home)
 		}
 		return path, nil
 	}

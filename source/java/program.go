@@ -46,7 +46,10 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		host.Monitor.Log(ctx, stages.LogMessage{Severity: stages.Info, Message: "compiling with " + b.tool.title(), Ephemeral: true})
 	}
 	if b.tool == gradle {
-		if err := p.compile(ctx, b, java); err != nil {
+		wanted, done := host.Wanted(ctx)
+		err := p.compile(wanted, b, java)
+		done()
+		if err != nil {
 			return err
 		}
 	}

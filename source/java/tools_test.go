@@ -233,7 +233,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		"pom":               {options: map[string]any{"use-executor": "mvn"}, want: []string{"there is no pom.xml"}},
 		"wrapper":           {files: []string{pom}, options: map[string]any{"use-executor": "./mvnw"}, want: []string{"mvnw, which does not exist"}},
 		"jar":               {options: map[string]any{"binary": "app.jar"}, want: []string{"app.jar, which does not exist"}},
-		"another binary":    {options: map[string]any{"binary": "App.java"}, want: []string{"App.java, which is no .jar"}},
+		"another binary":    {options: map[string]any{"binary": "App.java"}, want: []string{"App.java, which is not a .jar"}},
 		"name of the jar":   {options: map[string]any{"use-executor": "jar"}, want: []string{"`binary` does not name one"}},
 		"plugin":            {files: []string{pom}, options: map[string]any{"use-executor": "jbang"}, want: []string{"jbang need the language plugin pulumi-language-java"}},
 		"build by sbt":      {files: []string{"build.sbt"}, want: []string{"sbt or Mill", "pulumi-language-java"}},
@@ -241,7 +241,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		"Java":              {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, want: []string{"java was not found", "install a JDK of version 11 or later"}},
 		"Java that is new":  {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, java: old, want: []string{"is Java 1.8.0_392", "needs 11 or later"}},
 		"Java that answers": {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, java: "#!/bin/sh\necho get one >&2\nexit 1\n", want: []string{"get one", "install a JDK"}},
-		"JAVA_HOME":         {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, home: "/nowhere", want: []string{"JAVA_HOME is /nowhere, which is no JDK"}},
+		"JAVA_HOME":         {files: []string{"app.jar"}, options: map[string]any{"binary": "app.jar"}, home: "/nowhere", want: []string{"JAVA_HOME is /nowhere, which is not a JDK"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin := t.TempDir()

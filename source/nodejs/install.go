@@ -56,16 +56,17 @@ func managerOf(p source.Project) (manager, error) {
 	}
 }
 
-// Install installs what the package.json of a program names.
+// Install installs what the package names that a program is part of: its package.json is in the directory of the program or above.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
-	if _, err := os.Stat(filepath.Join(p.Directory, "package.json")); err != nil {
-		return fmt.Errorf("there is no package.json in %s; `npm init` makes one", p.Directory)
+	of, found := manifestAbove(p.Directory)
+	if !found {
+		return fmt.Errorf("there is no package.json in %s or above; `npm init` makes one", p.Directory)
 	}
 	m, err := managerOf(p)
 	if err != nil {
 		return err
 	}
-	return direct.Install(ctx, p.Directory, nil, said, m.get, m.name, m.args...)
+	return direct.Install(ctx, of.directory, nil, said, m.get, m.name, m.args...)
 }
 
 // About returns node and the package manager of the program.

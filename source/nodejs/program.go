@@ -1,6 +1,7 @@
 package nodejs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,7 +39,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	if err := checkEntry(p.project); err != nil {
+	if err := checkProgram(p.project); err != nil {
 		return err
 	}
 	monitor, engine, err := direct.Addresses(host, p.project)
@@ -148,7 +149,21 @@ func notInstalled(p source.Project) error {
 // extensions are what the SDK appends to the name of an entry point.
 var extensions = [...]string{"", ".ts", ".js", ".mts", ".cts", ".mjs", ".cjs", ".tsx", ".json"}
 
-// checkEntry refuses a program that is not there. The SDK would report it with the stack of its own loader.
+// checkProgram refuses a program that is not there. The SDK finds one that no `main` of the project names through the manifest of its
+// package, which may be above it.
+func checkProgram(p source.Project) error {
+	m, found := manifestAbove(p.Directory)
+	if p.Entry != "." || !found || m.entry == "" && !m.unread {
+		return checkEntry(p)
+	}
+	if m.unread || exists(filepath.Join(m.directory, m.entry)) || hasModule(filepath.Join(p.Directory, p.Entry)) {
+		return nil
+	}
+	return fmt.Errorf("there is no program: package.json in %s names %s as its `%s`, which does not exist; "+
+		"write it, or build it, or name another file", m.directory, m.entry, m.field)
+}
+
+// checkEntry refuses an entry point that is not there. The SDK would report it with the stack of its own loader.
 func checkEntry(p source.Project) error {
 	path := filepath.Join(p.Directory, p.Entry)
 	if hasModule(path) {
@@ -163,6 +178,61 @@ func checkEntry(p source.Project) error {
 	}
 	return fmt.Errorf("there is no program: %s does not exist (looked for .ts, .js and the like); "+
 		"write one, or name it with `main` in the project file or in package.json", path)
+}
+
+// manifest is what a package says of its program.
+type manifest struct {
+	directory    string
+	entry, field string // the file, and what names it: "main" or "exports"; "" if nothing does
+	unread       bool   // it is a package.yaml, which only the SDK reads
+}
+
+// manifestAbove finds the manifest of the package that a directory is in, as the SDK does: there or above.
+func manifestAbove(directory string) (manifest, bool) {
+	for dir := directory; ; dir = filepath.Dir(dir) {
+		m := manifest{directory: dir}
+		if b, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil {
+			m.entry, m.field = entryOf(b)
+			return m, true
+		}
+		if exists(filepath.Join(dir, "package.yaml")) {
+			m.unread = true
+			return m, true
+		}
+		if dir == filepath.Dir(dir) {
+			return manifest{}, false
+		}
+	}
+}
+
+// entryOf returns the program that a package.json names, and the field that does: that of `exports`, else that of `main`.
+func entryOf(text []byte) (entry, field string) {
+	var file struct {
+		Main    any
+		Exports any
+	}
+	if json.Unmarshal(text, &file) != nil {
+		return "", ""
+	}
+	at := file.Exports
+	if paths, is := at.(map[string]any); is {
+		at = paths["."]
+	}
+	if conditions, is := at.(map[string]any); is {
+		at = cmp.Or(conditions["default"], conditions["require"], conditions["import"])
+	}
+	if entry, is := at.(string); is {
+		return entry, "exports"
+	}
+	if entry, is := file.Main.(string); is && file.Exports == nil && entry != "" {
+		return entry, "main"
+	}
+	return "", ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // hasModule reports whether Node.js or its loader for TypeScript finds a module at a path, which may lack its extension. That of

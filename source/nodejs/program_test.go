@@ -162,6 +162,19 @@ func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+func TestTheManifestOfThePackageNamesTheProgram(t *testing.T) {
+	above := project(t, "above")
+	above.Directory = filepath.Join(above.Root, "infra")
+	for _, p := range []source.Project{above, project(t, "exported")} {
+		m := monitortest.Preview()
+		require.NoError(t, run(t, p, m))
+		require.Contains(t, fmt.Sprint(m.Messages(stages.Info)), "the program of the package")
+	}
+	p := project(t, "above")
+	p.Directory, p.Entry = filepath.Join(p.Root, "infra"), "index.js"
+	require.ErrorContains(t, run(t, p, monitortest.Preview()), "there is no program: "+filepath.Join(p.Directory, "index.js"), "the project file names it")
+}
+
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Run("program", func(t *testing.T) {
 		p := project(t, "typescript")

@@ -172,7 +172,7 @@ func (e environment) missing(p source.Project) error {
 		if target, err := os.Readlink(filepath.Join(e.folder, binaries(), "python")); err == nil {
 			return fmt.Errorf("the virtual environment %s is for a Python that is no longer there (%s); remove it and make it again with %s", e.folder, target, install)
 		}
-		return fmt.Errorf("%s is no virtual environment: it has no %s; make one with %s", e.folder, filepath.Join(binaries(), "python"), install)
+		return fmt.Errorf("%s is not a virtual environment: it has no %s; make one with %s", e.folder, filepath.Join(binaries(), "python"), install)
 	}
 	if err := checkDeclared(p, e.toolchain); err != nil {
 		return fmt.Errorf("the virtual environment %s does not exist: %w", e.folder, err)

@@ -47,7 +47,10 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	if err := p.checkTypes(ctx, e, host.Monitor); err != nil {
+	wanted, done := host.Wanted(ctx)
+	err = p.checkTypes(wanted, e, host.Monitor)
+	done()
+	if err != nil {
 		return err
 	}
 	monitor, engine, err := direct.Addresses(host, p.project)

@@ -159,7 +159,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		"environment of uv":       {options: map[string]any{"toolchain": "uv"}, want: []string{".venv does not exist", "there is no pyproject.toml"}},
 		"poetry":                  {options: map[string]any{"toolchain": "poetry"}, path: empty, want: []string{"poetry was not found", "pipx install poetry"}},
 		"interpreter":             {options: map[string]any{}, path: empty, want: []string{"python3 was not found", "install Python"}},
-		"environment in a folder": {options: map[string]any{"virtualenv": empty}, want: []string{"is no virtual environment"}},
+		"environment in a folder": {options: map[string]any{"virtualenv": empty}, want: []string{"is not a virtual environment"}},
 		"Python of environment":   {options: map[string]any{"virtualenv": broken}, want: []string{"no longer there (/nowhere/python3.7)"}},
 		"program":                 {entry: "other.py", want: []string{"there is no program", "other.py does not exist"}},
 		"toolchain":               {options: map[string]any{"toolchain": "conda"}, want: []string{`"conda"`, "pip, poetry or uv"}},

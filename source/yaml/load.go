@@ -49,7 +49,7 @@ func (p *Program) text(ctx context.Context, info stages.RunInfo) (written, error
 func (p *Program) compile(ctx context.Context, command string, info stages.RunInfo) (written, error) {
 	words, err := shellquote.Split(command)
 	if err != nil || len(words) == 0 {
-		return written{}, fmt.Errorf("the compiler %q is no command line: %w", command, cmp.Or(err, errors.New("it is empty")))
+		return written{}, fmt.Errorf("the compiler %q is not a command line: %w", command, cmp.Or(err, errors.New("it is empty")))
 	}
 	config := info.Config
 	if config == nil {

@@ -3,15 +3,19 @@ package yaml
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
+	"github.com/sluice-iac/sluice/source/yaml/internal/places"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Options are what a program needs in addition to its files.
@@ -29,6 +33,7 @@ type Program struct {
 	options Options
 	schemas *packages.Schemas
 	last    parsed
+	places  places.Places
 }
 
 // parsed is the result of parsing a text. An operation asks for the packages of a program before it runs it, and an
@@ -53,7 +58,27 @@ func New(p source.Project, o Options) *Program {
 	return &Program{project: p, options: o, schemas: packages.NewSchemas(o.Providers)}
 }
 
-var _ source.Program = (*Program)(nil)
+var (
+	_ source.Program = (*Program)(nil)
+	_ source.Locator = (*Program)(nil)
+)
+
+// Locate implements [source.Locator].
+func (p *Program) Locate(u urn.URN, path property.Path) (stages.Place, bool) {
+	return p.places.Locate(u, path)
+}
+
+// fileName returns the name of a file of the program as reasons show it: relative to the project.
+func (p *Program) fileName(name string) string {
+	if p.project.Option("compiler") != "" {
+		return name // what a command wrote is no file
+	}
+	path := filepath.Join(p.project.Directory, name)
+	if relative, err := filepath.Rel(p.project.Root, path); err == nil && p.project.Root != "" {
+		return filepath.ToSlash(relative)
+	}
+	return name
+}
 
 // ProgramError reports the errors of a program, for callers that have no monitor to report to.
 type ProgramError struct {
@@ -68,12 +93,13 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if p.project.Debug {
 		return &source.NoDebuggerError{Program: p.project.Program(), Reason: "the language has none"}
 	}
-	ctx, cancel := until(ctx, host.Over)
+	ctx, cancel := host.Wanted(ctx)
 	defer cancel()
 	l, err := p.load(ctx, host.Monitor.Info())
 	if err != nil {
 		return err
 	}
+	p.places.Clear()
 	e := newEvaluation(ctx, p, host.Monitor, l, bind.ConfigurationValue)
 	if !l.diagnostics.HasErrors() {
 		if err := e.run(ctx); err != nil {
@@ -81,16 +107,6 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		}
 	}
 	return e.conclude(ctx)
-}
-
-// until returns a context that ends when a run is over, too.
-func until(ctx, over context.Context) (context.Context, func()) {
-	ctx, end := context.WithCancelCause(ctx)
-	if over == nil {
-		return ctx, func() { end(nil) }
-	}
-	release := context.AfterFunc(over, func() { end(stages.ErrShutDown) })
-	return ctx, func() { release(); end(nil) }
 }
 
 // Close does nothing, because no process is kept running.

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/declare"
 	"github.com/sluice-iac/sluice/source/yaml/internal/eval"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
+	"github.com/sluice-iac/sluice/source/yaml/internal/places"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 	"github.com/sluice-iac/sluice/stages"
@@ -157,12 +158,14 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 	declarer := declare.New(r.Template, declare.Inputs{
 		Evaluator: evaluator, Resources: e.resources, Monitor: e.monitor, Report: e.report, Types: r.Types, Owner: owner,
 	})
+	file := &places.File{Name: e.program.fileName(e.loaded.file.Name), Scope: e.scope}
 	err := inOrder(ctx, r.Nodes, func(n *bind.Node) {
 		switch {
 		case e.monitor.IsOver():
 		case n.Resource != nil:
 			if made, err := declarer.Declare(n); err == nil {
 				e.names.SetResource(n, made)
+				e.program.places.Add(made.URN, n.Resource, file)
 			}
 		default:
 			if v, err := evaluator.Eval(n.Variable.Value); err == nil {

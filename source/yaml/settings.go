@@ -72,7 +72,7 @@ func (s *settings) configured(c *ast.Config, setting, given *bind.Setting, text 
 func (s *settings) declaredType(c *ast.Config) (config.Type, bool) {
 	t, ok := config.Declared(c)
 	if !ok {
-		_ = s.report.Fail(c.Type.At, "there are: "+strings.Join(config.Names(), ", "), "%q is no type of configuration", c.Type.Value)
+		_ = s.report.Fail(c.Type.At, "there are: "+strings.Join(config.Names(), ", "), "%q is not a type of configuration", c.Type.Value)
 	}
 	return t, ok
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/possible"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -44,7 +45,7 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
 		Control: c, Book: b, Plans: p, Targets: t, parked: map[int][]stages.Diffed{},
-		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(),
+		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, c.DryRun()),
 	}
 }
 
@@ -58,6 +59,7 @@ type builder struct {
 	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
 	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
 	circles  circles
+	possible *possible.Changes
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
@@ -129,6 +131,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 // decide chooses among the cases of steps.md 3.6.
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o := b.Outcomes
+	d.Reason.Possible = b.possible.Of(d)
 	switch {
 	case d.Course == stages.Answered:
 		return b.commit(d, nil, x)
@@ -271,10 +274,14 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
+	why, _ := b.Outcomes.ReasonOf(d.Claimed)
 	if !forced {
+		if why.Possible == nil {
+			d.Reason.Possible = nil
+		}
 		return b.replace(d, x)
 	}
-	d.Reason, _ = b.Outcomes.ReasonOf(d.Claimed)
+	d.Reason = why
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
@@ -286,6 +293,7 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 // replace decides a replacement (steps.md 3.9).
 func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	d.Reason.Order = orderOf(d)
+	b.possible.Note(d)
 	var root *closure.Root
 	if d.Reason.Order != "" {
 		if root = b.rootOrPark(d); root == nil {

@@ -86,6 +86,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	r, d := b, c.D
 	members := c.Members(r.Book)
 	b.Plans.MarkClosureUncertain(d, members)
+	b.possible.NoteClosure(d, members)
 	deletes := map[graph.ID]*stages.Decision{}
 	for _, m := range slices.Backward(members) {
 		if r.Outcomes.IsDeletedByClosure(m.Res) {

@@ -42,8 +42,8 @@ func newProviderReason(old, now string) stages.Reason {
 	return why
 }
 
-// completeReason adds to the reason of a comparison what only the registration shows: options that changed, and where the
-// changed values come from.
+// completeReason adds to the reason of a comparison what only the registration shows: options that changed, inputs that differ where
+// the provider names none, and where the changed values come from.
 func completeReason(d *stages.Diffed) {
 	why := &d.Reason
 	switch why.Kind {
@@ -57,7 +57,11 @@ func completeReason(d *stages.Diffed) {
 			why.Kind, why.Properties = stages.ReasonOptions, changed
 		}
 	}
-	if why.Kind == stages.ReasonInputs || why.Kind == stages.ReasonReplaceOnChanges {
+	if why.Kind == stages.ReasonProviderSaysSo && len(why.Properties) == 0 {
+		why.Properties = property.Diff(d.Old.Inputs.WithoutInternal(), d.Inputs.WithoutInternal(), nil).ChangedKeys()
+	}
+	switch why.Kind {
+	case stages.ReasonInputs, stages.ReasonReplaceOnChanges, stages.ReasonProviderSaysSo:
 		why.Filled, why.Remediated = notTheProgramsOwn(d, why.Properties)
 	}
 	why.Ignored = ignoredDifferences(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)

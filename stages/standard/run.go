@@ -51,6 +51,7 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 		s.PackageConfig = func(string) property.Map { return property.Map{} }
 	}
 	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
+	r.control.Admit = s.Admit
 	hooks := &take.HookSet{}
 	r.book = book.NewBook(s, book.NewRecord())
 	r.access = &access.Access{Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
@@ -58,7 +59,7 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r.taker = take.NewTaker(r.control, r.book, r.access, r.plans, s, hooks)
 	r.targets = &targeting.Targets{Control: r.control, Book: r.book}
 	r.admission = admit.NewAdmission(r.control, r.access, r.taker, hooks, s)
-	r.executor = execute.NewExecutor(r.control, r.book, r.taker, s.Workers)
+	r.executor = execute.NewExecutor(r.control, r.book, r.taker, s.Workers, s.Watch.Queued)
 	return r
 }
 

@@ -4,28 +4,51 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// New makes the log of an operation from what [stages.Run.Decided] returns. isSensitive reports whether a text has a secret
-// in it that is not marked as one, such as a setting that a provider has printed; nil takes none to have.
-func New(about About, decided []stages.Decided, isSensitive func(string) bool) *Log {
+// New makes the log of an operation from what [stages.Run.Decided] returns and what else is known.
+func New(about About, decided []stages.Decided, known Known) *Log {
 	c := newCollector(decided)
-	c.viewer = viewer{isSensitive}
+	c.viewer, c.known = viewer{isSensitive: known.IsSensitive}, known.withDefaults()
 	l := &Log{About: about}
 	for _, u := range c.order {
 		for _, steps := range decisionsOf(c.steps[u]) {
 			l.Decisions = append(l.Decisions, c.decision(steps))
 		}
 	}
+	if about.Preview {
+		l.findRenames(decided)
+	}
 	l.index = newIndex(l.Decisions)
 	return l
+}
+
+// findRenames notes which deletes and creates look like one resource.
+func (l *Log) findRenames(decided []stages.Decided) {
+	found := map[urn.URN]*renames.Rename{}
+	for _, r := range renames.Find(func(yield func(*stages.StepInfo) bool) {
+		for _, d := range decided {
+			if d.Fate == stages.FateDone && !yield(d.StepInfo) {
+				return
+			}
+		}
+	}) {
+		found[r.From], found[r.To] = &r, &r
+	}
+	for i, d := range l.Decisions {
+		if d.Op == stages.OpDelete || d.Op == stages.OpCreate {
+			l.Decisions[i].Rename = found[d.URN]
+		}
+	}
 }
 
 // collector knows the steps of a run while its log is made.
 type collector struct {
 	viewer
+	known    Known
 	order    []urn.URN                    // in ascending order
 	steps    map[urn.URN][]stages.Decided // of one resource in the order in which they were decided on
 	newNames map[urn.URN]urn.URN          // of what was found by an alias
@@ -61,7 +84,7 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 	for _, s := range steps {
 		switch {
 		case s.Op == stages.OpRefresh && isUneventful(s):
-		case replaces && isReplacementPart(s.Op):
+		case replaces && s.Op.Whole() == stages.OpReplace:
 			if replacement < 0 {
 				replacement = len(out)
 				out = append(out, nil)
@@ -77,15 +100,6 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 // isUneventful reports whether a refresh before an operation found nothing to tell.
 func isUneventful(s stages.Decided) bool {
 	return s.Fate == stages.FateDone && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
-}
-
-func isReplacementPart(op stages.Op) bool {
-	switch op {
-	case stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpImportReplacement,
-		stages.OpDiscardReplaced:
-		return true
-	}
-	return false
 }
 
 // principal is the step of a decision whose states and reason count: for a replacement the one that makes the new object.
@@ -104,7 +118,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	s := principal(steps)
 	d := Decision{
 		URN: c.newName(s.URN), Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
-		DecidedBy: s.Reason.By, Order: s.Reason.Order, Ignored: s.Reason.Ignored,
+		DecidedBy: s.Reason.By, Order: s.Reason.Order, Ignored: s.Reason.Ignored, Possible: s.Reason.Possible,
 	}
 	if len(steps) > 1 {
 		d.Op, d.DeleteFirst = stages.OpReplace, deletesFirst(steps)
@@ -115,9 +129,13 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	if s.Old != nil && s.Old.URN != d.URN {
 		d.OldURN = s.Old.URN
 	}
+	d.Protected = s.Old != nil && s.Old.Protect
 	d.Fate, d.FailedDependency = fateOf(steps)
 	if s.Wanted != nil {
 		d.Position = position(s.Wanted.SourcePosition)
+		if place, ok := c.known.Locate(d.URN, nil); ok && d.Position == "" {
+			d.Position = place.Position
+		}
 	}
 	e := evidence{collector: c, step: s, decision: &d}
 	e.gather()

@@ -207,10 +207,15 @@ func (e *evidence) propertyChange(text string, at property.Path) Change {
 		c.Origin = FromProvider
 	case isDefaultProvider(s):
 		c.Origin = FromConfiguration
+		e.fromPackage(&c, at)
 	default:
 		c.Origin = FromProgram
 		if !sameNames(e.newNamesOf(before), e.newNamesOf(deps)) {
 			c.Was, c.Is = e.newNamesOf(before), e.newNamesOf(deps)
+		}
+		e.fromProgram(&c, s.Old.Inputs, is, at)
+		if hidden && c.Setting != nil {
+			c.Setting.Old, c.Setting.New = nil, nil
 		}
 	}
 	return c
@@ -238,7 +243,7 @@ func (e *evidence) undetailed() {
 	if s.Old == nil || s.Wanted == nil {
 		return
 	}
-	e.properties(property.Diff(s.Old.Inputs, s.Wanted.Inputs, nil).ChangedKeys())
+	e.properties(property.Diff(s.Old.Inputs.WithoutInternal(), s.Wanted.Inputs.WithoutInternal(), nil).ChangedKeys())
 }
 
 // drift describes what a refresh found: the outputs, and the inputs where the provider compares those.

@@ -27,6 +27,8 @@ type Link struct {
 	Name string   `json:"name"`
 	// Because is the reason in words.
 	Because string `json:"because"`
+	// Possibly says in words why the change is only possible; "" if it is certain.
+	Possibly string `json:"possibly,omitempty"`
 	// Next are the positions in [Explanation.Links] of the decisions of Causes.
 	Next []int `json:"next,omitempty"`
 }
@@ -88,7 +90,7 @@ func (l *Log) Why(u urn.URN) *Explanation {
 		}
 		place[i] = len(e.Links)
 		d := l.Decisions[i]
-		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.why().Clause()})
+		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.why().Clause(), Possibly: d.why().Possibly()})
 		return place[i]
 	}
 	for _, i := range l.index.byURN[u] {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -43,6 +44,8 @@ type Decision struct {
 	Internal bool `json:"internal,omitempty"`
 
 	Reason stages.ReasonKind `json:"reason"`
+	// Possible says why the change is only possible, in a preview; nil if it is certain.
+	Possible *stages.Possibility `json:"possible,omitempty"`
 	// Names are what the reason names: properties or options.
 	Names []string `json:"names,omitempty"`
 	// Cause is the resource that the reason names.
@@ -56,10 +59,15 @@ type Decision struct {
 	// Ignored are paths of ignoreChanges at which the program gives another value than is recorded.
 	Ignored []string `json:"ignored,omitempty"`
 
+	// Rename says which delete and which create of a preview look like one resource, if this is one of them.
+	Rename *renames.Rename `json:"rename,omitempty"`
+
 	Properties []Change `json:"properties,omitempty"`
 	Options    []Change `json:"options,omitempty"`
 	// More is how many changed properties were left out because there are too many.
 	More int `json:"more,omitempty"`
+	// Protected is true if the recorded resource is protected against being deleted.
+	Protected bool `json:"protected,omitempty"`
 	// Position is where the program declares the resource: "index.ts:14".
 	Position string `json:"position,omitempty"`
 
@@ -84,6 +92,18 @@ type Change struct {
 	From []urn.URN `json:"from,omitempty"`
 	Was  []urn.URN `json:"was,omitempty"`
 	Is   []urn.URN `json:"is,omitempty"`
+	// Position is where the program gives the new value, if that is known better than [Decision.Position].
+	Position string `json:"position,omitempty"`
+	// Setting is the changed setting that a value from the configuration comes from, if it is known.
+	Setting *Setting `json:"setting,omitempty"`
+}
+
+// Setting is a setting of the stack that has changed since the last operation. Values are as in [Change].
+type Setting struct {
+	Key      string          `json:"key"` // "shop:region"
+	Old      json.RawMessage `json:"old,omitempty"`
+	New      json.RawMessage `json:"new,omitempty"`
+	Position string          `json:"position,omitempty"` // "Pulumi.dev.yaml:3"
 }
 
 // Origin says where a new value comes from.
@@ -118,5 +138,5 @@ const (
 
 // why returns the reason as it was decided.
 func (d *Decision) why() stages.Reason {
-	return stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order}
+	return stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
 }

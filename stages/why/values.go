@@ -1,10 +1,12 @@
 package why
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/property"
 )
@@ -19,6 +21,8 @@ const (
 type viewer struct {
 	// isSensitive reports whether a text has something secret in it that nobody has marked; nil takes none to have.
 	isSensitive func(string) bool
+	texts       int // characters of one text; 0 is maxText
+	elements    int // of arrays and objects, at all depths; 0 is maxElements
 }
 
 // text is what may be kept of a text. A sensitive one is masked as a whole, before it is cut.
@@ -26,8 +30,11 @@ func (v viewer) text(s string) string {
 	if v.isSensitive != nil && v.isSensitive(s) {
 		return secretText
 	}
-	return cut(s)
+	return cut(s, v.room())
 }
+
+// room returns how many characters of one text are kept.
+func (v viewer) room() int { return cmp.Or(v.texts, maxText) }
 
 const (
 	secretText  = "[secret]"
@@ -52,7 +59,33 @@ func (v viewer) pairAt(old, new property.Map, at property.Path) (was, is json.Ra
 	if hasSecretsAt(old, at) || hasSecretsAt(new, at) {
 		return masked(old, at), masked(new, at)
 	}
+	if was, is, ok := v.longTextsAt(old, new, at); ok {
+		return encoded(cut(was, v.room())), encoded(cut(is, v.room()))
+	}
 	return v.shownAt(old, at), v.shownAt(new, at)
+}
+
+// keptBefore is how much of what two long texts have in common is kept in front of the difference, in bytes, about.
+const keptBefore = 40
+
+// longTextsAt returns the texts at a place from a little before the first difference on, if what they have in common would be all
+// that is kept of them otherwise.
+func (v viewer) longTextsAt(old, new property.Map, at property.Path) (was, is string, ok bool) {
+	x, _ := old.Lookup(at)
+	y, _ := new.Lookup(at)
+	x, _ = x.Unwrap()
+	y, _ = y.Unwrap()
+	was, is = x.AsString(), y.AsString()
+	n := 0
+	for n < len(was) && n < len(is) && was[n] == is[n] {
+		n++
+	}
+	if n <= v.room()/2 || max(len(was), len(is)) <= v.room() || v.isSensitive != nil && (v.isSensitive(was) || v.isSensitive(is)) {
+		return "", "", false
+	}
+	for n -= keptBefore; n > 0 && !utf8.RuneStart(was[n]); n-- {
+	}
+	return "…" + was[n:], "…" + is[n:], true
 }
 
 func hasSecretsAt(m property.Map, at property.Path) bool {
@@ -94,7 +127,7 @@ func (v viewer) shown(x property.Value) json.RawMessage {
 	if x.IsNull() {
 		return nil
 	}
-	left := maxElements
+	left := cmp.Or(v.elements, maxElements)
 	plain, ok := v.plainOf(x, &left)
 	if !ok {
 		plain = sizeOf(x)
@@ -179,7 +212,7 @@ func sizeOf(v property.Value) string {
 
 func blob(what, where, hash string) string {
 	if where != "" {
-		what += " " + cut(where)
+		what += " " + cut(where, maxText)
 	}
 	if len(hash) >= 7 {
 		what += " " + hash[:7]
@@ -187,10 +220,10 @@ func blob(what, where, hash string) string {
 	return "[" + what + "]"
 }
 
-func cut(s string) string {
+func cut(s string, most int) string {
 	n := 0
 	for i := range s {
-		if n++; n > maxText {
+		if n++; n > most {
 			return s[:i] + "…"
 		}
 	}

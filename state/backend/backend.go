@@ -150,6 +150,9 @@ type History interface {
 	WriteHistory(ctx context.Context, u Update) error
 	// History returns the recorded operations, the newest first, and a warning for each that cannot be read.
 	History(ctx context.Context) (updates []Update, warnings []string, err error)
+	// LastUpdate returns the newest recorded operation that accept accepts, nil if there is none. It reads no older ones, and passes
+	// over those that cannot be read.
+	LastUpdate(ctx context.Context, accept func(Update) bool) (*Update, error)
 }
 
 // LockOptions say what a lock is for.

@@ -503,8 +503,17 @@ func TestHistoryAndBackups(t *testing.T) {
 	require.Contains(t, warnings[0], "dev-1.history.json")
 	require.Len(t, updates, 2)
 	require.Equal(t, "destroy", updates[0].Kind)
+	latest, err := s.LastUpdate(ctx, func(Update) bool { return true })
+	require.NoError(t, err)
+	require.Equal(t, updates[0], *latest)
 	require.Equal(t, map[string]int{"create": 2}, updates[0].ResourceChanges)
 	require.Equal(t, int64(12), updates[0].Ended().Unix())
+	last, err := s.LastUpdate(ctx, func(u Update) bool { return u.Kind == "update" })
+	require.NoError(t, err)
+	require.Equal(t, &updates[1], last)
+	last, err = s.LastUpdate(ctx, func(u Update) bool { return u.Kind == "refresh" })
+	require.NoError(t, err)
+	require.Nil(t, last)
 	var checkpoints, backups int
 	for _, name := range f.files() {
 		switch {
@@ -523,6 +532,12 @@ func TestHistoryAndBackups(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(f.dir, ".pulumi/backups/shop/dev"))
 	require.NoError(t, err)
 	require.Len(t, entries, 2)
+	before, err := s.LastUpdate(ctx, func(Update) bool { return true })
+	require.NoError(t, err)
+	f.write(".pulumi/history/shop/dev/dev-9000000000000000000.history.json", "{")
+	latest, err = s.LastUpdate(ctx, func(Update) bool { return true })
+	require.NoError(t, err)
+	require.Equal(t, before, latest, "what cannot be read is passed over")
 }
 
 func TestExportAndImport(t *testing.T) {

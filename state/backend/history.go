@@ -67,18 +67,42 @@ func (h history) list(ctx context.Context) (updates []Update, warnings []string,
 	return updates, warnings, err
 }
 
-// records is list, with the name of the stack file's copy that belongs to each operation, without the extensions.
-func (h history) records(ctx context.Context) (updates []Update, copies, warnings []string, err error) {
+// last returns the newest recorded operation that is accepted, nil if there is none. Records that cannot be read are skipped.
+func (h history) last(ctx context.Context, accept func(Update) bool) (*Update, error) {
+	infos, err := h.infos(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range infos {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if u, err := h.readUpdate(ctx, i.Key); err == nil && accept(u) {
+			return &u, nil
+		}
+	}
+	return nil, nil
+}
+
+// infos lists the records, the newest first.
+func (h history) infos(ctx context.Context) ([]store.Info, error) {
 	infos, err := h.store.List(ctx, h.keys().History()+"/")
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("history of stack %s: %w", h.ref, err)
+		return nil, fmt.Errorf("history of stack %s: %w", h.ref, err)
 	}
 	slices.Reverse(infos) // names end in the time, and are sorted
+	return slices.DeleteFunc(infos, func(i store.Info) bool {
+		return !strings.HasSuffix(compression.TrimExtension(i.Key), ".history.json")
+	}), nil
+}
+
+// records is list, with the name of the stack file's copy that belongs to each operation, without the extensions.
+func (h history) records(ctx context.Context) (updates []Update, copies, warnings []string, err error) {
+	infos, err := h.infos(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for _, i := range infos {
-		name := compression.TrimExtension(i.Key)
-		if !strings.HasSuffix(name, ".history.json") {
-			continue
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, nil, err
 		}
@@ -87,7 +111,8 @@ func (h history) records(ctx context.Context) (updates []Update, copies, warning
 			warnings = append(warnings, fmt.Sprintf("a record of the history was skipped: %v", err))
 			continue
 		}
-		updates, copies = append(updates, u), append(copies, strings.TrimSuffix(name, ".history.json")+".checkpoint.json")
+		stem := strings.TrimSuffix(compression.TrimExtension(i.Key), ".history.json")
+		updates, copies = append(updates, u), append(copies, stem+".checkpoint.json")
 	}
 	return updates, copies, warnings, nil
 }

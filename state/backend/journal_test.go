@@ -124,7 +124,7 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 	b, notes = f.listening()
 	_, err := b.Open(ctx, ref)
 	require.NoError(t, err)
-	require.Contains(t, (*notes)[0], "it had completed no change. Nobody knows how 2 more ended")
+	require.Contains(t, (*notes)[0], "it had completed no change. The outcome of 2 more is not known")
 }
 
 func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {

@@ -107,9 +107,9 @@ func recoveredNote(ref Ref, r *journal.Report) string {
 	switch n := len(r.Open); n {
 	case 0:
 	case 1:
-		fmt.Fprintf(&b, ". Nobody knows how one more ended (%s %s)", r.Open[0].Type, r.Open[0].Resource.URN)
+		fmt.Fprintf(&b, ". The outcome of one more is not known (%s %s)", r.Open[0].Type, r.Open[0].Resource.URN)
 	default:
-		fmt.Fprintf(&b, ". Nobody knows how %d more ended (%s %s and others)", n, r.Open[0].Type, r.Open[0].Resource.URN)
+		fmt.Fprintf(&b, ". The outcome of %d more is not known (%s %s and others)", n, r.Open[0].Type, r.Open[0].Resource.URN)
 	}
 	return b.String()
 }

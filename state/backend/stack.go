@@ -164,6 +164,11 @@ func (s *fileStack) WriteHistory(ctx context.Context, u Update) error {
 	return history{s.stackFiles}.write(ctx, u)
 }
 
+// LastUpdate implements [Stack].
+func (s *fileStack) LastUpdate(ctx context.Context, accept func(Update) bool) (*Update, error) {
+	return history{s.stackFiles}.last(ctx, accept)
+}
+
 // History implements [Stack].
 func (s *fileStack) History(ctx context.Context) (updates []Update, warnings []string, err error) {
 	return history{s.stackFiles}.list(ctx)

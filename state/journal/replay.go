@@ -74,7 +74,7 @@ func (p *replay) apply(ctx context.Context, e *entry) error {
 		err = p.rebase(e)
 	case kindCheckpoint:
 	default:
-		err = fmt.Errorf("nobody knows what %q is", e.Kind)
+		err = fmt.Errorf("unknown kind of record %q", e.Kind)
 	}
 	if err != nil {
 		return fmt.Errorf("record %d: %w", e.Number, err)

@@ -80,7 +80,7 @@ func TestFilesAreCopiedAsTheirSourceAndDestinationSay(t *testing.T) {
 		},
 		"nothing": {source: property.PathAsset("nothing"), path: "a", err: "nothing"},
 		"name that leads out": {
-			source: property.MemberArchive(props("../out", property.TextAsset("x"))), path: "a", err: `a file "../out", which is no path below it`,
+			source: property.MemberArchive(props("../out", property.TextAsset("x"))), path: "a", err: `a file "../out", which is not a path below it`,
 		},
 		"pipe":               {source: property.PathAsset("pipes/pipe"), path: "a", err: "it is a named pipe, and not a file"},
 		"folder with a pipe": {source: property.PathArchive("pipes"), path: "a", err: "it is a named pipe, and not a file"},

@@ -29,13 +29,13 @@ func ParseDistribution(text string) (Distribution, error) {
 	}
 	wanted := map[string]int{"constant": 1, "uniform": 2, "normal": 2, "exponential": 1}
 	if len(words) == 0 || wanted[words[0]] != len(words)-1 {
-		return Distribution{}, fmt.Errorf("%q is no latency; write 50ms, uniform 10ms 90ms, normal 50ms 10ms or exponential 50ms", text)
+		return Distribution{}, fmt.Errorf("%q is not a latency; write 50ms, uniform 10ms 90ms, normal 50ms 10ms or exponential 50ms", text)
 	}
 	d := Distribution{kind: words[0]}
 	for i, to := range []*time.Duration{&d.a, &d.b}[:len(words)-1] {
 		v, err := time.ParseDuration(words[i+1])
 		if err != nil || v < 0 {
-			return d, fmt.Errorf("latency %q: %q is no duration such as 50ms", text, words[i+1])
+			return d, fmt.Errorf("latency %q: %q is not a duration such as 50ms", text, words[i+1])
 		}
 		*to = v
 	}

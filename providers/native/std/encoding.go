@@ -30,7 +30,7 @@ func encodings() []native.Function {
 		ofTextOrError("base64decode", "The text that base64 stands for.", func(s string) (string, error) {
 			b, err := base64.StdEncoding.DecodeString(s)
 			if err == nil && !utf8.Valid(b) {
-				err = errors.New("the bytes are no text: they are not UTF-8")
+				err = errors.New("the bytes are not UTF-8 text")
 			}
 			return string(b), err
 		}),

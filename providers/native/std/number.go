@@ -81,7 +81,7 @@ func parseInt(in native.Values) (property.Value, error) {
 	}
 	n, ok := new(big.Int).SetString(in.Text("input"), base)
 	if !ok || !n.IsInt64() {
-		return property.Null, fmt.Errorf("%q is no number to the base %d, or too large", in.Text("input"), base)
+		return property.Null, fmt.Errorf("%q is not a number to the base %d, or too large", in.Text("input"), base)
 	}
 	return native.Int(n.Int64()), nil
 }

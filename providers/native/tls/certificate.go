@@ -240,7 +240,7 @@ func checkSigned(in native.Values) []providers.CheckFailure {
 		if _, ok := keyUses()[use]; !ok {
 			if _, ok := extendedUses()[use]; !ok {
 				failures = append(failures, providers.CheckFailure{
-					Property: "allowedUses", Reason: fmt.Sprintf("%q is no use; there are %v", use, allUses()),
+					Property: "allowedUses", Reason: fmt.Sprintf("%q is not a use; there are %v", use, allUses()),
 				})
 			}
 		}

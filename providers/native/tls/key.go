@@ -68,13 +68,13 @@ func checkKey(in native.Values) []providers.CheckFailure {
 	default:
 		if in.Has("algorithm") {
 			failures = append(failures, providers.CheckFailure{
-				Property: "algorithm", Reason: fmt.Sprintf("%q is no algorithm; there are RSA, ECDSA and ED25519", in.Text("algorithm")),
+				Property: "algorithm", Reason: fmt.Sprintf("%q is not an algorithm; there are RSA, ECDSA and ED25519", in.Text("algorithm")),
 			})
 		}
 	}
 	if _, ok := curves()[in.Text("ecdsaCurve")]; !ok && in.Has("ecdsaCurve") {
 		failures = append(failures, providers.CheckFailure{
-			Property: "ecdsaCurve", Reason: fmt.Sprintf("%q is no curve; there are P224, P256, P384 and P521", in.Text("ecdsaCurve")),
+			Property: "ecdsaCurve", Reason: fmt.Sprintf("%q is not a curve; there are P224, P256, P384 and P521", in.Text("ecdsaCurve")),
 		})
 	}
 	return failures
@@ -180,7 +180,7 @@ func parseKey(text string) (crypto.Signer, string, error) {
 	case "OPENSSH PRIVATE KEY":
 		key, err = ssh.ParseRawPrivateKey([]byte(text))
 	default:
-		err = fmt.Errorf("PEM of type %q is no private key", block.Type)
+		err = fmt.Errorf("PEM of type %q is not a private key", block.Type)
 	}
 	if err != nil {
 		return nil, "", err

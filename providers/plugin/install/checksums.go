@@ -14,7 +14,7 @@ import (
 func sum(text string) ([]byte, error) {
 	b, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(b) != sha256.Size {
-		return nil, fmt.Errorf("%q is no SHA-256 checksum, which has %d hexadecimal digits", text, 2*sha256.Size)
+		return nil, fmt.Errorf("%q is not a SHA-256 checksum, which has %d hexadecimal digits", text, 2*sha256.Size)
 	}
 	return b, nil
 }

@@ -22,7 +22,7 @@ type DependenciesError struct {
 }
 
 func (e *DependenciesError) Error() string {
-	text := fmt.Sprintf("what it needs cannot be installed: %v", e.Err)
+	text := fmt.Sprintf("cannot install its dependencies: %v", e.Err)
 	if e.Output != "" {
 		text += "\n" + e.Output
 	}

@@ -86,7 +86,7 @@ func TestWithoutWhatItNeedsAPluginIsNotInstalled(t *testing.T) {
 	}
 	i.options.Dependencies = fails
 	_, err := i.Install(t.Context(), wanted())
-	require.ErrorContains(t, err, "what it needs cannot be installed: it ended with exit status 1\nits last output was:\n  no such package")
+	require.ErrorContains(t, err, "cannot install its dependencies: it ended with exit status 1\nits last output was:\n  no such package")
 	require.Empty(t, err.(*Error).Advice())
 	_, _, found := findsWritten(t, home)
 	require.False(t, found)

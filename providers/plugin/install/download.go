@@ -75,7 +75,7 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 		have, begun = 0, beginning{URL: d.call.url, Validator: validator(response.Header), Total: max(response.ContentLength, 0)}
 	}
 	if begun.Total > maxArchive {
-		return backoff.Permanent(fmt.Errorf("the file has %d bytes, which is too much for a plugin", begun.Total))
+		return backoff.Permanent(fmt.Errorf("the file has %d bytes, which is more than a plugin may have", begun.Total))
 	}
 	if err := d.begin(f, begun, have); err != nil {
 		return backoff.Permanent(err)
@@ -116,7 +116,7 @@ func (d *download) ask(ctx context.Context, begun beginning, have int64) (*http.
 	if at := response.Header.Get("Content-Range"); have == 0 || !strings.HasPrefix(at, fmt.Sprintf("bytes %d-", have)) {
 		_ = response.Body.Close()
 		_ = os.Remove(d.file + ".json")
-		return nil, fmt.Errorf("the server answered with another part of the file than was asked for (%s)", at)
+		return nil, fmt.Errorf("the server sent another part of the file than requested (%s)", at)
 	}
 	return response, nil
 }
@@ -136,7 +136,7 @@ func (d *download) begin(f *os.File, b beginning, have int64) error {
 	return os.WriteFile(d.file+".json", text, 0o600)
 }
 
-var errStalled = errors.New("the server sends nothing any more")
+var errStalled = errors.New("the server has stopped sending")
 
 func (d *download) copy(
 	ctx context.Context, stop context.CancelCauseFunc, f *os.File, body io.Reader, b beginning, have int64,

@@ -240,7 +240,7 @@ func TestAnArchiveWithAnotherChecksumIsNotInstalled(t *testing.T) {
 		}, "", "as https://own.example/checksums.txt says"},
 		"a published one that is none": {func(n *internet, _ []byte) {
 			n.has(mirrorHost+"checksums.txt", []byte("abc  "+archiveName+"\n"))
-		}, "", `"abc" is no SHA-256 checksum, which has 64 hexadecimal digits`},
+		}, "", `"abc" is not a SHA-256 checksum, which has 64 hexadecimal digits`},
 		"a list that cannot be read": {func(n *internet, _ []byte) {
 			n.answer[mirrorHost+"checksums.txt"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(501) }
 		}, "", "its checksums at https://own.example/checksums.txt cannot be read: 501 Not Implemented"},
@@ -392,8 +392,8 @@ func TestWhatIsNoArchiveIsNotInstalled(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"a page of a proxy": {[]byte("<html>log in</html>"), `it is no .tar.gz archive: it begins with "<htm"`},
-		"a zip archive":     {[]byte("PK\x03\x04xxxxxxxxxxx"), "it is no .tar.gz archive: it is a .zip archive"},
+		"a page of a proxy": {[]byte("<html>log in</html>"), `it is not a .tar.gz archive: it begins with "<htm"`},
+		"a zip archive":     {[]byte("PK\x03\x04xxxxxxxxxxx"), "it is not a .tar.gz archive: it is a .zip archive"},
 		"half an archive":   {good(t)[:60], "unexpected EOF"},
 		"nothing":           {nil, `it begins with ""`},
 	} {

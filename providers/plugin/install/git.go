@@ -112,7 +112,7 @@ func (g *repository) fetch(ctx context.Context, version, to string) (string, err
 // fetchCommit fetches the commit with that hash, which may be the beginning of one. Servers need not give out a commit by itself.
 func (g *repository) fetchCommit(ctx context.Context, hash, to string) (string, error) {
 	if strings.Trim(hash, "0123456789abcdefABCDEF") != "" || len(hash) < 4 {
-		return "", fmt.Errorf("%q is no hash of a commit", hash)
+		return "", fmt.Errorf("%q is not the hash of a commit", hash)
 	}
 	if len(hash) == 40 || len(hash) == 64 {
 		if _, err := g.git(ctx, to, "fetch", "--quiet", "--depth=1", "--", g.source.Repository, hash); err == nil {

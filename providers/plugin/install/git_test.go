@@ -112,7 +112,7 @@ func TestPluginsComeFromGitRepositories(t *testing.T) {
 		"no such tag":        {"git://github.com/o/r", "9.9.9", "https://github.com/o/r.git: the repository has no tag v9.9.9"},
 		"no such commit":     {"git://github.com/o/r", "0.0.0-xffffffff", "the repository has no commit ffffffff"},
 		"a tag like a hash":  {"git://github.com/o/r", "0.0.0-x" + first[:7], "the repository has no commit " + first[:7]},
-		"no hash":            {"git://github.com/o/r", "0.0.0-xupload", `"upload" is no hash of a commit`},
+		"no hash":            {"git://github.com/o/r", "0.0.0-xupload", `"upload" is not the hash of a commit`},
 		"no such folder":     {"git://github.com/o/r/nothing", "1.0.0", "there is no PulumiPlugin.yaml in the repository's folder nothing"},
 		"no such repository": {"git://me:secret@github.com/o/none", "1.0.0", "github.com/o/none.git"},
 		"no repository":      {"git://github.com/o", "1.0.0", "names no repository"},

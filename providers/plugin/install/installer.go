@@ -103,7 +103,7 @@ func (i *Installer) Install(ctx context.Context, r Request) (Installed, error) {
 		return Installed{}, err
 	}
 	if i.options.Home == "" {
-		return Installed{}, errors.New("there is no folder to install plugins in: set PULUMI_HOME")
+		return Installed{}, errors.New("no folder for plugins: set PULUMI_HOME")
 	}
 	if r.File != "" {
 		if r.Version == "" {

@@ -59,7 +59,7 @@ const patience = time.Second
 // lock waits until no other process, and nobody else in this one, works on the place.
 func (p place) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(p.directory), 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of plugins cannot be made: %w", err)
+		return nil, fmt.Errorf("cannot create the folder for plugins: %w", err)
 	}
 	say := time.AfterFunc(patience, func() { p.request.observe(Progress{Phase: Waiting}) })
 	defer say.Stop()
@@ -68,7 +68,7 @@ func (p place) lock(ctx context.Context) (unlock func(), err error) {
 	waiting.Go(func() {
 		unlock, err := lockedfile.MutexAt(p.directory + ".lock").Lock()
 		if err != nil {
-			locked.Fail(fmt.Errorf("the lock of the plugin cannot be taken: %w", err))
+			locked.Fail(fmt.Errorf("cannot lock the plugin: %w", err))
 		} else if !locked.Resolve(unlock) {
 			unlock()
 		}

@@ -73,7 +73,7 @@ func platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 func (r Request) checked() (Request, error) {
 	kinds := []plugin.Kind{plugin.Resource, plugin.Language, plugin.Analyzer, plugin.Converter, plugin.Tool}
 	if !slices.Contains(kinds, r.Kind) {
-		return r, fmt.Errorf("%q is no kind of plugins; there are resource, language, analyzer, converter and tool", r.Kind)
+		return r, fmt.Errorf("unknown kind of plugin %q; there are resource, language, analyzer, converter and tool", r.Kind)
 	}
 	if strings.HasPrefix(r.Source, plugin.GitScheme) {
 		g, err := plugin.ParseGitSource(r.Source)
@@ -90,7 +90,7 @@ func (r Request) checked() (Request, error) {
 	}
 	v, err := semver.NewVersion(r.Version)
 	if err != nil {
-		return r, fmt.Errorf("%q is no version; write one such as 1.2.3", r.Version)
+		return r, fmt.Errorf("%q is not a version such as 1.2.3", r.Version)
 	}
 	r.Version = v.String()
 	return r, nil

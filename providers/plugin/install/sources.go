@@ -46,7 +46,7 @@ func (a asset) place() string {
 }
 
 // errLatest is returned by sources that cannot be asked for their versions.
-var errLatest = errors.New("this source cannot be asked for the latest version; name the version that is wanted")
+var errLatest = errors.New("this source does not list versions; write the version to install")
 
 // The public places of plugins.
 const (
@@ -133,7 +133,7 @@ func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
 		u, err = url.Parse(strings.NewReplacer("${", "", "}", "").Replace(text)) // braces are not allowed in hosts
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%q is no URL of plugins: %w", text, err)
+		return nil, fmt.Errorf("%q is not a URL for plugins: %w", text, err)
 	}
 	switch u.Scheme {
 	case "http", "https":
@@ -166,7 +166,7 @@ func (i *Installer) mirror(text string) (source, error) {
 		return nil, fmt.Errorf("%q is neither a folder nor a URL that begins with https://", text)
 	}
 	if info, err := os.Stat(text); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%q is no folder", text)
+		return nil, fmt.Errorf("%q is not a folder", text)
 	}
 	return &folder{text}, nil
 }
@@ -313,7 +313,7 @@ func describe(ctx context.Context, w *web, c call) (release, error) {
 		return r, err
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("the answer is no description of a release: %w", err)
+		return r, fmt.Errorf("the response is not the description of a release: %w", err)
 	}
 	return r, nil
 }
@@ -329,7 +329,7 @@ func (g *github) latest(ctx context.Context, _ Request) (string, error) {
 func versionOf(tag string) (string, error) {
 	v, err := semver.NewVersion(tag)
 	if err != nil {
-		return "", fmt.Errorf("the latest release is %q, which is no version", tag)
+		return "", fmt.Errorf("the latest release is %q, which is not a version", tag)
 	}
 	return v.String(), nil
 }

@@ -198,7 +198,7 @@ func TestTheLatestVersionIsTheSources(t *testing.T) {
 	r := wanted()
 	r.Version, r.Source = "", "https://plugins.example"
 	_, err := newInternet(t).installer(t.TempDir(), nil).Install(t.Context(), r)
-	require.ErrorContains(t, err, "https://plugins.example: this source cannot be asked for the latest version")
+	require.ErrorContains(t, err, "https://plugins.example: this source does not list versions")
 }
 
 func TestWhatMakesNoSenseIsRefused(t *testing.T) {
@@ -207,9 +207,9 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		env    map[string]string
 		want   string
 	}{
-		"a kind":        {func(r *Request) { r.Kind = "resources" }, nil, `"resources" is no kind of plugins; there are resource, language,`},
+		"a kind":        {func(r *Request) { r.Kind = "resources" }, nil, `unknown kind of plugin "resources"; there are resource, language,`},
 		"a name":        {func(r *Request) { r.Name = "../x" }, nil, `"../x"`},
-		"a version":     {func(r *Request) { r.Version = "newest" }, nil, `"newest" is no version; write one such as 1.2.3`},
+		"a version":     {func(r *Request) { r.Version = "newest" }, nil, `"newest" is not a version such as 1.2.3`},
 		"a scheme":      {func(r *Request) { r.Source = "ftp://x" }, nil, `plugins do not come from "ftp://x"`},
 		"a repository":  {func(r *Request) { r.Source = "git://x.example/y" }, nil, `"git://x.example/y" names no repository`},
 		"no owner":      {func(r *Request) { r.Source = "github://x.example" }, nil, "is not of the form github://<host>/<organization>"},
@@ -217,7 +217,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		"no project":    {func(r *Request) { r.Source = "gitlab://x.example" }, nil, "is not of the form gitlab://"},
 		"an override":   {func(*Request) {}, map[string]string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "("}, `"(" is not of the form <regular expression>=<URL>`},
 		"an expression": {func(*Request) {}, map[string]string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "(=https://x"}, "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: error parsing regexp"},
-		"a mirror":      {func(*Request) {}, map[string]string{"SLUICE_PLUGIN_MIRROR": "/nowhere/at/all"}, `SLUICE_PLUGIN_MIRROR: "/nowhere/at/all" is no folder`},
+		"a mirror":      {func(*Request) {}, map[string]string{"SLUICE_PLUGIN_MIRROR": "/nowhere/at/all"}, `SLUICE_PLUGIN_MIRROR: "/nowhere/at/all" is not a folder`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, r := newInternet(t), wanted()

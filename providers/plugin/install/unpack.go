@@ -44,7 +44,7 @@ func unpack(ctx context.Context, archive io.Reader, directory string, l limits) 
 	head, _ := buffered.Peek(4)
 	z, err := gzip.NewReader(buffered)
 	if err != nil {
-		return fmt.Errorf("it is no .tar.gz archive: %s", beginsWith(head))
+		return fmt.Errorf("it is not a .tar.gz archive: %s", beginsWith(head))
 	}
 	u := &unpacking{root: root, left: l}
 	for t := tar.NewReader(&attentive{ctx, z}); ; {

@@ -119,7 +119,7 @@ func failure(err error) error {
 	case errors.Is(err, errRedirects), errors.Is(err, errPlaintext):
 		return backoff.Permanent(err)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return backoff.Permanent(fmt.Errorf("there is no server %s", dns.Name))
+		return backoff.Permanent(fmt.Errorf("unknown host %s", dns.Name))
 	case strings.HasPrefix(err.Error(), "tls: "), strings.HasPrefix(err.Error(), "unsupported protocol scheme"):
 		return backoff.Permanent(err)
 	}

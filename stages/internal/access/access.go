@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/book"
@@ -73,6 +74,23 @@ func (r *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 // ProviderFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and
 // with the extension that the state needs.
 func (r *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
+	return r.provider(ctx, s, r.Registry.Ensure)
+}
+
+// ProviderAt is like ProviderFor, for what is decided about a recorded state when a registration arrives: the provider has the
+// configuration that an earlier registration has given it, or else its recorded one, whatever a later registration does
+// (decision 0002). Who asks waits for the earlier one.
+func (r *Access) ProviderAt(ctx context.Context, s *state.Resource, seq int) (providers.Provider, error) {
+	if by, claimed := r.Names.Claimant(r.Base.Providers[s.Provider]); claimed && by < seq {
+		return r.provider(ctx, s, r.Registry.Ensure)
+	}
+	return r.provider(ctx, s, r.Registry.Recorded)
+}
+
+// starter is a method of the registry that starts a provider from its recorded inputs, unless that has been done.
+type starter func(context.Context, urn.ProviderRef, property.Map) (providers.Provider, error)
+
+func (r *Access) provider(ctx context.Context, s *state.Resource, start starter) (providers.Provider, error) {
 	if s.Type.IsProvider() {
 		return r.Registry, nil
 	}
@@ -80,14 +98,15 @@ func (r *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.
 	if err != nil {
 		return nil, fmt.Errorf("bad provider reference '%v' for resource '%v': %w", s.Provider, s.URN, err)
 	}
-	if p, ok := r.Registry.Lookup(ref); ok {
-		return r.extended(ctx, p, s)
-	}
 	recorded := r.Base.Providers[ref.String()]
 	if recorded == nil {
-		return nil, fmt.Errorf("could not load provider for resource %v: could not find provider %v", s.URN, ref)
+		p, ok := r.Registry.Lookup(ref)
+		if !ok {
+			return nil, fmt.Errorf("could not load provider for resource %v: could not find provider %v", s.URN, ref)
+		}
+		return r.extended(ctx, p, s)
 	}
-	p, err := r.Registry.Ensure(ctx, ref, recorded.Inputs)
+	p, err := start(ctx, ref, recorded.Inputs)
 	if err != nil {
 		return nil, fmt.Errorf("could not load provider for resource %v: %w", s.URN, err)
 	}

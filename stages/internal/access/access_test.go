@@ -195,9 +195,9 @@ func TestAnExtensionIsFoundInTheRecordedState(t *testing.T) {
 		got = req
 		return providers.ParameterizeResponse{Name: req.Name}, nil
 	}
-	require.NoError(t, later.Apply(t.Context(), fake, ref.String(), known))
+	require.NoError(t, later.Apply(t.Context(), fake, known))
 	require.Equal(t, providers.ParameterizeRequest{Name: "ext", Version: "1.0.0", Value: []byte("v")}, got)
-	require.ErrorContains(t, later.Apply(t.Context(), fake, ref.String(), "other"), "the recorded state has no extension other")
+	require.ErrorContains(t, later.Apply(t.Context(), fake, "other"), "the recorded state has no extension other")
 }
 
 func TestAProviderMustServeTheExtensionThatItWasAskedFor(t *testing.T) {
@@ -206,5 +206,5 @@ func TestAProviderMustServeTheExtensionThatItWasAskedFor(t *testing.T) {
 		return providers.ParameterizeResponse{Name: "another"}, nil
 	}
 	e := access.NewExtensions(nil)
-	require.ErrorContains(t, e.Apply(t.Context(), fake, ref.String(), e.Register(extension)), `does not match expected package "ext"`)
+	require.ErrorContains(t, e.Apply(t.Context(), fake, e.Register(extension)), `does not match expected package "ext"`)
 }

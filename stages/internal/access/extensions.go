@@ -23,7 +23,10 @@ type extensions struct {
 	known map[string]stages.Parameterization // those that programs registered in this run, by reference
 }
 
-type extensionKey struct{ provider, ref string }
+type extensionKey struct {
+	provider providers.Provider
+	ref      string
+}
 
 func NewExtensions(inState map[string]json.RawMessage) *extensions {
 	return &extensions{inState: inState, known: map[string]stages.Parameterization{}}
@@ -83,9 +86,9 @@ func (e *extensions) Recorded(ref string) json.RawMessage {
 	return raw
 }
 
-// Apply makes a provider serve the resources of an extension. reference is the provider's.
-func (e *extensions) Apply(ctx context.Context, p providers.Provider, reference, ref string) error {
-	_, err := e.applying.Do(ctx, extensionKey{reference, ref}, func() (struct{}, error) { return struct{}{}, e.parameterize(ctx, p, ref) })
+// Apply makes a provider serve the resources of an extension.
+func (e *extensions) Apply(ctx context.Context, p providers.Provider, ref string) error {
+	_, err := e.applying.Do(ctx, extensionKey{p, ref}, func() (struct{}, error) { return struct{}{}, e.parameterize(ctx, p, ref) })
 	return err
 }
 
@@ -109,7 +112,7 @@ func (r *Access) extended(ctx context.Context, p providers.Provider, s *state.Re
 	if s.ExtensionRef == "" {
 		return p, nil
 	}
-	if err := r.Extensions.Apply(ctx, p, s.Provider, s.ExtensionRef); err != nil {
+	if err := r.Extensions.Apply(ctx, p, s.ExtensionRef); err != nil {
 		return nil, fmt.Errorf("could not parameterize extension for resource %v: %w", s.URN, err)
 	}
 	return p, nil
@@ -124,7 +127,7 @@ func (r *Access) ExtendFor(ctx context.Context, l stages.Located) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Extensions.Apply(ctx, p, l.Goal.Provider, l.Goal.ExtensionRef); err != nil {
+	if err := r.Extensions.Apply(ctx, p, l.Goal.ExtensionRef); err != nil {
 		return r.Bail(l, stages.CodeFailed, err)
 	}
 	return nil

@@ -23,7 +23,7 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 		return nil
 	}
 	if g.ExtensionRef != "" {
-		if err := c.Extensions.Apply(ctx, p, g.Provider, g.ExtensionRef); err != nil {
+		if err := c.Extensions.Apply(ctx, p, g.ExtensionRef); err != nil {
 			return c.notConstructed(g, err)
 		}
 	}

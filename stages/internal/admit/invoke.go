@@ -83,7 +83,7 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 	if err != nil || p.Extension == nil {
 		return provider, err
 	}
-	return provider, m.Extensions.Apply(ctx, provider, reference, m.Extensions.Register(*p.Extension))
+	return provider, m.Extensions.Apply(ctx, provider, m.Extensions.Register(*p.Extension))
 }
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.

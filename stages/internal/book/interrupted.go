@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// interruptedCreates are the creates that earlier runs began and whose end nobody knows, by URN (state.md 9.4 R-6). They are found before
+// interruptedCreates are the creates that earlier runs began and whose outcome is not known, by URN (state.md 9.4 R-6). They are found before
 // the program starts; which of them there are does not change then.
 type interruptedCreates struct {
 	ByURN map[urn.URN]*stages.InterruptedCreate

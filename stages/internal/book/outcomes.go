@@ -24,6 +24,8 @@ const (
 	Imported
 	Deleted
 	SkippedCreate
+	// PossiblyReplaced is of a preview, beside Replaced: the replacement hangs on an unknown value.
+	PossiblyReplaced
 )
 
 // outcomes is what build has decided. Only build writes while the pipeline runs, and the end phase afterwards; other

@@ -23,14 +23,14 @@ type Probe struct {
 }
 
 // CallProbe asks the provider. Errors belong to the root. A provider that an earlier registration continues has the
-// configuration that this registration gives it.
+// configuration that this registration gives it; otherwise it has the recorded one.
 func (r *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
 	if claimant, ok := r.Names.Claimant(r.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
 		if err := r.Progress.Await(ctx, claimant, book.Over); err != nil {
 			return providers.DiffResponse{}, err
 		}
 	}
-	prov, err := r.ProviderFor(ctx, p.Old)
+	prov, err := r.ProviderAt(ctx, p.Old, p.Root)
 	if err != nil {
 		return providers.DiffResponse{}, err
 	}

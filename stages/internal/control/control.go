@@ -30,6 +30,8 @@ type Control struct {
 	// Operations is the context of provider calls that change something: it outlives the pipeline's, so that what is
 	// running when the run stops can finish.
 	Operations context.Context
+	// Admit waits while no task may begin, or until its context ends; nil does not wait.
+	Admit func(context.Context) error
 }
 
 func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, observe func(stages.Event)) *Control {
@@ -48,6 +50,13 @@ func (r *Control) Halt() {
 	r.stop(stages.ErrShutDown)
 	if r.running.Load() == 0 {
 		r.hangUp(stages.ErrShutDown)
+	}
+}
+
+// AwaitAdmission waits while the operation is paused. If the run is halted meanwhile, [Control.Enter] refuses.
+func (r *Control) AwaitAdmission() {
+	if r.Admit != nil {
+		_ = r.Admit(r.Admitted)
 	}
 }
 

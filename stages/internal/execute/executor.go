@@ -44,6 +44,8 @@ type Executor struct {
 	urgent  []take.Assignment // chains that do not run; they wait for nothing
 	failed  map[graph.ID]bool // tasks that failed or will never begin
 	skipped []*take.Chain     // chains that will not be taken, and wait until it is certain why
+	queued  int               // tasks that wait for nothing but a worker, as told last
+	tell    func(tasks int)   // nil tells nobody
 }
 
 // job is a task that is not over.
@@ -52,8 +54,12 @@ type job struct {
 	steps []*stages.Decision
 }
 
-func NewExecutor(c *control.Control, b *book.Book, t *take.Taker, workers int) *Executor {
-	return &Executor{control: c, book: b, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}}
+// NewExecutor returns the executor of a run. queued is called when the number of tasks that wait for nothing but a worker has
+// changed; nil tells nobody.
+func NewExecutor(c *control.Control, b *book.Book, t *take.Taker, workers int, queued func(tasks int)) *Executor {
+	return &Executor{
+		control: c, book: b, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}, tell: queued,
+	}
 }
 
 // TakeBatch runs tasks that belong to no registration, and waits for them. What fails is recorded.
@@ -198,6 +204,15 @@ func (e *Executor) conclude(c *take.Chain, x pipeline.Exchange[take.Assignment, 
 
 // dispatch gives each idle worker something to do.
 func (e *Executor) dispatch(x pipeline.Exchange[take.Assignment, stages.Executed]) error {
+	err := e.occupy(x)
+	if n := e.ready.Free(); e.tell != nil && n != e.queued {
+		e.queued = n
+		e.tell(n)
+	}
+	return err
+}
+
+func (e *Executor) occupy(x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	e.skipLost()
 	for e.busy < e.workers {
 		if len(e.urgent) > 0 {

@@ -52,7 +52,7 @@ func newRig(t *testing.T, s stages.Settings) *rig {
 	r.book.Open(book.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: r.Control, Book: r.book, Extensions: access.NewExtensions(nil)}
 	p := plan.NewPlans(r.Control, r.book, s)
-	r.executor = execute.NewExecutor(r.Control, r.book, take.NewTaker(r.Control, r.book, a, p, s, r.hooks), s.Workers)
+	r.executor = execute.NewExecutor(r.Control, r.book, take.NewTaker(r.Control, r.book, a, p, s, r.hooks), s.Workers, s.Watch.Queued)
 	return r
 }
 
@@ -140,7 +140,7 @@ func isAnswered(b stages.Built) bool {
 
 func TestTasksBeginAfterWhatTheyComeAfter(t *testing.T) {
 	for _, workers := range []int{1, 4} {
-		r := newRig(t, stages.Settings{Workers: workers})
+		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: workers}})
 		done, err := r.carryOut(stages.Built{Tasks: []stages.Task{
 			task(0, r.step(t, "last", nil), 1, 2),
 			task(1, r.step(t, "second", nil), 2),
@@ -153,7 +153,7 @@ func TestTasksBeginAfterWhatTheyComeAfter(t *testing.T) {
 }
 
 func TestATaskWithoutStepsCarriesOrder(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	_, err := r.carryOut(stages.Built{Tasks: []stages.Task{
 		task(0, r.step(t, "last", nil), 1), task(1, nil, 2), task(2, r.step(t, "first", nil)),
 	}})
@@ -164,7 +164,7 @@ func TestATaskWithoutStepsCarriesOrder(t *testing.T) {
 // What orders two registrations may be decided in either order.
 func TestARegistrationBeginsAfterTheDeletesOfOthers(t *testing.T) {
 	for _, laterFirst := range []bool{false, true} {
-		r := newRig(t, stages.Settings{Workers: 2})
+		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 2}})
 		root := registration(1, "root", task(0, r.step(t, "delete", nil)), task(1, r.step(t, "root", nil), 0))
 		again := registration(2, "again", task(2, r.step(t, "again", nil)))
 		again.After = []stages.Deletion{{Task: 1, URN: urnOf("root"), Root: 1}}
@@ -181,7 +181,7 @@ func TestARegistrationBeginsAfterTheDeletesOfOthers(t *testing.T) {
 
 func TestAsManyTasksRunAtOnceAsThereAreWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, stages.Settings{Workers: 3})
+		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 3}})
 		release := await.NewEvent()
 		hold := func() error { return release.Wait(context.Background()) }
 		var tasks []stages.Task
@@ -198,6 +198,18 @@ func TestAsManyTasksRunAtOnceAsThereAreWorkers(t *testing.T) {
 	})
 }
 
+func TestWhoAsksIsToldHowManyTasksWaitForAWorker(t *testing.T) {
+	var told []int
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 2}, Watch: stages.Watch{Queued: func(n int) { told = append(told, n) }}})
+	var tasks []stages.Task
+	for i, name := range []string{"a", "b", "c", "d"} {
+		tasks = append(tasks, task(graph.ID(i), r.step(t, name, nil)))
+	}
+	tasks = append(tasks, task(4, r.step(t, "last", nil), 0, 1, 2, 3)) // waits for others, and then for no worker
+	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: tasks}))
+	require.Equal(t, []int{2, 1, 0}, told)
+}
+
 func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -205,7 +217,7 @@ func cancelled() context.Context {
 }
 
 func TestARegistrationIsOverOnlyWhenAllItsTasksAre(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	b := registration(1, "a", task(0, r.step(t, "first", nil)))
 	overBefore := true
 	b.Tasks = append(b.Tasks, task(1, r.step(t, "second", func() error {
@@ -230,7 +242,7 @@ func TestARegistrationWithNothingToDoIsOverAtOnce(t *testing.T) {
 }
 
 func TestAFailureStopsTheRun(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	b := registration(1, "a", task(0, r.step(t, "a", breaks)))
 	_, err := r.carryOut(b, registration(2, "b", task(1, r.step(t, "b", nil), 0)))
 	require.True(t, stages.IsReported(err))
@@ -240,7 +252,7 @@ func TestAFailureStopsTheRun(t *testing.T) {
 }
 
 func TestAFailureSkipsWhatWaitsForItAndNothingElse(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: true})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	failed := registration(1, "failed", task(0, r.step(t, "failed", breaks)))
 	waits := registration(2, "waits", task(1, r.step(t, "one", nil)), task(2, r.step(t, "waits", nil)))
 	waits.After = []stages.Deletion{{Task: 0, URN: urnOf("failed"), Root: 1}}
@@ -262,7 +274,7 @@ func TestAFailureSkipsWhatWaitsForItAndNothingElse(t *testing.T) {
 }
 
 func TestTheRestOfABatchGoesOnAfterAFailure(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: true})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{
 		task(0, r.step(t, "failed", breaks)),
 		task(1, r.step(t, "waits", nil), 0),
@@ -275,7 +287,7 @@ func TestTheRestOfABatchGoesOnAfterAFailure(t *testing.T) {
 }
 
 func TestImportsThatAreSkippedSaySo(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: true})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	waits := r.step(t, "waits", nil)
 	waits.Import = &stages.ImportOrder{}
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{
@@ -287,13 +299,13 @@ func TestImportsThatAreSkippedSaySo(t *testing.T) {
 }
 
 func TestThereIsAlwaysSomebodyToTakeTasks(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 0})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 0}})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "a", nil))}}))
 	require.Equal(t, []string{"a"}, r.begun())
 }
 
 func TestABatchThatKeepsGoingStopsNothingElse(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{KeepsGoing: true, Tasks: []stages.Task{
 		task(0, r.step(t, "failed", breaks)), task(1, r.step(t, "other", nil)),
 	}}))
@@ -302,7 +314,7 @@ func TestABatchThatKeepsGoingStopsNothingElse(t *testing.T) {
 }
 
 func TestTheFailureOfABatchIsRecordedAndNotReturned(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "failed", breaks))}}))
 	require.Len(t, r.Failures(), 1)
 	require.True(t, r.IsHalted())
@@ -311,7 +323,7 @@ func TestTheFailureOfABatchIsRecordedAndNotReturned(t *testing.T) {
 
 func TestARegistrationThatDependsOnAFailedOneIsSkippedWithItsTasks(t *testing.T) {
 	for _, waitsFirst := range []bool{false, true} {
-		r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: true})
+		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 		r.book.Results.MarkFailed(urnOf("network"), urnOf("network"))
 		d := r.step(t, "web", nil)
 		d.New.Dependencies = []urn.URN{urnOf("network")}
@@ -334,7 +346,7 @@ func TestARegistrationThatDependsOnAFailedOneIsSkippedWithItsTasks(t *testing.T)
 
 func TestARefusedRegistrationFailsBeforeItsFirstStep(t *testing.T) {
 	for _, goOn := range []bool{false, true} {
-		r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: goOn})
+		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: goOn})
 		b := registration(1, "a", task(0, r.step(t, "delete", nil)), task(1, r.step(t, "a", nil), 0))
 		b.Refusal = errBroken
 		r.book.Record.Note(b.Steps()...)
@@ -353,7 +365,7 @@ func TestARefusedRegistrationFailsBeforeItsFirstStep(t *testing.T) {
 
 // What a failed registration's program does next may stop the run. So it learns of the failure last.
 func TestAFailedRegistrationIsAnsweredWhenTheRestOfItIsOver(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: true})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	b := registration(1, "a")
 	var answered bool
 	b.Tasks = []stages.Task{
@@ -368,7 +380,7 @@ func TestAFailedRegistrationIsAnsweredWhenTheRestOfItIsOver(t *testing.T) {
 }
 
 func TestATaskThatWaitsForWhatWasNeverDecidedIsAnError(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	b := registration(1, "a", task(0, r.step(t, "a", nil), 7))
 	_, err := r.carryOut(b)
 	require.ErrorContains(t, err, "1 tasks wait for something that never came")
@@ -377,7 +389,7 @@ func TestATaskThatWaitsForWhatWasNeverDecidedIsAnError(t *testing.T) {
 }
 
 func TestWhatWaitsWhenTheRunStopsIsRejected(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	waits := registration(2, "waits", task(1, r.step(t, "waits", nil), 0))
 	first := registration(1, "first", task(0, r.step(t, "first", func() error { r.Halt(); return nil })))
 	_, err := r.carryOut(waits, first)
@@ -390,7 +402,7 @@ func TestWhatWaitsWhenTheRunStopsIsRejected(t *testing.T) {
 
 // A registration may have to wait for several deletes: it is skipped because of the one that has failed.
 func TestASkippedRegistrationNamesTheDeleteThatFailed(t *testing.T) {
-	r := newRig(t, stages.Settings{Workers: 1, ContinueOnError: true})
+	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	root := registration(1, "root", task(0, r.step(t, "good", nil)), task(1, r.step(t, "bad", breaks)))
 	waits := registration(2, "waits", task(2, r.step(t, "waits", nil)))
 	waits.After = []stages.Deletion{{Task: 0, URN: urnOf("good"), Root: 1}, {Task: 1, URN: urnOf("bad"), Root: 1}}

@@ -159,7 +159,7 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 }
 
 // stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
-// its recorded state depends on (steps.md 5.3 rule 4). What was skipped, or is no part of the operation, keeps what that
+// its recorded state depends on (steps.md 5.3 rule 4), and so does an old copy that a delete-before-replace has not deleted. What was skipped, or is no part of the operation, keeps what that
 // state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
 // is not missed.
 func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[graph.ID]bool {
@@ -169,6 +169,8 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 		now := r.Results.Current(res)
 		switch {
 		case now == nil:
+		case isTakenByClosure(r.Book, res, now): // and its delete has failed, or was not begun
+			failed = append(failed, graph.ID(i))
 		case !ok:
 			stays := r.IsOperatedOn(res.URN) || chosen != nil && !chosen[res.URN]
 			if p := r.Results.Current(all.Providers[now.Provider]); stays && !now.Delete && p != nil && p.Delete {
@@ -194,6 +196,11 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 	return needed
 }
 
+// isTakenByClosure reports whether a delete-before-replace was to delete an old copy, which the end phase leaves alone then.
+func isTakenByClosure(b *book.Book, res, now *state.Resource) bool {
+	return now.Delete && len(b.Outcomes.DeletionsOf(res)) > 0
+}
+
 // dependenciesOf returns everything that some of the given states depend on, others of the given ones among it.
 func dependenciesOf(all book.EndGraph, ids []graph.ID) map[graph.ID]bool {
 	out := map[graph.ID]bool{}
@@ -209,12 +216,16 @@ func dependenciesOf(all book.EndGraph, ids []graph.ID) map[graph.ID]bool {
 // of a destroy has declared.
 func (r *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
 	switch {
-	case now.Delete && len(r.Outcomes.DeletionsOf(res)) > 0:
+	case isTakenByClosure(r.Book, res, now):
 		return "", stages.Reason{}
 	case now.Delete && now.External:
 		return stages.OpDiscardReplaced, stages.Reason{Kind: stages.ReasonReplaced}
 	case now.Delete:
-		return stages.OpDeleteReplaced, stages.Reason{Kind: stages.ReasonReplaced}
+		why := stages.Reason{Kind: stages.ReasonReplaced}
+		if !res.Delete && r.Outcomes.Has(res.URN, book.PossiblyReplaced) {
+			why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
+		}
+		return stages.OpDeleteReplaced, why
 	case !declared && r.IsOperatedOn(res.URN):
 		return "", stages.Reason{}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ResolveChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
+// ResolveChanges finds out by reading how updates and deletes ended that an earlier run began and whose outcome is not known
 // (state.md 9.4 R-8), and returns what it has found. What cannot be read stays pending. Interrupted reads and imports have
 // changed nothing and are dropped.
 func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
@@ -137,7 +137,7 @@ func (r *Recoverer) FindCreated(op state.Pending) Answer {
 		case found != "" && n.madeUp:
 			return Answer{CreateResolution: stages.CreateResolution{ID: found}, Why: "the object has the name that was made up for it"}
 		case found != "":
-			text := fmt.Sprintf("There is an object with the ID %s. Nobody knows whether this create has made it, as its name was not made up; "+
+			text := fmt.Sprintf("There is an object with the ID %s. It is not known whether this create made it, because its name was not generated; "+
 				"if so, adopt it", found)
 			r.Diagnose(res.URN, stages.Warning, 0, text, advice.Advice{Action: advice.Adopt, URNs: []urn.URN{res.URN}, ID: found})
 			return unknown("there is an object with the ID %s, but its name was not made up, so that it may be somebody else's", found)

@@ -40,7 +40,7 @@ type ImportPlan struct {
 
 // planImports decides what an import has to make. It calls no provider.
 func (r *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, error) {
-	plan := &ImportPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: true}
+	plan := &ImportPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: len(requests) > 0}
 	for _, res := range r.Base.Resources {
 		if res.Type == urn.RootStackType && res.Parent == "" && !res.Delete {
 			plan.root, plan.makeRoot = res.URN, false

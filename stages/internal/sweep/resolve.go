@@ -36,7 +36,7 @@ type Resolved struct {
 	Creates         []stages.Resolution      // one for each create
 }
 
-// ResolveCreates resolves creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
+// ResolveCreates resolves creates that an earlier run began and whose outcome is not known (state.md 9.4 R-6). resolve says what is
 // to be done about each; what it says nothing about stays pending. An object that cannot be read fails the run, and its create
 // stays as well. What has been resolved is returned also with an error.
 func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pending) Answer) (out Resolved, err error) {

@@ -144,7 +144,7 @@ func (r *Sweeper) untargetedDeletes(all book.EndGraph, steps map[graph.ID]*stage
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	r.Diagnose("", stages.Info, 0, "Resources that are no targets would have to be deleted.",
+	r.Diagnose("", stages.Info, 0, "Resources that are not targets would have to be deleted.",
 		advice.On(advice.TargetDeleted, found...))
 	if !r.DryRun() {
 		r.Halt()

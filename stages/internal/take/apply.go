@@ -141,7 +141,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
 		var err error
 		// Also for what is retained without a call: a provider that cannot be started is an error now (steps.md 5.2).
-		if p, err = r.ProviderFor(r.Operations, old); err != nil {
+		if p, err = r.ProviderAt(r.Operations, old, s.Seq); err != nil {
 			return Failed(err)
 		}
 	}

@@ -35,6 +35,7 @@ func (r *Taker) CarryOut(a Assignment) (Report, error) {
 
 // TakeTask carries out steps in their order. It returns false if the run has stopped before.
 func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
+	r.AwaitAdmission()
 	answered := false
 	for _, s := range steps {
 		if b.PendingReply == nil && r.Results.StaysPending(s.Old) {

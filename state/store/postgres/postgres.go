@@ -60,7 +60,7 @@ func Open(ctx context.Context, text string, _ func(string) (string, bool)) (stor
 		table = query.Get("table")
 	}
 	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`).MatchString(table) {
-		return nil, fmt.Errorf("backend URL %s: %q is no name for a table", masked(u), table)
+		return nil, fmt.Errorf("backend URL %s: %q is not a name for a table", masked(u), table)
 	}
 	name := masked(u)
 	query.Del("table")

@@ -114,7 +114,7 @@ func TestPostgres(t *testing.T) {
 
 func TestURLs(t *testing.T) {
 	for text, want := range map[string]string{
-		"postgres://me:hunter2@h/db?table=a%3Bdrop": "is no name for a table",
+		"postgres://me:hunter2@h/db?table=a%3Bdrop": "is not a name for a table",
 		"postgres://me:hunter2@h/db?a;b":            "its parameters cannot be read",
 		"postgres://me:hunter2@h:x/db":              "cannot be read",
 		"postgres://me:hunter2@h/db?sslmode=odd":    "postgres://****@h/db",

@@ -45,6 +45,9 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.DiscardMove:   plain(discarded + "`sluice state delete` takes what both stacks record out of one of them, and deletes no object"),
 	advice.DiscardRename: plain(discarded + "`sluice stack rm --force` removes the stack that should not be there, and deletes no object"),
 
+	advice.Repeat:       plain("\ncorrect the cause, and run the same command again: what was done is recorded"),
+	advice.PreviewAgain: plain("\ncorrect the cause, and run the same command again: nothing was changed"),
+
 	advice.RepairState:     plain("; `sluice state repair` tries to fix it"),
 	advice.ImportState:     plain("; compare the two, and use `sluice stack import` for what is right"),
 	advice.ImportAnyway:    plain("; rerun with --force to proceed anyway"),

@@ -57,4 +57,4 @@ func show(t *terminal.Terminal, list []source.Remark) bool {
 }
 
 // errReported says that diagnostics have said why.
-var errReported = errors.New("the errors above say why")
+var errReported = errors.New("see the errors above")

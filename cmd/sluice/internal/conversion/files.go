@@ -64,7 +64,7 @@ func list(folder, except string) ([]string, error) {
 			return nil
 		}
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: it is neither a file nor a link to one", path)
+			return fmt.Errorf("%s: not a regular file", path)
 		}
 		name, err := filepath.Rel(folder, path)
 		files = append(files, name)

@@ -76,9 +76,9 @@ func newJob(t *terminal.Terminal, o Options) (*job, error) {
 	o.From, o.Language = Tool(o.From), runtimeOf(o.Language)
 	switch {
 	case o.Language == "":
-		return nil, exit.Usagef("name the language to write with --language: typescript, python, go, csharp, java, yaml or pcl")
+		return nil, exit.Usagef("missing --language: write one of typescript, python, go, csharp, java, yaml or pcl")
 	case o.From == "":
-		return nil, exit.Usagef("name what to convert from with --from: yaml, terraform, pcl or another converter")
+		return nil, exit.Usagef("missing --from: write one of yaml, terraform, pcl or another converter")
 	case o.Name != "" && !workspace.IsProjectName(o.Name):
 		return nil, exit.Usagef("--name: %q is not a project name: use up to 100 letters, digits, underscores, periods and hyphens", o.Name)
 	}
@@ -123,7 +123,7 @@ func (j *job) checkLanguage() error {
 	if _, err := j.plugins.Finder().Find(plugin.Language, j.Language, ""); err == nil || !errors.As(err, new(*plugin.MissingError)) {
 		return err
 	}
-	return exit.Usagef("--language: nothing writes programs in %q; did you mean %s?", j.Language, near)
+	return exit.Usagef("--language: unknown language %q; did you mean %s?", j.Language, near)
 }
 
 func (j *job) run(ctx context.Context) error {
@@ -153,7 +153,7 @@ func (j *job) run(ctx context.Context) error {
 func (j *job) toPCL(ctx context.Context) (string, error) {
 	if j.From == pcl {
 		if !hasPCL(j.source) {
-			return "", exit.Usagef("there is nothing to convert: there is no PCL (*.pp) in %s", j.source)
+			return "", exit.Usagef("nothing to convert: there are no PCL files (*.pp) in %s", j.source)
 		}
 		return j.source, nil
 	}
@@ -176,7 +176,7 @@ func (j *job) toPCL(ctx context.Context) (string, error) {
 	case j.Language == pcl && !isEmpty(given), hasPCL(given):
 		return given, nil
 	}
-	return "", exit.Usagef("there is nothing to convert: the converter %s has found no program in %s", j.From, j.source)
+	return "", exit.Usagef("nothing to convert: the converter %s found no program in %s", j.From, j.source)
 }
 
 // generate writes the program in its language, and returns the folder with it.

@@ -48,7 +48,7 @@ func convertState(
 		return nil, fmt.Errorf("the state could not be converted: %w", errReported)
 	}
 	if len(resources) == 0 {
-		return nil, fmt.Errorf("there is nothing to import: the converter %s has found no resources (its arguments are %q)", tool, strings.Join(args, " "))
+		return nil, fmt.Errorf("nothing to import: the converter %s found no resources (its arguments are %q)", tool, strings.Join(args, " "))
 	}
 	file := &importfile.File{}
 	for _, r := range resources {

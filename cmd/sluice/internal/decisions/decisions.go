@@ -1,7 +1,8 @@
-// Package decisions keeps the decisions of operations, so that `sluice why` can explain them later.
+// Package decisions keeps the decisions of operations, so that `sluice why` can explain them later, and the next preview knows which
+// possible changes did not happen.
 //
 // It keeps the decisions of the last preview and those of the last other operation as notes in the user's own
-// directory. A note consists of the stamp of the state that the operation left, a line end, and the log.
+// directory. A note consists of the stamp of the state that the operation left, a line end, and the log. A third note lists what did not happen.
 package decisions
 
 import (
@@ -10,14 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/stages/why"
-	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 // The names of the notes.
@@ -26,27 +25,33 @@ const (
 	Operation = "operation"
 )
 
-func notes(ctx context.Context, s *session.Stack) workspace.Notes {
-	return workspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
+// Of returns what one phase of an operation on a stack decided, nil if that is not known. If it cannot be found out, the operation
+// does not fail: what has been done stays done. settings returns the settings that have changed since the last operation.
+func Of(s *session.Stack, r *sluice.Result, settings func() []why.ChangedSetting) (log *why.Log) {
+	if r == nil {
+		return nil
+	}
+	if p := panics.Try(func() { log = r.DecisionsSince(settings) }); p != nil {
+		s.Terminal.Warn("`sluice why` will not know of this: %v", p.AsError())
+		return nil
+	}
+	return log
 }
 
-// Keep writes the decisions of one phase of an operation on a stack. It writes one file in one call. If that fails, the
-// operation does not.
-func Keep(ctx context.Context, s *session.Stack, name string, r *sluice.Result) {
-	if r == nil {
+// Keep writes the decisions of one phase of an operation on a stack, unless they are nil. It writes one file in one call. If that
+// fails, the operation does not.
+func Keep(ctx context.Context, s *session.Stack, name string, log *why.Log) {
+	if log == nil {
 		return
 	}
 	var b bytes.Buffer
 	b.WriteString(s.Stamp(ctx) + "\n")
-	var err error
-	if p := panics.Try(func() { err = r.Decisions().Write(&b) }); p != nil {
-		err = p.AsError() // what has been done stays done
-	}
+	err := log.Write(&b)
 	if err == nil {
-		err = notes(ctx, s).Write(name, b.Bytes())
+		err = s.Notes(ctx).Write(name, b.Bytes())
 	}
 	if err != nil {
-		s.Terminal.Warn("`sluice why` will not know of this: %v", err)
+		s.Terminal.Warn("the decisions were not recorded for `sluice why`: %v", err)
 	}
 }
 
@@ -58,7 +63,7 @@ type Kept struct {
 
 // Read returns the log with the given name, nil if there is none.
 func Read(ctx context.Context, s *session.Stack, name string) (*Kept, error) {
-	notes := notes(ctx, s)
+	notes := s.Notes(ctx)
 	content, err := notes.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -89,7 +94,7 @@ func Latest(ctx context.Context, s *session.Stack) (*Kept, error) {
 
 // Forget removes the logs of a stack.
 func Forget(ctx context.Context, s *session.Stack) {
-	if err := notes(ctx, s).Remove(Preview, Operation); err != nil {
-		s.Terminal.Warn("what `sluice why` knew of the stack: %v", err)
+	if err := s.Notes(ctx).Remove(Preview, Operation, unrealizedNote); err != nil {
+		s.Terminal.Warn("the decisions that were recorded for `sluice why` were not removed: %v", err)
 	}
 }

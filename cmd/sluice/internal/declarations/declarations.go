@@ -29,17 +29,20 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 		return nil // the standard output has JSON
 	}
 	snapshot, err := s.State.Load(context.WithoutCancel(ctx))
-	if err != nil || snapshot == nil {
+	switch {
+	case err != nil:
 		return err
+	case snapshot == nil:
+		return EnsureFile(o.File)
 	}
 	resources := imported(snapshot, s.Ref.Name, s.Project.Name, requests)
 	if len(resources) == 0 {
-		return ensureFile(o.File)
+		return EnsureFile(o.File)
 	}
 	if !codegen.Supports(s.Project.Runtime) {
 		j.Terminal.Warn("declarations are written for yaml, nodejs and go, not for the runtime %q; `sluice stack export` shows the "+
 			"inputs that the program has to declare", s.Project.Runtime)
-		return ensureFile(o.File)
+		return EnsureFile(o.File)
 	}
 	text, err := codegen.Generate(s.Project.Runtime, codegen.Program{
 		Resources: resources, Names: names, Schemas: schemas(ctx, j, snapshot, resources), ShowSecrets: f.Display.ShowSecrets(),
@@ -75,9 +78,9 @@ func show(out io.Writer, text []byte, protect bool) error {
 	return err
 }
 
-// ensureFile makes an empty file if there are no declarations, for programs that run the command and read the file. It
+// EnsureFile makes an empty file if there are no declarations, for programs that run the command and read the file. It
 // does not change an existing file.
-func ensureFile(path string) error {
+func EnsureFile(path string) error {
 	if path == "" {
 		return nil
 	}

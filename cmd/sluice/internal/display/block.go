@@ -2,13 +2,12 @@ package display
 
 import (
 	"cmp"
-	"maps"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -20,14 +19,44 @@ func (p stepPrinter) block(s stages.StepInfo, depth int) string {
 	for _, text := range p.identity(s) {
 		b.WriteString(indent + "    " + p.style.paint(grey, text) + "\n")
 	}
-	printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput, hidden: hiddenOf(s)}
-	printer.properties(s)
-	for _, l := range printer.lines {
-		text := string(l.mark) + " " + l.text
-		b.WriteString(indent + strings.Repeat("    ", l.depth) + "  " + p.style.paint(l.mark.colour(), text) + "\n")
-	}
+	printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput, hidden: hiddenOf(s), forced: forcedOf(s), waits: p.waits(s)}
+	(&stepDiff{diffPrinter: printer, step: s, printed: map[string]bool{}}).print()
+	b.WriteString(painted(p.style, indent+"  ", printer.lines))
 	return b.String()
 }
+
+// waits returns what tells what the unknowns of a property wait for: the resources that it comes from and that are not known to be unchanged.
+func (p stepPrinter) waits(s stages.StepInfo) func(name string) string {
+	if s.New == nil {
+		return nil
+	}
+	return func(name string) string {
+		from := s.New.PropertyDependencies[name]
+		if p.unchanged != nil {
+			if open := slices.DeleteFunc(slices.Clone(from), p.unchanged); len(open) > 0 {
+				from = open
+			}
+		}
+		names := make([]string, len(from))
+		for i, u := range from {
+			names[i] = cleanLine(u.Name())
+		}
+		slices.Sort(names)
+		switch n := len(names); {
+		case n == 0:
+			return ""
+		case n == 1:
+			return names[0] + " is done"
+		case n <= maxNamed:
+			return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " are done"
+		default:
+			return strings.Join(names[:maxNamed-1], ", ") + fmt.Sprintf(" and %d others are done", n-maxNamed+1)
+		}
+	}
+}
+
+// maxNamed is how many of the resources are named that a value waits for.
+const maxNamed = 3
 
 func (p stepPrinter) header(s stages.StepInfo) string {
 	w := wordsFor(s.Op)
@@ -35,8 +64,11 @@ func (p stepPrinter) header(s stages.StepInfo) string {
 	if p.ShowURNs {
 		subject = cleanLine(string(s.URN))
 	}
-	said := string(s.Op)
-	if because := s.Reason.String(); because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate {
+	said := possibly(s) + string(s.Op)
+	switch because := s.Reason.String(); {
+	case s.IsPossible():
+		said += ", because " + possiblyText(s.Reason.Possible, s.Reason.Possibly())
+	case because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate:
 		said += ", " + because
 	}
 	if s.Old != nil && s.Old.RetainOnDelete && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
@@ -69,7 +101,7 @@ func (p stepPrinter) identity(s stages.StepInfo) []string {
 	}
 	switch {
 	case was != "" && is != "" && was != is:
-		out = append(out, "[provider: "+cleanLine(was)+" => "+cleanLine(is)+"]")
+		out = append(out, "[provider: "+cleanLine(was)+arrow+cleanLine(is)+"]")
 	case s.Provider != "" && !strings.Contains(s.Provider, "::default::") && !strings.Contains(s.Provider, "::default_"):
 		out = append(out, "[provider="+cleanLine(s.Provider)+"]")
 	}
@@ -81,110 +113,6 @@ func hiddenOf(s stages.StepInfo) []property.Path {
 		return hiddenPaths(r.HideDiff)
 	}
 	return nil
-}
-
-// properties prints the properties that a step changes.
-func (p *diffPrinter) properties(s stages.StepInfo) {
-	switch {
-	case s.Old == nil && s.New != nil:
-		p.fields(0, added, s.New.Inputs)
-	case s.Old != nil && s.New == nil:
-		p.fields(0, removed, s.Old.Inputs)
-	case s.Old == nil || s.Op == stages.OpSame:
-	case len(s.DetailedDiff) > 0:
-		p.detailed(s)
-	default:
-		var only []string
-		if len(s.Diffs) > 0 {
-			only = s.Diffs
-		}
-		p.compareMaps(0, nil, s.Old.Inputs, s.New.Inputs, only)
-	}
-}
-
-// detailed prints only the paths that the provider names.
-func (p *diffPrinter) detailed(s stages.StepInfo) {
-	for _, text := range slices.Sorted(maps.Keys(s.DetailedDiff)) {
-		d := s.DetailedDiff[text]
-		path, err := property.ParsePath(text)
-		if err != nil || len(path) == 0 {
-			p.add(0, changed, cleanLine(text))
-			continue
-		}
-		old := s.Old.Outputs
-		if d.InputDiff {
-			old = s.Old.Inputs
-		}
-		was, found := old.Lookup(path)
-		if !found {
-			was, _ = s.Old.Inputs.Lookup(path)
-		}
-		is, _ := s.New.Inputs.Lookup(path)
-		p.detail(path, d, was, is)
-	}
-}
-
-func (p *diffPrinter) detail(path property.Path, d providers.PropertyDiff, was, is property.Value) {
-	label := cleanLine(path.String()) + ": "
-	if d.Kind.IsReplace() {
-		label = cleanLine(path.String()) + " (forces replacement): "
-	}
-	if p.isHidden(path) {
-		p.add(0, changed, cleanLine(path.String())+" (hidden)")
-		return
-	}
-	if p.insideSecret(path, was, is) {
-		return
-	}
-	switch d.Kind {
-	case providers.DiffAdd, providers.DiffAddReplace:
-		p.value(0, added, label, is)
-	case providers.DiffDelete, providers.DiffDeleteReplace:
-		p.value(0, removed, label, was)
-	default:
-		before := len(p.lines)
-		p.compare(0, label, path, was, is)
-		if len(p.lines) == before { // the provider reports a difference that the values do not show
-			p.add(0, changed, label+p.scalar(was)+" => "+p.scalar(is))
-		}
-	}
-}
-
-// insideSecret reports whether path leads into a secret. If so, it prints the path without values.
-func (p *diffPrinter) insideSecret(path property.Path, was, is property.Value) bool {
-	if len(path) < 2 || !was.IsNull() || !is.IsNull() {
-		return false
-	}
-	p.add(0, changed, cleanLine(path.String())+": "+maskedText)
-	return true
-}
-
-// stackOutputs prints all outputs of the stack and marks those that changed.
-func (p *diffPrinter) stackOutputs(old, new property.Map) {
-	var names []string
-	names = append(names, new.Names()...)
-	for _, name := range old.Names() {
-		if _, kept := new.Get(name); !kept {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	width := labelWidth(names)
-	for _, name := range names {
-		was, is := old.At(name), new.At(name)
-		label := padLabel(name, width)
-		switch {
-		case was.IsNull() && is.IsNull():
-		case was.IsNull():
-			p.value(0, added, label, is)
-		case is.IsNull():
-			p.value(0, removed, label, was)
-		case property.Equal(was, is):
-			p.value(0, same, label, is)
-		default:
-			p.compare(0, label, property.Path{property.Key(name)}, was, is)
-		}
-	}
 }
 
 func plural(n int, one, many string) string {

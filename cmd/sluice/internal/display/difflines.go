@@ -1,56 +1,101 @@
 package display
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 )
 
+// Between an old value and a new one.
+const arrow = " → "
+
 // compare prints the difference between two values. It prints nothing if they are equal.
-func (p *diffPrinter) compare(depth int, label string, at property.Path, old, new property.Value) {
-	if property.Equal(old, new) {
+func (p *diffPrinter) compare(depth int, l label, at property.Path, old, new property.Value) {
+	if p.equal(old, new) {
 		return
 	}
 	if p.isHidden(at) {
-		p.add(depth, changed, at.String()+" (hidden)")
+		p.add(depth, changed, cleanLine(at.String())+" (hidden)")
 		return
 	}
-	switch {
-	case old.IsNull():
-		p.value(depth, added, label, new)
+	l.forces = l.forces || p.forced.isAt(at)
+	if !p.exact && (old.IsNull() || new.IsNull()) {
+		p.compareWithNothing(depth, l, at, old, new)
 		return
-	case new.IsNull():
-		p.value(depth, removed, label, old)
+	}
+	if !p.showSecrets && (isSecret(old) || isSecret(new)) {
+		p.spans(depth, changed, l, span{text: maskedText, colour: red}, span{text: arrow, colour: grey}, span{text: maskedText, colour: green},
+			span{text: secrecy(old, new)})
 		return
 	}
 	oldInner, oldShown := visible(old, p.showSecrets)
 	newInner, newShown := visible(new, p.showSecrets)
-	if !oldShown || !newShown {
-		p.add(depth, changed, label+p.scalar(old)+" => "+p.scalar(new))
+	if !oldShown || !newShown || !p.exact && property.Equal(oldInner, newInner) {
+		p.scalars(depth, l, old, new, secrecy(old, new))
 		return
 	}
-	p.compareShown(depth, label, at, oldInner, newInner)
+	p.compareShown(depth, l, at, oldInner, newInner)
 }
 
-func (p *diffPrinter) compareShown(depth int, label string, at property.Path, old, new property.Value) {
+func (p *diffPrinter) compareWithNothing(depth int, l label, at property.Path, old, new property.Value) {
+	l.forces = l.forces || p.forced.insideOrAt(at)
+	if old.IsNull() {
+		p.value(depth, added, l, new)
+	} else {
+		p.value(depth, removed, l, old)
+	}
+}
+
+func (p *diffPrinter) equal(old, new property.Value) bool {
+	if p.exact {
+		return property.Identical(old, new)
+	}
+	return property.Equal(old, new)
+}
+
+// secrecy says whether a value has become a secret, or is none any more. Both values are masked then: often they are the same.
+func secrecy(old, new property.Value) string {
+	text := ""
+	switch was, is := isSecret(old), isSecret(new); {
+	case was == is:
+		return ""
+	case is:
+		text = " (now secret"
+	default:
+		text = " (no longer secret"
+	}
+	if property.Equal(old.StripSecretsAndOutputs(), new.StripSecretsAndOutputs()) {
+		return text + ", the same value)"
+	}
+	return text + ")"
+}
+
+// scalars prints two values on one line.
+func (p *diffPrinter) scalars(depth int, l label, old, new property.Value, note string) {
+	p.spans(depth, changed, l, span{text: p.scalar(old), colour: red}, span{text: arrow, colour: grey}, span{text: p.scalar(new), colour: green},
+		span{text: note})
+}
+
+func (p *diffPrinter) compareShown(depth int, l label, at property.Path, old, new property.Value) {
 	switch {
+	case depth >= maxDepthShown:
+		p.scalars(depth, l, old, new, " (they differ deeper inside)")
 	case old.IsMap() && new.IsMap():
-		p.add(depth, changed, label+"{")
+		p.line(depth, changed, l, "{")
 		p.compareMaps(depth+1, at, old.AsMap(), new.AsMap(), nil)
 		p.add(depth, same, "}")
 	case old.IsArray() && new.IsArray():
-		p.add(depth, changed, label+"[")
+		p.line(depth, changed, l, "[")
 		p.compareArrays(depth+1, at, old.AsArray(), new.AsArray())
 		p.add(depth, same, "]")
 	case isCollection(old) || isCollection(new):
-		p.value(depth, removed, label, old)
-		p.value(depth, added, label, new)
+		l.forces = l.forces || p.forced.insideOrAt(at)
+		p.value(depth, removed, l, old)
+		p.value(depth, added, l, new)
 	case old.IsString() && new.IsString():
-		p.compareTexts(depth, label, at, old, new)
+		p.compareTexts(depth, l, at, old.AsString(), new.AsString())
 	default:
-		p.add(depth, changed, label+p.scalar(old)+" => "+p.scalar(new))
+		p.scalars(depth, l, old, new, "")
 	}
 }
 
@@ -68,136 +113,49 @@ func (p *diffPrinter) compareMaps(depth int, at property.Path, old, new property
 	}
 	slices.Sort(names)
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return property.IsInternalName(name) || (only != nil && !slices.Contains(only, name)) ||
-			property.Equal(old.At(name), new.At(name))
+		return !p.exact && property.IsInternalName(name) || only != nil && !slices.Contains(only, name) || p.equalAt(old, new, name)
 	})
 	width := labelWidth(names)
 	for i, name := range names {
 		if i == maxElementsShown && !p.full {
-			p.add(depth, changed, fmt.Sprintf("... and %d more", len(names)-i))
+			p.more(depth, changed, len(names)-i)
 			return
 		}
-		p.compare(depth, padLabel(name, width), at.With(property.Key(name)), old.At(name), new.At(name))
+		p.enter(at, name)
+		p.compareAt(depth, label{name: padName(name, width)}, at.With(property.Key(name)), old, new, name)
 	}
 }
 
-func (p *diffPrinter) compareArrays(depth int, at property.Path, old, new property.Array) {
-	printed := 0
-	for i := range max(old.Len(), new.Len()) {
-		o, n := property.Null, property.Null
-		if i < old.Len() {
-			o = old.At(i)
-		}
-		if i < new.Len() {
-			n = new.At(i)
-		}
-		if property.Equal(o, n) {
-			continue
-		}
-		if printed++; printed > maxElementsShown && !p.full {
-			p.add(depth, changed, "... and more")
-			return
-		}
-		p.compare(depth, fmt.Sprintf("[%d]: ", i), at.With(property.Index(i)), o, n)
-	}
+// equalAt reports whether two objects have the same property, or both lack it.
+func (p *diffPrinter) equalAt(old, new property.Map, name string) bool {
+	was, inOld := old.Get(name)
+	is, inNew := new.Get(name)
+	return (!p.exact || inOld == inNew) && p.equal(was, is)
 }
 
-// compareTexts prints two texts: as JSON if both hold JSON, line by line if they have several lines, else on one line.
-func (p *diffPrinter) compareTexts(depth int, label string, at property.Path, old, new property.Value) {
-	oldParsed, oldOK := embeddedJSON(old)
-	newParsed, newOK := embeddedJSON(new)
-	if oldOK && newOK && !property.Equal(oldParsed, newParsed) {
-		p.compareShown(depth, label+"(json) ", at, oldParsed, newParsed)
+// compareAt compares what two objects have under one name. In a document one of them may have nothing there, and the other null.
+func (p *diffPrinter) compareAt(depth int, l label, at property.Path, old, new property.Map, name string) {
+	was, inOld := old.Get(name)
+	is, inNew := new.Get(name)
+	before := len(p.lines)
+	switch {
+	case p.exact && !inOld:
+		p.value(depth, added, l, is)
+	case p.exact && !inNew:
+		p.value(depth, removed, l, was)
+	default:
+		p.compare(depth, l, at, was, is)
+	}
+	p.markForced(before, at)
+}
+
+// markForced marks the first of the lines of a property if a change inside it forces a replacement and none of the lines says so.
+func (p *diffPrinter) markForced(from int, at property.Path) {
+	lines := p.lines[from:]
+	if len(lines) == 0 || lines[0].label.name == "" || !p.forced.insideOrAt(at) || slices.ContainsFunc(lines, func(l line) bool { return l.label.forces }) {
 		return
 	}
-	a, b := old.AsString(), new.AsString()
-	if !strings.Contains(a, "\n") || !strings.Contains(b, "\n") {
-		p.add(depth, changed, label+p.text(a)+" => "+p.text(b))
-		return
-	}
-	p.add(depth, changed, label+`"""`)
-	p.compareLines(depth+1, a, b)
-	p.add(depth, same, `"""`)
-}
-
-// contextLines is how many equal lines are shown around differing ones.
-const contextLines = 2
-
-// compareLines prints the part in which two texts differ, with some lines around it. It skips equal lines at both ends
-// without splitting them.
-func (p *diffPrinter) compareLines(depth int, old, new string) {
-	head := commonHead(old, new)
-	before := lastLines(old[:head], contextLines)
-	old, new = old[head:], new[head:]
-	tail := commonTail(old, new)
-	after := old[len(old)-tail:]
-	old, new = old[:len(old)-tail], new[:len(new)-tail]
-	if head > len(before) {
-		p.add(depth, same, "...")
-	}
-	p.textLines(depth, same, before, contextLines)
-	p.textLines(depth, removed, old, maxElementsShown)
-	p.textLines(depth, added, new, maxElementsShown)
-	p.textLines(depth, same, after, contextLines)
-}
-
-// commonHead returns the length of the equal whole lines at the beginning.
-func commonHead(a, b string) int {
-	n := 0
-	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
-		if a[i] == '\n' {
-			n = i + 1
-		}
-	}
-	return n
-}
-
-// commonTail returns the length of the equal whole lines at the end. Both texts begin at the start of a line.
-func commonTail(a, b string) int {
-	i := 0
-	for i < len(a) && i < len(b) && a[len(a)-1-i] == b[len(b)-1-i] {
-		i++
-	}
-	if i == len(a) && i == len(b) {
-		return i
-	}
-	if n := strings.IndexByte(a[len(a)-i:], '\n'); n >= 0 {
-		if wholeLine := (i == len(a) || a[len(a)-i-1] == '\n') && (i == len(b) || b[len(b)-i-1] == '\n'); wholeLine {
-			return i
-		}
-		return i - n - 1
-	}
-	return 0
-}
-
-func lastLines(s string, n int) string {
-	at := len(s)
-	for range n + 1 {
-		i := strings.LastIndexByte(s[:max(at-1, 0)], '\n')
-		if i < 0 {
-			return s
-		}
-		at = i + 1
-		if strings.Count(s[at:], "\n") >= n {
-			break
-		}
-	}
-	return s[at:]
-}
-
-func (p *diffPrinter) textLines(depth int, m mark, s string, limit int) {
-	for i := 0; s != ""; i++ {
-		if i == limit && (!p.full || m == same) {
-			p.add(depth, m, "...")
-			return
-		}
-		text, rest, _ := strings.Cut(s, "\n")
-		s = rest
-		if !p.full && len(text) > 4*maxTextShown {
-			text = strings.ToValidUTF8(text[:4*maxTextShown], "") + "..."
-		}
-		p.add(depth, m, cleanLine(text))
-	}
+	lines[0].label.forces = true
 }
 
 func (p *diffPrinter) isHidden(at property.Path) bool {

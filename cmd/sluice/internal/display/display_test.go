@@ -124,7 +124,14 @@ func render(preview bool, change func(*Options)) string {
 	var out bytes.Buffer
 	o := Options{Title: "Updating (dev):", IsPreview: preview, Out: &out, Now: func() time.Time { return c.now }}
 	change(&o)
-	l := NewLog(o)
+	var l interface {
+		Observe(stages.Event)
+		Close()
+	} = NewLog(o)
+	if preview {
+		out.Reset()
+		l = NewReport(o)
+	}
 	for _, e := range session(c, preview) {
 		l.Observe(e)
 	}
@@ -298,28 +305,6 @@ func TestHugeValuesAreCut(t *testing.T) {
 	require.Contains(t, out.String(), "55.0 MiB")
 }
 
-func TestLinesOfTextAreCompared(t *testing.T) {
-	for name, c := range map[string]struct{ old, new, want string }{
-		"middle":  {"a\nb\nc\nd\ne\n", "a\nb\nX\nd\ne\n", " a| b|-c|+X| d| e"},
-		"start":   {"a\nb\nc\nd\n", "X\nb\nc\nd\n", "-a|+X| b| c| ..."},
-		"end":     {"a\nb\nc\nd", "a\nb\nc\nX", " ...| b| c|-d|+X"},
-		"added":   {"a\nb\n", "a\nX\nb\n", " a|+X| b"},
-		"removed": {"a\nX\nb\n", "a\nb\n", " a|-X| b"},
-		"suffix":  {"a\nxb\n", "a\nyb\n", " a|-xb|+yb"},
-		"prefix":  {"ab\nc\n", "ac\nc\n", "-ab|+ac| c"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := &diffPrinter{}
-			p.compareLines(0, c.old, c.new)
-			var got []string
-			for _, l := range p.lines {
-				got = append(got, string(l.mark)+l.text)
-			}
-			require.Equal(t, c.want, strings.Join(got, "|"))
-		})
-	}
-}
-
 func TestALineIsCutToTheTerminalAndLeavesNothing(t *testing.T) {
 	var screen bytes.Buffer
 	width := 20
@@ -456,7 +441,8 @@ func TestWhenNoStepRunsTheScreensSayWhatIsWaitedFor(t *testing.T) {
 		c.after(10 * time.Second)
 		l.Tick()
 	}
-	require.Equal(t, " @  after 20s: 1 done, waiting 20s for the program\n @  after 40s: 1 done, waiting 40s for the program\n", out.String())
+	require.Equal(t, " ~  pkg:mod:Thing a updated\n @  after 30s: 1 done, waiting 30s for the program\n"+
+		" @  after 50s: 1 done, waiting 50s for the program\n", out.String())
 	require.Equal(t, "waiting 50s for the program", doing(r))
 }
 
@@ -566,5 +552,6 @@ func TestAComponentIsReportedAsMadeBeforeItIsDeleted(t *testing.T) {
 	} {
 		l.Observe(e)
 	}
+	l.Close()
 	require.Equal(t, "T\n +  pkg:mod:Thing group created\n -  pkg:mod:Thing group deleted\n", out.String())
 }

@@ -96,6 +96,9 @@ func (l *EventLog) writeLine(envelope eventEnvelope) {
 	l.sequence++
 }
 
+// EventLine is a line of an event log, as a Go type for its schema.
+type EventLine = eventEnvelope
+
 // eventEnvelope is one line. Exactly one of the pointers is not nil (protocol.md 9.1).
 type eventEnvelope struct {
 	Sequence       int                  `json:"sequence"`
@@ -145,6 +148,9 @@ func pendingOperations(ops []state.Pending) []pendingOperation {
 
 type preludeEvent struct {
 	Config map[string]string `json:"config"`
+	// Operation and IsPreview are extensions by sluice: what begins.
+	Operation string `json:"operation,omitempty"`
+	IsPreview bool   `json:"isPreview,omitempty"`
 }
 
 type summaryEvent struct {
@@ -154,6 +160,8 @@ type summaryEvent struct {
 	PolicyPacks     map[string]string `json:"PolicyPacks"`
 	IsPreview       bool              `json:"isPreview"`
 	Result          string            `json:"result,omitempty"`
+	// Possible is an extension by sluice: how many of the changes are only possible.
+	Possible map[stages.Op]int `json:"possibleChanges,omitempty"`
 }
 
 type startDebuggingEvent struct {
@@ -179,17 +187,17 @@ func (n *eventEnvelope) fill(e stages.Event) bool {
 		if config == nil {
 			config = map[string]string{}
 		}
-		n.Prelude = &preludeEvent{config}
+		n.Prelude = &preludeEvent{config, e.Operation, e.IsPreview}
 	case stages.StepStarted:
-		n.ResourcePre = &stepEvent{newEventMetadata(e.Step), e.Planning}
+		n.ResourcePre = &stepEvent{newEventMetadata(e.Step, e.At), e.Planning}
 	case stages.StepDone:
 		s := e.Step
 		if e.Outputs && s.Op == stages.OpCreateReplacement {
 			s.Op = stages.OpReplace // outputs are registered for the step that is counted (steps.md 9.2)
 		}
-		n.ResOutputs = &stepEvent{newEventMetadata(s), e.Planning}
+		n.ResOutputs = &stepEvent{newEventMetadata(s, e.At), e.Planning}
 	case stages.StepFailed:
-		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step), e.Status, 0}
+		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step, e.At), e.Status, 0}
 	case stages.Diagnostic:
 		n.Diagnostic = newDiagnosticEvent(e)
 	case stages.Stdout:
@@ -232,7 +240,7 @@ func newSummaryEvent(s stages.Summary) *summaryEvent {
 	out := &summaryEvent{
 		MaybeCorrupt: s.MaybeCorrupt, DurationSeconds: int(math.Ceil(s.Duration.Seconds())),
 		ResourceChanges: map[string]int{}, PolicyPacks: map[string]string{},
-		IsPreview: s.IsPreview, Result: string(s.Result),
+		IsPreview: s.IsPreview, Result: string(s.Result), Possible: s.Possible,
 	}
 	for _, op := range sortedOps(s.Changes) {
 		out.ResourceChanges[string(op)] = s.Changes[op]

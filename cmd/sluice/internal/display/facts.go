@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -15,8 +16,11 @@ import (
 type facts struct {
 	p       stepPrinter
 	m       *model
-	note    string    // the last ephemeral message
-	lastOut time.Time // when something was last written, for heartbeats
+	note    string             // the last ephemeral message
+	lastOut time.Time          // when something was last written, for heartbeats
+	signs   map[stages.Op]bool // of the rows that are written
+	refresh bool               // it is known that what is recorded is refreshed
+	ending  Ending
 }
 
 func newFacts(o Options) facts {
@@ -24,7 +28,8 @@ func newFacts(o Options) facts {
 		o.Now = time.Now
 	}
 	now := o.Now()
-	return facts{p: stepPrinter{o, style{o.Color}}, m: newModel(now, o.ShowFullOutput), lastOut: now}
+	m := newModel(now, o.ShowFullOutput)
+	return facts{p: stepPrinter{o, style{o.Color}, m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
 
 // write writes a text with a line end.
@@ -41,6 +46,8 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 		if f.p.ShowConfig {
 			return configText(e.Config), true
 		}
+	case stages.StepStarted:
+		return f.firstRead(e.Step)
 	case stages.Diagnostic:
 		if e.Debugger != nil {
 			return " @  " + cleanLine(e.Message), true
@@ -54,6 +61,17 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 	return "", false
 }
 
+// firstRead says once that an operation refreshes what is recorded: nothing else does if nothing has changed outside.
+// Client programs look for the word "refreshing".
+func (f *facts) firstRead(s stages.StepInfo) (text string, said bool) {
+	if f.refresh || f.p.IsRefresh || s.Internal || s.Op != stages.OpRefresh || f.p.OnlyEnd || f.p.SuppressProgress {
+		return "", false
+	}
+	f.refresh = true
+	w := wordsFor(s.Op)
+	return " " + f.p.style.paint(w.colour, w.mark) + " " + w.running + " what is recorded", true
+}
+
 // configText shows the settings. Secrets are masked, as they are in the event.
 func configText(settings map[string]string) string {
 	lines := []string{"Configuration:"}
@@ -61,19 +79,6 @@ func configText(settings map[string]string) string {
 		lines = append(lines, fmt.Sprintf("    %s: %s", key, clean(settings[key])))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// sections returns what is written at the end.
-func (f *facts) sections() []string {
-	var out []string
-	for _, section := range []string{
-		f.p.policiesSection(f.m), f.p.diagnosticsSection(f.m), f.p.outputsSection(f.m), f.p.wavesSection(f.m), f.p.summarySection(f.m),
-	} {
-		if section != "" {
-			out = append(out, "\n"+strings.TrimSuffix(section, "\n"))
-		}
-	}
-	return out
 }
 
 // running describes the steps that have begun and not ended, oldest first, with elapsed times.
@@ -92,7 +97,11 @@ const heartbeat = 20 * time.Second
 // beat says what goes on, if nothing was written for long.
 func (f *facts) beat() {
 	now := f.p.Now()
-	if f.p.SuppressProgress || now.Sub(f.lastOut) < heartbeat || len(f.m.running) == 0 && !f.isBeginning() && f.p.WaitsFor == "" {
+	if f.p.SuppressProgress || now.Sub(f.lastOut) < cmp.Or(f.p.Heartbeat, heartbeat) || len(f.m.running) == 0 && !f.isBeginning() && f.p.WaitsFor == "" {
+		return
+	}
+	if f.p.Heartbeat > 0 {
+		f.write(f.still(now))
 		return
 	}
 	text := fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(f.m.started)), f.progress(now))

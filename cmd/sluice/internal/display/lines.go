@@ -1,7 +1,6 @@
 package display
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,106 +15,133 @@ const (
 	maxTextShown     = 150 // characters of one text
 	maxTextLines     = 3
 	maxElementsShown = 40
-	maxEmbeddedJSON  = 64 << 10 // bytes of a text that is parsed as JSON
+	maxDepthShown    = maxNesting
 )
-
-// mark is the sign in front of a line of a diff.
-type mark byte
-
-const (
-	same    mark = ' '
-	added   mark = '+'
-	removed mark = '-'
-	changed mark = '~'
-)
-
-func (m mark) colour() colour {
-	switch m {
-	case added:
-		return green
-	case removed:
-		return red
-	case changed:
-		return yellow
-	}
-	return plain
-}
-
-// line is one line of a diff, without its final newline. The layout uses only depth and mark.
-type line struct {
-	depth int
-	mark  mark
-	text  string
-}
 
 // diffPrinter collects the lines that show values and their differences.
 type diffPrinter struct {
 	showSecrets bool
 	full        bool            // do not cut
 	hidden      []property.Path // of these only the name is shown
+	forced      forcedPaths
+	waits       func(name string) string // what the unknowns of a property wait for, in words; nil if that is not known
+	property    string                   // the one of the resource that is being printed
+	entered     map[string]bool          // those that have been
+	exact       bool                     // null is a value, as in JSON, and not a missing property
 	lines       []line
 }
 
+// add adds a line that is no value.
 func (p *diffPrinter) add(depth int, m mark, text string) {
-	p.lines = append(p.lines, line{depth, m, text})
+	p.spans(depth, m, label{}, span{text: text})
+}
+
+func (p *diffPrinter) spans(depth int, m mark, l label, spans ...span) {
+	p.lines = append(p.lines, line{depth, m, l, spans})
+}
+
+// line adds a line with a label.
+func (p *diffPrinter) line(depth int, m mark, l label, text string) {
+	p.spans(depth, m, l, span{text: text})
+}
+
+// more says that so many things are not shown.
+func (p *diffPrinter) more(depth int, m mark, n int) {
+	p.add(depth, m, fmt.Sprintf("... and %d more", n))
 }
 
 // value prints a whole value with a label.
-func (p *diffPrinter) value(depth int, m mark, label string, v property.Value) {
+func (p *diffPrinter) value(depth int, m mark, l label, v property.Value) {
 	inner, shown := visible(v, p.showSecrets)
 	if !shown {
-		p.add(depth, m, label+maskedText)
+		p.line(depth, m, l, maskedText)
 		return
 	}
 	switch {
+	case depth >= maxDepthShown:
+		p.line(depth, m, l, p.scalar(inner))
 	case inner.IsArray() && inner.AsArray().Len() > 0:
-		p.add(depth, m, label+"[")
+		p.line(depth, m, l, "[")
 		p.elements(depth, m, inner.AsArray())
 		p.add(depth, same, "]")
 	case inner.IsMap() && inner.AsMap().Len() > 0:
-		p.add(depth, m, label+"{")
-		p.fields(depth+1, m, inner.AsMap())
+		p.line(depth, m, l, "{")
+		p.fields(depth+1, m, nil, inner.AsMap())
 		p.add(depth, same, "}")
 	case inner.IsArchive() && inner.AsArchive().Kind == property.KindMembers:
-		p.add(depth, m, label+p.scalar(inner)+" {")
-		p.fields(depth+1, m, inner.AsArchive().Members)
+		p.line(depth, m, l, p.scalar(inner)+" {")
+		p.fields(depth+1, m, nil, inner.AsArchive().Members)
 		p.add(depth, same, "}")
 	default:
-		if parsed, ok := embeddedJSON(inner); ok {
-			p.value(depth, m, label+"(json) ", parsed)
+		if d, ok := embeddedValue(inner); ok && d.format == "JSON" {
+			l.what = "(JSON)"
+			p.exactly(func() { p.value(depth, m, l, d.value) })
 			return
 		}
-		p.add(depth, m, label+p.scalar(inner))
+		p.line(depth, m, l, p.scalar(inner))
 	}
+}
+
+// embeddedValue reads what a value holds if it is a text.
+func embeddedValue(v property.Value) (embedded, bool) {
+	if !v.IsString() {
+		return embedded{}, false
+	}
+	return embeddedIn(v.AsString())
+}
+
+// exactly prints the inside of a document.
+func (p *diffPrinter) exactly(print func()) {
+	before := p.exact
+	p.exact = true
+	print()
+	p.exact = before
 }
 
 func (p *diffPrinter) elements(depth int, m mark, a property.Array) {
 	for i, e := range a.All() {
 		if i == maxElementsShown && !p.full {
-			p.add(depth+1, m, fmt.Sprintf("... and %d more", a.Len()-i))
+			p.more(depth+1, m, a.Len()-i)
 			return
 		}
-		p.value(depth+1, m, fmt.Sprintf("[%d]: ", i), e)
+		p.value(depth+1, m, label{name: fmt.Sprintf("[%d]", i)}, e)
 	}
 }
 
-func (p *diffPrinter) fields(depth int, m mark, o property.Map) {
-	names := shownNames(o)
+// fields prints the properties of an object. The path is nil for one inside a value that is printed as a whole, and else that of the object.
+func (p *diffPrinter) fields(depth int, m mark, at property.Path, o property.Map) {
+	names := p.shownNames(o)
 	width := labelWidth(names)
 	for i, name := range names {
 		if i == maxElementsShown && !p.full {
-			p.add(depth, m, fmt.Sprintf("... and %d more", len(names)-i))
+			p.more(depth, m, len(names)-i)
 			return
 		}
-		p.value(depth, m, padLabel(name, width), o.At(name))
+		l := label{name: padName(name, width)}
+		if at != nil {
+			p.enter(at, name)
+			l.forces = p.forced.insideOrAt(at.With(property.Key(name)))
+		}
+		p.value(depth, m, l, o.At(name))
 	}
 }
 
-// shownNames returns the names of the properties to show: all but those internal to SDKs and those that are null.
-func shownNames(o property.Map) []string {
+// enter notes which property of the resource is printed next, if at is the path of all its properties.
+func (p *diffPrinter) enter(at property.Path, name string) {
+	if len(at) > 0 {
+		return
+	}
+	if p.entered == nil {
+		p.entered = map[string]bool{}
+	}
+	p.property, p.entered[name] = name, true
+}
+
+// shownNames returns the names of the properties to show: all but those internal to SDKs and those that are null. A document has neither.
+func (p *diffPrinter) shownNames(o property.Map) []string {
 	var out []string
 	for _, name := range o.Names() {
-		if !property.IsInternalName(name) && !o.At(name).IsNull() {
+		if p.exact || !property.IsInternalName(name) && !o.At(name).IsNull() {
 			out = append(out, name)
 		}
 	}
@@ -132,8 +158,8 @@ func labelWidth(names []string) int {
 	return width
 }
 
-func padLabel(name string, width int) string {
-	return cleanLine(name) + strings.Repeat(" ", max(width-utf8.RuneCountInString(name), 0)) + ": "
+func padName(name string, width int) string {
+	return cleanLine(name) + strings.Repeat(" ", max(width-utf8.RuneCountInString(name), 0))
 }
 
 // scalar formats a value that fits on one line.
@@ -143,9 +169,12 @@ func (p *diffPrinter) scalar(v property.Value) string {
 	case !shown:
 		return maskedText
 	case inner.IsNull():
+		if p.exact {
+			return "null"
+		}
 		return "<null>"
 	case inner.IsUnknown():
-		return "[unknown]"
+		return p.unknown()
 	case inner.IsBool():
 		return strconv.FormatBool(inner.AsBool())
 	case inner.IsNumber():
@@ -174,6 +203,16 @@ func (p *diffPrinter) inlineArray(a property.Array) string {
 		return "[]"
 	}
 	return fmt.Sprintf("[...%d elements]", a.Len())
+}
+
+// unknown says what an unknown value waits for, if that is known.
+func (p *diffPrinter) unknown() string {
+	if p.waits != nil {
+		if what := p.waits(p.property); what != "" {
+			return "[unknown until " + what + "]"
+		}
+	}
+	return "[unknown]"
 }
 
 func formatNumber(f float64) string {
@@ -233,21 +272,4 @@ func shortHash(h string) string {
 		return "<computed>"
 	}
 	return h[:min(len(h), 7)]
-}
-
-// embeddedJSON parses a text that holds a JSON object or array, which is more readable when parsed.
-func embeddedJSON(v property.Value) (property.Value, bool) {
-	if !v.IsString() {
-		return property.Null, false
-	}
-	s := strings.TrimSpace(v.AsString())
-	if len(s) < 2 || len(s) > maxEmbeddedJSON || (s[0] != '{' && s[0] != '[') {
-		return property.Null, false
-	}
-	var parsed any
-	if err := json.Unmarshal([]byte(s), &parsed); err != nil {
-		return property.Null, false
-	}
-	out := property.Plain(parsed)
-	return out, out.IsMap() && out.AsMap().Len() > 0 || out.IsArray() && out.AsArray().Len() > 0
 }

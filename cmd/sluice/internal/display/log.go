@@ -10,18 +10,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Log writes the progress of an operation as lines, each when it happens. A Log is safe for concurrent use.
+// Log writes the progress of an operation as lines: failures and what is said at once, and the rows of resources when their order allows it
+// (see [Options.Forecast]). A replacement has one row, whatever the number of its steps. A Log is safe for concurrent use.
 type Log struct {
 	mu sync.Mutex
 	facts
+	rows     logRows
+	finished bool // the end is written
+	replaced replacements
 	// overtaken holds the components that were reported before their outputs were set, and the operation on each.
 	overtaken map[urn.URN]stages.Op
 }
 
 // NewLog begins a log with its title.
 func NewLog(o Options) *Log {
-	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}}
-	l.write(l.p.style.bold(o.Title))
+	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
+	l.rows = newLogRows(l.p, o.Forecast)
+	l.begin()
 	return l
 }
 
@@ -40,58 +45,93 @@ func (l *Log) Observe(e stages.Event) {
 	case stages.StepDone:
 		l.done(e, took)
 	case stages.StepFailed:
-		if l.p.Diff && l.p.shows(e.Step) {
-			l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
-		}
-		l.write(l.p.failure(e.Step, e.Err, took))
+		l.failed(e, took)
 	}
+	l.flush(false)
 }
 
-// Tick reports steps that take long. The caller calls it about ten times a second.
+// Tick writes rows that have waited for long enough, and reports steps that take long. The caller calls it about ten times a second.
 func (l *Log) Tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.flush(false)
 	l.beat()
 }
 
-// Leave does nothing: what has happened is written already.
-func (*Log) Leave() {}
+// Leave writes what is left in the middle of the operation, because the process ends. Components that are not complete are left out.
+func (l *Log) Leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.finish()
+}
 
-// Close writes the sections at the end: messages, outputs, counts. The operation must be over.
+// Close writes what is left: rows, and the sections at the end: messages, outputs, counts. The operation must be over.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.silentComponents()
-	if !l.p.IsPreview {
-		l.interrupted()
+	l.finish()
+}
+
+func (l *Log) finish() {
+	if l.finished {
+		return
 	}
-	for _, section := range l.sections() {
-		l.write(section)
+	l.finished = true
+	l.rows.others = append(l.rows.others, l.replaced.left()...)
+	l.flush(true)
+	l.interrupted()
+	l.end()
+}
+
+// flush writes the rows whose turn it is.
+func (l *Log) flush(end bool) {
+	for _, rows := range l.rows.ready(l.p.Now(), end) {
+		for _, text := range l.p.portion(rows, l.rows.widths) {
+			l.write(text)
+		}
+		for _, r := range rows {
+			l.signs[r.step.Op] = true
+		}
 	}
 }
 
-// silentComponents reports the components that never registered outputs. They count as done.
+// silentComponents ends the components that never registered outputs. They count as done.
 func (l *Log) silentComponents() {
 	for _, u := range l.m.begun {
 		c, waiting := l.m.components[u]
 		delete(l.m.components, u)
 		if waiting && l.p.shows(c) && c.Op != stages.OpSame {
-			l.write(l.p.outcome(c, 0))
+			l.over(c, 0)
 		}
 	}
 }
 
-// overtake reports a component that waits for its outputs when the next step of its URN begins. A destroy that runs the
+// overtake ends a component that waits for its outputs when the next step of its URN begins. A destroy that runs the
 // program may make the root stack and delete it before its outputs are set.
 func (l *Log) overtake(next stages.StepInfo) {
 	c, waiting := l.m.components[next.URN]
-	if !waiting || sameStep(c, next) || l.p.IsPreview {
+	if !waiting || sameStep(c, next) {
 		return
 	}
 	l.overtaken[next.URN] = c.Op
 	if l.p.shows(c) {
-		l.write(l.p.outcome(c, 0))
+		l.over(c, 0)
 	}
+}
+
+// over enters the row of a step that has succeeded.
+func (l *Log) over(s stages.StepInfo, took time.Duration) {
+	if isReplacementPart(s.Op) || s.Op == stages.OpReplace {
+		if !l.p.ShowReplacementSteps {
+			row, complete := l.replaced.take(s, took)
+			if !complete {
+				return
+			}
+			s, took = row.step, row.took
+		}
+	}
+	l.rows.end(placeOf(s), logRow{s, took}, l.p.Now())
 }
 
 // Running describes the steps that have begun and not ended, oldest first, with elapsed times.
@@ -108,25 +148,39 @@ func (l *Log) Note(text string) {
 	l.write(clean(text))
 }
 
+// Explain tells the log how the operation has ended, before it is closed.
+func (l *Log) Explain(e Ending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ending = e
+}
+
 func (l *Log) done(e stages.StepDone, took time.Duration) {
 	if !l.p.shows(e.Step) {
-		return
-	}
-	if e.Outputs && (tree.IsCustom(e.Step) || l.p.IsPreview || l.overtaken[e.Step.URN] == e.Step.Op) {
-		return
-	}
-	if l.p.Diff {
-		l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
-		if l.p.IsPreview {
-			return
+		if e.Step.Op == stages.OpSame && !e.Outputs {
+			l.rows.close(placeOf(e.Step)) // something else than was foreseen
 		}
+		return
 	}
-	l.write(l.p.outcome(e.Step, took))
+	if e.Outputs && (tree.IsCustom(e.Step) || l.overtaken[e.Step.URN] == e.Step.Op) {
+		return
+	}
+	l.over(e.Step, took)
+}
+
+// failed writes a failure at once: somebody may want to do something about it.
+func (l *Log) failed(e stages.StepFailed, took time.Duration) {
+	l.rows.close(placeOf(e.Step))
+	if l.p.Diff && l.p.shows(e.Step) {
+		l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
+	}
+	l.signs[e.Step.Op] = true
+	l.write(l.p.alignedRow(e.Step, cleanLine(e.Step.URN.Name()), l.p.failed(e.Step, e.Err, took), l.rows.widths))
 }
 
 func (l *Log) interrupted() {
 	for _, r := range l.m.running {
 		w := wordsFor(r.step.Op)
-		l.write(l.p.row(w, r.step, w.running+" (interrupted)"))
+		l.write(l.p.alignedRow(r.step, cleanLine(r.step.URN.Name()), w.running+" (interrupted)", l.rows.widths))
 	}
 }

@@ -14,7 +14,9 @@ type model struct {
 	running     []*runningStep // oldest first
 	done        int
 	begins      bool // a step has begun, of any kind
+	newStack    bool // the stack's own resource is created
 	failed      map[urn.URN]bool
+	ended       map[urn.URN]bool            // a step has succeeded, other than that of an old copy
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
@@ -40,7 +42,7 @@ type runningStep struct {
 }
 
 func newModel(now time.Time, whole bool) *model {
-	return &model{whole: whole, failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
+	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
 }
 
 // observe processes an event. If the event ends a step, observe returns how long the step took, else 0.
@@ -48,8 +50,12 @@ func (m *model) observe(e stages.Event) time.Duration {
 	switch e := e.(type) {
 	case stages.StepStarted:
 		m.begins, m.lastStep = true, e.At
+		m.newStack = m.newStack || e.Step.Op == stages.OpCreate && e.Step.URN.IsRootStack()
 		m.begin(e)
 	case stages.StepDone:
+		if e.Step.Op != stages.OpDeleteReplaced && e.Step.Op != stages.OpDiscardReplaced {
+			m.ended[e.Step.URN] = true
+		}
 		return m.end(e.Step, e.At, !e.Outputs)
 	case stages.StepFailed:
 		m.failed[e.Step.URN] = true
@@ -80,6 +86,7 @@ func (m *model) begin(e stages.StepStarted) {
 		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
 		m.components[e.Step.URN] = e.Step
+		m.ended[e.Step.URN] = true // nothing is done for it
 		m.begun = append(m.begun, e.Step.URN)
 	}
 }
@@ -119,6 +126,9 @@ func (m *model) countLeft(step stages.StepInfo) {
 
 // unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
+
+// isLeft reports whether a resource has been reported as unchanged.
+func (m *model) isLeft(u urn.URN) bool { return m.left[u] }
 
 // sameStep reports whether two events are about one step. A URN can have two copies, which their states distinguish.
 func sameStep(a, b stages.StepInfo) bool {

@@ -3,6 +3,9 @@ package display
 import (
 	"io"
 	"time"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Options define what to show and where.
@@ -11,6 +14,7 @@ type Options struct {
 	Title     string
 	Noun      string // what is under way, for example "update" or "preview"
 	IsPreview bool
+	IsRefresh bool // the operation is a refresh, as the title says
 
 	Out   io.Writer // for people
 	Color bool
@@ -27,7 +31,23 @@ type Options struct {
 	WaitsFor string
 	// Expected is the expected number of steps, 0 if it is not known.
 	Expected int
-	Now      func() time.Time
+	// Forecast is what the preview before has said; nil if there was none.
+	Forecast *Forecast
+	// Frame shows the parts of the text in a service that can fold them; nil for plain text.
+	Frame Frame
+	// Heartbeat is how often a line says what goes on while nothing else is written; 0 is the usual interval.
+	Heartbeat time.Duration
+	Legend    bool // explain the signs
+	Hidden    bool // say how many resources are not shown, because they do not change
+	// Unrealized holds the changes that were possible the last time, and did not happen: what was to be done to each resource.
+	Unrealized map[urn.URN]stages.Op
+	Now        func() time.Time
+}
+
+// Frame is how a service folds parts of a text.
+type Frame interface {
+	Begin(title string) // of a part that can be folded
+	End(failed bool)
 }
 
 // Lines selects the lines that the log has besides those for steps that change something.

@@ -142,10 +142,7 @@ func (p stepPrinter) remediated(b *strings.Builder, list []stages.PolicyRemediat
 			fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, tag, cleanLine(r.Policy.Name), p.judged(r.URN))
 			printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput}
 			printer.compareMaps(0, nil, r.Before, r.After, nil)
-			for _, l := range printer.lines {
-				text := string(l.mark) + " " + l.text
-				b.WriteString(policyIndent + "  " + strings.Repeat("    ", l.depth) + p.style.paint(l.mark.colour(), text) + "\n")
-			}
+			b.WriteString(painted(p.style, policyIndent+"  ", printer.lines))
 		}
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -77,6 +78,8 @@ type document struct {
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
 	// Waves is an extension by sluice: the waves in which resources would be deleted.
 	Waves []documentWaves `json:"deletionWaves,omitempty"`
+	// Renames is an extension by sluice: which deletes and creates look like one resource.
+	Renames []renames.Rename `json:"renames,omitempty"`
 }
 
 type documentStep struct {
@@ -90,6 +93,8 @@ type documentStep struct {
 	DetailedDiff   map[string]documentDiff `json:"detailedDiff"`
 	// Reason is an extension by sluice: the reason for the step.
 	Reason string `json:"reason,omitempty"`
+	// Possible is an extension by sluice: why the change is only possible.
+	Possible *stages.Possibility `json:"possible,omitempty"`
 }
 
 type documentDiff struct {
@@ -146,6 +151,7 @@ func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
 		doc.Waves = append(doc.Waves, documentWaves(w))
 	}
 	if r != nil {
+		doc.Renames = r.Renames()
 		for _, s := range r.Steps {
 			if d.shows(s) {
 				doc.Steps = append(doc.Steps, d.step(s))
@@ -181,6 +187,7 @@ func (d *PreviewDocument) step(s stages.StepInfo) documentStep {
 		Op: string(s.Op), URN: string(s.URN), Provider: s.Provider,
 		OldState: d.state(s.Old), NewState: d.state(s.New),
 		DiffReasons: slices.Clone(s.Diffs), ReplaceReasons: slices.Clone(s.Keys), Reason: strings.TrimSpace(s.Reason.String()),
+		Possible: s.Reason.Possible,
 	}
 	if s.DetailedDiff != nil {
 		out.DetailedDiff = make(map[string]documentDiff, len(s.DetailedDiff))

@@ -5,11 +5,16 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // WriteDetails writes the property diffs of the steps of a plan, in its order: the answer to "details" at the prompt.
 func WriteDetails(out io.Writer, o Options, steps []stages.StepInfo) error {
-	p := stepPrinter{o, style{o.Color}}
+	left := map[urn.URN]bool{}
+	for _, s := range steps {
+		left[s.URN] = s.Op == stages.OpSame
+	}
+	p := stepPrinter{o, style{o.Color}, func(u urn.URN) bool { return left[u] }}
 	var b strings.Builder
 	for _, s := range steps {
 		if p.shows(s) {

@@ -13,15 +13,16 @@ import (
 type Report struct {
 	mu sync.Mutex
 	facts
-	tree  *tree.Tree
-	held  bool     // lines are held back
-	lines []string // those that are
+	tree   *tree.Tree
+	held   bool     // lines are held back
+	lines  []string // those that are
+	opened openedStep
 }
 
 // NewReport begins a report with its title.
 func NewReport(o Options) *Report {
 	r := &Report{facts: newFacts(o), tree: tree.New()}
-	r.write(r.p.style.bold(o.Title))
+	r.begin()
 	return r
 }
 
@@ -88,7 +89,20 @@ func (r *Report) Close() {
 	if text := draw(r.tree); text != "" && !r.p.OnlyEnd {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
-	for _, text := range append(parts, r.sections()...) {
+	for op := range r.tree.Top.Below.Done {
+		if r.p.shows(stages.StepInfo{Op: op}) && op != stages.OpSame {
+			r.signs[op] = true
+		}
+	}
+	for _, text := range parts {
 		r.write(text)
 	}
+	r.end()
+}
+
+// Explain tells the report how the operation has ended, before it is closed.
+func (r *Report) Explain(e Ending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ending = e
 }

@@ -23,3 +23,19 @@ func visible(v property.Value, showSecrets bool) (inner property.Value, shown bo
 	}
 	return inner, true
 }
+
+// isSecret reports whether v itself is a secret, or sealed.
+func isSecret(v property.Value) bool {
+	inner, secret := v.Unwrap()
+	return secret || inner.IsSealed() || v.IsSealed()
+}
+
+// secretIfAbove returns the value at a place of an object, as a secret if the way there leads through one.
+func secretIfAbove(m property.Map, at property.Path, v property.Value) property.Value {
+	for i := 1; i < len(at) && !v.IsNull(); i++ {
+		if above, _ := m.Lookup(at[:i]); isSecret(above) {
+			return property.MakeSecret(v)
+		}
+	}
+	return v
+}

@@ -4,23 +4,31 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// diagnosticsSection lists the messages by resource, in the order of the first message of each resource.
-func (p stepPrinter) diagnosticsSection(m *model) string {
+// diagnosticsSection lists the messages by resource, in the order of the first message of each resource. It leaves out the numbers of messages
+// that are told elsewhere and, if the operation has failed for reasons of its own, what SDKs say of that.
+func (p stepPrinter) diagnosticsSection(m *model, told map[int]bool, failed bool) string {
 	var b strings.Builder
-	told := map[string]bool{}
+	details := map[string]bool{}
 	for _, u := range m.speakers {
 		lines := m.diagnostics[u].notes()
-		for _, d := range m.diagnostics[u].list {
-			if d.Severity != stages.Debug || p.Debug {
-				lines = append(lines, once(told, d.Severity, p.message(d))...)
+		list := m.diagnostics[u].list
+		if failed && !p.ShowFullOutput {
+			list, lines = withoutEchoes(list, lines)
+		}
+		for _, d := range list {
+			if (d.Severity != stages.Debug || p.Debug) && !told[d.number] {
+				lines = append(lines, once(details, d.Severity, p.message(d))...)
 			}
 		}
 		if len(lines) == 0 {
@@ -88,27 +96,48 @@ func beginning(text string, came, size int) string {
 	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows %s)", byteSize(size), shows)
 }
 
+// outputs says which outputs of the stack are shown, and how.
+type outputs int
+
+const (
+	allOutputs     outputs = iota // with marks at those that changed
+	changedOutputs                // only those that change
+	firstOutputs                  // all, without marks: the stack is new, and so is everything in it
+)
+
+// outputsOf says which outputs to show. A preview is about what changes; what an update leaves behind is what people came for. In a diff
+// everything that is new has a mark.
+func (p stepPrinter) outputsOf(m *model) outputs {
+	switch {
+	case m.newStack && !p.Diff:
+		return firstOutputs
+	case p.IsPreview && !p.ShowSames:
+		return changedOutputs
+	}
+	return allOutputs
+}
+
 // outputsSection shows the stack's outputs. For a failed run it shows only those that are certain.
 func (p stepPrinter) outputsSection(m *model) string {
 	if p.SuppressOutputs || m.summary == nil {
 		return ""
 	}
 	printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput}
-	printer.stackOutputs(m.summary.OldOutputs, m.summary.Outputs)
+	printer.stackOutputs(m.summary.OldOutputs, m.summary.Outputs, p.outputsOf(m))
 	if len(printer.lines) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString(p.style.bold("Outputs:") + "\n")
-	for _, l := range printer.lines {
-		b.WriteString("  " + strings.Repeat("    ", l.depth) + p.style.paint(l.mark.colour(), string(l.mark)+" "+l.text) + "\n")
-	}
+	b.WriteString(painted(p.style, "  ", printer.lines))
 	return b.String()
 }
 
 // summarySection shows the counts (protocol.md 10.6). A report with mandatory violations ends without them, because
 // they would look like success.
-func (p stepPrinter) summarySection(m *model) string {
+//
+// That of a preview orders changes by danger, and says more about the dangerous ones.
+func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 	if m.summary == nil {
 		return ""
 	}
@@ -117,27 +146,42 @@ func (p stepPrinter) summarySection(m *model) string {
 	}
 	var b strings.Builder
 	b.WriteString(p.style.bold("Resources:") + "\n")
+	var d dangers
+	if l != nil && m.summary.IsPreview && m.summary.Result == stages.Succeeded {
+		d = dangersOf(l)
+	}
 	total, kinds := 0, 0
 	for _, op := range summaryOrder {
 		n := m.summary.Changes[op]
-		if n == 0 {
-			continue
+		if n == 0 || m.summary.IsPreview && m.summary.Result == stages.Failed {
+			continue // of a preview that has failed nobody knows what else there would be to do
 		}
 		w := wordsFor(op)
 		word := w.changed
 		if m.summary.IsPreview {
 			word = w.planned
 		}
-		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d %s", w.mark, n, word)) + "\n")
+		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d %s%s", w.mark, n, word, possiblyOf(m.summary.Possible[op], n))) + p.countText(&d, op) + "\n")
+		if op == stages.OpReplace {
+			for _, text := range p.deleteFirstLines(&d) {
+				b.WriteString(dangerIndent + text + "\n")
+			}
+		}
 		total, kinds = total+n, kinds+1
 	}
 	if text := unchangedLine(total, kinds, m.unchanged(), m.absent); text != "" {
+		b.WriteString("    " + text + "\n")
+	}
+	for _, text := range p.protectedLines(&d) {
 		b.WriteString("    " + text + "\n")
 	}
 	if n := m.errored(); n > 0 {
 		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d errored", n)) + "\n")
 	}
 	if total == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
+		if m.summary.IsPreview && m.summary.Result == stages.Failed {
+			return strings.TrimPrefix(p.ending(m.summary), "\n")
+		}
 		b.WriteString("    no changes\n")
 	}
 	b.WriteString(p.ending(m.summary))
@@ -169,7 +213,7 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 	if s.Result == stages.Canceled {
 		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s canceled before it was complete", cmp.Or(p.Noun, "operation"))) + "\n" // clients look for it
 	}
-	waited := p.limitWaits(s.LimitWaits)
+	waited := limitWaits(p.style, s.LimitWaits)
 	if s.IsPreview {
 		return text + waited
 	}
@@ -178,14 +222,47 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 }
 
 // limitWaits says how long calls have waited for limits.
-func (p stepPrinter) limitWaits(waits []providers.LimitWait) string {
+func limitWaits(st style, waits []providers.LimitWait) string {
 	text := ""
 	for _, w := range waits {
-		text += fmt.Sprintf("%s%s for the limit %s (%s)\n", p.style.bold("Waited: "), w.Time.Round(100*time.Millisecond), cleanLine(w.Limit),
+		text += fmt.Sprintf("%s%s for the limit %s (%s)\n", st.bold("Waited: "), w.Time.Round(100*time.Millisecond), cleanLine(w.Limit),
 			plural(w.Calls, "call", "calls"))
 	}
 	if text != "" {
 		text = "\n" + text
 	}
 	return text
+}
+
+// stackOutputs prints the outputs of the stack and marks those that changed.
+func (p *diffPrinter) stackOutputs(old, new property.Map, which outputs) {
+	var names []string
+	names = append(names, new.Names()...)
+	for _, name := range old.Names() {
+		if _, kept := new.Get(name); !kept {
+			names = append(names, name)
+		}
+	}
+	if which == changedOutputs {
+		names = slices.DeleteFunc(names, func(name string) bool { return property.Equal(old.At(name), new.At(name)) })
+	}
+	slices.Sort(names)
+	width := labelWidth(names)
+	for _, name := range names {
+		was, is := old.At(name), new.At(name)
+		l := label{name: padName(name, width)}
+		switch {
+		case was.IsNull() && is.IsNull():
+		case was.IsNull() && which == firstOutputs:
+			p.value(0, same, l, is)
+		case was.IsNull():
+			p.value(0, added, l, is)
+		case is.IsNull():
+			p.value(0, removed, l, was)
+		case property.Equal(was, is):
+			p.value(0, same, l, is)
+		default:
+			p.compare(0, l, property.Path{property.Key(name)}, was, is)
+		}
+	}
 }

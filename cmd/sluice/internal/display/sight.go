@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -24,9 +25,25 @@ type Sight struct {
 	Note      string   // the last ephemeral message
 	Lines     []string // about the operation as a whole, oldest first
 
-	p   stepPrinter
-	m   *model
-	now time.Time
+	p      stepPrinter
+	m      *model
+	now    time.Time
+	opened *openedStep
+}
+
+// openedStep is the step that was last looked at, with its properties: to compare large values for each drawing would take too long.
+type openedStep struct {
+	urn      urn.URN
+	op       stages.Op
+	old, new *state.Resource
+	lines    []string
+}
+
+func (o *openedStep) properties(p stepPrinter, s stages.StepInfo) []string {
+	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New {
+		*o = openedStep{s.URN, s.Op, s.Old, s.New, strings.Split(strings.TrimSuffix(p.block(s, 0), "\n"), "\n")}
+	}
+	return o.lines
 }
 
 // Look calls f with what can be seen now. The sight is valid until f returns.
@@ -36,7 +53,7 @@ func (r *Report) Look(f func(Sight)) {
 	now := r.p.Now()
 	s := Sight{
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.lines, p: r.p, m: r.m, now: now,
+		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.lines, p: r.p, m: r.m, now: now, opened: &r.opened,
 	}
 	oldest, running := r.m.oldest()
 	switch {
@@ -79,7 +96,7 @@ func (s Sight) Row(n *tree.Node) Row {
 // Outcomes says how many resources have come to what: "12 created, 3 unchanged".
 func (s Sight) Outcomes(done map[stages.Op]int) string {
 	var parts []string
-	for _, op := range append(summaryOrder[:], stages.OpRead, stages.OpRefresh, stages.OpSame) {
+	for _, op := range append(ByDanger(), stages.OpSame) {
 		n := done[op]
 		if n == 0 {
 			continue
@@ -97,14 +114,41 @@ func (s Sight) Outcomes(done map[stages.Op]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Danger orders resources by what is done to them and to what is below them: 0 is a delete, and what is unchanged comes last.
-func (s Sight) Danger(n *tree.Node) int {
-	for i, op := range byDanger {
-		if n.Below.Done[op] > 0 {
-			return i
+// Danger returns the order of resources by what is done to them and to what is below them: 0 is a delete. What is only possible and did not
+// happen the last time comes after all other changes, and what is unchanged comes last.
+func (s Sight) Danger() func(n *tree.Node) int {
+	quiet := s.quiet()
+	return func(n *tree.Node) int {
+		least := stages.LeastDanger + 1
+		for op, planned := range n.Below.Done {
+			switch danger := op.Danger(); {
+			case danger == stages.LeastDanger: // it is unchanged
+			case planned > quiet[n][op]:
+				least = min(least, danger)
+			default:
+				least = min(least, stages.LeastDanger)
+			}
+		}
+		return least
+	}
+}
+
+// quiet counts what is planned below nodes and did not happen the last time, by what is to be done.
+func (s Sight) quiet() map[*tree.Node]map[stages.Op]int {
+	out := map[*tree.Node]map[stages.Op]int{}
+	for u := range s.p.Unrealized {
+		n := s.Tree.Node(u)
+		if n == nil || n.Status != tree.Done || !s.p.isUnrealized(n.Step) {
+			continue
+		}
+		for at := n; at != nil; at = at.Parent {
+			if out[at] == nil {
+				out[at] = map[stages.Op]int{}
+			}
+			out[at][n.Step.Op]++
 		}
 	}
-	return len(byDanger)
+	return out
 }
 
 // Details returns the lines about one resource: its properties, the reason, times and messages.
@@ -116,7 +160,7 @@ func (s Sight) Details(u urn.URN) []string {
 	row := s.Row(n)
 	out := []string{row.Mark + " " + row.Kind + " " + row.Name + " " + row.Fate, ""}
 	if n.Step.Op != "" {
-		out = append(out, strings.Split(strings.TrimSuffix(s.p.block(n.Step, 0), "\n"), "\n")...)
+		out = append(out, s.opened.properties(s.p, n.Step)...)
 	}
 	if of := s.m.diagnostics[u]; of != nil {
 		out = append(out, "", "Messages:")

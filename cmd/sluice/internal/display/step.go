@@ -17,6 +17,8 @@ import (
 type stepPrinter struct {
 	Options
 	style style
+	// unchanged reports whether a resource is known not to change, so that nothing waits for it; nil if that is known of none.
+	unchanged func(urn.URN) bool
 }
 
 // unchangedReason is the reason of a refresh that found no drift.
@@ -52,17 +54,12 @@ func (p stepPrinter) subject(u urn.URN) string {
 // shortType drops the part of a module that repeats the name of the type: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
 func shortType(t urn.Type) string { return cleanLine(t.Short()) }
 
-// outcome returns the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
-func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {
-	return p.row(wordsFor(s.Op), s, p.fate(s, took))
-}
-
 // fate says what has become of a resource, or what will: "replaced because ... (0.58s) [diff: ~size]".
 func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := w.done
 	if p.IsPreview {
-		said = w.plan
+		said = possibly(s) + w.plan
 	}
 	if s.Op == stages.OpSame {
 		said = "unchanged"
@@ -74,7 +71,15 @@ func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	if took > 0 && !p.IsPreview {
 		said += " (" + formatTook(took) + ")"
 	}
+	if p.isUnrealized(s) {
+		said += " (did not happen last time)"
+	}
 	return said + p.diffSummary(s)
+}
+
+// isUnrealized reports whether a step is of a change that is only possible, and did not happen when it was possible the last time.
+func (p stepPrinter) isUnrealized(s stages.StepInfo) bool {
+	return s.IsPossible() && p.Unrealized[s.URN] == s.Op
 }
 
 // doing returns what is under way: "creating", or "planning to create".
@@ -84,11 +89,6 @@ func (p stepPrinter) doing(op stages.Op) string {
 		return "planning to " + w.plan
 	}
 	return w.running
-}
-
-// failure returns the line of a step that has failed.
-func (p stepPrinter) failure(s stages.StepInfo, err error, took time.Duration) string {
-	return p.row(wordsFor(s.Op), s, p.failed(s, err, took))
 }
 
 // failed says that a step has failed, and why.
@@ -107,10 +107,6 @@ func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) st
 		said += " error: " + firstLine(err.Error())
 	}
 	return said
-}
-
-func (p stepPrinter) row(w words, s stages.StepInfo, said string) string {
-	return " " + p.style.paint(w.colour, w.mark) + " " + p.subject(s.URN) + " " + said
 }
 
 // reasonOf returns the reason of a step if it is worth showing, for example that of a replacement, else "".

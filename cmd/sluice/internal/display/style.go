@@ -36,6 +36,14 @@ func (s style) paint(c colour, text string) string {
 	return ansi.NewStyle().ForegroundColor(colours[c]).Styled(text)
 }
 
+// difference paints text of a diff. What is strong stands out from the rest of the line.
+func (s style) difference(c colour, strong bool, text string) string {
+	if !s.on || !strong || text == "" {
+		return s.paint(c, text)
+	}
+	return ansi.NewStyle().ForegroundColor(colours[c]).Reverse(true).Styled(text)
+}
+
 func (s style) bold(text string) string {
 	if !s.on {
 		return text

@@ -102,7 +102,7 @@ func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
 	for _, n := range siblings {
 		look := ""
 		if n.IsLeaf() && n.Status == tree.Done && !p.ShowURNs && !p.ShowFullOutput {
-			look = string(n.Step.Op) + " " + string(n.URN.Type()) + " " + p.fate(n.Step, 0)
+			look = string(n.Step.Op) + " " + string(n.URN.Type()) + " " + stem(n.URN.Name()) + " " + p.fate(n.Step, 0)
 		}
 		i, known := at[look]
 		if look == "" || !known {
@@ -123,6 +123,14 @@ func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
 		}
 	}
 	return apart
+}
+
+// stem returns what names of one kind have in common: "web-" of "web-1" and "web-2". Names that differ in more than that say something.
+func stem(name string) string {
+	if i := strings.IndexAny(name, "0123456789-_./:"); i >= 0 {
+		return name[:i]
+	}
+	return name
 }
 
 // draws reports whether a resource, or anything below it, has a row.
@@ -147,7 +155,7 @@ func (p stepPrinter) treeRow(branch string, g []*tree.Node) treeRow {
 	}
 	switch {
 	case len(g) > 1:
-		row.name = fmt.Sprintf("%s (%d)", pattern(g), len(g))
+		row.name = fmt.Sprintf("%s (%d)", pattern(nodeNames(g)), len(g))
 		row.fate = p.fate(n.Step, 0)
 		shortest, longest := n.Took, n.Took
 		for _, m := range g {
@@ -170,21 +178,25 @@ func (p stepPrinter) treeRow(branch string, g []*tree.Node) treeRow {
 	return row
 }
 
-// pattern returns what the names of resources have in common: "r*", "web-*-eu".
-func pattern(g []*tree.Node) string {
-	before, after := g[0].URN.Name(), g[0].URN.Name()
-	for _, n := range g[1:] {
-		name := n.URN.Name()
+func nodeNames(g []*tree.Node) []string {
+	names := make([]string, len(g))
+	for i, n := range g {
+		names[i] = n.URN.Name()
+	}
+	return names
+}
+
+// pattern returns what names have in common: "r*", "web-*-eu".
+func pattern(names []string) string {
+	before, after, shortest := names[0], names[0], len(names[0])
+	for _, name := range names[1:] {
 		for !strings.HasPrefix(name, before) {
 			before = before[:len(before)-1]
 		}
 		for !strings.HasSuffix(name, after) {
 			after = after[1:]
 		}
-	}
-	shortest := len(g[0].URN.Name())
-	for _, n := range g[1:] {
-		shortest = min(shortest, len(n.URN.Name()))
+		shortest = min(shortest, len(name))
 	}
 	after = after[max(len(before)+len(after)-shortest, 0):]
 	return cleanLine(strings.ToValidUTF8(before, "") + "*" + strings.ToValidUTF8(after, ""))

@@ -106,7 +106,11 @@ func TestWavesOfDeletion(t *testing.T) {
 			}
 			l.Observe(stages.Summary{IsPreview: true, Result: test.result})
 			l.Close()
-			require.Equal(t, "T\n\n"+test.want+"Resources:\n    no changes\n", out.String())
+			want := "T\n\n" + test.want + "Resources:\n    no changes\n"
+			if name == "a preview that failed" {
+				want = "T\n" // nobody knows what there would be to do
+			}
+			require.Equal(t, want, out.String())
 		})
 	}
 }

@@ -1,12 +1,17 @@
 package display
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/align"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -17,8 +22,9 @@ type WhyOptions struct {
 	Out   io.Writer
 	Color bool
 	// Width is the width at which lines are wrapped; 0 wraps none.
-	Width int
-	URNs  bool // name resources by their URNs
+	Width   int
+	URNs    bool   // name resources by their URNs
+	Runtime string // of the program: the language of aliases
 	// Refresh is true for the explanation of a refresh, which changes only the state.
 	Refresh bool
 }
@@ -120,6 +126,9 @@ func (p *whyPrinter) verb(l why.Link) string {
 	if l.Fate != stages.FateDone {
 		was = "was to be "
 	}
+	if l.Possible != nil {
+		was += "possibly "
+	}
 	switch l.Op {
 	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
 		return "had an old copy, which " + was + "deleted"
@@ -149,18 +158,7 @@ func (p *whyPrinter) orderOf(l why.Link) string {
 	if !l.DeleteFirst {
 		return ", created before the old one is deleted"
 	}
-	text := ", deleted before the new one is created"
-	switch l.Order {
-	case "option":
-		text += " (deleteBeforeReplace)"
-	case "provider":
-		text += " (its provider asks for that)"
-	case "name":
-		text += " (there cannot be two of its name)"
-	case "interrupted":
-		text += " (an earlier operation has deleted it)"
-	}
-	return text
+	return ", deleted before the new one is created" + orderText(" (%s)", l.Order)
 }
 
 func (p *whyPrinter) fateOf(l why.Link) string {
@@ -182,6 +180,9 @@ func (p *whyPrinter) reasons(l why.Link) {
 		because += " (" + cleanLine(l.Position) + ")"
 	}
 	p.line(1, because)
+	if l.Possible != nil {
+		p.line(1, "possible: "+possiblyText(l.Possible, l.Possibly))
+	}
 	for _, c := range l.Properties {
 		p.line(2, p.change(l, c))
 	}
@@ -194,6 +195,9 @@ func (p *whyPrinter) reasons(l why.Link) {
 	if l.OldURN != "" {
 		p.line(2, "its name was "+cleanLine(string(l.OldURN)))
 	}
+	if l.Rename != nil {
+		p.line(1, p.rename(l))
+	}
 	if len(l.Ignored) > 0 {
 		quoted := make([]string, len(l.Ignored))
 		for i, path := range l.Ignored {
@@ -201,6 +205,19 @@ func (p *whyPrinter) reasons(l why.Link) {
 		}
 		p.line(2, "the program gives another "+strings.Join(quoted, ", ")+", which ignoreChanges leaves as recorded")
 	}
+}
+
+// rename says which other resource a deleted or created one looks like, and how to keep it.
+func (p *whyPrinter) rename(l why.Link) string {
+	r := *l.Rename
+	text := p.name(r.To) + ", which is created, looks like it: if that is a rename, "
+	if l.URN == r.To {
+		text = "it looks like " + p.name(r.From) + ", which is deleted: if this is a rename, "
+	}
+	if r.With != "" {
+		return text + "the alias of " + p.name(r.With) + " keeps it too"
+	}
+	return text + "an alias keeps it: " + cleanLine(aliases.Text(p.Runtime, r))
 }
 
 // decidedBy returns what found the difference, or says that there is none.
@@ -212,6 +229,10 @@ func decidedBy(l why.Link) string {
 		return ": its provider found it as recorded (Read)"
 	case l.DecidedBy == "Diff" && l.Op == stages.OpReplace && l.Reason == "inputs":
 		return ": its provider says that this needs a replacement (Diff)"
+	case l.DecidedBy == "Diff" && l.Reason == "provider-decided" && len(l.Names) > 0 && l.Op == stages.OpReplace:
+		return ": its provider says that a replacement is needed, and names no property (Diff)"
+	case l.DecidedBy == "Diff" && l.Reason == "provider-decided" && len(l.Names) > 0:
+		return " (Diff, which names no property)"
 	case l.DecidedBy == "DiffConfig":
 		return ": the new one says that this needs a replacement (DiffConfig)"
 	case l.DecidedBy == "Diff" && l.Reason != "options":
@@ -234,7 +255,7 @@ func (p *whyPrinter) change(l why.Link, c why.Change) string {
 	case l.Reason == "dependency-replaced":
 		text += " was " + valueText(c.Old) + ","
 	default:
-		text += " " + valueText(c.Old) + " → " + valueText(c.New) + ","
+		text += " " + p.values(c.Old, c.New) + ","
 	}
 	return text + " " + p.origin(l, c)
 }
@@ -244,6 +265,9 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 	case why.FromResource:
 		return "from " + p.names(c.From)
 	case why.FromConfiguration:
+		if c.Setting != nil {
+			return settingOrigin(l, c)
+		}
 		return "in the configuration of the stack or the version of the package"
 	case why.FromOutside:
 		if c.Recorded != nil {
@@ -258,8 +282,8 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 		return "though the program gives the same as before: its provider sees a difference to what exists"
 	}
 	text := "in the program"
-	if l.Position != "" {
-		text += " (" + cleanLine(l.Position) + ")"
+	if at := cmp.Or(c.Position, l.Position); at != "" {
+		text += " (" + cleanLine(at) + ")"
 	}
 	switch {
 	case len(c.Was) > 0 && len(c.Is) > 0:
@@ -268,6 +292,60 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 		text += ", where it no longer comes from " + p.names(c.Was)
 	case len(c.Is) > 0:
 		text += ", where it comes from " + p.names(c.Is) + " now"
+	}
+	return text
+}
+
+// values formats what a property was and is.
+func (p *whyPrinter) values(old, new []byte) string {
+	was, oldIsText := textOf(old)
+	is, newIsText := textOf(new)
+	if !oldIsText || !newIsText {
+		return p.style.paint(red, valueText(old)) + arrow + p.style.paint(green, valueText(new))
+	}
+	isCut := strings.HasSuffix(was, "…") || strings.HasSuffix(is, "…")
+	if what, same := sameDocument(was, is); same && !isCut {
+		return what
+	}
+	o, n := align.Emphasis(was, is)
+	return p.quoted(red, o) + arrow + p.quoted(green, n)
+}
+
+// quoted formats a text of which some parts differ. It paints each word for itself, because lines may be broken between them.
+func (p *whyPrinter) quoted(c colour, parts []align.Part) string {
+	text := p.style.paint(c, `"`)
+	for _, part := range parts {
+		for i, word := range strings.Split(quotedPart(part.Text), " ") {
+			if i > 0 {
+				text += " "
+			}
+			text += p.style.difference(c, part.Differs, word)
+		}
+	}
+	return text + p.style.paint(c, `"`)
+}
+
+// textOf returns the text of a value of the log, if it is one and none of the words for what has no value.
+func textOf(v []byte) (text string, ok bool) {
+	if len(v) == 0 || v[0] != '"' || json.Unmarshal(v, &text) != nil {
+		return "", false
+	}
+	return text, valueText(v) != text
+}
+
+// settingOrigin names the setting that a changed value comes from, with its values if they are others: "from config shop:region
+// (Pulumi.dev.yaml:3), used at Pulumi.yaml:14".
+func settingOrigin(l why.Link, c why.Change) string {
+	s := c.Setting
+	text := "from config " + cleanLine(s.Key)
+	if !bytes.Equal(s.Old, c.Old) || !bytes.Equal(s.New, c.New) {
+		text += " " + valueText(s.Old) + " → " + valueText(s.New)
+	}
+	if s.Position != "" {
+		text += " (" + cleanLine(s.Position) + ")"
+	}
+	if at := cmp.Or(c.Position, l.Position); at != "" {
+		text += ", used at " + cleanLine(at)
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -86,6 +87,14 @@ func explanations() map[string]*why.Explanation {
 				l.Properties = append(l.Properties, why.Change{Path: string(o), New: json.RawMessage("[1,2]"), Origin: o})
 			}
 		})),
+		"texts": one(link("a", stages.OpUpdate, "inputs", func(l *why.Link) {
+			for _, c := range [][2]string{
+				{`"eu-west-1 of old"`, `"us-west-1 of new"`}, {`"{\"a\": 1}"`, `"{\"a\":1}"`}, {`"a: 1\nb: …"`, `"a: 1\n\nb: …"`}, {`"\u202ea"`, `"[secret"`},
+				{`"[secret]"`, `"[secret]"`}, {`1`, `"1"`},
+			} {
+				l.Properties = append(l.Properties, why.Change{Path: "p", Old: json.RawMessage(c[0]), New: json.RawMessage(c[1]), Origin: why.FromProgram})
+			}
+		})),
 		"old copy":          one(link("a", stages.OpDeleteReplaced, "replaced", nil)),
 		"hostile":           one(link("bro\nken\x1b[31m", stages.OpDelete, "not-in-program", nil)),
 		"provider replaced": one(link("a", stages.OpReplace, "provider-changed", func(l *why.Link) { l.DecidedBy = "DiffConfig" })),
@@ -101,6 +110,20 @@ func TestExplanationsReadAsTheyShould(t *testing.T) {
 			require.NoError(t, WriteExplanation(WhyOptions{Out: &b, Width: width}, all[name]))
 		}
 		golden(t, file, b.String())
+	}
+}
+
+func TestExplanationsInColoursOnlyAddThem(t *testing.T) {
+	for _, width := range []int{0, 40} {
+		for name, e := range explanations() {
+			var plain, coloured bytes.Buffer
+			require.NoError(t, WriteExplanation(WhyOptions{Out: &plain, Width: width}, e))
+			require.NoError(t, WriteExplanation(WhyOptions{Out: &coloured, Width: width, Color: true}, e))
+			require.Equal(t, plain.String(), ansi.Strip(coloured.String()), name)
+			if name == "texts" && width == 0 {
+				require.Contains(t, marked(coloured.String()), `p: "«eu»-west-1 of «old»" → "«us»-west-1 of «new»", in the program`)
+			}
+		}
 	}
 }
 

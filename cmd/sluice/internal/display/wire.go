@@ -1,14 +1,17 @@
 package display
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // The keys and values that mark special values in JSON (protocol.md 2.1, state.md section 2).
@@ -160,15 +163,45 @@ type eventMetadata struct {
 	Op           string               `json:"op"`
 	URN          string               `json:"urn"`
 	Type         string               `json:"type"`
-	Old          *eventState          `json:"old"`
-	New          *eventState          `json:"new"`
+	Old          *eventState          `json:"old" jsonschema:"nullable"`
+	New          *eventState          `json:"new" jsonschema:"nullable"`
 	Keys         []string             `json:"keys,omitempty"`
 	Diffs        []string             `json:"diffs,omitempty"`
-	DetailedDiff map[string]eventDiff `json:"detailedDiff"` // null: the provider returned none
+	DetailedDiff map[string]eventDiff `json:"detailedDiff" jsonschema:"nullable"` // null: the provider returned none
 	Logical      bool                 `json:"logical,omitempty"`
 	Provider     string               `json:"provider"`
-	// Reason is an extension by sluice: the reason for the step.
-	Reason string `json:"reason,omitempty"`
+	eventExtensions
+}
+
+// eventExtensions are what sluice adds to the description of a step.
+type eventExtensions struct {
+	Reason string       `json:"reason,omitempty"` // why it is taken, in words
+	Why    *eventReason `json:"why,omitempty"`    // the same as data
+	// Possible says why the change is only possible.
+	Possible *stages.Possibility `json:"possible,omitempty"`
+	At       time.Time           `json:"at,omitzero"` // when it began or ended
+	// Dependencies are what the resource depends on, directly.
+	Dependencies   []urn.URN `json:"dependencies,omitempty"`
+	SourcePosition string    `json:"sourcePosition,omitempty"` // where the program declares the resource
+}
+
+// eventReason is a reason as data.
+type eventReason struct {
+	Kind       stages.ReasonKind `json:"kind"`
+	Properties []string          `json:"properties,omitempty"` // that made the difference
+	Cause      urn.URN           `json:"cause,omitempty"`      // the other resource that did
+	By         stages.Decider    `json:"decidedBy,omitempty"`
+}
+
+func newEventExtensions(s stages.StepInfo, at time.Time) eventExtensions {
+	out := eventExtensions{Reason: s.Reason.String(), Possible: s.Reason.Possible, At: at}
+	if r := s.Reason; r.Kind != stages.ReasonNone {
+		out.Why = &eventReason{r.Kind, r.Properties, r.Cause, r.By}
+	}
+	if r := cmp.Or(s.New, s.Old); r != nil {
+		out.Dependencies, out.SourcePosition = r.Dependencies, r.SourcePosition
+	}
+	return out
 }
 
 type eventDiff struct {
@@ -176,10 +209,10 @@ type eventDiff struct {
 	InputDiff bool   `json:"inputDiff"`
 }
 
-func newEventMetadata(s stages.StepInfo) eventMetadata {
+func newEventMetadata(s stages.StepInfo, at time.Time) eventMetadata {
 	m := eventMetadata{
 		Op: string(s.Op), URN: string(s.URN), Type: string(s.Type), Old: newEventState(s.Old), New: newEventState(s.New),
-		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Op.IsLogical(), Provider: s.Provider, Reason: s.Reason.String(),
+		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Op.IsLogical(), Provider: s.Provider, eventExtensions: newEventExtensions(s, at),
 	}
 	if m.Type == "" {
 		m.Type = string(s.URN.Type())

@@ -33,14 +33,9 @@ var vocabulary = map[stages.Op]words{
 	stages.OpImportReplacement:    {"=>", magenta, "import replacement", "importing replacement", "imported replacement", "", ""},
 }
 
-// summaryOrder is the order of the lines in the summary.
+// summaryOrder is the order of the lines in the summary: that of danger.
 var summaryOrder = [...]stages.Op{
-	stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpDiscard, stages.OpImport,
-}
-
-// byDanger are the kinds of changes, those first that may lose something.
-var byDanger = [...]stages.Op{
-	stages.OpDelete, stages.OpDiscard, stages.OpReplace, stages.OpRefresh, stages.OpUpdate, stages.OpImport, stages.OpCreate, stages.OpRead,
+	stages.OpDelete, stages.OpDiscard, stages.OpReplace, stages.OpUpdate, stages.OpImport, stages.OpCreate,
 }
 
 func wordsFor(op stages.Op) words {

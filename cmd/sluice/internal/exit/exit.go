@@ -64,7 +64,7 @@ func Status(err error) (status int, quiet bool) {
 	var missing *backend.NotFoundError
 	var failed *sluice.FailedError
 	switch {
-	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject):
+	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject), errors.Is(err, backend.ErrScheme):
 		return Usage, false
 	case errors.As(err, &missing):
 		return NoStack, false

@@ -18,14 +18,14 @@ type Creates struct {
 // declares.
 func (c *Creates) Add(f *pflag.FlagSet) {
 	f.StringVar(&c.others, "pending-creates", "error",
-		"what to do about creates that an earlier operation began and whose end nobody knows: error, when such a resource would be "+
+		"what to do about creates that an earlier operation began and whose outcome is not known: error, when such a resource would be "+
 			"created; create, make another object; clear, forget them: nothing was made")
 	c.addImports(f)
 }
 
 // AddRefresh registers the flags of refreshes.
 func (c *Creates) AddRefresh(f *pflag.FlagSet) {
-	f.BoolVar(&c.Clear, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose end nobody knows")
+	f.BoolVar(&c.Clear, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose outcome is not known")
 	c.addImports(f)
 	f.BoolVar(&c.Skip, "skip-pending-creates", false, "do not ask about interrupted creates")
 }

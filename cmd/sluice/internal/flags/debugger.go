@@ -1,7 +1,7 @@
 package flags
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +29,7 @@ func (d *Debugger) Add(f *pflag.FlagSet) {
 // Check refuses to wait for a debugger of a program that does not run.
 func (d *Debugger) Check(programRuns bool) error {
 	if d.Program && !d.Plugins && !programRuns {
-		return exit.Usagef("--attach-debugger needs --run-program: the program does not run; --attach-debugger=plugins is for plugins alone")
+		return exit.Usagef("--attach-debugger requires --run-program, because the program does not run otherwise; --attach-debugger=plugins attaches to plugins only")
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (d *Debugger) Set(text string) error {
 	case isName && name != "":
 		d.Names, d.Found = append(d.Names, name), func(name string) { d.found.Store(name, true) }
 	default:
-		return fmt.Errorf("it can be program, plugins, plugin:NAME or all")
+		return errors.New("write program, plugins, plugin:NAME or all")
 	}
 	d.given = append(d.given, text)
 	return nil

@@ -65,7 +65,7 @@ func (d *Display) Summary() bool { return d.summary }
 // Check refuses two forms of output.
 func (d *Display) Check() error {
 	if d.json && d.summary {
-		return exit.Usagef("--json writes everything that happens and --output json one line that sums it up; choose one of them")
+		return exit.Usagef("--json and --output json cannot be used together: the first writes every event, the second a one-line summary")
 	}
 	return nil
 }

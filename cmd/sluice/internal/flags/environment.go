@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
@@ -41,7 +40,7 @@ func FromEnvironment(flags *pflag.FlagSet, lookup func(name string) (string, boo
 				value = strconv.FormatBool(terminal.IsTrue(value))
 			}
 			if err := f.Value.Set(value); err != nil {
-				fault = exit.Usagef("the environment variable %s: %w", name, err)
+				fault = InvalidValue("the environment variable "+name, f, value, err)
 			}
 			return
 		}

@@ -15,6 +15,7 @@ type Operation struct {
 	Plan         Plan
 	Creates      Creates
 	History      History
+	Reports      Reports
 }
 
 // Add registers the flags that all operations have.
@@ -25,6 +26,7 @@ func (o *Operation) Add(f *pflag.FlagSet) {
 	o.Run.Add(f)
 	o.Program.Add(f)
 	o.History.Add(f)
+	addRemote(f)
 }
 
 // AddUpdate registers the flags of up and preview.
@@ -71,6 +73,7 @@ func (o *Operation) Check() error {
 		o.Creates.Check,
 		o.Display.Check,
 		o.Policies.Check,
+		o.Reports.Check,
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {

@@ -31,7 +31,7 @@ func (p *Policies) Check() error {
 // checkProgram refuses policy packs when the program does not run.
 func (p *Policies) checkProgram(runs bool) error {
 	if len(p.packs) > 0 && !runs {
-		return exit.Usagef("--policy-pack needs --run-program: policies judge what the program declares")
+		return exit.Usagef("--policy-pack requires --run-program: policies check what the program declares")
 	}
 	return nil
 }

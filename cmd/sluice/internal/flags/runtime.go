@@ -1,7 +1,7 @@
 package flags
 
 import (
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -34,7 +34,7 @@ func (o *runtimeOptions) Set(text string) error {
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if !found || name == "" || value == "" {
-			return fmt.Errorf("%q is not NAME=VALUE", pair)
+			return errors.New("write NAME=VALUE")
 		}
 		if *o == nil {
 			*o = runtimeOptions{}

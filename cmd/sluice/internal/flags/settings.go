@@ -24,7 +24,7 @@ func (s *Settings) Add(f *pflag.FlagSet) {
 // Check refuses flags that do not fit together.
 func (s *Settings) Check() error {
 	if s.asPath && len(s.set) == 0 {
-		return exit.Usagef("--config-path says how to read --config, which is not given")
+		return exit.Usagef("--config-path requires --config")
 	}
 	return nil
 }

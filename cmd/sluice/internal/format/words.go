@@ -35,6 +35,14 @@ func Resources(n int) string {
 	return fmt.Sprintf("%d resources", n)
 }
 
+// Locks returns "1 lock" or "n locks".
+func Locks(n int) string {
+	if n == 1 {
+		return "1 lock"
+	}
+	return fmt.Sprintf("%d locks", n)
+}
+
 // Files returns "1 file" or "n files".
 func Files(n int) string {
 	if n == 1 {

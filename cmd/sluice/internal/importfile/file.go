@@ -77,7 +77,7 @@ func Read(path string) (*File, error) {
 		}
 		rest := data[at:]
 		at += int64(len(rest) - len(bytes.TrimLeft(rest, " \t\r\n")))
-		err = errors.New("there is text after the end of the object")
+		err = errors.New("unexpected text after the end of the object")
 	}
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
@@ -89,7 +89,7 @@ func Read(path string) (*File, error) {
 		err = fmt.Errorf("%s is a JSON %s, which does not belong there", fieldOf(mismatch), mismatch.Value)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		at = int64(len(data))
-		err = errors.New("the file ends too early")
+		err = errors.New("unexpected end of the file")
 	}
 	before := data[:max(0, min(int(at), len(data)))]
 	line := bytes.Count(before, []byte("\n")) + 1

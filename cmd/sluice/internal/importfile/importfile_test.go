@@ -47,10 +47,10 @@ func TestMalformedFilesSayWhere(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no JSON":         {"resources:\n", ":1:1: invalid character 'r'"},
 		"a missing comma": {"{\n  \"resources\": []\n  \"nameTable\": {}\n}", ":3:3: invalid character '\"' after object key:value pair"},
-		"cut off":         {"{\n  \"resources\": [", ":2:17: the file ends too early"},
-		"empty":           {"", ":1:1: the file ends too early"},
+		"cut off":         {"{\n  \"resources\": [", ":2:17: unexpected end of the file"},
+		"empty":           {"", ":1:1: unexpected end of the file"},
 		"more text":       {"{\"resources\": []}\n]", ":2:1: "},
-		"two objects":     {"{}\n{}", ": there is text after the end of the object"},
+		"two objects":     {"{}\n{}", ": unexpected text after the end of the object"},
 		"a wrong type":    {"{\n  \"resources\": [{\"type\": 1}]}", ":2:"},
 		"a list":          {"[]", "the file is a JSON array, which does not belong there"},
 	} {
@@ -69,7 +69,6 @@ func TestFaultsAreReportedTogether(t *testing.T) {
 		text string
 		want []string
 	}{
-		"nothing": {`{}`, []string{"the import file lists no resources"}},
 		"sanity": {`{"resources": [
 			{},
 			{"type": "a:b:C", "name": "x"},

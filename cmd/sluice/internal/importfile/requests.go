@@ -25,7 +25,7 @@ type Target struct {
 }
 
 // Requests returns the imports that the file describes, and the names of all resources that it names. The error lists
-// all faults that can be found at once.
+// all faults that can be found at once. A file without entries describes no imports.
 func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, Names, error) {
 	b := &resolver{file: f, target: t, resources: slices.Clone(f.Resources), urns: map[string]urn.URN{}, names: Names{}, used: map[string]bool{}}
 	for _, step := range []func(){b.sanity, b.nameTable, b.resolve} {
@@ -78,9 +78,6 @@ func (b *resolver) describe(i int) string {
 
 // sanity checks each entry by itself.
 func (b *resolver) sanity() {
-	if len(b.resources) == 0 {
-		b.faults = append(b.faults, errors.New("the import file lists no resources"))
-	}
 	b.ambiguous = map[string]bool{}
 	for i := range b.resources {
 		q := &b.resources[i]

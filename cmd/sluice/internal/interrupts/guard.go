@@ -114,6 +114,6 @@ func leaveMessage(name string, running []string) string {
 	if len(running) == 0 {
 		return name + "; terminating"
 	}
-	return fmt.Sprintf("%s; terminating. Nobody knows what becomes of the following, it stays pending in the state:\n    %s",
+	return fmt.Sprintf("%s; terminating. The outcome of the following operations is not known; they stay pending in the state:\n    %s",
 		name, strings.Join(running, "\n    "))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -49,7 +50,7 @@ func New(ctx context.Context, open *session.Opener, f Options) error {
 
 func start(ctx context.Context, open *session.Opener, f Options) (*creation, error) {
 	t := open.Terminal
-	n := &creation{open: open, terminal: t, options: f, asks: t.Interactive() && !f.Yes}
+	n := &creation{open: open, terminal: t, options: f, asks: isAttended(t) && !f.Yes}
 	if !n.asks && !f.Yes {
 		return nil, exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 	}
@@ -73,6 +74,12 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 		return nil, err
 	}
 	return n, askAll(ctx, n)
+}
+
+// isAttended reports whether somebody answers questions. PULUMI_TEST_INTERACTIVE says so of a script that writes the answers to the
+// standard input, line by line.
+func isAttended(t *terminal.Terminal) bool {
+	return t.Interactive() || t.EnvIsTrue("PULUMI_TEST_INTERACTIVE")
 }
 
 // checkEmpty refuses a directory that has files in it. A repository without files counts as empty.

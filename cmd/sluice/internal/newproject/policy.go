@@ -53,7 +53,7 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 	if o.GenerateOnly {
 		fmt.Fprintf(t.Out, "To install what it needs, run `sluice policy install %s`\n", format.ShellQuote(directory))
 	}
-	_, err = fmt.Fprintf(t.Out, "\nThe policy pack is ready. To have it judge what a program declares, in the folder of the project:\n\n    sluice preview --policy-pack %s\n",
+	_, err = fmt.Fprintf(t.Out, "\nThe policy pack is ready. To check a program with it, run in the folder of its project:\n\n    sluice preview --policy-pack %s\n",
 		format.ShellQuote(directory))
 	return err
 }

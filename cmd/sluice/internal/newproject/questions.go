@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice"
@@ -25,7 +24,7 @@ func projectNameError(name string) error {
 // chooseTemplate finds the template, or asks the user to choose one.
 func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks bool) (*templates.Template, error) {
 	if name == "" && !asks {
-		return nil, fmt.Errorf("name a template: %s, or a folder", strings.Join(kind.Names(), ", "))
+		return nil, fmt.Errorf("missing template: write one of %s, or the path of a folder", strings.Join(kind.Names(), ", "))
 	}
 	if name != "" {
 		return kind.Find(name)
@@ -42,20 +41,12 @@ func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks
 		if err != nil {
 			return nil, err
 		}
-		found, err := kind.Find(byNumber(answer, kind.Names()))
+		found, err := kind.Find(terminal.ByNumber(answer, kind.Names()))
 		if err == nil {
 			return found, nil
 		}
 		fmt.Fprintln(t.Err, err)
 	}
-}
-
-// byNumber returns the name that an answer has the number of in a list, which begins with 1; any other answer is returned as it is.
-func byNumber(answer string, names []string) string {
-	if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(names) {
-		return names[i-1]
-	}
-	return answer
 }
 
 // askAll asks for the missing ones of name, description, stack and options of the runtime.

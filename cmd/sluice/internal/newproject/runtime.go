@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // runtimeChoice is an option of a runtime that a project should have. The first answer is the usual one; one that has no other
@@ -60,7 +62,7 @@ func (c runtimeChoice) ask(n *creation) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		answer = byNumber(answer, c.answers)
+		answer = terminal.ByNumber(answer, c.answers)
 		if slices.Contains(c.answers, answer) {
 			return answer, nil
 		}

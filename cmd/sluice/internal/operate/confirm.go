@@ -56,7 +56,7 @@ func askOnScreen(ctx context.Context, o *operation, question string, plan *sluic
 }
 
 func showDetails(o *operation, plan *sluice.Result) error {
-	return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0), plan.Steps)
+	return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0, nil), plan.Steps)
 }
 
 // The answers to the question whether to perform an operation.
@@ -78,7 +78,7 @@ func choose(ctx context.Context, o *operation, question string, plan *sluice.Res
 		answers = append(answers, answerSave)
 	}
 	for {
-		at, err := live.Choose(ctx, o.liveOptions(), question, answers, 1)
+		at, err := terminal.Choose(ctx, o.Terminal, question, answers, 1)
 		if err != nil {
 			return false, cancelled(o, err)
 		}
@@ -90,7 +90,7 @@ func choose(ctx context.Context, o *operation, question string, plan *sluice.Res
 		case answerDetails:
 			err = showDetails(o, plan)
 		case answerBrowse:
-			err = live.Browse(ctx, o.previewed, o.liveOptions())
+			err = live.Browse(ctx, o.previewed, o.Terminal)
 		case answerSave:
 			err = savePlan(ctx, o.Job, plan, o.Stack.Ref.Name+".plan.json")
 		}
@@ -102,7 +102,7 @@ func choose(ctx context.Context, o *operation, question string, plan *sluice.Res
 
 // cancelled returns the error of a question that was not answered.
 func cancelled(o *operation, err error) error {
-	if !errors.Is(err, live.ErrInterrupted) || o.interrupts.Stopped() {
+	if !errors.Is(err, terminal.ErrInterrupted) || o.interrupts.Stopped() {
 		return err
 	}
 	fmt.Fprintln(o.Terminal.Err, "^C received; cancelled. Nothing was changed.")

@@ -49,7 +49,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	case o.runsProgram():
 		return options, closeAll, err
 	case o.Kind.AsksProgram:
-		o.remarks.warn("providers have the versions that the state names, as the program cannot be asked: %v", err)
+		o.remarks.warn("the versions of providers are taken from the state, because the program cannot be read: %v", err)
 	}
 	return options, closeAll, nil
 }
@@ -61,7 +61,7 @@ func newProgram(j *Job, files source.Project, plugins sluice.PluginOptions) (sou
 		return nil, err
 	}
 	if inline && files.Debug {
-		j.remarks.warn("--attach-debugger: the program is served by the process at %s, which starts no debugger for it; start that process in one", j.Flags.Program.ClientAddress())
+		j.remarks.warn("--attach-debugger: the program is served by the process at %s, which starts no debugger for it; start that process in a debugger", j.Flags.Program.ClientAddress())
 	}
 	if inline {
 		return sluice.NewInlineProgram(files, port, plugins), nil

@@ -136,6 +136,11 @@ func (f *foreground) leave() {
 			f.terminal.Warn("%v", err)
 		}
 	}
+	if screen != nil && screen.report != nil {
+		if err := screen.report.leave(); err != nil {
+			f.terminal.Warn("%v", err)
+		}
+	}
 	time.AfterFunc(abandonPatience, func() { os.Exit(exit.Cancelled) })
 	if end != nil {
 		_ = panics.Try(end)

@@ -13,11 +13,7 @@ import (
 
 // writeHistory records the operation in the history and backs up the state (state.md 4.7, 4.8).
 func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Result, runErr error) error {
-	config := make(map[string]any, len(j.values))
-	for k, v := range j.values {
-		config[k.String()] = workspace.JSONForm(v)
-	}
-	text, err := json.Marshal(config)
+	text, err := historyConfig(j)
 	if err != nil {
 		return err
 	}
@@ -36,6 +32,15 @@ func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Resu
 	}
 	// An interrupted operation is recorded like any other.
 	return j.Stack.State.WriteHistory(context.WithoutCancel(ctx), entry)
+}
+
+// historyConfig returns the settings as the history records them.
+func historyConfig(j *Job) (json.RawMessage, error) {
+	config := make(map[string]any, len(j.values))
+	for k, v := range j.values {
+		config[k.String()] = workspace.JSONForm(v)
+	}
+	return json.Marshal(config)
 }
 
 // environment describes how the operation was called. It contains no values of variables.

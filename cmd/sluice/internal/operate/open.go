@@ -63,7 +63,7 @@ func analyzeLimit(t *terminal.Terminal) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, exit.Usagef("the environment variable %s is %q: write how many policy packs may judge at once, or 0 for all", name, text)
+		return 0, exit.Usagef("the environment variable %s is %q: write how many policy packs may run at the same time, or 0 for all", name, text)
 	}
 	return n, nil
 }

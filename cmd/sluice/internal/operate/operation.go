@@ -2,6 +2,7 @@ package operate
 
 import (
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 )
@@ -12,7 +13,10 @@ type operation struct {
 	foreground foreground
 	interrupts sluice.Interrupts
 	guard      *interrupts.Guard
-	previewed  *display.Report // the preview before the question; nil if it was not shown on a screen
+	previewed  *display.Report    // the preview before the question; nil if it was not shown on a screen
+	service    *ciservice.Service // nil if no service runs the job
+	forecast   *display.Forecast  // what the preview before has said; nil if there was none
+	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that a terminal shows them only
 	// once.
 	warnedOfPending bool

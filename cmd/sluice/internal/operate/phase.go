@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+	"github.com/sluice-iac/sluice/stages/why"
 )
 
 // runPhase runs a preview or the operation itself, with its screen and event log. expected is the expected number of
@@ -18,13 +19,14 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 	o.foreground.setScreen(screen)
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, preview, screen)
-	closeErr := screen.close(result, runErr)
+	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
+	closeErr := screen.close(result, log, runErr)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation
 	if preview {
 		note = decisions.Preview
 	}
-	decisions.Keep(ctx, o.Stack, note, result)
+	decisions.Keep(ctx, o.Stack, note, log)
 	if runErr != nil {
 		return result, runErr
 	}

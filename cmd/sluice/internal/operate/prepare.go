@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source/engine"
@@ -17,7 +18,7 @@ import (
 // secrets and reads the plan.
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
-	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks()}
+	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks(), told: told.About(ctx, s)}
 	j.installer = sluice.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, nil, ""))
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
@@ -56,6 +57,11 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
 		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {
 			return fmt.Errorf("validating stack config: %w", err) // scripts look for these words
+		}
+		for _, key := range s.Settings.Keys() {
+			if text := s.Project.Undeclared(key); text != "" {
+				j.remarks.warnOnce("%s", text)
+			}
 		}
 	}
 	config, err := workspace.EngineConfig(ctx, values, dec)

@@ -2,11 +2,13 @@ package operate
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
@@ -14,6 +16,7 @@ import (
 type remarks struct {
 	terminal *terminal.Terminal
 	masks    *redact.Set // nil if secrets are shown
+	told     *told.Stack // what earlier operations on the stack have remarked
 	made     sync.Map
 }
 
@@ -23,9 +26,17 @@ func (r *remarks) warn(format string, args ...any) {
 	}
 }
 
-// note shows a remark that is not a warning.
+// warnOnce is warn for what stays true: it is remarked once for a stack, and not with every operation.
+func (r *remarks) warnOnce(format string, args ...any) {
+	if text := r.masks.Mask(fmt.Sprintf(format, args...)); r.isNew("warning: "+text) && r.told.First(text) {
+		r.terminal.Warn("%s", text)
+	}
+}
+
+// note shows a remark that is not a warning. That a built-in provider is used is remarked once for a stack.
 func (r *remarks) note(text string, as ...advice.Advice) {
-	if text = r.masks.Mask(advise.With(text, as...)); r.isNew("note: " + text) {
+	once := slices.ContainsFunc(as, func(a advice.Advice) bool { return a.Action == advice.RefuseBuiltins })
+	if text = r.masks.Mask(advise.With(text, as...)); r.isNew("note: "+text) && (!once || r.told.First(text)) {
 		fmt.Fprintf(r.terminal.Err, "note: %s\n", text)
 	}
 }

@@ -7,6 +7,9 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/stages"
@@ -17,6 +20,9 @@ import (
 func Run(ctx context.Context, j *Job) error {
 	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
+	if !o.screens() {
+		o.service = ciservice.From(j.Terminal.Lookup)
+	}
 	o.guard = interrupts.NewGuard(&o.interrupts)
 	o.guard.Note, o.guard.Running = o.foreground.note, o.foreground.running
 	o.guard.Asking, o.guard.Leave = o.foreground.asking.Load, o.foreground.leave
@@ -37,7 +43,7 @@ func Run(ctx context.Context, j *Job) error {
 // warnOfDebuggers tells of plugins that were to wait for a debugger and have not run.
 func warnOfDebuggers(j *Job) {
 	for _, name := range j.Flags.Program.Debug.Missed() {
-		j.remarks.warn("--attach-debugger=plugin:%s: nothing has waited for a debugger, because no plugin of this name was started", name)
+		j.remarks.warn("--attach-debugger=plugin:%s: no plugin of this name was started", name)
 	}
 }
 
@@ -75,12 +81,13 @@ func previewAndPerformLocked(ctx context.Context, o *operation) error {
 
 // previewAndPerform runs the phases of up and destroy (protocol.md 10.2). The caller holds the lock.
 func previewAndPerform(ctx context.Context, o *operation) error {
-	expected, err := previewAndConfirm(ctx, o)
+	previewed, err := previewAndConfirm(ctx, o)
 	if err != nil {
 		return err
 	}
 	started := time.Now()
-	result, err := runPhase(ctx, o, false, expected)
+	result, err := runPhase(ctx, o, false, countVisible(previewed))
+	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	historyErr := writeHistory(ctx, o.Job, started, result, err)
 	if err == nil {
 		err = checkNoChanges(o.Job, result)
@@ -99,22 +106,21 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	return err
 }
 
-// previewAndConfirm runs the preview and asks for confirmation. It returns how many steps are expected, 0 if that is
-// not known.
-func previewAndConfirm(ctx context.Context, o *operation) (expected int, err error) {
+// previewAndConfirm runs the preview and asks for confirmation. It returns the result of the preview, nil if there is to be none.
+func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error) {
 	f := o.Flags
 	if f.Confirmation.SkipPreview {
 		if !f.Confirmation.Yes && o.Terminal.Interactive() {
-			return 0, confirm(ctx, o, nil)
+			return nil, confirm(ctx, o, nil)
 		}
-		return 0, nil
+		return nil, nil
 	}
 	result, err := runPhase(ctx, o, true, 0)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if o.interrupts.Stopped() {
-		return 0, errCancelled()
+		return nil, errCancelled()
 	}
 	if f.Plan.Strict && o.plan == nil {
 		o.plan = result.Plan
@@ -122,9 +128,11 @@ func previewAndConfirm(ctx context.Context, o *operation) (expected int, err err
 	if !f.Confirmation.Yes {
 		err = confirm(ctx, o, result)
 	}
-	return countVisible(result), err
+	o.forecast = display.NewForecast(result.Steps)
+	return result, err
 }
 
+// countVisible returns how many steps are expected after a preview, 0 if that is not known.
 func countVisible(r *sluice.Result) int {
 	n := 0
 	if r != nil {

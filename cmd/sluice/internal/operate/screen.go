@@ -12,12 +12,15 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/live"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // screen shows one phase of an operation: to people, to programs that read JSON, and in the event log.
@@ -27,13 +30,20 @@ type screen struct {
 	document *display.PreviewDocument // nil unless preview --json
 	summary  *display.SummaryLine     // nil unless --output json
 	events   []*display.EventLog
+	report   *report // nil without --report
 	out, err io.Writer
+	page     *jobPage // nil if no service has one
+	last     bool     // no other phase follows, if this one succeeds
+	options  display.Options
+	runtime  string // of the program
 
 	stop func() // stops the ticker
 	wg   conc.WaitGroup
 
-	mu   sync.Mutex // guards said and warned
+	mu   sync.Mutex // guards the fields below
 	said bool       // an error was shown
+	// advised are the resources about which an error said what to do.
+	advised map[urn.URN]bool
 	// warned is true if interrupted operations have been listed, on this screen or on that of the preview before.
 	warned bool
 }
@@ -45,6 +55,7 @@ type view interface {
 	Note(text string)
 	Running() []string
 	Leave() // in the middle of the phase
+	Explain(display.Ending)
 	Close()
 }
 
@@ -54,7 +65,10 @@ const tick = 100 * time.Millisecond
 // openScreen opens the screen of a phase.
 func openScreen(ctx context.Context, o *operation, preview bool, expected int) (*screen, error) {
 	j, f := o.Job, o.Flags
-	s := &screen{out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: o.warnedOfPending}
+	s := &screen{
+		out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
+		runtime: j.Stack.Project.Runtime,
+	}
 	if f.Display.EventLog != "" {
 		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
 		if err != nil {
@@ -62,12 +76,18 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 		}
 		s.events = append(s.events, l)
 	}
-	options := displayOptions(j, preview, expected)
+	options := displayOptions(j, preview, expected, o.forecast)
+	if preview {
+		options.Unrealized = decisions.ReadUnrealized(ctx, j.Stack)
+	}
+	s.options, s.report = options, newReport(j, preview)
 	switch {
 	case !f.Display.JSON():
 		if !preview && !f.Confirmation.SkipPreview {
 			fmt.Fprintln(s.out) // between the preview and the operation
 		}
+		s.page = newJobPage(o, options)
+		s.last = !preview || f.Confirmation.PreviewOnly
 		s.log = openView(o, options)
 		s.startTicking()
 	case f.Display.Summary():
@@ -84,7 +104,17 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 const openDelay = 400 * time.Millisecond
 
 func openView(o *operation, d display.Options) view {
-	if o.Flags.Display.Form == flags.Log || o.Flags.Display.Form == flags.Unset && !o.Terminal.Drawable() && !d.IsPreview {
+	if o.service != nil {
+		if d.Heartbeat = jobHeartbeat; !o.Flags.Confirmation.PreviewOnly { // else there is nothing but the preview to look at
+			d.Frame = o.service.Frame(d.Out)
+		}
+		d.Out = o.service.Guard(d.Out)
+	}
+	if !o.screens() {
+		d.Legend, d.Hidden, o.explained = !o.explained, true, true
+	}
+	// The order of a preview is free, so that it is a tree in any case.
+	if !d.IsPreview && (o.Flags.Display.Form == flags.Log || o.Flags.Display.Form == flags.Unset && !o.Terminal.Drawable()) {
 		return display.NewLog(d)
 	}
 	report := display.NewReport(d)
@@ -94,7 +124,11 @@ func openView(o *operation, d display.Options) view {
 	if !o.screens() || d.SuppressProgress {
 		return report
 	}
-	return live.Open(report, o.liveOptions())
+	how := live.Options{Terminal: o.Terminal, Interrupt: o.guard.Press, Delay: openDelay}
+	if !d.IsPreview {
+		how.Pauser = &o.interrupts
+	}
+	return live.Open(report, how)
 }
 
 // screens reports whether the operation draws on the whole screen and reads keys.
@@ -108,12 +142,7 @@ func (o *operation) asks() bool {
 	return o.screens() && o.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.plan == nil
 }
 
-func (o *operation) liveOptions() live.Options {
-	t := o.Terminal
-	return live.Options{In: t.In, Out: t.Out, Color: t.Colored(), Interrupt: o.guard.Press, Delay: openDelay, Hold: t.HoldErr}
-}
-
-func displayOptions(j *Job, preview bool, expected int) display.Options {
+func displayOptions(j *Job, preview bool, expected int, forecast *display.Forecast) display.Options {
 	title, noun := j.Kind.Doing, j.Kind.Noun
 	if preview {
 		title, noun = j.Kind.Previewing, "preview"
@@ -121,8 +150,9 @@ func displayOptions(j *Job, preview bool, expected int) display.Options {
 	t := j.Terminal
 	options := j.Flags.Display.Options()
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
-	options.Noun = noun
+	options.Noun, options.IsRefresh = noun, j.Kind.History == Refresh().History
 	options.Out, options.Color = t.Out, t.Colored()
+	options.Forecast = forecast
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
 	} else {
@@ -149,8 +179,11 @@ func (s *screen) startTicking() {
 }
 
 func (s *screen) observe(e stages.Event) {
-	e = advise.Event(e)
 	s.mu.Lock()
+	if d, is := e.(stages.Diagnostic); is && d.Severity == stages.Error && len(d.Advice) > 0 {
+		s.advised[d.URN] = true
+	}
+	e = advise.Event(e)
 	again := false
 	switch e := e.(type) {
 	case stages.Diagnostic:
@@ -161,6 +194,9 @@ func (s *screen) observe(e stages.Event) {
 		s.said = true
 	case stages.PolicyViolation:
 		s.said = s.said || e.Level == stages.Mandatory
+	}
+	if s.page != nil && !again {
+		s.page.observe(e)
 	}
 	s.mu.Unlock()
 	if s.log != nil && !again {
@@ -178,27 +214,36 @@ func (s *screen) observe(e stages.Event) {
 	for _, l := range s.events {
 		l.Observe(e)
 	}
+	if s.report != nil {
+		s.report.builder.Observe(e)
+	}
 }
 
 // close shows the end of the phase. It writes an error that has not been reported to what is for programs as a message.
-func (s *screen) close(r *sluice.Result, runErr error) error {
+func (s *screen) close(r *sluice.Result, log *why.Log, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
-		why := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr))}}
+		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr))}}
 		for _, l := range s.events {
-			l.Observe(why)
+			l.Observe(said)
 		}
 		if s.summary != nil {
-			s.summary.Observe(why)
+			s.summary.Observe(said)
+		}
+		if s.report != nil {
+			s.report.builder.Observe(said)
 		}
 	}
 	if s.stop != nil {
 		s.stop()
 		s.wg.Wait()
 	}
-	if s.log != nil {
-		s.log.Close()
-	}
 	var errs []error
+	if s.log != nil {
+		s.closeLog(ending(r, log, runErr, s.advised))
+		if r != nil && runErr == nil {
+			errs = append(errs, display.WriteRenames(s.out, s.options, s.runtime, r.Renames()))
+		}
+	}
 	if s.document != nil {
 		errs = append(errs, s.document.Write(s.out, r))
 	}
@@ -208,7 +253,25 @@ func (s *screen) close(r *sluice.Result, runErr error) error {
 	for _, l := range s.events {
 		errs = append(errs, l.Close())
 	}
+	if s.report != nil {
+		errs = append(errs, s.report.close(r))
+	}
 	return errors.Join(errs...)
+}
+
+// closeLog shows the end of the phase to people.
+func (s *screen) closeLog(e display.Ending) {
+	if s.page != nil {
+		s.page.annotate(s.out, e)
+	}
+	s.log.Explain(e)
+	s.log.Close()
+	if s.page == nil || !s.last && e.Failed == "" { // what follows says more
+		return
+	}
+	if err := s.page.summarize(e); err != nil {
+		fmt.Fprintf(s.err, "warning: %v\n", err)
+	}
 }
 
 func (s *screen) saidWhy() bool {

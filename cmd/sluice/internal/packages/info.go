@@ -56,7 +56,7 @@ func (p *Package) Describe(w io.Writer, q Question) error {
 	var err error
 	switch {
 	case q.Resource != "" && q.Function != "":
-		err = exit.Usagef("--resource and --function exclude each other")
+		err = exit.Usagef("--resource and --function cannot be used together")
 	case q.Resource != "":
 		err = one(out, "resource", q.Module, q.Resource, d.Resources)
 	case q.Function != "":

@@ -139,7 +139,7 @@ func (r *Reader) readFile(written string) (text []byte, err error) {
 		}
 		var v any
 		if err := yaml.Unmarshal(text, &v); err != nil {
-			return nil, fmt.Errorf("%s is no schema: %w", written, err)
+			return nil, fmt.Errorf("%s is not a valid schema: %w", written, err)
 		}
 		return json.Marshal(v)
 	}
@@ -163,7 +163,7 @@ func (r *Reader) entry(written string) (workspace.Package, error) {
 		absolute, err := filepath.Abs(written)
 		return workspace.Package{Source: absolute}, err
 	case isPath:
-		return workspace.Package{}, exit.AsUsage(fmt.Errorf("%s is no plugin: %w", written, err))
+		return workspace.Package{}, exit.AsUsage(fmt.Errorf("%s is not a plugin: %w", written, err))
 	}
 	server, tag, err := plugin.ParsePackageSource(written)
 	switch {

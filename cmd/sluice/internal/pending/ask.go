@@ -11,7 +11,7 @@ import (
 // Ask asks the user how an interrupted create ended.
 func Ask(t *terminal.Terminal, name string) (stages.CreateResolution, error) {
 	for {
-		answer, err := t.Ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
+		answer, err := t.Ask(fmt.Sprintf("The create of %s was interrupted. It is not known whether the object exists.\n"+
 			"  clear   it does not exist: forget the create\n"+
 			"  import  it exists: read it by its ID and record it\n"+
 			"  skip    leave it as it is\n"+
@@ -32,7 +32,7 @@ func Ask(t *terminal.Terminal, name string) (stages.CreateResolution, error) {
 			if id != "" {
 				return stages.CreateResolution{ID: id}, nil
 			}
-			fmt.Fprintln(t.Out, "Without its ID nothing can be imported.")
+			fmt.Fprintln(t.Out, "The import needs the ID of the object.")
 			continue
 		}
 		fmt.Fprintln(t.Out, "Please answer clear, import or skip.")

@@ -93,7 +93,7 @@ func NewReport(stack string) Report {
 func (r Report) Text() string {
 	var b strings.Builder
 	if len(r.Resolved)+len(r.Left) == 0 {
-		fmt.Fprintf(&b, "Nothing is left to recover on stack '%s'.\n", r.Stack)
+		fmt.Fprintf(&b, "There is nothing to recover on stack '%s'.\n", r.Stack)
 		return b.String()
 	}
 	words := map[string]string{
@@ -117,7 +117,7 @@ func (r Report) Text() string {
 // whether the answer to a create was an ID that could not be adopted.
 func (r Report) LeftError(refused func(urn string) bool) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "nobody knows what became of %d:", len(r.Left))
+	fmt.Fprintf(&b, "the outcome of %d is not known:", len(r.Left))
 	open, wrong := false, false
 	for _, l := range r.Left {
 		fmt.Fprintf(&b, "\n  %s %s", l.Type, format.Printable(l.URN))

@@ -67,7 +67,7 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 		}
 	}
 	if len(left) > 0 {
-		s.Terminal.Warn("nobody knows what became of creates that were interrupted, and they stay pending:\n    %s\n"+
+		s.Terminal.Warn("it is not known whether these interrupted creates succeeded; they stay pending:\n    %s\n"+
 			"Answer with --import-pending-creates or --clear-pending-creates, or at a terminal without --yes.", strings.Join(left, "\n    "))
 	}
 	warnOfUnused(s.Terminal, names, func(name string) bool { _, unused := imports[name]; return unused })

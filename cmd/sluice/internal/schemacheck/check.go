@@ -125,16 +125,16 @@ var packageName = regexp.MustCompile(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
 // pkg checks what describes the package as a whole.
 func (c *checker) pkg() {
 	if !packageName.MatchString(c.doc.Name) {
-		c.report("name", "%q is no name of a package: it begins with a letter, and letters, digits, - and _ follow", c.doc.Name)
+		c.report("name", "%q is not the name of a package: it begins with a letter, and letters, digits, - and _ follow", c.doc.Name)
 	}
 	if v := c.doc.Version; v != "" {
 		if _, err := semver.StrictNewVersion(strings.TrimPrefix(v, "v")); err != nil {
-			c.report("version", "%q is no version: %v", v, err)
+			c.report("version", "%q is not a version: %v", v, err)
 		}
 	}
 	if f := c.doc.Meta.ModuleFormat; f != "" {
 		if _, err := regexp.Compile(f); err != nil {
-			c.report("meta/moduleFormat", "it is no regular expression: %v", err)
+			c.report("meta/moduleFormat", "not a valid regular expression: %v", err)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (c *checker) token(path, token string) {
 	case parts[0] != c.doc.Name && !(parts[0] == "pulumi" && parts[1] == "providers"):
 		c.report(path, "its package is %q, and this is the schema of %q", parts[0], c.doc.Name)
 	case !memberName.MatchString(parts[2]):
-		c.report(path, "%q is no name: letters, digits and _ are", parts[2])
+		c.report(path, "%q is not a name: letters, digits and _ are", parts[2])
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *checker) complexType(path string, t objectSpec) {
 	}
 	for i, v := range t.Enum {
 		if !fits(t.Type, v.Value) {
-			c.report(fmt.Sprintf("%s/enum/%d", path, i), "the value %v is no %s", v.Value, t.Type)
+			c.report(fmt.Sprintf("%s/enum/%d", path, i), "the value %v is not of the type %s", v.Value, t.Type)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func (c *checker) typ(path string, t typeSpec) {
 			c.typ(path+"/additionalProperties", *t.AdditionalProperties)
 		}
 	case !slices.Contains([]string{"string", "integer", "number", "boolean"}, t.Type):
-		c.report(path, "%q is no type: boolean, integer, number, string, array, object, or a $ref", t.Type)
+		c.report(path, "%q is not a type: boolean, integer, number, string, array, object, or a $ref", t.Type)
 	}
 }
 

@@ -5,9 +5,26 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
+
+// Make makes a stack, says so, and selects it if selectIt is set.
+func Make(ctx context.Context, in *Session, name, provider string, selectIt bool) (*Stack, error) {
+	if err := secrets.CheckProvider(provider, in.Passphrases); err != nil {
+		return nil, exit.Usagef("%w", err)
+	}
+	s, err := Init(ctx, in, name, provider)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(in.Terminal.Out, "Created stack '%s'\n", s.Name())
+	if selectIt {
+		err = s.Selection.Select(s.Ref.String())
+	}
+	return s, err
+}
 
 // Init makes a stack: its state, then the secrets parameters in its settings (state.md 7.2).
 func Init(ctx context.Context, in *Session, name, provider string) (*Stack, error) {

@@ -108,7 +108,7 @@ func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, err := s.Choose(name)
+	ref, err := s.ChooseOrAsk(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, erro
 	if err != nil {
 		return nil, err
 	}
-	ref, err := s.Choose(name)
+	ref, err := s.ChooseOrAsk(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,12 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 	choice, err := secrets.Choose(ctx, secrets.Settings{
 		Provider: s.Settings.SecretsProvider(), EncryptedKey: s.Settings.EncryptedKey(), Salt: s.Settings.EncryptionSalt(),
 	}, recorded, s.Passphrases)
-	if errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, secrets.ErrNoPassphrase) {
-		return nil, fmt.Errorf("get the secrets manager of stack '%s' (%s): %w", s.Name(), s.encryptedIn(ctx), err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, secrets.ErrIncorrectPassphrase):
+		return nil, fmt.Errorf("wrong passphrase for stack '%s' (%s)", s.Name(), s.encryptedIn(ctx))
+	case errors.Is(err, secrets.ErrNoPassphrase):
+		return nil, fmt.Errorf("no passphrase for stack '%s' (%s): %w", s.Name(), s.encryptedIn(ctx), err)
+	case err != nil:
 		return nil, err
 	}
 	if choice.Disagrees {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path/filepath"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -59,10 +60,12 @@ func (s *Session) Choose(name string) (backend.Ref, error) {
 		return backend.Ref{}, fmt.Errorf("%w, or name a stack with --stack organization/<project>/<stack>", s.nowhere)
 	}
 	if name == "" {
-		return backend.Ref{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
+		return backend.Ref{}, errNoStack
 	}
 	return s.Resolve(name)
 }
+
+var errNoStack = exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
 
 // NameOf returns the name of a stack as people write it in the project, or the full one if that is asked for.
 func (s *Session) NameOf(ref backend.Ref) string {
@@ -142,6 +145,11 @@ type Stack struct {
 
 // Name returns the stack's name as people write it in the project.
 func (s *Stack) Name() string { return s.NameOf(s.Ref) }
+
+// Notes returns what commands remember of the stack in the user's own directory.
+func (s *Stack) Notes(ctx context.Context) stateworkspace.Notes {
+	return stateworkspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
+}
 
 // ReadSettings reads the settings from the file at path, or from the file of the stack if path is empty. They are empty if the
 // project has no file.

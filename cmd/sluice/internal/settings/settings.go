@@ -5,6 +5,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
@@ -49,6 +50,35 @@ func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key
 		return workspace.PathScalar(text), nil
 	}
 	return text, nil
+}
+
+// Save saves the settings of a stack. It refuses those that have changed since before and are not what the project declares, which
+// every operation would refuse, and warns of new ones that it does not declare.
+func Save(ctx context.Context, s *session.Stack, before map[workspace.Key]workspace.Value) error {
+	decrypted := func(v workspace.Value) (workspace.Value, error) {
+		if !workspace.HasSecrets(v) {
+			return v, nil
+		}
+		dec, err := session.SettingsDecrypter(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return workspace.Decrypted(ctx, v, dec)
+	}
+	values := s.Settings.Values()
+	for _, key := range s.Settings.Keys() {
+		old, was := before[key]
+		if was && reflect.DeepEqual(old, values[key]) {
+			continue
+		}
+		if err := s.Project.Check(s.Name(), key, values[key], decrypted); err != nil {
+			return err
+		}
+		if text := s.Project.Undeclared(key); text != "" && !was {
+			s.Terminal.Warn("%s", text)
+		}
+	}
+	return s.Settings.Save()
 }
 
 // Remove removes a setting, or a part of one, from the settings in memory.

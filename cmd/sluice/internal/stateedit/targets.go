@@ -13,9 +13,9 @@ import (
 func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
 	switch {
 	case all && len(args) > 0:
-		return exit.Usagef("--all means every resource; do not name any beside it")
+		return exit.Usagef("--all cannot be used with the names of resources")
 	case !all && len(args) == 0 && !t.Interactive():
-		return exit.Usagef("name the resources by their URNs; without a terminal nobody can be asked")
+		return exit.Usagef("missing resources: without a terminal, write their URNs")
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func withOptions(runtime any, more map[string]string) (map[string]any, error) {
 	case map[string]any:
 		options = maps.Clone(old)
 	default:
-		return nil, errors.New("the options of its runtime are no mapping")
+		return nil, errors.New("the options of its runtime are not a mapping")
 	}
 	for name, text := range more {
 		options[name] = text
@@ -179,7 +179,7 @@ func replaceEntry(text string, e edit) (string, error) {
 		return "", err
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return "", errors.New("the project file is no mapping")
+		return "", errors.New("the project file is not a mapping")
 	}
 	if doc.Content[0].Style&yaml.FlowStyle != 0 {
 		return "", errors.New("the project file is written in braces; write each entry on a line of its own")

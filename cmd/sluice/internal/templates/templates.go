@@ -68,9 +68,9 @@ type UnknownError struct {
 func (e *UnknownError) Error() string {
 	built := strings.Join(e.kind.names, ", ")
 	if strings.Contains(e.Name, "://") || strings.HasPrefix(e.Name, "git@") {
-		return fmt.Sprintf("templates are not downloaded: fetch %s yourself and name its folder, or use one of %s", e.Name, built)
+		return fmt.Sprintf("templates are not downloaded: fetch %s yourself and write the path of its folder, or use one of %s", e.Name, built)
 	}
-	return fmt.Sprintf("there is no template %q, and templates are not downloaded; there are %s, and any folder with a %s can be named", e.Name, built, e.kind.file)
+	return fmt.Sprintf("unknown template %q: write one of %s, or the path of a folder with a %s (templates are not downloaded)", e.Name, built, e.kind.file)
 }
 
 // Names lists the built-in templates in the order in which they are offered.
@@ -102,7 +102,7 @@ func (k Kind) Find(name string) (*Template, error) {
 	}
 	t, err := k.read(filepath.Base(absolute), root.FS())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no template: it has no %s", name, k.file)
+		return nil, fmt.Errorf("%s is not a template: it has no %s", name, k.file)
 	}
 	return t, err
 }

@@ -94,7 +94,7 @@ func TestRuntimeOptionsAreAddedToProjectFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := personalize(c.text, Project{RuntimeOptions: more})
 			if c.want == "" {
-				require.ErrorContains(t, err, "the options of its runtime are no mapping")
+				require.ErrorContains(t, err, "the options of its runtime are not a mapping")
 				return
 			}
 			require.NoError(t, err)
@@ -148,10 +148,10 @@ func TestLinksOfATemplateLeadToItsOwnFiles(t *testing.T) {
 		"file outside":    {secret, "escapes"},
 		"way out":         {"../../" + filepath.Base(filepath.Dir(secret)) + "/secret", "escapes"},
 		"endless":         {"/dev/zero", "escapes"},
-		"own directory":   {"deep", "neither a file nor a link to one"},
+		"own directory":   {"deep", "not a regular file"},
 		"itself":          {"link", "too many levels"},
 		"not there":       {"nowhere", "no such file"},
-		"directory above": {".", "neither a file nor a link to one"},
+		"directory above": {".", "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "a.txt": "a", "deep/b": "b"})

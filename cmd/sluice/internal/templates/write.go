@@ -113,7 +113,7 @@ func (t *Template) content(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: it is neither a file nor a link to one", path)
+		return nil, fmt.Errorf("%s: not a regular file", path)
 	case info.Size() > maxSize:
 		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxSize>>20)
 	}

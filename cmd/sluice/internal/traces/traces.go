@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -21,6 +22,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/timing"
 )
 
 // Options say where traces go.
@@ -28,7 +31,15 @@ type Options struct {
 	URL     string // of a flag; "" leaves it to the environment
 	Version string // of sluice
 	Lookup  func(string) (string, bool)
+	// Sinks look at all spans of this process, also at those that are sent to nobody.
+	Sinks []timing.Sink
 }
+
+// scope is the name of the instrumentation of the command, library that of the library's.
+const (
+	scope   = "github.com/sluice-iac/sluice/cmd/sluice"
+	library = "github.com/sluice-iac/sluice"
+)
 
 func (o Options) env(name string) string {
 	value, _ := o.Lookup(name)
@@ -37,10 +48,11 @@ func (o Options) env(name string) string {
 
 // Traces are the traces of one command.
 type Traces struct {
-	place    string // where they go, for messages
+	place    destination
 	patience time.Duration
 	provider *sdktrace.TracerProvider
-	relay    *relay // nil if programs and plugins send their spans to the collector
+	metrics  *metrics // nil if there are none
+	relay    *relay   // nil if programs and plugins send their spans to the collector
 	span     trace.Span
 	// variables are what programs and plugins get in their environment.
 	variables map[string]string
@@ -53,8 +65,9 @@ type Traces struct {
 const defaultPatience = 2 * time.Second
 
 // patience is that time if the variables of OpenTelemetry say nothing else, in milliseconds.
-func (o Options) patience() time.Duration {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"} {
+// signal is TRACES or METRICS.
+func (o Options) patience(signal string) time.Duration {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + signal + "_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"} {
 		if n, err := strconv.Atoi(strings.TrimSpace(o.env(name))); err == nil && n > 0 {
 			return time.Duration(n) * time.Millisecond
 		}
@@ -65,51 +78,82 @@ func (o Options) patience() time.Duration {
 // queue is how many spans may wait to be sent. What does not fit is lost; nothing waits.
 const queue = 1 << 16
 
-// Start begins the traces of a command, and returns the context for it. It returns nil if no traces are wanted. Errors are those of a URL
-// that cannot be used; that nothing is at a URL is no error.
+// Start begins the traces and metrics of a command, and returns the context for it. It returns nil if nobody wants any. Errors are those of
+// a URL that cannot be used; that nothing is at a URL is no error.
 func Start(ctx context.Context, command string, o Options) (context.Context, *Traces, error) {
 	to, err := o.destination()
-	if err != nil || to.scheme == "" {
-		return ctx, nil, err
-	}
-	to.patience = o.patience()
-	client, err := to.client()
 	if err != nil {
 		return ctx, nil, err
 	}
-	exporter, err := otlptrace.New(ctx, client)
-	if err != nil {
-		return ctx, nil, err
+	if to.scheme == "" && len(o.Sinks) == 0 && o.standard("METRICS").scheme == "" {
+		return ctx, nil, nil
 	}
-	t := &Traces{place: to.shown, patience: to.patience, variables: map[string]string{}}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(t.failed))
+	t := &Traces{place: to, patience: o.patience("TRACES"), variables: map[string]string{}}
 	about, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "sluice"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
 	if err != nil {
 		t.failed(err) // a malformed OTEL_RESOURCE_ATTRIBUTES; the rest is used
 	}
-	batches := []sdktrace.BatchSpanProcessorOption{sdktrace.WithExportTimeout(to.patience)}
-	if o.env("OTEL_BSP_MAX_QUEUE_SIZE") == "" {
-		batches = append(batches, sdktrace.WithMaxQueueSize(queue))
+	sinks := o.Sinks
+	var measured *timing.Metrics
+	if t.metrics, measured, err = o.startMetrics(ctx, about); err != nil {
+		return ctx, nil, err
 	}
-	t.provider = sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter, batches...), sdktrace.WithResource(about))
+	if t.metrics != nil {
+		sinks = append(sinks[:len(sinks):len(sinks)], measured)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(t.failed))
+	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
+	if len(sinks) > 0 {
+		options = append(options,
+			sdktrace.WithSampler(recorded{o.sampler(to)}), sdktrace.WithSpanProcessor(timing.NewCollector([]string{scope, library}, sinks...)))
+	}
+	var client otlptrace.Client
+	if to.scheme != "" {
+		if client, err = to.client(t.patience); err != nil {
+			return ctx, nil, err
+		}
+		exporter, err := otlptrace.New(ctx, client)
+		if err != nil {
+			return ctx, nil, err
+		}
+		options = append(options, sdktrace.WithBatcher(exporter, o.batches(t.patience)...))
+	}
+	t.provider = sdktrace.NewTracerProvider(options...)
 	parent := propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{
 		"traceparent": o.env("TRACEPARENT"), "tracestate": o.env("TRACESTATE"),
 	})
-	ctx, t.span = t.provider.Tracer("github.com/sluice-iac/sluice/cmd/sluice").Start(parent, command)
+	ctx, t.span = t.provider.Tracer(scope).Start(parent, command)
+	if client != nil {
+		t.tellPrograms(ctx, client)
+	}
+	return ctx, t, nil
+}
+
+// batches are the options of what sends spans.
+func (o Options) batches(patience time.Duration) []sdktrace.BatchSpanProcessorOption {
+	batches := []sdktrace.BatchSpanProcessorOption{sdktrace.WithExportTimeout(patience)}
+	if o.env("OTEL_BSP_MAX_QUEUE_SIZE") == "" {
+		batches = append(batches, sdktrace.WithMaxQueueSize(queue))
+	}
+	return batches
+}
+
+// tellPrograms makes the variables that tell programs and plugins where to send their spans.
+func (t *Traces) tellPrograms(ctx context.Context, client otlptrace.Client) {
 	headers := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, headers)
 	for name, value := range headers {
 		t.variables[strings.ToUpper(name)] = value
 	}
-	if to.forPrograms == "" {
+	address := t.place.forPrograms
+	if address == "" {
 		t.relay = startRelay(client, t.failed)
-		to.forPrograms = t.relay.address
+		address = t.relay.address
 	}
-	if to.forPrograms != "" {
-		t.variables["PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT"] = to.forPrograms
+	if address != "" {
+		t.variables["PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT"] = address
 	}
-	return ctx, t, nil
 }
 
 // Variables returns what the programs and plugins of the command get in their environment, so that their spans belong to it.
@@ -123,8 +167,8 @@ func (t *Traces) failed(err error) {
 	}
 }
 
-// End ends the span of the command, and sends what is left. The error says that traces are missing; it is no error of the command.
-func (t *Traces) End(failed bool) error {
+// End ends the span of the command, and sends what is left. The errors say that traces or metrics are missing; they are no errors of the command.
+func (t *Traces) End(failed bool) []error {
 	if failed {
 		t.span.SetStatus(codes.Error, "")
 	}
@@ -132,16 +176,40 @@ func (t *Traces) End(failed bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), t.patience)
 	defer cancel()
 	t.relay.stop()
+	var missing []error
+	var metrics conc.WaitGroup
+	var unmeasured error
+	metrics.Go(func() { unmeasured = t.metrics.end() })
+	if err := t.endSpans(ctx); err != nil {
+		missing = append(missing, err)
+	}
+	metrics.Wait()
+	if unmeasured != nil {
+		missing = append(missing, unmeasured)
+	}
+	return missing
+}
+
+func (t *Traces) endSpans(ctx context.Context) error {
 	err := t.provider.Shutdown(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
 		err = t.err // the first one says most
 	}
-	if err != nil {
-		return fmt.Errorf("traces are missing at %s: %s", t.place, strings.TrimPrefix(err.Error(), "traces export: "))
+	if err != nil && t.place.scheme != "" {
+		return t.place.missing("traces", err)
 	}
 	return nil
+}
+
+// missing says that something could not be sent.
+func (d destination) missing(what string, err error) error {
+	text := strings.TrimPrefix(err.Error(), "traces export: ")
+	if d.secret != "" {
+		text = strings.ReplaceAll(text, d.secret, "xxxxx")
+	}
+	return fmt.Errorf("%s are missing at %s: %s", what, d.shown, text)
 }
 
 // destination is where traces go.
@@ -150,8 +218,8 @@ type destination struct {
 	shown              string // without a password
 	// forPrograms is the address of a collector to which SDKs can send their spans by gRPC, "" if there is none.
 	forPrograms string
-	// patience is how long a request may take.
-	patience time.Duration
+	// secret is the password of the URL, "" if it has none.
+	secret string
 }
 
 // The kinds of destinations. Those without a URL are what the standard variables of the environment say.
@@ -172,13 +240,14 @@ var ErrAppdash = errors.New("traces are not sent to a collector of Appdash (tcp:
 // destination returns where traces go; its scheme is "" if none are wanted.
 func (o Options) destination() (destination, error) {
 	if o.URL == "" {
-		return o.standard(), nil
+		return o.standard("TRACES"), nil
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil {
 		return destination{}, errors.New("it is no URL") // the error would show a password
 	}
 	to := destination{scheme: u.Scheme, host: u.Host, path: u.Path, shown: u.Redacted()}
+	to.secret, _ = u.User.Password()
 	switch u.Scheme {
 	case toFile:
 		if to.path = u.Opaque; to.path == "" {
@@ -193,10 +262,10 @@ func (o Options) destination() (destination, error) {
 		return destination{}, ErrAppdash
 	case toGRPC, toGRPCS, toHTTP, toHTTPS:
 	default:
-		return destination{}, fmt.Errorf("%q is no place for traces; write file:PATH, grpc://HOST:PORT, grpcs://, http:// or https://", to.shown)
+		return destination{}, fmt.Errorf("cannot send traces to %q: write file:PATH, grpc://HOST:PORT, grpcs://, http:// or https://", to.shown)
 	}
 	if u.Host == "" {
-		return destination{}, fmt.Errorf("%q names no host", to.shown)
+		return destination{}, fmt.Errorf("%q has no host name", to.shown)
 	}
 	if u.Scheme == toGRPC {
 		to.forPrograms = u.Host
@@ -204,22 +273,25 @@ func (o Options) destination() (destination, error) {
 	return to, nil
 }
 
-// standard returns the destination that the variables of OpenTelemetry name.
-func (o Options) standard() destination {
-	endpoint, exporter := o.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), o.env("OTEL_TRACES_EXPORTER")
+// standard returns the destination that the variables of OpenTelemetry name for a signal, TRACES or METRICS.
+func (o Options) standard(signal string) destination {
+	name := "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT"
+	endpoint, exporter := o.env(name), o.env("OTEL_"+signal+"_EXPORTER")
 	if endpoint == "" {
-		endpoint = o.env("OTEL_EXPORTER_OTLP_ENDPOINT")
+		name = "OTEL_EXPORTER_OTLP_ENDPOINT"
+		endpoint = o.env(name)
 	}
 	if endpoint == "" || exporter != "" && exporter != "otlp" || strings.EqualFold(o.env("OTEL_SDK_DISABLED"), "true") {
 		return destination{}
 	}
-	protocol := o.env("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+	protocol := o.env("OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL")
 	if protocol == "" {
 		protocol = o.env("OTEL_EXPORTER_OTLP_PROTOCOL")
 	}
-	to := destination{scheme: envHTTP, shown: "the endpoint that OTEL_EXPORTER_OTLP_ENDPOINT names"}
+	to := destination{scheme: envHTTP, shown: "the endpoint that " + name + " names"}
 	if u, err := url.Parse(endpoint); err == nil {
 		to.shown = u.Redacted()
+		to.secret, _ = u.User.Password()
 		if protocol == toGRPC && u.Scheme == toHTTP {
 			to.forPrograms = u.Host
 		}
@@ -231,10 +303,10 @@ func (o Options) standard() destination {
 }
 
 // client returns what sends spans. It connects to nothing yet.
-func (d destination) client() (otlptrace.Client, error) {
+func (d destination) client(patience time.Duration) (otlptrace.Client, error) {
 	// Nothing is tried again: whoever deploys does not wait for a collector.
-	plainGRPC := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithTimeout(d.patience)}
-	plainHTTP := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithTimeout(d.patience)}
+	plainGRPC := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithTimeout(patience)}
+	plainHTTP := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithTimeout(patience)}
 	switch d.scheme {
 	case toFile:
 		f, err := os.OpenFile(d.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluice-iac/sluice/internal/excerpt"
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
@@ -28,14 +29,15 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // document is a parsed file with its comments and the order of its keys.
 type document struct {
 	path   string
+	text   []byte // of the file, for excerpts
 	isJSON bool
 	node   *yaml.Node // a DocumentNode, so that comments before and after the root survive
 }
 
 // parseDocument parses YAML, or JSON if the path ends in ".json". An empty file is parsed as an empty mapping.
 func parseDocument(path string, data []byte) (*document, error) {
-	d := &document{path: path, isJSON: strings.EqualFold(filepath.Ext(path), ".json")}
 	data = bytes.TrimPrefix(data, byteOrderMark)
+	d := &document{path: path, text: data, isJSON: strings.EqualFold(filepath.Ext(path), ".json")}
 	if !utf8.Valid(data) {
 		return nil, d.errorAt(invalidUTF8Line(data), "the file is not UTF-8 text", "save it in UTF-8")
 	}
@@ -62,7 +64,11 @@ func (d *document) parse(data []byte) (*yaml.Node, error) {
 	root, err := parseYAML(data)
 	if err != nil {
 		line, problem := splitYAMLError(err)
-		return nil, d.errorAt(line, "invalid YAML file: "+problem, "correct the YAML") // scripts look for the first words
+		advice := "correct the YAML"
+		if indent := d.line(line); strings.Contains(indent[:len(indent)-len(strings.TrimLeft(indent, " \t"))], "\t") {
+			advice = "indent with spaces instead of tabs"
+		}
+		return nil, d.errorAt(line, "invalid YAML file: "+problem, advice) // scripts look for the first words
 	}
 	if root.Kind == 0 || len(root.Content) == 0 { // only comments
 		empty.HeadComment, empty.FootComment = root.HeadComment, root.FootComment
@@ -169,7 +175,32 @@ func (d *document) validateNode(n *yaml.Node, depth int, budget *int) error {
 func (d *document) root() *yaml.Node { return d.node.Content[0] }
 
 func (d *document) errorAt(line int, problem, advice string) error {
-	return &FileError{Path: d.path, Line: line, Problem: problem, Advice: advice}
+	e := &FileError{Path: d.path, Line: line, Problem: problem, Advice: advice}
+	if text := d.line(line); strings.TrimSpace(text) != "" && utf8.ValidString(text) {
+		column, end := excerpt.Whole(text)
+		if tab := strings.IndexByte(text, '\t'); tab >= 0 && tab < column-1 && !d.isJSON { // what is wrong in YAML is the indentation
+			column, end = tab+1, tab+2
+		}
+		e.Excerpt = excerpt.Of(line, text, column, end)
+	}
+	return e
+}
+
+// line returns a line of the file, counted from 1, "" if there is none.
+func (d *document) line(n int) string {
+	rest := d.text
+	for ; n > 1; n-- {
+		_, after, found := bytes.Cut(rest, []byte("\n"))
+		if !found {
+			return ""
+		}
+		rest = after
+	}
+	if n < 1 {
+		return ""
+	}
+	text, _, _ := bytes.Cut(rest, []byte("\n"))
+	return string(bytes.TrimSuffix(text, []byte("\r")))
 }
 
 // bytes renders the document: YAML with two spaces of indentation, JSON with four (state.md 6.4).

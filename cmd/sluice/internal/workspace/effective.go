@@ -50,22 +50,12 @@ func Validate(ctx context.Context, p *Project, stack string, values map[Key]Valu
 	}
 	for _, d := range p.Declarations {
 		v, ok := values[d.Key]
-		if !ok || (d.Type == nil && !d.Secret) {
+		if !ok {
 			continue
 		}
-		if d.Secret && !HasSecrets(v) {
-			return configErrorf("%s is declared secret in %s but stored in plain text on stack '%s'; set it with `sluice config set --secret %s`",
-				d.Key, p.Path, stack, d.Key)
-		}
-		if d.Type == nil {
-			continue
-		}
-		plain, err := Decrypted(ctx, v, dec)
-		if err != nil {
-			return Undecryptable(d.Key, err)
-		}
-		if !d.Type.accepts(plain) {
-			return configErrorf("the setting %s of stack '%s' must be of the type %s, as %s declares", d.Key, stack, d.Type, p.Path)
+		decrypted := func(v Value) (Value, error) { return Decrypted(ctx, v, dec) }
+		if err := d.check(p, stack, v, decrypted); err != nil {
+			return err
 		}
 	}
 	return nil

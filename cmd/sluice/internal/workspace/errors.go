@@ -14,6 +14,7 @@ type FileError struct {
 	Line    int // counted from 1; 0 if the fault belongs to no line
 	Problem string
 	Advice  string // may be empty
+	Excerpt string // the line, with carets; may be empty
 }
 
 func (e *FileError) Error() string {
@@ -21,10 +22,14 @@ func (e *FileError) Error() string {
 	if e.Line > 0 {
 		where = fmt.Sprintf("%s:%d", e.Path, e.Line)
 	}
-	if e.Advice == "" {
-		return where + ": " + e.Problem
+	text := where + ": " + e.Problem
+	if e.Advice != "" {
+		text += "; " + e.Advice
 	}
-	return where + ": " + e.Problem + "; " + e.Advice
+	if e.Excerpt != "" {
+		text += "\n" + e.Excerpt
+	}
+	return text
 }
 
 // ConfigError describes the fault of a setting and what to do.

@@ -26,10 +26,10 @@ func parseJSON(data []byte) (*yaml.Node, *jsonFault) {
 		if _, trailing := dec.Token(); trailing == io.EOF {
 			return n, nil
 		}
-		err = errors.New("there is text after the end of the value")
+		err = errors.New("unexpected text after the end of the value")
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the file ends in the middle of a value")
+		err = errors.New("unexpected end of the file")
 	}
 	fault := &jsonFault{line: line(), problem: err.Error()}
 	var syntax *json.SyntaxError

@@ -62,7 +62,7 @@ func (r *projectReader) checkPackage(at *yaml.Node, p Package) {
 		return
 	}
 	if _, err := semver.NewVersion(p.Version); p.Version != "" && err != nil && urn.CheckPluginName(p.Source) == nil {
-		r.fail(at, fmt.Sprintf("%q is no version of the package %q", p.Version, p.Name), "write one such as 1.2.3")
+		r.fail(at, fmt.Sprintf("%q is not a version of the package %q", p.Version, p.Name), "write one such as 1.2.3")
 	}
 }
 

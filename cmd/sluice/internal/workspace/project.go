@@ -36,6 +36,7 @@ type Project struct {
 	Packages []Package
 	// Declarations are the settings that the project declares, by key.
 	Declarations []Declaration
+	configures   bool // the program, which is in the project file, declares settings in a section of its own
 	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
@@ -136,6 +137,8 @@ func (r *projectReader) read() {
 		}
 		p.RefreshAlways = refresh == "always"
 	}
+	_, configuration := child(root, "configuration")
+	p.configures = configuration != nil
 	r.readPlugins()
 	p.Packages = r.packages()
 	r.readPackages()
@@ -253,7 +256,7 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin
 			return nil
 		}
 		if err := urn.CheckPluginName(plugin.Name); r.err == nil && err != nil {
-			r.fail(entry, err.Error(), "where the plugin is belongs into `path`")
+			r.fail(entry, err.Error(), "write the location of the plugin into `path`")
 			return nil
 		}
 		if !filepath.IsAbs(plugin.Path) {

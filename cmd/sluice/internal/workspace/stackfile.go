@@ -131,6 +131,17 @@ func (f *StackFile) Values() map[Key]Value { return f.values }
 // Value returns a setting, and reports whether it exists.
 func (f *StackFile) Value(k Key) (Value, bool) { v, ok := f.values[k]; return v, ok }
 
+// Line returns the line of the file that sets a setting, 0 if none does.
+func (f *StackFile) Line(k Key) int {
+	written, set := f.written[k]
+	if !set {
+		return 0
+	}
+	_, config := child(f.doc.root(), keyConfig)
+	node, _ := child(resolve(config), written)
+	return node.Line
+}
+
 // HasSecrets reports whether any setting is, or contains, a ciphertext.
 func (f *StackFile) HasSecrets() bool {
 	for _, v := range f.values {
@@ -272,6 +283,10 @@ func (f *StackFile) Save() error {
 	}
 	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
 		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
+	}
+	// The directory that the project names for its settings need not be there yet.
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
 	}
 	if err := writeAtomically(f.Path, data, private.File); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)

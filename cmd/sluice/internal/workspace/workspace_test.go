@@ -15,7 +15,7 @@ func TestMalformedProjectFilesNameTheLineAndTheFault(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no mapping":          {"- a", "P.yaml:1: the file must hold a mapping of keys to values, not a list"},
 		"empty":               {"", "P.yaml:1: the project has no name; add `name: my-project`"},
-		"syntax":              {"name: a\n\truntime: b", "P.yaml:2: invalid YAML file: found a tab character that violates indentation; correct the YAML"},
+		"syntax":              {"name: a\n\truntime: b", "P.yaml:2: invalid YAML file: found a tab character that violates indentation; indent with spaces instead of tabs\n   2 |  runtime: b\n     | ^"},
 		"unclosed":            {"name: a\nruntime: [b", "P.yaml:2: invalid YAML file: did not find expected ',' or ']'; correct the YAML"},
 		"bad name":            {"name: a b", "P.yaml:1: \"a b\" is not a project name"},
 		"runtime list":        {"name: a\nruntime: [b]", "P.yaml:2: `runtime` must be a text, not a list"},
@@ -91,7 +91,7 @@ func TestJSONProjectsMayBeIndentedWithTabs(t *testing.T) {
 	_, err = ParseProject("Pulumi.json", []byte("{\n\"name\": \"demo\",\n}"))
 	require.ErrorContains(t, err, "Pulumi.json:")
 	_, err = ParseProject("Pulumi.json", []byte(`{"name": `))
-	require.ErrorContains(t, err, "ends in the middle of a value")
+	require.ErrorContains(t, err, "unexpected end of the file")
 }
 
 func TestNearestProjectFileIsFound(t *testing.T) {
@@ -189,6 +189,19 @@ func TestSaveWithoutChangesWritesNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Save())
 	require.NoFileExists(t, path)
+}
+
+func TestLinesOfSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("# comment\nconfig:\n  short: x\n  p:config:old:\n    a: 1\n  aws:region: eu\n"), 0o644))
+	f, err := ReadStackFile(path, "p")
+	require.NoError(t, err)
+	for key, line := range map[Key]int{{"p", "short"}: 3, {"p", "old"}: 4, {"aws", "region"}: 6, {"p", "region"}: 0} {
+		require.Equal(t, line, f.Line(key), key)
+	}
+	f, err = ReadStackFile(filepath.Join(t.TempDir(), "none.yaml"), "p")
+	require.NoError(t, err)
+	require.Zero(t, f.Line(Key{"p", "short"}))
 }
 
 func TestJSONStackFilesKeepTheirOrder(t *testing.T) {

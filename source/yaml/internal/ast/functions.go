@@ -85,7 +85,7 @@ func (p *parser) assetArchive(n *syntax.Node) {
 			name, _ = match(e.Value.Entries[0].Key.Text, makers)
 		}
 		if name == "" {
-			p.fail(e.Value.Range, "write it with "+strings.Join(makers, ", "), "%q in fn::assetArchive is no asset and no archive", e.Key.Text)
+			p.fail(e.Value.Range, "write it with "+strings.Join(makers, ", "), "%q in fn::assetArchive is neither an asset nor an archive", e.Key.Text)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (p *parser) shorthand(n *syntax.Node, e *syntax.Entry, token string) Expr {
 
 func (p *parser) checkToken(t Text) {
 	if n := strings.Count(t.Value, ":"); t.IsGiven() && (n < 1 || n > 2) {
-		p.fail(t.At, "", "%q is no function: it must have the form <package>:<module>:<name> or <package>:<name>", t.Value)
+		p.fail(t.At, "", "%q is not a function: it must have the form <package>:<module>:<name> or <package>:<name>", t.Value)
 	}
 }
 

@@ -92,7 +92,7 @@ func (p *parser) version(n *syntax.Node) Text {
 	}
 	v, err := semver.NewVersion(t.Value)
 	if err != nil {
-		p.fail(t.At, "write it like 4.5.6", "%q is no version", t.Value)
+		p.fail(t.At, "write it like 4.5.6", "%q is not a version", t.Value)
 		return Text{}
 	}
 	t.Value = v.String()

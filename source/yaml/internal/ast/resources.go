@@ -27,7 +27,7 @@ func (p *parser) resource(e syntax.Entry) *Resource {
 	case f["type"] == nil || f["type"].Kind == syntax.Null:
 		p.fail(e.Key.Range, "", "%s has no `type`", what)
 	case r.Type.IsGiven() && (n < 1 || n > 2):
-		p.fail(r.Type.At, "", "%q is no type: it must have the form <package>:<module>:<Type> or <package>:<Type>", r.Type.Value)
+		p.fail(r.Type.At, "", "%q is not a type: it must have the form <package>:<module>:<Type> or <package>:<Type>", r.Type.Value)
 	}
 	r.Name = p.text(f["name"], "a resource's name")
 	r.DefaultProvider = p.flag(f["defaultProvider"], "`defaultProvider`")

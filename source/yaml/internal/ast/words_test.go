@@ -37,3 +37,11 @@ func TestTheManualNamesEveryFunctionAndOption(t *testing.T) {
 		require.Contains(t, string(manual), "`"+word+"`")
 	}
 }
+
+func TestTheSchemaHasEveryFunctionAndOption(t *testing.T) {
+	schema, err := os.ReadFile("../../../../docs/schemas/program.json")
+	require.NoError(t, err)
+	for _, word := range words() {
+		require.Contains(t, string(schema), `"`+word+`":`)
+	}
+}

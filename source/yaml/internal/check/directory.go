@@ -143,7 +143,7 @@ func (d *directory) look(l lookup) *member {
 	var known []string
 	for _, c := range d.candidates[l.from] {
 		if c.err != nil {
-			return &member{problem: fmt.Sprintf("the package %s cannot be asked what is in it: %v", l.from.pkg, c.err), advice: advice.Of(c.err)}
+			return &member{problem: fmt.Sprintf("cannot load the schema of package %q: %v", l.from.pkg, c.err), advice: advice.Of(c.err)}
 		}
 		if full, ok := resolve(c.schema, l.token); ok {
 			return &member{candidate: c, token: full}

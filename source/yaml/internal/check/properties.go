@@ -195,10 +195,11 @@ func (p *properties) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, wh
 			allowed = append(allowed, fmt.Sprint(v))
 		}
 	}
-	hint := "allowed are: " + strings.Join(allowed, ", ")
+	hint := "the schema lists: " + strings.Join(allowed, ", ")
 	if near := syntax.Nearest(literal.Value.AsString(), names); near != "" && literal.Value.IsString() {
 		hint = near + "\n" + hint
 	}
 	shown, _ := property.ToGo(literal.Value)
-	p.mistake(x.Range(), hint, "%s cannot be %v", what, shown)
+	// The provider decides: schemas list values that they no longer, or not yet, have.
+	p.report.Warn(x.Range(), hint, "%s is %v, which the schema does not list", what, shown)
 }

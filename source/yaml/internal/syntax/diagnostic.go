@@ -9,6 +9,7 @@ import (
 	"github.com/agext/levenshtein"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/excerpt"
 )
 
 // Severity is the weight of a diagnostic.
@@ -42,8 +43,7 @@ func (d Diagnostic) Text(f *File) string {
 		fmt.Fprintf(&b, "%s: %s", f.Name, summary)
 	} else {
 		fmt.Fprintf(&b, "%s:%d:%d: %s", f.Name, d.Range.Line, d.Range.Column, summary)
-		line, before, carets := f.excerpt(d.Range)
-		fmt.Fprintf(&b, "\n%4d | %s\n     | %s%s", d.Range.Line, line, strings.Repeat(" ", before), strings.Repeat("^", carets))
+		b.WriteString("\n" + excerpt.Of(d.Range.Line, f.line(d.Range.Line), d.Range.Column, d.Range.End))
 	}
 	for _, text := range []string{more, d.Hint} {
 		if text != "" {
@@ -51,36 +51,6 @@ func (d Diagnostic) Text(f *File) string {
 		}
 	}
 	return b.String()
-}
-
-// Limits for lines that are longer than a screen, such as those of generated programs.
-const (
-	longLine = 160
-	context  = 60 // characters on either side
-)
-
-// excerpt returns the line of a place as it is shown, how many characters are before the place, and how many belong to
-// it.
-func (f *File) excerpt(r Range) (line string, before, carets int) {
-	line = strings.ReplaceAll(f.line(r.Line), "\t", " ")
-	length := width(line)
-	before = r.Column - 1
-	carets = max(1, min(r.End, length+1)-r.Column)
-	if length <= longLine {
-		return line, before, carets
-	}
-	runes := []rune(line)
-	carets = min(carets, context)
-	from, to := max(0, before-context), min(length, before+carets+context)
-	shown := string(runes[from:to])
-	before -= from
-	if from > 0 {
-		shown, before = "…"+shown, before+1
-	}
-	if to < length {
-		shown += "…"
-	}
-	return shown, before, carets
 }
 
 // Diagnostics is a list of diagnostics.

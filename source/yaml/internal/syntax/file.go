@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/internal/excerpt"
 )
 
 // File is a source file: its name for messages, and its lines. It is not safe for concurrent use while it is parsed.
@@ -52,9 +54,8 @@ func (f *File) line(n int) string {
 // wholeLine returns the place of everything in a line except the space around it.
 func (f *File) wholeLine(n int) Range {
 	n = min(max(n, 1), len(f.lines))
-	text := f.line(n)
-	indent := width(text) - width(strings.TrimLeft(text, " \t"))
-	return Range{Line: n, Column: indent + 1, End: max(indent+1, width(strings.TrimRight(text, " \t"))) + 1}
+	column, end := excerpt.Whole(f.line(n))
+	return Range{Line: n, Column: column, End: end}
 }
 
 // rest returns the rest of a line from a column on. It does not scan the line: a whole program may be in one line.

@@ -181,7 +181,7 @@ func (p *parser) scalar(n *Node, y *yaml.Node) {
 		return
 	case "!!bool", "!!int", "!!float":
 		if err := y.Decode(&v); err != nil {
-			p.fail(n.Range, "%q is no value of its type: %v", y.Value, err)
+			p.fail(n.Range, "%q is not a value of its type: %v", y.Value, err)
 			return
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/excerpt"
 )
 
 func TestTheNearestNameIsSuggested(t *testing.T) {
@@ -49,8 +51,10 @@ func TestPlacesCountCharactersOfTheFile(t *testing.T) {
 		require.Nil(t, diagnostic)
 		for _, p := range parts {
 			if p.Access != nil {
-				line, before, carets := f.excerpt(p.Access.Range)
-				require.Equal(t, c.want, line+"\n"+strings.Repeat(" ", before)+strings.Repeat("^", carets))
+				r := p.Access.Range
+				shown := excerpt.Of(r.Line, f.line(r.Line), r.Column, r.End)
+				lines := strings.Split(shown, "\n")
+				require.Equal(t, c.want, lines[0][len("   1 | "):]+"\n"+lines[1][len("     | "):])
 				break
 			}
 		}

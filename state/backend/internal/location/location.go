@@ -127,15 +127,15 @@ func (l *location) parameters(query string) error {
 		switch name {
 		case "create_dir":
 			if l.createDir, err = strconv.ParseBool(v); err != nil {
-				return fmt.Errorf("parameter create_dir: %w", err)
+				return fmt.Errorf("the parameter create_dir is %q: write true or false", v)
 			}
 		case "dir_file_mode":
 			mode, err := strconv.ParseUint(v, 0, 32)
 			if err != nil {
-				return fmt.Errorf("parameter dir_file_mode: %w", err)
+				return fmt.Errorf("the parameter dir_file_mode is %q: write permissions such as 0770", v)
 			}
 			if l.dirMode = os.FileMode(mode); l.dirMode&^os.ModePerm != 0 || l.dirMode&0o700 != 0o700 {
-				return fmt.Errorf("parameter dir_file_mode: %#o: write permissions such as 0770, with all of the owner's", mode)
+				return fmt.Errorf("the parameter dir_file_mode is %#o: write permissions such as 0770, with all of the owner's", mode)
 			}
 		case "no_tmp_dir", "metadata", "base_url", "secret_key_path":
 		default:

@@ -129,8 +129,15 @@ func frames(t *testing.T, name string, m tea.Model) {
 
 // screenOf returns the model of a running operation.
 func screenOf(s *stage) *model {
-	return newModel(s.report, func() {})
+	return newModel(s.report, func() {}, &pauses{})
 }
+
+// pauses is an operation that can be paused.
+type pauses struct{ paused bool }
+
+func (p *pauses) Pause()       { p.paused = true }
+func (p *pauses) Resume()      { p.paused = false }
+func (p *pauses) Paused() bool { return p.paused }
 
 func press(m tea.Model, keys ...string) tea.Model {
 	for _, k := range keys {
@@ -186,6 +193,11 @@ func TestFrames(t *testing.T) {
 			s.report.Note("^C received; cancelling. No new operations start; waiting for 2 to finish:\n    " + strings.Join(s.report.Running(), "\n    "))
 			return nil
 		},
+		"paused": func(s *stage) []string {
+			s.begin(stages.OpCreate, "shop-dev", "db")
+			s.after(5 * time.Second)
+			return []string{"p"}
+		},
 		"limit": func(s *stage) []string {
 			s.begin(stages.OpCreate, "shop-dev", "db")
 			s.report.Observe(stages.LimitWait{Limit: "aws.create", Waiting: true})
@@ -233,30 +245,29 @@ func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
 		s.end(op, name)
 	}
 	s.end(stages.OpSame, "net", "e")
-	frames(t, "browse", newModel(s.report, nil))
+	frames(t, "browse", newModel(s.report, nil, nil))
 }
 
-func TestAnswersAreChosenByKeysAndByTheirBeginnings(t *testing.T) {
-	for about, c := range map[string]struct {
-		keys []string
-		want int
-		end  ending
-	}{
-		"enter is no":                 {[]string{"enter"}, 1, chosen},
-		"as it was typed before":      {[]string{"y", "e", "s", "enter"}, 0, chosen},
-		"arrows":                      {[]string{"down", "enter"}, 2, chosen},
-		"around the end":              {[]string{"down", "down", "down", "enter"}, 0, chosen},
-		"what is no answer counts no": {[]string{"y", "x", "enter"}, 1, chosen},
-		"not answered yet":            {[]string{"y"}, 0, unanswered},
-	} {
-		t.Run(about, func(t *testing.T) {
-			q := &choice{question: "Go?", answers: []string{"yes", "no", "details", "save the plan"}, at: 1, usual: 1}
-			press(q, c.keys...)
-			require.Equal(t, c.want, q.at)
-			require.Equal(t, c.end, q.end)
-		})
+// What did not happen the last time it was possible comes after everything else that changes, also what it is in.
+func TestAPreviewIsBrowsedWithWhatDidNotHappenLast(t *testing.T) {
+	o := options(true)
+	o.Unrealized = map[urn.URN]stages.Op{}
+	for _, name := range []string{"net/a", "b", "e"} {
+		o.Unrealized[step(stages.OpReplace, name).URN] = stages.OpReplace
 	}
-	frames(t, "question", &choice{question: "Do you want to perform this update?", answers: []string{"yes", "no", "details"}, at: 1, usual: 1})
+	s := newStage(o)
+	possibly := func(op stages.Op, name string) {
+		info := step(op, name)
+		info.Reason.Possible = &stages.Possibility{Otherwise: stages.OpSame}
+		s.report.Observe(stages.StepDone{Step: info, Planning: true, At: s.now})
+	}
+	s.end(stages.OpSame, "shop-dev", "net")
+	possibly(stages.OpReplace, "net/a")
+	possibly(stages.OpReplace, "b")
+	possibly(stages.OpReplace, "c") // for the first time
+	s.end(stages.OpReplace, "e")    // for certain
+	s.end(stages.OpUpdate, "d")
+	frames(t, "browse_unrealized", newModel(s.report, nil, nil))
 }
 
 func TestScreensThatAreTooSmallAreNotDrawnOn(t *testing.T) {

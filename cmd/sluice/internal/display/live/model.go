@@ -34,6 +34,7 @@ const (
 type model struct {
 	report    *display.Report
 	interrupt func() // for each Ctrl-C; nil if the operation is over
+	pauser    Pauser // nil if the operation cannot be paused
 
 	width, height int
 	frame         int
@@ -47,10 +48,12 @@ type model struct {
 	lines         []line // as they were drawn last
 }
 
-func newModel(report *display.Report, interrupt func()) *model {
+func newModel(report *display.Report, interrupt func(), pauser Pauser) *model {
 	filter := textinput.New()
 	filter.Prompt = "/"
-	return &model{report: report, interrupt: interrupt, folds: map[urn.URN]bool{}, filter: filter, detail: viewport.New()}
+	detail := viewport.New()
+	detail.SoftWrap = true // the new value is at the end of the line
+	return &model{report: report, interrupt: interrupt, pauser: pauser, folds: map[urn.URN]bool{}, filter: filter, detail: detail}
 }
 
 // Init implements [tea.Model].
@@ -153,6 +156,8 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 			m.mode = opened
 			m.detail.GotoTop()
 		}
+	case "p":
+		m.pause()
 	case "/":
 		m.mode = filtering
 		m.filter.Focus()
@@ -161,6 +166,19 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 		m.selected, m.first = "", 0
 	}
 }
+
+// pause pauses the operation, or lets it go on.
+func (m *model) pause() {
+	switch {
+	case m.pauser == nil:
+	case m.pauser.Paused():
+		m.pauser.Resume()
+	default:
+		m.pauser.Pause()
+	}
+}
+
+func (m *model) isPaused() bool { return m.pauser != nil && m.pauser.Paused() }
 
 // move selects the resource that is so many lines below.
 func (m *model) move(by int) {

@@ -34,8 +34,8 @@ type lister struct {
 	folds  map[urn.URN]bool
 	filter string // in lower case
 	extent extent
-	most   int  // children of one node that are worth listing
-	danger bool // the order is that of danger, and not that of time
+	most   int                  // children of one node that are worth listing
+	danger func(*tree.Node) int // the order, if it is that of danger; nil for that of time
 	out    []line
 }
 
@@ -58,7 +58,7 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 
 // planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings.
 func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
-	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, danger: true}
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, danger: s.Danger()}
 	l.list(s.Tree.Top, "")
 	return l.out
 }
@@ -83,8 +83,8 @@ func (l *lister) list(n *tree.Node, branch string) {
 // everything, failures come first.
 func (l *lister) children(n *tree.Node) []*tree.Node {
 	out := l.listed(n)
-	if l.danger {
-		slices.SortStableFunc(out, func(a, b *tree.Node) int { return cmp.Compare(l.sight.Danger(a), l.sight.Danger(b)) })
+	if l.danger != nil {
+		slices.SortStableFunc(out, func(a, b *tree.Node) int { return cmp.Compare(l.danger(a), l.danger(b)) })
 	}
 	return out
 }

@@ -153,6 +153,8 @@ func (m *model) foot(s display.Sight) []string {
 	}
 	out := []string{m.progress(s)}
 	switch {
+	case m.isPaused():
+		out = append(out, bold.Render("paused")+": nothing new begins until you press p")
 	case s.Limit != "":
 		out = append(out, "waiting for the "+s.Limit)
 	case s.Doing != "":
@@ -206,6 +208,9 @@ func (m *model) keys() string {
 	if m.isOver() {
 		text += "q back"
 	} else {
+		if m.pauser != nil {
+			text += "p pause  "
+		}
 		text += "^C cancel"
 	}
 	if m.filter.Value() != "" {

@@ -31,10 +31,15 @@ func (n *Node) IsLeaf() bool { return len(n.children) == n.moved }
 // Branch returns what leads to a node in a drawing, and what to its children: above is what leads to its siblings. last is true if none
 // of these follows. Nothing leads to what is below the top.
 func (n *Node) Branch(above string, last bool) (here, below string) {
-	switch {
-	case n.Parent.Parent == nil:
+	if n.Parent.Parent == nil {
 		return "", ""
-	case last:
+	}
+	return Branch(above, last)
+}
+
+// Branch is [Node.Branch] for what is below something.
+func Branch(above string, last bool) (here, below string) {
+	if last {
 		return above + "└─ ", above + "   "
 	}
 	return above + "├─ ", above + "│  "

@@ -170,15 +170,10 @@ func (n *Node) tell(s stages.StepInfo) {
 
 // wholeOp returns the kind of the operation on a resource that a step is a part of.
 func wholeOp(s stages.StepInfo) stages.Op {
-	switch s.Op {
-	case stages.OpRefresh:
-		if s.Reason.Kind == stages.ReasonUnchanged {
-			return stages.OpSame
-		}
-	case stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpDiscardReplaced, stages.OpImportReplacement:
-		return stages.OpReplace
+	if s.Op == stages.OpRefresh && s.Reason.Kind == stages.ReasonUnchanged {
+		return stages.OpSame
 	}
-	return s.Op
+	return s.Op.Whole()
 }
 
 // place returns the node of a step's resource, below its parent.

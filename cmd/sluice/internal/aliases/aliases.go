@@ -1,0 +1,60 @@
+// Package aliases writes the alias by which a resource keeps its object under another name, as the option of a resource in the language of the
+// program.
+//
+// Invariant: what it writes is one line that can be pasted, whatever the names are.
+package aliases
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/sluice-iac/sluice/stages/renames"
+)
+
+// Text returns the option for a program in a runtime, such as "nodejs". For other languages it is the former URN.
+func Text(runtime string, r renames.Rename) string {
+	forms, name := byName, r.Name
+	if name == "" {
+		forms, name = byURN, string(r.From)
+	}
+	if runtime == "yaml" {
+		name = strings.ReplaceAll(name, "${", "$${")
+	}
+	if form, ok := forms[runtime]; ok {
+		return fmt.Sprintf(form, quoted(name))
+	}
+	return "an alias for " + quoted(string(r.From))
+}
+
+var byName = map[string]string{
+	"yaml":   `options: {aliases: [{name: %s}]}`,
+	"nodejs": `{ aliases: [{ name: %s }] }`,
+	"python": `opts=pulumi.ResourceOptions(aliases=[pulumi.Alias(name=%s)])`,
+	"go":     `pulumi.Aliases([]pulumi.Alias{{Name: pulumi.String(%s)}})`,
+	"java":   `CustomResourceOptions.builder().aliases(Alias.builder().name(%s).build()).build()`,
+}
+
+var byURN = map[string]string{
+	"yaml":   `options: {aliases: [%s]}`,
+	"nodejs": `{ aliases: [%s] }`,
+	"python": `opts=pulumi.ResourceOptions(aliases=[%s])`,
+	"go":     `pulumi.Aliases([]pulumi.Alias{{URN: pulumi.URN(%s)}})`,
+	"java":   `CustomResourceOptions.builder().aliases(Alias.withUrn(%s)).build()`,
+}
+
+// quoted quotes a text so that all these languages read it alike.
+func quoted(text string) string {
+	out := []rune{'"'}
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			out = append(out, '\\', r)
+		case unicode.IsPrint(r):
+			out = append(out, r)
+		default:
+			out = append(out, []rune(fmt.Sprintf(`\u%04x`, min(r, unicode.ReplacementChar)))...)
+		}
+	}
+	return string(append(out, '"'))
+}

@@ -1,0 +1,106 @@
+package ciservice
+
+import (
+	"io"
+	"sync"
+)
+
+// Guard returns a writer that passes on what is written to it, but for what the service would take as a command: that gets a backslash. A message of a
+// provider or a program is text, whatever it says. Without a service it returns out.
+//
+// The alternative of GitHub, `::stop-commands::`, needs a word that nobody can guess: no two logs would be the same.
+func (s *Service) Guard(out io.Writer) io.Writer {
+	if s == nil {
+		return out
+	}
+	return &guard{kind: s.kind, out: out, start: true}
+}
+
+// guard looks at each byte once, because a command may come in pieces.
+type guard struct {
+	kind kind
+	out  io.Writer
+
+	mu     sync.Mutex // guards the fields below
+	start  bool       // only what a service skips came in this line
+	colour bool       // within an escape sequence at the start
+	last   byte       // the last byte if it may begin a command, else 0
+	run    int        // how often it came
+}
+
+// Write implements [io.Writer].
+func (g *guard) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	safe := make([]byte, 0, len(p)+8)
+	for _, b := range p {
+		switch g.kind {
+		case gitHub:
+			safe = g.gitHub(safe, b)
+		case gitLab:
+			if b != '\r' { // each command of GitLab has one
+				safe = append(safe, b)
+			}
+		case buildkite:
+			safe = g.buildkite(safe, b)
+		}
+	}
+	if _, err := g.out.Write(safe); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// count counts how often a byte came without another in between.
+func (g *guard) count(b byte) int {
+	if b != g.last {
+		g.last, g.run = b, 0
+	}
+	g.run++
+	return g.run
+}
+
+// gitHub guards against "::command" behind nothing but space, and against "##[command]" anywhere.
+func (g *guard) gitHub(safe []byte, b byte) []byte {
+	before, run := g.last, g.run
+	n := g.count(b)
+	switch {
+	case b == '\n' || b == '\r':
+		g.start = true
+		return append(safe, b)
+	case b == '[' && before == '#' && run >= 2:
+		safe = append(safe, '\\')
+	case g.start && b == ':' && n >= 2:
+		safe = append(safe, '\\')
+		g.start = false
+	case g.start && b != ':' && (before == ':' || !isSpace(b)):
+		g.start = false
+	}
+	return append(safe, b)
+}
+
+// isSpace reports whether a byte may be space, or part of one.
+func isSpace(b byte) bool { return b <= ' ' && b != 0x1b || b >= 0x80 }
+
+// buildkite guards against lines that begin with "---", "+++", "~~~" or "^^^", perhaps in colour.
+func (g *guard) buildkite(safe []byte, b byte) []byte {
+	n := g.count(b)
+	switch {
+	case b == '\n' || b == '\r':
+		g.start, g.colour = true, false
+	case !g.start:
+	case g.colour:
+		g.colour = b < '@' || b == '['
+		g.last, g.run = 0, 0
+	case b == 0x1b:
+		g.colour = true
+	case b != '-' && b != '+' && b != '~' && b != '^' || n == 1 && len(safe) > 0 && isMark(safe[len(safe)-1]):
+		g.start = false
+	case n >= 3:
+		safe = append(safe, '\\')
+		g.start = false
+	}
+	return append(safe, b)
+}
+
+func isMark(b byte) bool { return b == '-' || b == '+' || b == '~' || b == '^' }

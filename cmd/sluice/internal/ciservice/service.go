@@ -1,0 +1,198 @@
+package ciservice
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Service is the service that runs the process. A nil Service is none: its methods do nothing, and pass texts on as they are.
+type Service struct {
+	kind      kind
+	workspace string // the directory that names of files are relative to; "" if it is not known
+	summary   string // the file for the summary of the job; "" if there is none
+	now       func() time.Time
+}
+
+type kind int
+
+const (
+	gitHub kind = iota + 1
+	gitLab
+	buildkite
+)
+
+// From returns the service that the environment tells of; nil if it tells of none, or if PULUMI_CI is "none". PULUMI_CI may also name the service:
+// "github", "gitlab" or "buildkite".
+func From(lookup func(name string) (string, bool)) *Service {
+	env := func(name string) string {
+		value, _ := lookup(name)
+		return value
+	}
+	s := &Service{now: time.Now}
+	switch chosen := strings.ToLower(env("PULUMI_CI")); {
+	case chosen == "none":
+		return nil
+	case chosen == "github" || chosen == "" && env("GITHUB_ACTIONS") == "true":
+		s.kind, s.workspace, s.summary = gitHub, env("GITHUB_WORKSPACE"), env("GITHUB_STEP_SUMMARY")
+	case chosen == "gitlab" || chosen == "" && env("GITLAB_CI") == "true":
+		s.kind, s.workspace = gitLab, env("CI_PROJECT_DIR")
+	case chosen == "buildkite" || chosen == "" && env("BUILDKITE") == "true":
+		s.kind, s.workspace = buildkite, env("BUILDKITE_BUILD_CHECKOUT_PATH")
+	default:
+		return nil
+	}
+	return s
+}
+
+// Frame folds parts of the text that is written to a stream.
+type Frame struct {
+	service *Service
+	out     io.Writer // what is written to it is not guarded
+	opened  int
+	name    string // of the open part
+}
+
+// Frame returns the frame of a stream; nil without a service. The texts between its parts are written to a [Guard] of the same stream.
+func (s *Service) Frame(out io.Writer) *Frame {
+	if s == nil {
+		return nil
+	}
+	return &Frame{service: s, out: out}
+}
+
+// Begin begins a part, which the service can fold.
+func (f *Frame) Begin(title string) {
+	title = oneLine(title)
+	f.opened++
+	switch f.service.kind {
+	case gitHub:
+		fmt.Fprintf(f.out, "::group::%s\n", escapeData(title))
+	case gitLab:
+		now := f.service.now()
+		f.name = fmt.Sprintf("sluice_%d_%d", now.UnixNano(), f.opened)
+		fmt.Fprintf(f.out, "\x1b[0Ksection_start:%d:%s[collapsed=true]\r\x1b[0K%s\n", now.Unix(), f.name, title)
+	case buildkite:
+		fmt.Fprintf(f.out, "--- %s\n", title)
+	}
+}
+
+// End ends the part. If it tells of a failure, it is open in the services where the text can say so.
+func (f *Frame) End(failed bool) {
+	switch f.service.kind {
+	case gitHub:
+		fmt.Fprint(f.out, "::endgroup::\n")
+	case gitLab:
+		fmt.Fprintf(f.out, "\x1b[0Ksection_end:%d:%s\r\x1b[0K\n", f.service.now().Unix(), f.name)
+	case buildkite:
+		if failed {
+			fmt.Fprint(f.out, "^^^ +++\n")
+		}
+		fmt.Fprint(f.out, "+++ Result\n") // a part ends where the next one begins
+	}
+}
+
+// Annotation is a message about a place in a file.
+type Annotation struct {
+	Warning      bool   // not an error
+	File         string // its path; "" for a message about no file
+	Line, Column int    // from 1; 0 if it is not known
+	Title        string
+	Message      string
+}
+
+// maxAnnotation is the number of bytes from which messages of annotations are cut.
+const maxAnnotation = 4 << 10
+
+// Annotate marks a line, in the services that can. It reports whether this one can.
+func (s *Service) Annotate(out io.Writer, a Annotation) bool {
+	if s == nil || s.kind != gitHub {
+		return false
+	}
+	command := "error"
+	if a.Warning {
+		command = "warning"
+	}
+	var properties []string
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			properties = append(properties, name+"="+escapeProperty(value))
+		}
+	}
+	if a.File != "" {
+		add("file", s.relative(a.File))
+		add("line", strconv.Itoa(a.Line))
+		add("col", strconv.Itoa(a.Column))
+	}
+	add("title", oneLine(a.Title))
+	text := strings.TrimSpace(a.Message)
+	if len(text) > maxAnnotation {
+		text = strings.ToValidUTF8(text[:maxAnnotation], "") + " ..."
+	}
+	fmt.Fprintf(out, "::%s %s::%s\n", command, strings.Join(properties, ","), escapeData(text))
+	return true
+}
+
+// relative returns a path as the service names files.
+func (s *Service) relative(path string) string {
+	if rel, err := filepath.Rel(cmp.Or(s.workspace, "."), path); err == nil && filepath.IsLocal(rel) {
+		path = rel
+	}
+	return filepath.ToSlash(path)
+}
+
+// maxSummary is the number of bytes that a service takes as the summary of a step.
+const maxSummary = 1 << 20
+
+// SummaryRoom returns how many bytes the summary of the job may still have, 0 if there is none.
+func (s *Service) SummaryRoom() int {
+	if s == nil || s.summary == "" {
+		return 0
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.summary); err == nil {
+		size = info.Size()
+	}
+	return int(max(maxSummary-size, 0))
+}
+
+// Summarize appends a text in Markdown to the summary of the job.
+func (s *Service) Summarize(text string) error {
+	f, err := os.OpenFile(s.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("the summary of the job: %w", err)
+	}
+	_, err = io.WriteString(f, text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("the summary of the job: %w", err)
+	}
+	return nil
+}
+
+// escapeData escapes the message of a command to GitHub.
+func escapeData(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+// escapeProperty escapes the value of a property of a command to GitHub.
+func escapeProperty(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}
+
+// oneLine makes a title of a text.
+func oneLine(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.TrimSuffix(text, ":")))
+}

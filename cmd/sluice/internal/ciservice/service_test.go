@@ -1,0 +1,144 @@
+package ciservice
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func from(pairs ...string) *Service {
+	env := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		env[pairs[i]] = pairs[i+1]
+	}
+	s := From(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	if s != nil {
+		s.now = func() time.Time { return time.Unix(1700000000, 0) }
+	}
+	return s
+}
+
+func TestServicesAreRecognised(t *testing.T) {
+	require.Nil(t, from())
+	require.Nil(t, from("CI", "true"))
+	require.Nil(t, from("GITHUB_ACTIONS", "true", "PULUMI_CI", "none"))
+	require.Nil(t, from("GITHUB_ACTIONS", "true", "PULUMI_CI", "other"))
+	require.Equal(t, gitHub, from("GITHUB_ACTIONS", "true").kind)
+	require.Equal(t, gitLab, from("GITLAB_CI", "true").kind)
+	require.Equal(t, buildkite, from("BUILDKITE", "true").kind)
+	require.Equal(t, buildkite, from("GITHUB_ACTIONS", "true", "PULUMI_CI", "Buildkite").kind)
+}
+
+func TestFrames(t *testing.T) {
+	for name, c := range map[string]struct {
+		variable, want, failed string
+	}{
+		"github": {"GITHUB_ACTIONS", "::group::Updating 100%25 ::x (dev)\n::endgroup::\n", "::group::Updating 100%25 ::x (dev)\n::endgroup::\n"},
+		"gitlab": {"GITLAB_CI",
+			"\x1b[0Ksection_start:1700000000:sluice_1700000000000000000_1[collapsed=true]\r\x1b[0KUpdating 100% ::x (dev)\n\x1b[0Ksection_end:1700000000:sluice_1700000000000000000_1\r\x1b[0K\n",
+			"\x1b[0Ksection_start:1700000000:sluice_1700000000000000000_1[collapsed=true]\r\x1b[0KUpdating 100% ::x (dev)\n\x1b[0Ksection_end:1700000000:sluice_1700000000000000000_1\r\x1b[0K\n"},
+		"buildkite": {"BUILDKITE", "--- Updating 100% ::x (dev)\n+++ Result\n", "--- Updating 100% ::x (dev)\n^^^ +++\n+++ Result\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for failed, want := range map[bool]string{false: c.want, true: c.failed} {
+				var out bytes.Buffer
+				f := from(c.variable, "true").Frame(&out)
+				f.Begin("Updating 100%\n::x (dev):")
+				f.End(failed)
+				require.Equal(t, want, out.String())
+			}
+		})
+	}
+	require.Nil(t, (*Service)(nil).Frame(nil))
+}
+
+func TestAnnotationsCannotBecomeOtherCommands(t *testing.T) {
+	s := from("GITHUB_ACTIONS", "true", "GITHUB_WORKSPACE", "/work/repo")
+	var out bytes.Buffer
+	require.True(t, s.Annotate(&out, Annotation{
+		File: "/work/repo/infra/a,b:c.ts", Line: 14, Column: 3, Title: "x\n::add-mask::y", Message: "100%\r\n::set-env name=A::b\n",
+	}))
+	require.Equal(t, "::error file=infra/a%2Cb%3Ac.ts,line=14,col=3,title=x %3A%3Aadd-mask%3A%3Ay::100%25%0D%0A::set-env name=A::b\n", out.String())
+	out.Reset()
+	require.True(t, s.Annotate(&out, Annotation{Warning: true, File: "/elsewhere/x.ts", Title: "t", Message: strings.Repeat("é", maxAnnotation)}))
+	require.Regexp(t, `^::warning file=/elsewhere/x.ts,title=t::é+ \.\.\.\n$`, out.String())
+	require.LessOrEqual(t, out.Len(), maxAnnotation+100)
+	require.False(t, from("GITLAB_CI", "true").Annotate(&out, Annotation{}))
+	require.False(t, (*Service)(nil).Annotate(&out, Annotation{}))
+}
+
+func TestNothingThatIsGuardedIsACommand(t *testing.T) {
+	for name, c := range map[string]struct{ variable, in, want string }{
+		"a command":            {"GITHUB_ACTIONS", "::error::x\n", ":\\:error::x\n"},
+		"behind space":         {"GITHUB_ACTIONS", " \t\u00a0\u2003::error::x\n", " \t\u00a0\u2003:\\:error::x\n"},
+		"in a later line":      {"GITHUB_ACTIONS", "a\n::error::x\r::debug::", "a\n:\\:error::x\r:\\:debug::"},
+		"the old form":         {"GITHUB_ACTIONS", "text ##[add-mask]x", "text ##\\[add-mask]x"},
+		"the old form, longer": {"GITHUB_ACTIONS", "####[group]x", "####\\[group]x"},
+		"a URN":                {"GITHUB_ACTIONS", "urn:pulumi:dev::p::a:b:C::d\n: :x\n#[x]\n", "urn:pulumi:dev::p::a:b:C::d\n: :x\n#[x]\n"},
+		"three colons":         {"GITHUB_ACTIONS", ":::x", ":\\::x"},
+		"a section":            {"GITLAB_CI", "section_start:1:x\r\x1b[0Ktitle", "section_start:1:x\x1b[0Ktitle"},
+		"a group":              {"BUILDKITE", "--- a\n+++ b\n~~~ c\n^^^ +++\nx --- y\n-- z\n", "--\\- a\n++\\+ b\n~~\\~ c\n^^\\^ +++\nx --- y\n-- z\n"},
+		"a group in colour":    {"BUILDKITE", "\x1b[31;1m--- a\x1b[0m\n +++ b\n-+-+\n", "\x1b[31;1m--\\- a\x1b[0m\n +++ b\n-+-+\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, pieces := range [][]string{{c.in}, strings.Split(c.in, "")} {
+				var out bytes.Buffer
+				g := from(c.variable, "true").Guard(&out)
+				for _, p := range pieces {
+					n, err := g.Write([]byte(p))
+					require.NoError(t, err)
+					require.Equal(t, len(p), n)
+				}
+				require.Equal(t, c.want, out.String())
+			}
+		})
+	}
+	var out bytes.Buffer
+	require.Same(t, &out, (*Service)(nil).Guard(&out))
+}
+
+// obeyed are the lines that GitHub or Buildkite would take as commands.
+var obeyed = map[string]*regexp.Regexp{
+	"GITHUB_ACTIONS": regexp.MustCompile(`(?:^|[\n\r])[\s\p{Z}]*::|##\[`),
+	"GITLAB_CI":      regexp.MustCompile(`section_(start|end):\d+:[\w.-]+(\[[^\]]*\])?\r`),
+	"BUILDKITE":      regexp.MustCompile(`(?:^|[\n\r])(?:\x1b\[[\d;]*m)*(?:---|\+\+\+|~~~|\^\^\^)`),
+}
+
+func FuzzGuard(f *testing.F) {
+	for _, seed := range []string{"::error::x", "a\n \t::x", "##[x]", "--- x", "\x1b[1m+++", "section_end:1:a\r", "---+++", "\x1b\x1b[m---", "+-\n---"} {
+		f.Add(seed, uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, text string, at uint8) {
+		cut := min(int(at), len(text))
+		for variable, command := range obeyed {
+			var out bytes.Buffer
+			g := from(variable, "true").Guard(&out)
+			for _, p := range []string{text[:cut], text[cut:]} {
+				_, err := g.Write([]byte(p))
+				require.NoError(t, err)
+			}
+			require.NotRegexp(t, command, out.String())
+		}
+	})
+}
+
+func TestTheSummaryIsAppended(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary")
+	s := from("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", path)
+	require.Equal(t, maxSummary, s.SummaryRoom())
+	require.NoError(t, s.Summarize("one\n"))
+	require.NoError(t, s.Summarize("two\n"))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "one\ntwo\n", string(text))
+	require.Equal(t, maxSummary-8, s.SummaryRoom())
+	require.Zero(t, from("GITLAB_CI", "true").SummaryRoom())
+	require.Zero(t, (*Service)(nil).SummaryRoom())
+	require.ErrorContains(t, from("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", path+"/x").Summarize("x"), "the summary of the job")
+}

@@ -1,0 +1,221 @@
+package diagram
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// OfState returns the diagram of a state, nil being an empty one. waves are those of [sluice.DestroyWaves], nil to show
+// none.
+func OfState(project, stack string, s *state.Snapshot, waves [][]*state.Resource) *Diagram {
+	b := newBuilder(project, stack)
+	b.addState(s)
+	b.number(waves)
+	return b.build()
+}
+
+// OfPlan returns the diagram of a state and of a plan for it: what the plan creates is there with what it will depend on,
+// and what it deletes with what it depends on now.
+func OfPlan(project, stack string, s *state.Snapshot, p *state.Plan) *Diagram {
+	b := newBuilder(project, stack)
+	b.Planned = true
+	b.addState(s)
+	b.addPlan(p)
+	return b.build()
+}
+
+type builder struct {
+	Diagram
+	drafts []*draft        // by node
+	of     map[urn.URN]int // the node of a URN, for old copies only if there is no other
+	known  map[*state.Resource]int
+}
+
+// draft is what a node refers to, by URN.
+type draft struct {
+	parent       urn.URN
+	provider     string
+	dependencies []urn.URN
+	properties   map[string][]urn.URN
+	deletedWith  urn.URN
+}
+
+func newBuilder(project, stack string) *builder {
+	return &builder{Diagram: Diagram{Project: project, Stack: stack}, of: map[urn.URN]int{}, known: map[*state.Resource]int{}}
+}
+
+// isHidden reports whether a resource is left out: it has no object, and nobody has declared it.
+func isHidden(u urn.URN) bool { return u.IsRootStack() || u.IsDefaultProvider() }
+
+func (b *builder) addState(s *state.Snapshot) {
+	if s == nil {
+		return
+	}
+	for _, r := range s.Resources {
+		if isHidden(r.URN) {
+			continue
+		}
+		i := b.add(Node{
+			URN: r.URN, Type: r.Type, Name: r.URN.Name(), Component: !r.Custom && r.ViewOf == "", Protected: r.Protect, Old: r.Delete,
+		}, &draft{r.Parent, r.Provider, r.Dependencies, r.PropertyDependencies, r.DeletedWith})
+		b.known[r] = i
+		if _, taken := b.of[r.URN]; !taken || !r.Delete {
+			b.of[r.URN] = i
+		}
+	}
+}
+
+func (b *builder) add(n Node, d *draft) int {
+	b.Nodes, b.drafts = append(b.Nodes, n), append(b.drafts, d)
+	return len(b.Nodes) - 1
+}
+
+func (b *builder) addPlan(p *state.Plan) {
+	renamed := map[urn.URN]urn.URN{} // old names to new ones
+	for _, u := range slices.Sorted(maps.Keys(p.Resources)) {
+		planned := p.Resources[u]
+		if isHidden(u) {
+			continue
+		}
+		i, exists := b.of[u]
+		if g := planned.Goal; g != nil {
+			if !exists {
+				i, exists = b.formerly(g, p)
+			}
+			if !exists {
+				i = b.add(Node{}, nil)
+			} else if old := b.Nodes[i].URN; old != u {
+				renamed[old] = u
+			}
+			b.of[u] = i
+			b.Nodes[i] = Node{URN: u, Type: g.Type, Name: g.Name, Component: !g.Custom, Protected: g.Protect}
+			b.drafts[i] = &draft{parent: g.Parent, provider: g.Provider, dependencies: g.Dependencies, properties: g.PropertyDependencies}
+			exists = true
+		}
+		if exists {
+			b.Nodes[i].Change, b.Nodes[i].Uncertain = changeOf(planned.Ops), planned.Uncertain
+		}
+	}
+	for old, u := range renamed {
+		b.of[old] = b.of[u]
+	}
+	for i := range b.Nodes {
+		if b.Nodes[i].Old {
+			b.Nodes[i].Change = Delete
+		}
+	}
+}
+
+// formerly finds the recorded resource that the program now declares by another name, by its aliases.
+func (b *builder) formerly(g *state.PlannedGoal, p *state.Plan) (int, bool) {
+	now := urn.Subject{Stack: b.Stack, Project: b.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}
+	for _, u := range urn.ExpandAliases(now, g.Aliases, nil) {
+		if i, exists := b.of[u]; exists && p.Resources[u] == nil {
+			return i, true
+		}
+	}
+	return none, false
+}
+
+// number gives the nodes the numbers of their waves. Waves of hidden resources alone are not counted.
+func (b *builder) number(waves [][]*state.Resource) {
+	for _, wave := range waves {
+		counted := false
+		for _, r := range wave {
+			i, shown := b.known[r]
+			if !shown {
+				continue
+			}
+			if !counted {
+				counted = true
+				b.Waves++
+			}
+			b.Nodes[i].Wave = b.Waves
+		}
+	}
+}
+
+// build resolves what the nodes refer to. A reference to something that is not there is left out.
+func (b *builder) build() *Diagram {
+	for i, d := range b.drafts {
+		b.Nodes[i].Parent = b.find(d.parent)
+	}
+	for i := range b.Nodes {
+		b.cutCycle(i)
+	}
+	for i, d := range b.drafts {
+		properties := map[int][]string{}
+		for _, name := range slices.Sorted(maps.Keys(d.properties)) {
+			for _, u := range d.properties[name] {
+				if on := b.find(u); !slices.Contains(properties[on], name) {
+					properties[on] = append(properties[on], name)
+				}
+			}
+		}
+		for _, u := range d.dependencies {
+			if on := b.find(u); properties[on] == nil {
+				properties[on] = []string{}
+			}
+		}
+		for on, names := range properties {
+			b.connect(i, on, Dependency, names)
+		}
+		if ref, err := urn.ParseProviderRef(d.provider); err == nil {
+			b.connect(i, b.find(ref.URN), Provider, nil)
+		}
+		b.connect(i, b.find(d.deletedWith), DeletedWith, nil)
+	}
+	slices.SortFunc(b.Edges, func(x, y Edge) int {
+		return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.On, y.On), strings.Compare(string(x.Kind), string(y.Kind)))
+	})
+	return &b.Diagram
+}
+
+func (b *builder) connect(node, on int, kind EdgeKind, properties []string) {
+	if on != none && on != node {
+		b.Edges = append(b.Edges, Edge{node, on, kind, properties})
+	}
+}
+
+func (b *builder) find(u urn.URN) int {
+	if i, known := b.of[u]; known && u != "" {
+		return i
+	}
+	return none
+}
+
+// cutCycle makes a node that is its own ancestor, in a damaged state, a node without a parent.
+func (b *builder) cutCycle(i int) {
+	steps := 0
+	for p := b.Nodes[i].Parent; p != none; p = b.Nodes[p].Parent {
+		if steps++; p == i || steps > len(b.Nodes) {
+			b.Nodes[i].Parent = none
+			return
+		}
+	}
+}
+
+// changeOf returns what the steps of a plan do with one resource, as kinds of steps.md 8.1.
+func changeOf(ops []string) Change {
+	change := Change("")
+	for _, op := range ops {
+		switch op {
+		case "create":
+			change = worse(change, Create)
+		case "import":
+			change = worse(change, Import)
+		case "update":
+			change = worse(change, Update)
+		case "delete", "discard":
+			change = worse(change, Delete)
+		case "replace", "create-replacement", "delete-replaced", "read-replacement", "import-replacement", "discard-replaced":
+			return Replace
+		}
+	}
+	return change
+}

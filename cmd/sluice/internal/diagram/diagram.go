@@ -1,0 +1,204 @@
+package diagram
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Diagram is a set of resources with what they depend on. Nodes are named by their index. The root stack and default
+// providers are not in it.
+type Diagram struct {
+	Project, Stack string
+	Planned        bool // it shows a plan
+	Waves          int  // how many waves a destroy deletes in; 0 if they are not shown
+	Nodes          []Node
+	Edges          []Edge // sorted
+}
+
+// none is the index of no node.
+const none = -1
+
+// Node is one resource.
+type Node struct {
+	URN       urn.URN
+	Type      urn.Type
+	Name      string
+	Parent    int  // the index of its parent, -1 for none
+	Component bool // it has no object of its own
+	Protected bool
+	Old       bool   // a copy that was replaced and awaits its deletion
+	Change    Change // what is planned
+	Uncertain bool   // the planned replacement may turn out not to be needed
+	Wave      int    // the wave of a destroy that deletes it; 0 for none
+}
+
+// Edge says that one node needs another one.
+type Edge struct {
+	Node, On   int
+	Kind       EdgeKind
+	Properties []string // of Node, which come from On; sorted
+}
+
+// EdgeKind says why a node needs another one.
+type EdgeKind string
+
+// The kinds of edges. What is a child of another resource needs it too: that is [Node.Parent].
+const (
+	Dependency  EdgeKind = "dependency"
+	Provider    EdgeKind = "provider"
+	DeletedWith EdgeKind = "deletedWith"
+)
+
+// Change is what a plan does with a resource, "" for nothing.
+type Change string
+
+// The changes.
+const (
+	Delete  Change = "delete"
+	Replace Change = "replace"
+	Update  Change = "update"
+	Import  Change = "import"
+	Create  Change = "create"
+)
+
+// byDanger are the changes, those first that may lose something.
+var byDanger = [...]Change{Delete, Replace, Update, Import, Create}
+
+// marks are what is written before the name of what changes, as in the text of a preview.
+var marks = map[Change]string{Delete: "-", Replace: "+-", Update: "~", Import: "=", Create: "+"}
+
+// worse returns the more dangerous one of two changes.
+func worse(a, b Change) Change {
+	for _, c := range byDanger {
+		if a == c || b == c {
+			return c
+		}
+	}
+	return ""
+}
+
+// component returns the innermost component that a node is in, -1 if there is none.
+func (d *Diagram) component(i int) int {
+	for p := d.Nodes[i].Parent; p != none; p = d.Nodes[p].Parent {
+		if d.Nodes[p].Component {
+			return p
+		}
+	}
+	return none
+}
+
+// Named returns the URNs of the resources that a text names; see [urn.Called].
+func (d *Diagram) Named(text string) []urn.URN { return urn.Called(d.URNs(), text) }
+
+// URNs returns the URNs of all nodes, in their order.
+func (d *Diagram) URNs() []urn.URN {
+	out := make([]urn.URN, len(d.Nodes))
+	for i, n := range d.Nodes {
+		out[i] = n.URN
+	}
+	return out
+}
+
+// Around returns the part of the diagram that is within some steps of a resource: what it needs, and what that needs, and
+// in the other direction what needs it. A component stands for everything in it. The components around the rest stay.
+func (d *Diagram) Around(u urn.URN, depth int) *Diagram {
+	var start []int
+	for i := range d.Nodes {
+		for at := i; at != none; at = d.Nodes[at].Parent {
+			if d.Nodes[at].URN == u && (at == i || d.Nodes[at].Component) {
+				start = append(start, i)
+				break
+			}
+		}
+	}
+	needs, needed := d.neighbours()
+	keep := make([]bool, len(d.Nodes))
+	for _, next := range [][][]int{needs, needed} {
+		mark(keep, reach(start, next, depth))
+	}
+	for i := range d.Nodes {
+		if !keep[i] {
+			continue
+		}
+		for c := d.component(i); c != none; c = d.component(c) {
+			keep[c] = true
+		}
+	}
+	return d.only(keep)
+}
+
+func mark(keep []bool, nodes []int) {
+	for _, i := range nodes {
+		keep[i] = true
+	}
+}
+
+// neighbours returns what each node needs and what needs it. A parent with an object is needed by its children.
+func (d *Diagram) neighbours() (needs, needed [][]int) {
+	needs, needed = make([][]int, len(d.Nodes)), make([][]int, len(d.Nodes))
+	add := func(node, on int) {
+		needs[node] = append(needs[node], on)
+		needed[on] = append(needed[on], node)
+	}
+	for _, e := range d.Edges {
+		add(e.Node, e.On)
+	}
+	for i, n := range d.Nodes {
+		if n.Parent != none && !d.Nodes[n.Parent].Component {
+			add(i, n.Parent)
+		}
+	}
+	return needs, needed
+}
+
+// reach returns the nodes that are at most depth steps from the first ones, which are among them.
+func reach(first []int, next [][]int, depth int) []int {
+	seen := make([]bool, len(next))
+	mark(seen, first)
+	out := slices.Clone(first)
+	for level := first; depth > 0 && len(level) > 0; depth-- {
+		var farther []int
+		for _, i := range level {
+			for _, j := range next[i] {
+				if !seen[j] {
+					seen[j] = true
+					farther = append(farther, j)
+				}
+			}
+		}
+		out, level = append(out, farther...), farther
+	}
+	return out
+}
+
+// only returns the part with some of the nodes. A node whose parent is left out gets the nearest ancestor that is not.
+func (d *Diagram) only(keep []bool) *Diagram {
+	out := *d
+	out.Nodes, out.Edges = nil, nil
+	at := make([]int, len(d.Nodes))
+	for i, n := range d.Nodes {
+		at[i] = none
+		if keep[i] {
+			at[i] = len(out.Nodes)
+			out.Nodes = append(out.Nodes, n)
+		}
+	}
+	for i := range out.Nodes {
+		p := out.Nodes[i].Parent
+		for p != none && !keep[p] {
+			p = d.Nodes[p].Parent
+		}
+		if p != none {
+			p = at[p]
+		}
+		out.Nodes[i].Parent = p
+	}
+	for _, e := range d.Edges {
+		if keep[e.Node] && keep[e.On] {
+			e.Node, e.On = at[e.Node], at[e.On]
+			out.Edges = append(out.Edges, e)
+		}
+	}
+	return &out
+}

@@ -1,0 +1,88 @@
+package diagram
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	fontName  = "Helvetica,Arial,sans-serif"
+	textColor = "#1f2328"
+	lineColor = "#8c959f"
+)
+
+// DOT returns the drawing in the language of Graphviz. Edges run from a resource to those that need it.
+func (d *Drawing) DOT() string {
+	var b strings.Builder
+	rank := "LR"
+	if d.waves > 0 {
+		rank = "RL" // what goes first is at the left
+	}
+	title := d.title
+	if d.legend != "" {
+		title += "\n" + d.legend
+	}
+	fmt.Fprintf(&b, "digraph {\n")
+	fmt.Fprintf(&b, "  graph [rankdir=%s, ranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=13, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
+		rank, fontName, textColor, dotText(title))
+	fmt.Fprintf(&b, "  node [shape=box, style=filled, fontname=%q, fontsize=11, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, textColor)
+	fmt.Fprintf(&b, "  edge [color=%q, arrowsize=0.6];\n", lineColor)
+	d.dotFrame(&b, none, "  ")
+	d.dotWaves(&b)
+	for _, a := range d.arrows {
+		fmt.Fprintf(&b, "  %s -> %s%s;\n", nodeName(a.from), nodeName(a.to), dotArrow[a.kind])
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+var dotArrow = map[arrowKind]string{needsIt: "", isProvider: " [style=dotted]", isParent: " [style=dashed]"}
+
+// dotFrame writes what is in a frame, none being the picture itself.
+func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
+	for i, f := range d.frames {
+		if f.parent != within {
+			continue
+		}
+		fmt.Fprintf(b, "%ssubgraph cluster%d {\n", indent, i)
+		fmt.Fprintf(b, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=11;\n",
+			indent, dotText(f.title), dotText(f.tip), styles[f.change].border)
+		d.dotFrame(b, i, indent+"  ")
+		fmt.Fprintf(b, "%s}\n", indent)
+	}
+	for i, n := range d.boxes {
+		if n.frame == within {
+			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s];\n", indent, nodeName(i), dotText(strings.Join(n.lines, "\n")),
+				dotText(n.tip), styles[n.change].fill, styles[n.change].border, dotShape[n.shape])
+		}
+	}
+}
+
+var dotShape = map[shape]string{
+	ofResource: "", ofProvider: `, style="filled,dashed"`, ofComponent: `, style="filled,rounded", penwidth=2`, ofMany: ", peripheries=2",
+}
+
+// dotWaves puts what is deleted in one wave at one level, below the number of the wave.
+func (d *Drawing) dotWaves(b *strings.Builder) {
+	members := make([][]string, d.waves+1)
+	for i, n := range d.boxes {
+		members[n.wave] = append(members[n.wave], nodeName(i))
+	}
+	for wave := 1; wave <= d.waves; wave++ {
+		if len(members[wave]) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "  w%d [label=\"wave %d\", shape=plaintext, style=\"\", fontsize=13];\n", wave, wave)
+		fmt.Fprintf(b, "  { rank=same; w%d; %s; }\n", wave, strings.Join(members[wave], "; "))
+	}
+	last := 0
+	for wave := 1; wave <= d.waves; wave++ {
+		if len(members[wave]) == 0 {
+			continue
+		}
+		if last > 0 {
+			fmt.Fprintf(b, "  w%d -> w%d [style=invis];\n", wave, last)
+		}
+		last = wave
+	}
+}

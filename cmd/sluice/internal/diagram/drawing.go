@@ -1,0 +1,478 @@
+package diagram
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Drawing is what a picture of a diagram shows.
+type Drawing struct {
+	title  string
+	legend string
+	boxes  []box
+	frames []frame // parents first
+	arrows []arrow
+	waves  int
+	// Merged says which resources are one box, beside those in components; "" if none are.
+	Merged Merging
+	// Collapsed is true if components were to be expanded, and that would be too much.
+	Collapsed bool
+}
+
+// Merging says which resources are one box because there were too many for a picture.
+type Merging string
+
+// The ways to merge resources, each with what is in common.
+const (
+	Twins     Merging = "type and neighbours"
+	OfType    Merging = "type and component"
+	OfPackage Merging = "package"
+	OfChange  Merging = "change"
+)
+
+// Options select what a drawing shows.
+type Options struct {
+	// Expand draws frames around what is in components; otherwise a component is one box.
+	Expand bool
+	// Limit is the largest number of boxes, 0 for no limit. Resources are merged until there are no more boxes than that.
+	Limit int
+}
+
+// box is one or more resources.
+type box struct {
+	members   []int // nodes
+	heads     []int // those of the members that give it its name: one for each box that is merged in it
+	shape     shape
+	lines     []string
+	tip       string // text that appears when somebody points at it
+	change    Change
+	uncertain bool
+	wave      int
+	frame     int // none for the picture itself
+	key       boxKey
+}
+
+// boxKey is what boxes that are merged have in common.
+type boxKey struct {
+	typ        urn.Type
+	change     Change
+	uncertain  bool
+	old        bool
+	wave       int
+	frame      int
+	neighbours string
+}
+
+type shape int
+
+const (
+	ofResource shape = iota
+	ofProvider
+	ofComponent
+	ofMany
+)
+
+// frame is a component with what is in it.
+type frame struct {
+	title  string
+	tip    string
+	change Change
+	parent int
+}
+
+// arrow runs from a box to one that needs it.
+type arrow struct {
+	from, to int
+	kind     arrowKind
+}
+
+type arrowKind int
+
+const (
+	needsIt arrowKind = iota
+	isProvider
+	isParent
+)
+
+// Draw decides what a picture shows.
+func (d *Diagram) Draw(o Options) *Drawing {
+	arrangements := []arrangement{collapsed}
+	switch {
+	case d.Waves > 0:
+		arrangements = []arrangement{flat}
+	case o.Expand:
+		arrangements = []arrangement{framed, collapsed}
+	}
+	var out *Drawing
+	for _, a := range arrangements {
+		p := newPainter(d, a)
+		for _, m := range []Merging{"", Twins, OfType} {
+			out = p.draw(m)
+			out.Collapsed = o.Expand && a == collapsed
+			if o.Limit == 0 || len(out.boxes) <= o.Limit {
+				return out
+			}
+		}
+	}
+	collapse := out.Collapsed
+	p := newPainter(d, arrangements[len(arrangements)-1])
+	for _, m := range []Merging{OfPackage, OfChange} {
+		if out = p.draw(m); len(out.boxes) <= o.Limit {
+			break
+		}
+	}
+	out.Collapsed = collapse
+	return out
+}
+
+// Boxes returns how many boxes the drawing has.
+func (d *Drawing) Boxes() int { return len(d.boxes) }
+
+// arrangement says what becomes of components.
+type arrangement int
+
+const (
+	flat      arrangement = iota // a component is a resource like others
+	collapsed                    // a component is one box with all that is in it
+	framed                       // a component is a frame around what is in it
+)
+
+// painter makes the drawings of one diagram in one arrangement.
+type painter struct {
+	*Diagram
+	units  []box // before any are merged
+	unit   []int // of each node, none for a component that is only a frame
+	frames []frame
+	arrows []arrow // between units
+}
+
+func newPainter(d *Diagram, a arrangement) *painter {
+	p := &painter{Diagram: d, unit: make([]int, len(d.Nodes))}
+	frames := p.addFrames(a)
+	ends := p.ends()
+	for i := range d.Nodes {
+		p.unit[i] = none
+	}
+	for i := range d.Nodes {
+		at := i
+		if a == collapsed {
+			at = p.outermost(i)
+		}
+		if frames[i] != none && !ends[i] {
+			continue
+		}
+		if p.unit[at] == none {
+			p.unit[at] = len(p.units)
+			p.units = append(p.units, box{frame: p.frameOf(at, frames)})
+		}
+		p.unit[i] = p.unit[at]
+		u := &p.units[p.unit[at]]
+		u.members = append(u.members, i)
+	}
+	p.connectUnits()
+	for i := range p.units {
+		p.describe(&p.units[i])
+	}
+	return p
+}
+
+// addFrames returns the frame of each component that has one, and none for all other nodes.
+func (p *painter) addFrames(a arrangement) []int {
+	at := make([]int, len(p.Nodes))
+	inside := make([]bool, len(p.Nodes))
+	for i := range p.Nodes {
+		at[i] = none
+		if c := p.component(i); a == framed && c != none {
+			inside[c] = true
+		}
+	}
+	for i, n := range p.Nodes {
+		if inside[i] {
+			at[i] = len(p.frames)
+			p.frames = append(p.frames, frame{title: p.label(n) + "\n" + shown(string(n.Type.Short())), tip: tip(n.URN), change: n.Change})
+		}
+	}
+	for i := range p.Nodes {
+		if at[i] != none {
+			p.frames[at[i]].parent = none
+			if c := p.component(i); c != none {
+				p.frames[at[i]].parent = at[c]
+			}
+		}
+	}
+	return at
+}
+
+// frameOf returns the frame that a node is drawn in. A component that is a frame is in its own.
+func (p *painter) frameOf(i int, frames []int) int {
+	if frames[i] != none {
+		return frames[i]
+	}
+	if c := p.component(i); c != none {
+		return frames[c]
+	}
+	return none
+}
+
+// ends reports which nodes an edge ends at.
+func (p *painter) ends() []bool {
+	out := make([]bool, len(p.Nodes))
+	for _, e := range p.Edges {
+		out[e.Node], out[e.On] = true, true
+	}
+	return out
+}
+
+// outermost returns the outermost component that a node is in, or the node itself.
+func (p *painter) outermost(i int) int {
+	at := i
+	for c := p.component(i); c != none; c = p.component(c) {
+		at = c
+	}
+	return at
+}
+
+func (p *painter) connectUnits() {
+	for _, e := range p.Edges {
+		kind := needsIt
+		if e.Kind == Provider {
+			kind = isProvider
+		}
+		p.connect(e.On, e.Node, kind)
+	}
+	for i, n := range p.Nodes {
+		if n.Parent != none {
+			p.connect(n.Parent, i, isParent)
+		}
+	}
+}
+
+// connect draws an arrow between the units of two nodes. A frame has none: it shows its children by being around them.
+func (p *painter) connect(from, to int, kind arrowKind) {
+	if p.unit[from] == none || p.unit[to] == none || kind == isParent && p.Nodes[from].Component && p.Waves == 0 {
+		return
+	}
+	if a := (arrow{p.unit[from], p.unit[to], kind}); a.from != a.to {
+		p.arrows = append(p.arrows, a)
+	}
+}
+
+// describe says what a unit is, before any are merged.
+func (p *painter) describe(b *box) {
+	head := b.members[0]
+	for _, i := range b.members {
+		n := p.Nodes[i]
+		if n.Component && p.component(i) == none {
+			head = i // a parent may come after its children in a plan
+		}
+		b.change = worse(b.change, n.Change)
+		b.uncertain = b.uncertain || n.Uncertain
+	}
+	first := p.Nodes[head]
+	b.wave = first.Wave
+	b.heads = []int{head}
+	b.tip = tip(first.URN)
+	b.lines = []string{p.label(first), shown(string(first.Type.Short()))}
+	switch {
+	case first.Component:
+		b.shape = ofComponent
+		if len(b.members) > 1 {
+			b.lines = append(b.lines, p.contents(b.members))
+		}
+	case first.Type.IsProvider():
+		b.shape = ofProvider
+	}
+	b.key = boxKey{typ: first.Type, change: b.change, uncertain: b.uncertain, old: first.Old, wave: b.wave, frame: b.frame}
+}
+
+// label is the name of a resource with what changes.
+func (p *painter) label(n Node) string {
+	text := shown(n.Name)
+	if n.Old {
+		text += " (old copy)"
+	}
+	if n.Change == "" {
+		return text
+	}
+	text = marks[n.Change] + " " + text
+	if n.Uncertain {
+		text += " (possibly)"
+	}
+	return text
+}
+
+// contents counts what is in a component, without the component itself.
+func (p *painter) contents(members []int) string {
+	counts := map[Change]int{}
+	for _, i := range members {
+		counts[p.Nodes[i].Change]++
+	}
+	text := count(len(members)-1, "resource", "resources")
+	if changes := changesText(counts); changes != "" {
+		text += ": " + changes
+	}
+	return text
+}
+
+// changesText counts changes: "1 to delete, 2 to create".
+func changesText(counts map[Change]int) string {
+	var parts []string
+	for _, c := range byDanger {
+		if counts[c] > 0 {
+			parts = append(parts, fmt.Sprintf("%s%d", marks[c], counts[c]))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// draw merges units and makes a drawing of them.
+func (p *painter) draw(m Merging) *Drawing {
+	out := &Drawing{title: p.title(), legend: p.legend(), frames: p.frames, waves: p.Waves}
+	if m == OfPackage || m == OfChange {
+		out.frames = nil
+	}
+	at := make([]int, len(p.units))
+	keys := map[boxKey]int{}
+	neighbours := p.neighboursOf(m)
+	for i, u := range p.units {
+		k := u.key.merged(m)
+		if m == "" {
+			k.neighbours = strconv.Itoa(i)
+		} else if m == Twins {
+			k.neighbours = neighbours[i]
+		}
+		j, known := keys[k]
+		if !known {
+			j = len(out.boxes)
+			keys[k] = j
+			u.key, u.frame, u.wave, u.members = k, k.frame, k.wave, slices.Clone(u.members)
+			u.heads = slices.Clone(u.heads)
+			out.boxes = append(out.boxes, u)
+		} else {
+			out.boxes[j].members = append(out.boxes[j].members, u.members...)
+			out.boxes[j].heads = append(out.boxes[j].heads, u.heads...)
+			out.boxes[j].shape = ofMany
+		}
+		at[i] = j
+	}
+	for i := range out.boxes {
+		if out.boxes[i].shape == ofMany {
+			out.Merged = m
+			p.describeMany(&out.boxes[i], m)
+		}
+	}
+	out.arrows = arrows(p.arrows, at)
+	return out
+}
+
+// merged returns what boxes have to have in common.
+func (k boxKey) merged(m Merging) boxKey {
+	switch m {
+	case OfPackage:
+		k.typ, k.frame = urn.Type(packageOf(k.typ)), none
+	case OfChange:
+		k = boxKey{change: k.change, frame: none}
+	}
+	return k
+}
+
+func packageOf(t urn.Type) string {
+	if t.IsProvider() {
+		return t.ProviderPackage()
+	}
+	return t.Package()
+}
+
+// neighboursOf describes the neighbours of each unit, if twins are to be found.
+func (p *painter) neighboursOf(m Merging) []string {
+	if m != Twins {
+		return nil
+	}
+	ends := make([][]string, len(p.units))
+	for _, a := range p.arrows {
+		ends[a.from] = append(ends[a.from], fmt.Sprintf(">%d/%d", a.to, a.kind))
+		ends[a.to] = append(ends[a.to], fmt.Sprintf("<%d/%d", a.from, a.kind))
+	}
+	out := make([]string, len(p.units))
+	for i, texts := range ends {
+		slices.Sort(texts)
+		out[i] = strings.Join(slices.Compact(texts), "")
+	}
+	return out
+}
+
+// describeMany says what a box of several units is.
+func (p *painter) describeMany(b *box, m Merging) {
+	var names []string
+	for _, i := range b.heads {
+		names = append(names, shown(p.Nodes[i].Name))
+	}
+	what := shown(string(b.key.typ.Short()))
+	switch m {
+	case OfPackage:
+		what = "of package " + shown(string(b.key.typ))
+	case OfChange:
+		what = "resources"
+	}
+	text := fmt.Sprintf("%s × %s", thousands(len(b.heads)), what)
+	if b.change != "" {
+		text = marks[b.change] + " " + text
+	}
+	if b.uncertain {
+		text += " (possibly)"
+	}
+	b.lines = []string{text, names[0] + " … " + names[len(names)-1]}
+	if more := len(b.members) - len(b.heads); more > 0 {
+		b.lines = append(b.lines, "with "+count(more, "resource", "resources")+" in them")
+	}
+	const most = 20
+	b.tip = strings.Join(names[:min(most, len(names))], "\n")
+	if more := len(names) - most; more > 0 {
+		b.tip += fmt.Sprintf("\nand %s more", thousands(more))
+	}
+}
+
+// arrows returns those between boxes, each once, of the strongest kind.
+func arrows(all []arrow, at []int) []arrow {
+	var out []arrow
+	for _, a := range all {
+		if a.from, a.to = at[a.from], at[a.to]; a.from != a.to {
+			out = append(out, a)
+		}
+	}
+	slices.SortFunc(out, func(x, y arrow) int {
+		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.kind, y.kind))
+	})
+	return slices.CompactFunc(out, func(x, y arrow) bool { return x.from == y.from && x.to == y.to })
+}
+
+func (d *Diagram) title() string {
+	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + count(len(d.Nodes), "resource", "resources")
+	if d.Waves > 0 {
+		text += ", deleted in " + count(d.Waves, "wave", "waves")
+	}
+	return text
+}
+
+// legend explains the marks and colours that a diagram has.
+func (d *Diagram) legend() string {
+	counts := map[Change]int{}
+	for _, n := range d.Nodes {
+		counts[n.Change]++
+	}
+	var parts []string
+	for _, c := range byDanger {
+		if counts[c] > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s: %s", marks[c], c, thousands(counts[c])))
+		}
+	}
+	if d.Planned && parts == nil {
+		return "the plan changes nothing"
+	}
+	return strings.Join(parts, "    ")
+}

@@ -1,0 +1,87 @@
+package diagram
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// How many characters are shown of a name, and of a URN.
+const (
+	longest    = 60
+	longestTip = 500
+)
+
+// shown returns a name as pictures show it: on one line, with everything visible that would change how the rest reads,
+// and cut in the middle if it is long.
+func shown(name string) string {
+	return cut(format.Printable(name), longest)
+}
+
+// tip returns a URN as it is shown to who points at something.
+func tip(u urn.URN) string { return cut(format.Printable(string(u)), longestTip) }
+
+func cut(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most/2]) + "…" + string(runes[len(runes)-most/2+1:])
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// style is how a box is painted.
+type style struct{ fill, border string }
+
+// styles are the colours of changes. Colours say nothing that marks do not.
+var styles = map[Change]style{
+	"":      {"#ffffff", "#57606a"},
+	Create:  {"#dafbe1", "#1a7f37"},
+	Import:  {"#ddf4ff", "#0969da"},
+	Update:  {"#fff8c5", "#9a6700"},
+	Replace: {"#fbefff", "#8250df"},
+	Delete:  {"#ffebe9", "#cf222e"},
+}
+
+// dotEscapes escape what Graphviz reads as something else in a label: escape sequences such as \N, and entities such as
+// &#x202e; of HTML.
+var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;")
+
+func dotText(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
+
+// mermaidEscapes escape what Mermaid reads as something else in a quoted label: HTML, Markdown and its own entities.
+var mermaidEscapes = strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", `\`, "#92;",
+	"*", "#42;", "_", "#95;", "\n", "<br/>")
+
+// listItem is what begins an item of a list in Markdown, which Mermaid refuses to show.
+var listItem = regexp.MustCompile(`(?m)^(\d*)([-+.)])`)
+
+func mermaidText(s string) string {
+	entity := func(item string) string {
+		last := len(item) - 1
+		return fmt.Sprintf("%s\x00%d;", item[:last], item[last])
+	}
+	s = mermaidEscapes.Replace(listItem.ReplaceAllStringFunc(s, entity))
+	return `"` + strings.ReplaceAll(s, "\x00", "#") + `"`
+}
+
+func nodeName(i int) string { return fmt.Sprintf("n%d", i) }

@@ -1,0 +1,225 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Ending is what is known of an operation when it is over, besides its events.
+type Ending struct {
+	Failed  string           // what has failed, for example "update"; "" if nothing has
+	Order   map[urn.URN]int  // the sequence number of the first failure of each resource
+	Advised map[urn.URN]bool // whose messages say what to do
+	Decided []Unreached      // what was decided and not done
+	// NextStep says what to do about the first cause if its message does not; nil if nobody knows.
+	NextStep func(Failure) string
+	// Log is what was decided; nil if that is not known, and then nothing is said of root causes.
+	Log *why.Log
+}
+
+// Unreached is a resource that something was decided about and nothing done.
+type Unreached struct {
+	URN     urn.URN
+	Because urn.URN // the resource that failed; "" if the operation had stopped
+}
+
+// Failure is one cause of a failed operation.
+type Failure struct {
+	URN     urn.URN // "" for the program, or the operation as a whole
+	Unknown bool    // nobody knows what a step of the operation has done
+	Preview bool
+}
+
+// Limits on what is said of failures at the end. What does not fit is among the diagnostics.
+const (
+	maxCauses     = 10
+	maxCauseLines = 12 // of one of several; a single one is told as a whole
+	maxNotReached = 8
+)
+
+// previewFailed begins messages of previews (steps.md appendix B).
+const previewFailed = "Preview failed: "
+
+// cause is what went wrong at a resource.
+type cause struct {
+	urn       urn.URN
+	messages  []message
+	unreached []urn.URN
+}
+
+// causes returns what went wrong, what came first in the plan first. That an operation has failed is no cause of it.
+func (f *facts) causes() []*cause {
+	var out []*cause
+	for _, u := range f.m.speakers {
+		var errs []message
+		for _, d := range f.m.diagnostics[u].list {
+			if d.Severity == stages.Error && !f.saysOnlyThat(d) {
+				errs = append(errs, d)
+			}
+		}
+		if len(errs) > 0 {
+			out = append(out, &cause{urn: u, messages: errs})
+		}
+	}
+	seq := func(c *cause) int {
+		if n, known := f.ending.Order[c.urn]; known {
+			return n
+		}
+		return len(f.m.speakers) + 1<<32
+	}
+	slices.SortStableFunc(out, func(a, b *cause) int { return cmp.Compare(seq(a), seq(b)) })
+	return out
+}
+
+// saysOnlyThat reports whether a message says that the operation has failed, and nothing else.
+func (f *facts) saysOnlyThat(d message) bool {
+	return d.URN == "" && f.ending.Failed != "" && strings.TrimSpace(d.Message) == f.ending.Failed+" failed"
+}
+
+// blame finds out what was not reached: because of each cause, and because the operation had stopped.
+func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
+	because := map[urn.URN]*cause{}
+	for _, c := range causes {
+		because[c.urn] = c
+	}
+	open := map[urn.URN]bool{}
+	var order []urn.URN
+	for _, u := range f.p.Forecast.changes() {
+		if !f.m.ended[u] && !open[u] {
+			open[u] = true
+			order = append(order, u)
+		}
+	}
+	told := map[urn.URN]urn.URN{}
+	for _, d := range f.ending.Decided {
+		if !open[d.URN] && !f.m.ended[d.URN] {
+			open[d.URN] = true
+			order = append(order, d.URN)
+		}
+		told[d.URN] = d.Because
+	}
+	f.follow(causes, open, told)
+	for _, u := range order {
+		switch c := because[told[u]]; {
+		case because[u] != nil || f.m.failed[u] || u.IsRootStack():
+		case c != nil:
+			c.unreached = append(c.unreached, u)
+		default:
+			stopped = append(stopped, u)
+		}
+	}
+	return stopped
+}
+
+// follow enters in told the first cause from which dependencies lead to what is open.
+func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]urn.URN) {
+	if f.p.Forecast == nil {
+		return
+	}
+	next := map[urn.URN][]urn.URN{}
+	for u, uses := range f.p.Forecast.uses {
+		for _, used := range uses {
+			if f.p.Forecast.removals[u] {
+				next[u] = append(next[u], used) // what is used goes after its users
+			} else {
+				next[used] = append(next[used], u)
+			}
+		}
+	}
+	for _, c := range causes {
+		queue := []urn.URN{c.urn}
+		for len(queue) > 0 && c.urn != "" {
+			u := queue[0]
+			queue = queue[1:]
+			for _, n := range next[u] {
+				if open[n] && told[n] == "" && n != c.urn {
+					told[n] = c.urn
+					queue = append(queue, n)
+				}
+			}
+		}
+	}
+}
+
+// failureSection ends the text about an operation that has failed: the causes, what was not reached because of each, and what to do next. It
+// returns the numbers of the messages that it tells as a whole: they are told nowhere else.
+func (f *facts) failureSection() (text string, told map[int]bool) {
+	causes := f.causes()
+	told = map[int]bool{}
+	if len(causes) == 0 {
+		return "", told
+	}
+	if of := f.m.diagnostics[""]; of != nil {
+		for _, d := range of.list {
+			told[d.number] = f.saysOnlyThat(d)
+		}
+	}
+	stopped := f.blame(causes)
+	var b strings.Builder
+	b.WriteString(f.p.style.bold(f.failedTitle(len(causes))) + "\n")
+	details := map[string]bool{}
+	for _, c := range causes[:min(len(causes), maxCauses)] {
+		b.WriteString("  " + f.p.style.bold(f.p.speaker(c.urn)) + ":\n")
+		for _, m := range c.messages {
+			lines := once(details, m.Severity, f.p.message(m))
+			if strings.HasPrefix(m.Message, previewFailed) { // as the title says
+				lines[0] = strings.Replace(lines[0], previewFailed, "", 1)
+			}
+			if len(causes) > 1 && len(lines) > maxCauseLines {
+				lines = append(lines[:maxCauseLines:maxCauseLines], "... (the rest is above)")
+			} else {
+				told[m.number] = true
+			}
+			for _, line := range lines {
+				b.WriteString("    " + line + "\n")
+			}
+		}
+		if n := len(c.unreached); n > 0 {
+			b.WriteString("    not reached because of it: " + plural(n, "resource", "resources") + " (" + someNames(c.unreached) + ")\n")
+		}
+	}
+	if more := len(causes) - maxCauses; more > 0 {
+		b.WriteString("  ... and " + plural(more, "other", "others") + ", which are above\n")
+	}
+	if len(stopped) > 0 {
+		b.WriteString("  not reached because it stopped: " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")\n")
+	}
+	if say := f.nextStep(causes[0]); say != "" {
+		b.WriteString("  " + f.p.style.bold("Next: ") + say + "\n")
+	}
+	return b.String(), told
+}
+
+func (f *facts) failedTitle(n int) string {
+	title := cmp.Or(f.ending.Failed, f.p.Noun, "operation") + " failed:"
+	if n > 1 {
+		title = fmt.Sprintf("%s %d causes, the first one first", title, n)
+	}
+	return strings.ToUpper(title[:1]) + title[1:]
+}
+
+// nextStep says what to do about the first cause, unless its message does.
+func (f *facts) nextStep(c *cause) string {
+	if f.ending.NextStep == nil || f.ending.Advised[c.urn] {
+		return ""
+	}
+	return f.ending.NextStep(Failure{URN: c.urn, Preview: f.p.IsPreview, Unknown: f.m.summary != nil && len(f.m.summary.Lost) > 0})
+}
+
+// someNames lists the names of resources, and says how many more there are.
+func someNames(us []urn.URN) string {
+	var names []string
+	for _, u := range us[:min(len(us), maxNotReached)] {
+		names = append(names, cleanLine(u.Name()))
+	}
+	if more := len(us) - maxNotReached; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,126 @@
+package display
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+func problem(u urn.URN, text string) stages.Diagnostic {
+	return stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: u, Message: text + "\n"}}
+}
+
+// concluded returns the end of the report of an operation with these events.
+func concluded(o Options, e Ending, events ...stages.Event) string {
+	var out bytes.Buffer
+	o.Title, o.Out = "T", &out
+	r := NewReport(o)
+	for _, e := range events {
+		r.Observe(e)
+	}
+	r.Explain(e)
+	r.Close()
+	return strings.TrimPrefix(out.String(), "T\n")
+}
+
+func plan() *Forecast {
+	db := step(stages.OpCreate, "db", nil, values{})
+	steps := []stages.StepInfo{db, step(stages.OpCreate, "free", nil, values{}), step(stages.OpCreate, "done", nil, values{})}
+	for i := range 10 {
+		s := step(stages.OpUpdate, fmt.Sprintf("user%d", i), values{}, values{"x": property.Number(1)})
+		s.New.Dependencies = []urn.URN{db.URN}
+		steps = append(steps, s)
+	}
+	return NewForecast(steps)
+}
+
+func TestAFailureEndsWithItsCause(t *testing.T) {
+	got := concluded(Options{Forecast: plan()}, Ending{Failed: "update", NextStep: func(f Failure) string { return "mend " + f.URN.Name() }},
+		problem(thing("db"), "the name is taken\nchoose another"), problem("", "update failed"),
+		stages.StepDone{Step: step(stages.OpCreate, "done", nil, values{})},
+		stages.Summary{Result: stages.Failed})
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update failed:
+  pkg:mod:Thing (db):
+    error: the name is taken
+    choose another
+    not reached because of it: 10 resources (user0, user1, user2, user3, user4, user5, user6, user7, 2 more)
+  not reached because it stopped: 1 resource (free)
+  Next: mend db
+`, end)
+	require.Equal(t, 1, strings.Count(got, "the name is taken"))
+	require.NotContains(t, got, "Diagnostics:")
+	require.NotContains(t, got, "error: update failed")
+}
+
+func TestSeveralCausesAreInTheOrderOfThePlan(t *testing.T) {
+	long := strings.Repeat("a line\n", 30) + "the last line"
+	got := concluded(Options{}, Ending{
+		Failed: "update", Order: map[urn.URN]int{thing("a"): 9, thing("b"): 2}, Decided: []Unreached{{thing("c"), thing("b")}, {thing("d"), ""}},
+		Advised: map[urn.URN]bool{thing("b"): true}, NextStep: func(Failure) string { return "not this" },
+	}, problem(thing("a"), long), problem(thing("b"), "first"), problem("", "update failed"))
+	above, end, _ := strings.Cut(got, "Update failed: 2 causes, the first one first\n")
+	require.Equal(t, "  pkg:mod:Thing (b):\n    error: first\n    not reached because of it: 1 resource (c)\n  pkg:mod:Thing (a):\n    error: a line\n"+
+		strings.Repeat("    a line\n", maxCauseLines-1)+"    ... (the rest is above)\n  not reached because it stopped: 1 resource (d)\n", end)
+	require.Contains(t, above, "the last line", "what is cut is told as a whole")
+	require.NotContains(t, above, "first")
+}
+
+func TestAFailedDeleteKeepsWhatItUses(t *testing.T) {
+	user, used := step(stages.OpDelete, "user", values{}, nil), step(stages.OpDelete, "used", values{}, nil)
+	user.Old.Dependencies = []urn.URN{used.URN}
+	got := concluded(Options{Forecast: NewForecast([]stages.StepInfo{user, used})}, Ending{Failed: "destroy"}, problem(user.URN, "no"))
+	require.Contains(t, got, "not reached because of it: 1 resource (used)\n")
+}
+
+func TestTheTitleOfAFailureIsNotRepeated(t *testing.T) {
+	got := concluded(Options{IsPreview: true}, Ending{Failed: "preview", Decided: []Unreached{{URN: urn.RootStack("dev", "p")}}},
+		problem(thing("a"), "Preview failed: it is protected"))
+	require.Equal(t, "\nPreview failed:\n  pkg:mod:Thing (a):\n    error: it is protected\n", got[strings.Index(got, "\nPreview"):])
+}
+
+func TestAFailedPreviewCountsNothing(t *testing.T) {
+	summary := stages.Summary{IsPreview: true, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 1}}
+	require.NotContains(t, concluded(Options{IsPreview: true}, Ending{Failed: "preview"}, problem("", "no such type"), summary), "to create")
+	summary.Result = stages.Succeeded
+	require.Contains(t, concluded(Options{IsPreview: true}, Ending{}, summary), "1 to create")
+}
+
+func TestWhatAnSDKSaysOfTheEndIsLeftOut(t *testing.T) {
+	echo := func(about string) (out []stages.Event) {
+		for _, text := range []string{"failed to deliver log message. ", "error: Error: Channel has been shut down ", "original message: Error: " + about,
+			"    at callErrorFromStatus (call.ts:84:17)", "for call at", "    at resource.ts:1303:37", " message severity: error"} {
+			out = append(out, stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.InfoErr, StreamID: 3, Message: text + "\n"}})
+		}
+		return out
+	}
+	events := append(echo("14 UNAVAILABLE: resource monitor shut down while waiting"), problem(thing("a"), "Duplicate resource URN"))
+	events = append(events, printed(3, "hello\n"))
+	ending := Ending{Failed: "preview"}
+	got := concluded(Options{}, ending, events...)
+	require.NotContains(t, got, "callErrorFromStatus")
+	require.Contains(t, got, "hello")
+	require.Contains(t, got, "left out; --show-full-output shows it")
+	require.Contains(t, concluded(Options{Details: Details{ShowFullOutput: true}}, ending, events...), "callErrorFromStatus")
+	require.Contains(t, concluded(Options{}, Ending{}, events...), "callErrorFromStatus", "it may be all that is known")
+	other := append(echo("TypeError: x is undefined"), problem(thing("a"), "Duplicate resource URN"))
+	require.Contains(t, concluded(Options{}, ending, other...), "TypeError: x is undefined")
+}
+
+func TestTheLegendHasTheSignsThatAppear(t *testing.T) {
+	done := stages.StepDone{Step: step(stages.OpDelete, "a", values{}, nil)}
+	same := stages.StepDone{Step: step(stages.OpSame, "b", values{}, values{})}
+	summary := stages.Summary{Changes: map[stages.Op]int{stages.OpDelete: 1, stages.OpSame: 1}}
+	got := concluded(Options{Legend: true, Hidden: true}, Ending{}, done, same, summary)
+	require.Contains(t, got, " -  pkg:mod:Thing a deleted\n    1 unchanged hidden (--show-sames shows them)\n    signs: - delete\n")
+	require.NotContains(t, concluded(Options{Legend: true, Hidden: true}, Ending{}, same, summary), "signs")
+	require.NotContains(t, concluded(Options{Hidden: true}, Ending{}, done, same, summary), "signs")
+}

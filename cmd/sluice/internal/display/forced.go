@@ -1,0 +1,63 @@
+package display
+
+import (
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// forcedPaths are the places whose change forces a replacement.
+type forcedPaths struct {
+	at     map[string]bool
+	inside map[string]bool // places that contain one
+}
+
+// forcedOf returns the places that force the replacement of a step: those that the provider names, for itself or because of replaceOnChanges.
+func forcedOf(s stages.StepInfo) forcedPaths {
+	f := forcedPaths{map[string]bool{}, map[string]bool{}}
+	for text, d := range s.DetailedDiff {
+		if d.Kind.IsReplace() {
+			f.add(text)
+		}
+	}
+	if s.Op != stages.OpReplace && !isReplacementPart(s.Op) {
+		return f
+	}
+	for _, text := range s.Keys {
+		if !f.contains(text) {
+			f.add(text)
+		}
+	}
+	return f
+}
+
+func (f forcedPaths) add(text string) {
+	path, err := property.ParsePath(text)
+	if err != nil {
+		return
+	}
+	f.at[path.String()] = true
+	for i := 1; i < len(path); i++ {
+		f.inside[path[:i].String()] = true
+	}
+}
+
+// contains reports whether a path, or a part of what it leads to, is known to force a replacement: a provider may say that of `a.b`, and of `a`
+// as a whole.
+func (f forcedPaths) contains(text string) bool {
+	path, err := property.ParsePath(text)
+	return err == nil && f.insideOrAt(path)
+}
+
+// isAt reports whether a change at this place forces a replacement.
+func (f forcedPaths) isAt(path property.Path) bool {
+	return len(f.at) > 0 && f.at[path.String()]
+}
+
+// insideOrAt reports whether a change of all that is at this place forces a replacement.
+func (f forcedPaths) insideOrAt(path property.Path) bool {
+	if len(f.at) == 0 {
+		return false
+	}
+	text := path.String()
+	return f.at[text] || f.inside[text]
+}

@@ -1,0 +1,165 @@
+package display
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/maruel/natural"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Forecast is what a preview has said that an operation will do. It is immutable.
+type Forecast struct {
+	rows []foreseen // in the order in which a log writes them
+	uses map[urn.URN][]urn.URN
+	// removals are the resources that go.
+	removals map[urn.URN]bool
+}
+
+// place names the row of a resource. An old copy that goes, and what a refresh finds, have rows of their own.
+type place struct {
+	urn   urn.URN
+	class rowClass
+}
+
+type rowClass int
+
+const (
+	makes rowClass = iota
+	removes
+	finds
+)
+
+func placeOf(s stages.StepInfo) place {
+	switch {
+	case s.Op == stages.OpRefresh:
+		return place{s.URN, finds}
+	case s.Op == stages.OpDelete, s.Op == stages.OpDiscard:
+		return place{s.URN, removes}
+	}
+	return place{s.URN, makes}
+}
+
+// foreseen is a row that is expected.
+type foreseen struct {
+	place
+	step  stages.StepInfo // without states
+	phase int             // components come last, because nobody knows when they are complete
+	level int             // within the phase: one more than that of anything that has to be over before
+}
+
+// NewForecast returns what the steps of a preview say.
+func NewForecast(steps []stages.StepInfo) *Forecast {
+	f := &Forecast{uses: map[urn.URN][]urn.URN{}, removals: map[urn.URN]bool{}}
+	at := map[place]int{}
+	components := map[urn.URN]bool{}
+	for _, s := range steps {
+		if r := cmp.Or(s.New, s.Old); r != nil {
+			f.uses[s.URN] = used(r)
+			components[s.URN] = !r.Custom
+		}
+		if s.Internal || s.Op == stages.OpRemovePendingReplace {
+			continue
+		}
+		row := foreseen{place: placeOf(s), step: stages.StepInfo{Op: s.Op, URN: s.URN, Reason: s.Reason}}
+		if isReplacementPart(s.Op) {
+			row.step.Op = stages.OpReplace
+		}
+		if i, known := at[row.place]; known {
+			if row.step.Op == stages.OpReplace {
+				f.rows[i].step = row.step
+			}
+			continue
+		}
+		f.removals[s.URN] = row.class == removes
+		at[row.place] = len(f.rows)
+		f.rows = append(f.rows, row)
+	}
+	f.rank(at, components)
+	return f
+}
+
+// rank orders the rows: what is used comes before its users, and is removed after them.
+func (f *Forecast) rank(at map[place]int, components map[urn.URN]bool) {
+	users := map[urn.URN][]urn.URN{}
+	for _, u := range slices.Sorted(maps.Keys(f.uses)) {
+		for _, used := range f.uses[u] {
+			users[used] = append(users[used], u)
+		}
+	}
+	makeLevels, removeLevels := newLevels(f.uses), newLevels(users)
+	for i := range f.rows {
+		row := &f.rows[i]
+		switch {
+		case row.class == removes:
+			row.phase, row.level = 1, removeLevels.of(row.urn, func(u urn.URN) bool {
+				_, is := at[place{u, removes}]
+				return is
+			})
+		case components[row.urn]:
+			row.phase, row.level = 2, -makeLevels.of(row.urn, nil) // the inner ones first
+		default:
+			row.level = makeLevels.of(row.urn, nil)
+		}
+	}
+	slices.SortStableFunc(f.rows, func(a, b foreseen) int {
+		return cmp.Or(a.compareCell(b), natural.Compare(a.urn.Name(), b.urn.Name()), cmp.Compare(a.urn, b.urn))
+	})
+}
+
+// compareCell compares two rows by what is written together. It is 0 for those whose order is free but for their names.
+func (r foreseen) compareCell(other foreseen) int {
+	return cmp.Or(cmp.Compare(r.phase, other.phase), cmp.Compare(r.level, other.level),
+		natural.Compare(shortType(r.urn.Type()), shortType(other.urn.Type())), cmp.Compare(r.urn.Type(), other.urn.Type()), cmp.Compare(r.step.Op, other.step.Op))
+}
+
+// levels are the lengths of the longest chains in a graph.
+type levels struct {
+	edges map[urn.URN][]urn.URN
+	known map[urn.URN]int
+}
+
+func newLevels(edges map[urn.URN][]urn.URN) levels { return levels{edges, map[urn.URN]int{}} }
+
+// of returns the length of the longest chain that begins at u and goes through what counts; nil counts everything. What leads back to itself
+// ends the chain.
+func (l levels) of(u urn.URN, counts func(urn.URN) bool) int {
+	if n, known := l.known[u]; known {
+		return n
+	}
+	l.known[u] = 0
+	longest := 0
+	for _, next := range l.edges[u] {
+		if counts == nil || counts(next) {
+			longest = max(longest, 1+l.of(next, counts))
+		}
+	}
+	l.known[u] = longest
+	return longest
+}
+
+// used returns the resources that a resource refers to.
+func used(r *state.Resource) []urn.URN {
+	var out []urn.URN
+	for ref := range r.References() {
+		out = append(out, ref.URN)
+	}
+	return out
+}
+
+// changes returns the resources that something was to happen to, in the order of the rows.
+func (f *Forecast) changes() []urn.URN {
+	var out []urn.URN
+	if f != nil {
+		for _, r := range f.rows {
+			if r.step.Op != stages.OpSame && r.step.Op != stages.OpRead && r.class != finds {
+				out = append(out, r.urn)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+package display
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+func TestTheSummaryOfAJob(t *testing.T) {
+	c := newClock()
+	j := NewJobSummary(Options{Title: "Updating (a_b):", Now: func() time.Time { return c.now }, Color: true})
+	for _, e := range session(c, false) {
+		j.Observe(e)
+	}
+	j.Observe(stages.StepDone{Step: step(stages.OpDelete, "old", values{}, nil)})
+	golden(t, "jobsummary", j.Markdown(Ending{Failed: "update"}, 1<<20))
+}
+
+func TestTheSummaryOfAJobHasItsBounds(t *testing.T) {
+	j := NewJobSummary(Options{Title: "Updating (dev):"})
+	j.Observe(problem(thing("a"), strings.Repeat("```` a fence\n", 1000)))
+	for i := range 5000 {
+		s := step(stages.OpCreate, fmt.Sprintf("%d-%s-%d", i, strings.Repeat("x", i%50), i), nil, values{})
+		s.New.InitErrors = []string{"x"}
+		j.Observe(stages.StepDone{Step: s})
+	}
+	j.p.ShowFullOutput = true // no rows are shared
+	for _, room := range []int{0, 10, 60, 200, 1000, 5000, 20000, 1 << 20} {
+		text := j.Markdown(Ending{Failed: "update"}, room)
+		require.LessOrEqual(t, len(text), room)
+		var fence string
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			switch {
+			case fence == "" && strings.HasPrefix(line, "```"):
+				fence = strings.TrimSuffix(line, "text")
+			case fence != "" && line == fence:
+				fence = ""
+			}
+		}
+		require.Empty(t, fence, "a fence is open: %s", text)
+	}
+	require.Contains(t, j.Markdown(Ending{Failed: "update"}, 5000), " more\n")
+}
+
+// parts writes what it is told.
+type parts struct{ out *bytes.Buffer }
+
+func (p parts) Begin(title string) { fmt.Fprintln(p.out, "<", title) }
+
+func (p parts) End(failed bool) { fmt.Fprintln(p.out, ">", failed) }
+
+func TestFramesHaveRowsAndDiagnostics(t *testing.T) {
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Frame: parts{&out}})
+	l.Observe(stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{})})
+	l.Observe(printed(0, "hello\n"))
+	l.Observe(problem(thing("b"), "no"))
+	l.Explain(Ending{Failed: "update"})
+	l.Close()
+	require.Equal(t, "< T\n +  pkg:mod:Thing a created\n> true\n< Diagnostics\n  stack:\n    hello\n> true\n\nUpdate failed:\n  pkg:mod:Thing (b):\n    error: no\n", out.String())
+}
+
+func TestAHeartbeatOfAJob(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	o := Options{Title: "Updating (dev):", Out: &out, Beginning: "starting the program", WaitsFor: "the program", Heartbeat: time.Minute, Now: func() time.Time { return c.now }}
+	l := NewLog(o)
+	beat := func() string {
+		out.Reset()
+		for range 60 {
+			c.after(time.Second)
+			l.Tick()
+		}
+		return out.String()
+	}
+	require.Equal(t, " @  still updating after 1m0s: starting the program\n", beat())
+	l.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
+	require.Equal(t, " @  still updating after 2m0s: 1 running, 0 done, slowest pkg:mod:Thing a 1m0s\n", beat())
+	l.p.Expected = 40
+	l.Observe(stages.LimitWait{Limit: "reads", Waiting: true})
+	require.Equal(t, " @  still updating after 3m0s: 1 running, 0 of 40 done, waiting for the limit reads, slowest pkg:mod:Thing a 2m0s\n", beat())
+	l.Observe(stages.LimitWait{Limit: "reads"})
+	l.Observe(stages.StepDone{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
+	l.flush(true)
+	require.Equal(t, " @  still updating after 4m0s: 0 running, 1 of 40 done, waiting 1m0s for the program\n", beat())
+}

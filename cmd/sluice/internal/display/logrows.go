@@ -1,0 +1,279 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/maruel/natural"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// logRow is what has become of a resource.
+type logRow struct {
+	step stages.StepInfo
+	took time.Duration
+}
+
+// logRows decide when a log writes the rows of resources. With a forecast they are written in its order, each as soon as everything before it is
+// over, so that the log does not depend on timing. Without one, what has ended in the same second is written together. Who wants to see the steps of
+// replacements sees each step when it ends.
+type logRows struct {
+	places  map[place]int // the cell of each row that is expected
+	cells   []logCell
+	next    int      // the first cell that is not written
+	widths  columns  // of what is expected
+	others  []logRow // what nobody has foreseen
+	since   time.Time
+	foresee bool
+	atOnce  bool // each row is written when it is there
+}
+
+// logCell is rows whose order is free: they are written together.
+type logCell struct {
+	rows []logRow
+	open int // how many are expected and not over
+}
+
+// page is the time for which rows are collected when there is no forecast.
+const page = time.Second
+
+// newLogRows returns the rows that a forecast promises; it may be nil.
+func newLogRows(p stepPrinter, f *Forecast) logRows {
+	l := logRows{places: map[place]int{}, foresee: f != nil, atOnce: p.ShowReplacementSteps}
+	if f == nil || l.atOnce {
+		return l
+	}
+	var last foreseen
+	for _, row := range f.rows {
+		if !p.shows(row.step) {
+			continue
+		}
+		l.widths.fit(p, row.urn, cleanLine(row.urn.Name()))
+		if len(l.cells) == 0 || row.compareCell(last) != 0 {
+			l.cells = append(l.cells, logCell{})
+		}
+		last = row
+		l.places[row.place] = len(l.cells) - 1
+		l.cells[len(l.cells)-1].open++
+	}
+	return l
+}
+
+// end takes a row, and closes its place.
+func (l *logRows) end(at place, row logRow, now time.Time) {
+	i, expected := l.places[at]
+	if !expected {
+		if len(l.others) == 0 {
+			l.since = now
+		}
+		l.others = append(l.others, row)
+		return
+	}
+	l.cells[i].rows = append(l.cells[i].rows, row)
+	l.close(at)
+}
+
+// close says that there will be no further row for a place.
+func (l *logRows) close(at place) {
+	if i, expected := l.places[at]; expected {
+		delete(l.places, at)
+		l.cells[i].open--
+	}
+}
+
+// ready returns the rows to write now, in portions. At the end it is everything.
+func (l *logRows) ready(now time.Time, end bool) [][]logRow {
+	var out [][]logRow
+	for ; l.next < len(l.cells) && (end || l.cells[l.next].open == 0); l.next++ {
+		if rows := l.cells[l.next].rows; len(rows) > 0 {
+			out = append(out, rows)
+		}
+		l.cells[l.next].rows = nil
+	}
+	if l.atOnce {
+		for _, row := range l.others {
+			out = append(out, []logRow{row})
+		}
+		l.others = nil
+	}
+	if len(l.others) > 0 && (end || !l.foresee && now.Sub(l.since) >= page) {
+		out = append(out, l.others)
+		l.others = nil
+	}
+	return out
+}
+
+// portion returns the lines of rows that are written together.
+func (p stepPrinter) portion(rows []logRow, widths columns) []string {
+	slices.SortStableFunc(rows, func(a, b logRow) int {
+		return cmp.Or(compareBools(stages.Removes(a.step.Op), stages.Removes(b.step.Op)),
+			natural.Compare(shortType(a.step.URN.Type()), shortType(b.step.URN.Type())), natural.Compare(a.step.URN.Name(), b.step.URN.Name()),
+			cmp.Compare(a.step.URN, b.step.URN))
+	})
+	groups := p.equalRows(rows)
+	names := make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = cleanLine(g[0].step.URN.Name())
+		if len(g) > 1 {
+			names[i] = fmt.Sprintf("%s (%d)", pattern(namesOf(g)), len(g))
+		}
+		widths.fit(p, g[0].step.URN, names[i])
+	}
+	var out []string
+	for i, g := range groups {
+		first := g[0]
+		if p.Diff {
+			out = append(out, strings.TrimSuffix(p.block(first.step, 0), "\n"))
+		}
+		said := p.fate(first.step, first.took)
+		if len(g) > 1 {
+			said = p.fate(first.step, 0) + p.tookOf(g)
+		}
+		out = append(out, p.alignedRow(first.step, names[i], said, widths))
+	}
+	return out
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// equalRows puts the rows together that differ only in their names, if they are many.
+func (p stepPrinter) equalRows(rows []logRow) [][]logRow {
+	apart := p.ShowURNs || p.ShowFullOutput || p.Diff
+	var looks []string
+	of := map[string][]logRow{}
+	for i, r := range rows {
+		look := fmt.Sprint(r.step.Op, " ", r.step.URN.Type(), " ", stem(r.step.URN.Name()), " ", p.fate(r.step, 0))
+		if apart {
+			look = fmt.Sprint(i)
+		}
+		if _, known := of[look]; !known {
+			looks = append(looks, look)
+		}
+		of[look] = append(of[look], r)
+	}
+	var out [][]logRow
+	for _, look := range looks {
+		if g := of[look]; len(g) >= minGroup {
+			out = append(out, g)
+			continue
+		}
+		for _, r := range of[look] {
+			out = append(out, []logRow{r})
+		}
+	}
+	return out
+}
+
+func namesOf(g []logRow) []string {
+	names := make([]string, len(g))
+	for i, r := range g {
+		names[i] = r.step.URN.Name()
+	}
+	return names
+}
+
+// tookOf returns the range of the times that steps took, " (0.02s to 3s)".
+func (p stepPrinter) tookOf(g []logRow) string {
+	shortest, longest := g[0].took, g[0].took
+	for _, r := range g {
+		shortest, longest = min(shortest, r.took), max(longest, r.took)
+	}
+	if longest == 0 || p.IsPreview {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", formatTook(shortest), formatTook(longest))
+}
+
+// alignedRow returns the row of a step in columns.
+func (p stepPrinter) alignedRow(s stages.StepInfo, name, said string, c columns) string {
+	w := wordsFor(s.Op)
+	subject := padded(shortType(s.URN.Type()), c.kinds) + " " + padded(name, c.names)
+	if p.ShowURNs {
+		subject = cleanLine(string(s.URN))
+	}
+	return " " + p.style.paint(w.colour, w.mark) + " " + subject + " " + said
+}
+
+// replacement is what is known of a replacement while its steps run.
+type replacement struct {
+	whole   *stages.StepInfo // the step that stands for the whole
+	made    bool             // the new object is there
+	deleted *logRow          // the old one is gone
+	took    time.Duration
+	told    bool // its row is written
+}
+
+// replacements are those of an operation, by resource.
+type replacements struct {
+	of    map[urn.URN]*replacement
+	order []urn.URN
+}
+
+// take takes account of the end of a step of a replacement. It returns the row of the whole when the new object is there.
+func (r *replacements) take(s stages.StepInfo, took time.Duration) (row logRow, complete bool) {
+	x := r.at(s.URN)
+	switch s.Op {
+	case stages.OpReplace:
+		x.whole = &s
+	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
+		x.deleted = &logRow{s, took}
+	default:
+		x.made = true
+	}
+	x.took += took
+	if x.told || x.whole == nil || !x.made {
+		return logRow{}, false
+	}
+	x.told = true
+	return logRow{*x.whole, x.took}, true
+}
+
+func (r *replacements) at(u urn.URN) *replacement {
+	x := r.of[u]
+	if x == nil {
+		x = &replacement{}
+		r.of[u] = x
+		r.order = append(r.order, u)
+	}
+	return x
+}
+
+// left returns rows for what was done of replacements that have none.
+func (r *replacements) left() []logRow {
+	var out []logRow
+	for _, u := range r.order {
+		switch x := r.of[u]; {
+		case x.told:
+		case x.deleted != nil:
+			out = append(out, *x.deleted)
+		case x.whole != nil && x.made:
+			out = append(out, logRow{*x.whole, x.took})
+		}
+	}
+	return out
+}
+
+// columns are the widths of types and names, in cells.
+type columns struct{ kinds, names int }
+
+// fit makes room for a resource.
+func (c *columns) fit(p stepPrinter, u urn.URN, name string) {
+	if !p.ShowURNs {
+		c.kinds = max(c.kinds, min(ansi.StringWidth(shortType(u.Type())), maxTypeWidth))
+		c.names = max(c.names, min(ansi.StringWidth(name), maxNameWidth))
+	}
+}

@@ -1,0 +1,43 @@
+package display
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Clean returns a text of somebody else as it may be shown: without colours, and with what controls terminals or the direction of writing
+// made visible.
+func Clean(text string) string { return clean(text) }
+
+// CleanLine is [Clean] for texts that must stay on one line, such as names.
+func CleanLine(text string) string { return cleanLine(text) }
+
+// ShortType returns a type as people write it: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
+func ShortType(t urn.Type) string { return shortType(t) }
+
+// Done says what a step has done or, in a preview, would do: "created", "create".
+func Done(op stages.Op, preview bool) string {
+	switch w := wordsFor(op); {
+	case op == stages.OpSame:
+		return w.changed
+	case preview:
+		return w.plan
+	default:
+		return w.done
+	}
+}
+
+// Doing says what a step does: "creating".
+func Doing(op stages.Op) string { return wordsFor(op).running }
+
+// Sign returns the sign of a step: "+", "+-".
+func Sign(op stages.Op) string { return wordsFor(op).mark }
+
+// ByDanger returns what can become of resources, those first that may lose something.
+func ByDanger() []stages.Op {
+	ops := append(slices.Clone(summaryOrder[:]), stages.OpRefresh, stages.OpRead)
+	slices.SortStableFunc(ops, func(a, b stages.Op) int { return a.Danger() - b.Danger() })
+	return ops
+}

@@ -1,0 +1,78 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
+	"github.com/sluice-iac/sluice/stages/renames"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// maxRenamesShown is how many renames are written, unless the user has asked for everything.
+const maxRenamesShown = 20
+
+// WriteRenames writes which deletes and creates of a preview look like one resource, and the alias that would keep each, in the language of the
+// program.
+func WriteRenames(out io.Writer, o Options, runtime string, all []renames.Rename) error {
+	p := stepPrinter{Options: o, style: style{o.Color}}
+	own, with := ownAliases(all)
+	if len(own) == 0 || o.OnlyEnd {
+		return nil
+	}
+	shown := own
+	if !o.ShowFullOutput {
+		shown = own[:min(len(own), maxRenamesShown)]
+	}
+	var b strings.Builder
+	b.WriteString("\n" + p.style.bold("Renamed?") + " What is deleted looks like what is created. An alias keeps a resource under its new name:\n")
+	for _, r := range shown {
+		b.WriteString("    " + p.renamed(r))
+		if n := with[r.To]; n > 0 {
+			b.WriteString(", with " + plural(n, "resource", "resources") + " in it")
+		}
+		b.WriteString("\n        " + aliases.Text(runtime, r) + "\n")
+	}
+	if more := len(own) - len(shown); more > 0 {
+		fmt.Fprintf(&b, "    and %d more; --show-full-output shows them\n", more)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// ownAliases returns the renames that need an alias of their own, and for each of them how many others go on with it.
+func ownAliases(all []renames.Rename) (own []renames.Rename, with map[urn.URN]int) {
+	byName := map[urn.URN]renames.Rename{}
+	for _, r := range all {
+		byName[r.To] = r
+		if r.With == "" {
+			own = append(own, r)
+		}
+	}
+	with = map[urn.URN]int{}
+	for _, r := range all {
+		if r.With == "" {
+			continue
+		}
+		for r.With != "" {
+			r = byName[r.With]
+		}
+		with[r.To]++
+	}
+	return own, with
+}
+
+// renamed names a resource and says what was different: "aws:s3:Bucket archive, which was logs".
+func (p stepPrinter) renamed(r renames.Rename) string {
+	switch was := r.From; {
+	case p.ShowURNs:
+		return p.subject(r.To) + ", which was " + cleanLine(string(was))
+	case was.Type() != r.To.Type():
+		return p.subject(r.To) + ", which was of the type " + cleanLine(string(was.Type()))
+	case was.Name() == r.To.Name():
+		return p.subject(r.To) + ", which had another parent"
+	default:
+		return p.subject(r.To) + ", which was " + cleanLine(was.Name())
+	}
+}

@@ -1,0 +1,49 @@
+package graphviz
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLayoutWritesTheSameBytesEachTime(t *testing.T) {
+	const source = `digraph { a [label="A & \"b\""]; a -> b; }`
+	for _, format := range []Format{SVG, JSON} {
+		first, err := Layout(t.Context(), source, format)
+		require.NoError(t, err)
+		require.NotEmpty(t, first)
+		second, err := Layout(t.Context(), source, format)
+		require.NoError(t, err)
+		require.Equal(t, string(first), string(second))
+	}
+}
+
+func TestLayoutReportsWhatIsNoGraph(t *testing.T) {
+	_, err := Layout(t.Context(), "digraph { a -> ", SVG)
+	require.ErrorContains(t, err, "syntax error")
+	_, err = Layout(t.Context(), "digraph { a }\x00", SVG)
+	require.ErrorContains(t, err, "zero byte")
+	_, err = Layout(t.Context(), "digraph { a }", "nothing")
+	require.Error(t, err)
+}
+
+func TestLayoutIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errStopped)
+	_, err := Layout(ctx, "digraph { a }", SVG)
+	require.ErrorIs(t, err, errStopped)
+}
+
+var errStopped = errors.New("stopped")
+
+// The module is the one that decision 0102 names.
+func TestModuleIsThePublishedOne(t *testing.T) {
+	sum := sha256.Sum256(code)
+	require.Equal(t, "7cc5b0a5f176aeaa69760ed5dc3282ceda2b1b04229b22de77bb0a5eab45578e", hex.EncodeToString(sum[:]))
+	require.True(t, strings.HasPrefix(string(code), "\x00asm"))
+}

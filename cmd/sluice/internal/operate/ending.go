@@ -1,0 +1,61 @@
+package operate
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ending returns what the end of a phase says of what was decided and, if it has failed, of the causes.
+func ending(r *sluice.Result, log *why.Log, err error, advised map[urn.URN]bool) display.Ending {
+	var failed *sluice.FailedError
+	if !errors.As(err, &failed) {
+		return display.Ending{Log: log}
+	}
+	e := display.Ending{Log: log, Failed: failed.Operation, Order: map[urn.URN]int{}, Advised: advised, NextStep: nextStep}
+	for _, err := range failuresOf(failed.Err) {
+		var f stages.Failure
+		if errors.As(err, &f) {
+			if n, known := e.Order[f.URN]; !known || f.Seq < n {
+				e.Order[f.URN] = f.Seq
+			}
+		}
+	}
+	if r == nil {
+		return e
+	}
+	for _, d := range r.Decisions().Decisions {
+		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached) && d.Op != stages.OpSame {
+			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency})
+		}
+	}
+	return e
+}
+
+func failuresOf(err error) []error {
+	if all, several := err.(*multierror.Error); several {
+		return all.Errors
+	}
+	return []error{err}
+}
+
+// nextStep says what to do about a failure whose message does not say it.
+func nextStep(f display.Failure) string {
+	action := advice.Repeat
+	switch {
+	case f.Unknown:
+		action = advice.Recover
+	case f.Preview:
+		action = advice.PreviewAgain
+	}
+	return strings.TrimLeft(advise.With("", advice.On(action)), " :;,\n")
+}

@@ -1,0 +1,129 @@
+package operate
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// jobPage is what the service that runs the job shows of a phase beside its text: marks at lines of the program, and the summary of the job. It is not
+// safe for concurrent use.
+type jobPage struct {
+	service   *ciservice.Service
+	root      string // the directory of the project
+	summary   *display.JobSummary
+	positions map[urn.URN]string // of resources in the program, as states have them
+	marks     []stages.Diagnostic
+}
+
+// maxMarks is the number of messages that are marked in files. GitHub shows ten of each kind.
+const maxMarks = 50
+
+// jobHeartbeat is how often a log in a service says what goes on.
+const jobHeartbeat = time.Minute
+
+// newJobPage returns the page of a phase; nil if no service has one.
+func newJobPage(o *operation, d display.Options) *jobPage {
+	s := o.service
+	if s == nil {
+		return nil
+	}
+	return &jobPage{service: s, root: o.Stack.Project.Directory(), summary: display.NewJobSummary(d), positions: map[urn.URN]string{}}
+}
+
+// observe takes account of an event.
+func (p *jobPage) observe(e stages.Event) {
+	p.summary.Observe(e)
+	switch e := e.(type) {
+	case stages.StepStarted:
+		p.learn(e.Step)
+	case stages.StepDone:
+		p.learn(e.Step)
+	case stages.StepFailed:
+		p.learn(e.Step)
+	case stages.Diagnostic:
+		if !e.Ephemeral && e.Severity >= stages.Warning && len(p.marks) < maxMarks {
+			p.marks = append(p.marks, e)
+		}
+	}
+}
+
+// learn remembers where the program declares a resource. What is deleted is not declared any more.
+func (p *jobPage) learn(s stages.StepInfo) {
+	if r := s.New; r != nil && r.SourcePosition != "" {
+		p.positions[s.URN] = r.SourcePosition
+	}
+}
+
+// annotate marks messages at lines of the program. Errors are marked in any case, for the page of the job.
+func (p *jobPage) annotate(out io.Writer, e display.Ending) {
+	for _, d := range p.marks {
+		if d.URN == "" && strings.TrimSpace(d.Message) == e.Failed+" failed" {
+			continue
+		}
+		if a, found := p.mark(d); found || !a.Warning {
+			p.service.Annotate(out, a)
+		}
+	}
+}
+
+// summarize writes the summary of the job.
+func (p *jobPage) summarize(e display.Ending) error {
+	text := p.summary.Markdown(e, p.service.SummaryRoom())
+	if text == "" {
+		return nil
+	}
+	return p.service.Summarize(text)
+}
+
+// mark returns the annotation of a message, and reports whether its place is known.
+func (p *jobPage) mark(d stages.Diagnostic) (a ciservice.Annotation, found bool) {
+	a = ciservice.Annotation{Warning: d.Severity == stages.Warning, Title: "sluice", Message: display.Clean(d.Message)}
+	if d.URN != "" {
+		a.Title = string(d.URN.Type().Short()) + " " + d.URN.Name()
+	}
+	if file, line, column, ok := p.place(d); ok {
+		a.File, a.Line, a.Column = file, line, column
+		return a, true
+	}
+	return a, false
+}
+
+// said is the beginning of a message that says where in a file something is wrong: "Pulumi.yaml:6:18: ".
+var said = regexp.MustCompile(`^([^\s:][^:\n]*):(\d+)(?::(\d+))?: `)
+
+// place returns where the program says what a message is about.
+func (p *jobPage) place(d stages.Diagnostic) (file string, line, column int, found bool) {
+	if m := said.FindStringSubmatch(d.Message); m != nil {
+		file := m[1]
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(p.root, file)
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			line, _ := strconv.Atoi(m[2])
+			column, _ := strconv.Atoi(m[3])
+			return file, line, column, true
+		}
+	}
+	name, line, column, found := position(p.positions[d.URN])
+	return filepath.Join(p.root, filepath.FromSlash(name)), line, column, found
+}
+
+// position reads a recorded source position, "project:///src/index.ts#14,3".
+func position(recorded string) (file string, line, column int, found bool) {
+	path, found := strings.CutPrefix(recorded, "project:///")
+	file, at, _ := strings.Cut(path, "#")
+	lineText, columnText, _ := strings.Cut(at, ",")
+	line, _ = strconv.Atoi(lineText)
+	column, _ = strconv.Atoi(columnText)
+	return file, line, column, found && filepath.IsLocal(filepath.FromSlash(file))
+}

@@ -1,0 +1,227 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/maruel/natural"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Options define what a report is of.
+type Options struct {
+	Operation Operation
+	Limits    Limits
+	// Mask hides the secrets of a text that comes from somewhere else; nil hides nothing.
+	Mask func(string) string
+}
+
+// Builder collects the events of a preview or an operation. It is safe for concurrent use.
+type Builder struct {
+	o  Options
+	mu sync.Mutex // guards what follows
+
+	tree     *tree.Tree
+	steps    map[urn.URN][]Step
+	latest   map[urn.URN]stages.StepInfo // of each resource
+	messages map[urn.URN][]Message
+	unsaid   int // messages about no resource that are left out
+	policies []Violation
+	waves    []Waves
+	summary  *stages.Summary
+	stack    stages.StepInfo // the stack itself, for its outputs
+	last     time.Time       // of the last event
+	preview  bool
+}
+
+// NewBuilder begins a report.
+func NewBuilder(o Options) *Builder {
+	if o.Mask == nil {
+		o.Mask = func(text string) string { return text }
+	}
+	return &Builder{
+		o: o, tree: tree.New(), steps: map[urn.URN][]Step{}, latest: map[urn.URN]stages.StepInfo{}, messages: map[urn.URN][]Message{},
+		preview: o.Operation.Preview,
+	}
+}
+
+// Observe takes account of an event.
+func (b *Builder) Observe(e stages.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tree.Observe(e)
+	switch e := e.(type) {
+	case stages.StepStarted:
+		b.begin(e)
+	case stages.StepDone:
+		b.end(e.Step, e.At, false)
+	case stages.StepFailed:
+		b.end(e.Step, e.At, true)
+	case stages.Diagnostic:
+		b.diagnose(e)
+	case stages.PolicyViolation:
+		b.policies = append(b.policies, Violation{
+			URN: e.URN, Pack: e.Policy.Pack, Version: e.Policy.Version, Policy: e.Policy.Name, Level: e.Level.String(), Severity: e.Severity,
+			Text: b.text(e.Message),
+		})
+	case stages.DeletionWaves:
+		b.waves = append(b.waves, Waves{e.Root, e.Waves})
+	case stages.Summary:
+		b.summary = &e
+	}
+}
+
+// text is what is kept of a message.
+func (b *Builder) text(message string) string {
+	message = strings.TrimSpace(display.Clean(b.o.Mask(message)))
+	if most := b.o.Limits.Message; len(message) > most {
+		message = strings.ToValidUTF8(message[:most], "") + "…"
+	}
+	return message
+}
+
+func (b *Builder) begin(e stages.StepStarted) {
+	if e.Step.Internal {
+		return
+	}
+	b.last = e.At
+	b.note(e.Step)
+	if b.preview || !tree.IsCustom(e.Step) || e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace {
+		return
+	}
+	b.steps[e.Step.URN] = append(b.steps[e.Step.URN], Step{Operation: e.Step.Op, Began: e.At.UTC()})
+}
+
+func (b *Builder) end(s stages.StepInfo, at time.Time, failed bool) {
+	if s.Internal {
+		return
+	}
+	b.last = at
+	b.note(s)
+	steps := b.steps[s.URN]
+	i := slices.IndexFunc(steps, func(t Step) bool {
+		return t.Ended.IsZero() && (t.Operation == s.Op || t.Operation == stages.OpRefresh || s.Op == stages.OpReplace)
+	})
+	if i >= 0 {
+		steps[i].Ended, steps[i].Failed = at.UTC(), failed
+	}
+}
+
+// note keeps the step that knows most of a resource.
+func (b *Builder) note(s stages.StepInfo) {
+	if s.URN.IsRootStack() && s.New != nil {
+		b.stack = s
+	}
+	if was, known := b.latest[s.URN]; known && s.New == nil && was.New != nil {
+		return // an old copy goes
+	}
+	b.latest[s.URN] = s
+}
+
+func (b *Builder) diagnose(d stages.Diagnostic) {
+	if d.Ephemeral || d.Severity == stages.Debug || strings.TrimSpace(d.Message) == "" {
+		return
+	}
+	list := b.messages[d.URN]
+	if d.StreamID != 0 && len(list) > 0 && list[len(list)-1].Severity == d.Severity.String() && len(list[len(list)-1].Text) < b.o.Limits.Message {
+		list[len(list)-1].Text = b.text(list[len(list)-1].Text + "\n" + d.Message)
+		return
+	}
+	if len(list) >= b.o.Limits.Messages {
+		if d.URN == "" {
+			b.unsaid++
+		}
+		return
+	}
+	b.messages[d.URN] = append(list, Message{d.Severity.String(), b.text(d.Message)})
+}
+
+// Fail adds why the operation failed, unless that has been reported.
+func (b *Builder) Fail(message string) {
+	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: message}})
+}
+
+// Document makes the report. log is what was decided, nil if that is not known. It may be called in the middle of an operation.
+func (b *Builder) Document(log *why.Log, now time.Time) *Document {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := &Document{Version: Version, Operation: b.o.Operation, Resources: []Resource{}, Policies: b.policies, DeletionWaves: b.waves}
+	d.Operation.Sluice = sluice.Version
+	if d.Operation.Ended.IsZero() {
+		d.Operation.Ended = now.UTC()
+	}
+	d.Operation.Result = b.result(log)
+	if b.summary != nil {
+		d.Summary.MaybeCorrupt = b.summary.MaybeCorrupt
+	}
+	d.Messages = slices.Clone(b.messages[""])
+	w := writer{Builder: b, decided: decisionsOf(log), d: d}
+	w.resources()
+	w.counts()
+	w.outputs()
+	if !d.Operation.Preview {
+		d.CriticalPath = criticalPath(d.Resources)
+	}
+	if b.unsaid > 0 {
+		w.omitted().Messages = b.unsaid
+	}
+	return d
+}
+
+func (b *Builder) result(log *why.Log) Result {
+	switch {
+	case b.summary != nil && b.summary.Result != "":
+		return Result(b.summary.Result)
+	case log != nil && log.Result != "":
+		return Result(log.Result)
+	case slices.ContainsFunc(b.messages[""], func(m Message) bool { return m.Severity == stages.Error.String() }):
+		return Failed
+	}
+	return Interrupted
+}
+
+// decisionsOf returns the decision about each resource that tells most.
+func decisionsOf(log *why.Log) map[urn.URN]*why.Decision {
+	out := map[urn.URN]*why.Decision{}
+	if log == nil {
+		return out
+	}
+	for i := range log.Decisions {
+		d := &log.Decisions[i]
+		if was, known := out[d.URN]; !known || tells(d) > tells(was) {
+			out[d.URN] = d
+		}
+	}
+	return out
+}
+
+// tells orders the decisions about one resource by how much they tell.
+func tells(d *why.Decision) int {
+	switch d.Op {
+	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
+		return 0 // of an old copy
+	case stages.OpSame, stages.OpRemovePendingReplace, stages.OpRefresh:
+		return 1
+	}
+	return 2
+}
+
+// inOrder returns what is below a node in the order in which it is drawn: by types, then names.
+func inOrder(n *tree.Node) []*tree.Node {
+	out := slices.Collect(n.Children())
+	slices.SortFunc(out, func(a, b *tree.Node) int {
+		return cmp.Or(
+			natural.Compare(display.ShortType(a.URN.Type()), display.ShortType(b.URN.Type())),
+			natural.Compare(a.URN.Name(), b.URN.Name()), cmp.Compare(a.URN, b.URN))
+	})
+	return out
+}

@@ -1,0 +1,189 @@
+package reports
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+)
+
+func (w *writer) viewer() why.Viewer {
+	return why.Viewer{
+		IsSensitive: func(text string) bool { return w.o.Mask(text) != text },
+		Texts:       w.o.Limits.Text, Elements: w.o.Limits.Elements,
+	}
+}
+
+// changes returns the properties of a resource that change, and how many more there are.
+func (w *writer) changes(r *Resource) (out []Change, more int) {
+	s, seen := w.latest[r.URN]
+	decision := w.decided[r.URN]
+	if !seen {
+		if decision != nil {
+			return decided(decision), decision.More
+		}
+		return nil, 0
+	}
+	if n := w.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
+		s = n.Step // the step that says what changes
+	}
+	c := comparison{writer: w, step: s, viewer: w.viewer()}
+	var old, new property.Map
+	if s.Old != nil && r.Operation != stages.OpCreate {
+		old = s.Old.Inputs
+	}
+	if s.New != nil && r.Operation != stages.OpDelete && r.Operation != stages.OpDiscard {
+		new = s.New.Inputs
+	}
+	if r.Operation == stages.OpRefresh && s.Old != nil && s.New != nil {
+		old, new = s.Old.Outputs, s.New.Outputs
+	}
+	c.compare(old, new)
+	if decision != nil {
+		c.annotate(decision)
+	}
+	return c.out, c.more
+}
+
+// comparison collects the differences between two objects.
+type comparison struct {
+	*writer
+	step   stages.StepInfo
+	viewer why.Viewer
+	out    []Change
+	more   int
+}
+
+func (c *comparison) compare(old, new property.Map) {
+	var hidden []property.Path
+	if c.step.New != nil {
+		for _, text := range c.step.New.HideDiff {
+			if p, err := property.ParsePath(text); err == nil && len(p) > 0 {
+				hidden = append(hidden, p)
+			}
+		}
+	}
+	for d := range property.Diff(old, new, nil).Changes() {
+		if property.IsInternalName(d.Path[0].Key) {
+			continue
+		}
+		at := c.viewer.Visible(new, c.viewer.Visible(old, d.Path))
+		text := at.String()
+		if n := len(c.out); n > 0 && c.out[n-1].Path == text {
+			continue // another place within one secret
+		}
+		if len(c.out) == c.o.Limits.Changes {
+			c.more++
+			continue
+		}
+		change := Change{Path: text, Kind: Updated, Replaces: c.replaces(at)}
+		switch {
+		case len(at) == len(d.Path) && d.Kind == property.Added:
+			change.Kind = Added
+		case len(at) == len(d.Path) && d.Kind == property.Deleted:
+			change.Kind = Removed
+		}
+		if change.Hidden = slices.ContainsFunc(hidden, func(h property.Path) bool { return h.Contains(at) }); !change.Hidden {
+			change.Old, change.New = c.viewer.Pair(old, new, at)
+		}
+		c.out = append(c.out, change)
+	}
+}
+
+// replaces reports whether the provider has said that a place cannot change in place.
+func (c *comparison) replaces(at property.Path) bool {
+	for text, d := range c.step.DetailedDiff {
+		if p, err := property.ParsePath(text); err == nil && d.Kind.IsReplace() && (p.Contains(at) || at.Contains(p)) {
+			return true
+		}
+	}
+	return len(c.step.DetailedDiff) == 0 && slices.Contains(c.step.Keys, at[0].Key)
+}
+
+// annotate adds where new values come from, and the changes that only the provider has seen.
+func (c *comparison) annotate(d *why.Decision) {
+	at := make(map[string]int, len(c.out))
+	for i, change := range c.out {
+		at[change.Path] = i
+	}
+	for _, change := range decided(d) {
+		i, known := at[change.Path]
+		switch {
+		case known:
+			c.out[i].Origin, c.out[i].From = change.Origin, change.From
+			c.out[i].Replaces = c.out[i].Replaces || change.Replaces
+		case len(c.out) == c.o.Limits.Changes:
+			c.more++
+		default:
+			c.out = append(c.out, change)
+		}
+	}
+}
+
+// decided returns the changes of a decision.
+func decided(d *why.Decision) []Change {
+	var out []Change
+	for _, list := range [][]why.Change{d.Properties, d.Options} {
+		for _, c := range list {
+			out = append(out, Change{
+				Path: c.Path, Kind: kindOf(c), Replaces: isReplaceKind(c.Kind), Old: c.Old, New: c.New, Origin: c.Origin, From: c.From,
+			})
+		}
+	}
+	return out
+}
+
+func isReplaceKind(kind string) bool {
+	switch kind {
+	case "replace", "add-replace", "delete-replace", "update-replace":
+		return true
+	}
+	return false
+}
+
+func kindOf(c why.Change) ChangeKind {
+	switch {
+	case c.Old == nil && c.New != nil:
+		return Added
+	case c.Old != nil && c.New == nil:
+		return Removed
+	}
+	return Updated
+}
+
+// outputs writes the outputs of the stack: those that change, and those that stay.
+func (w *writer) outputs() {
+	var old, new property.Map
+	switch {
+	case w.summary != nil && w.summary.Outputs.Len()+w.summary.OldOutputs.Len() > 0:
+		old, new = w.summary.OldOutputs, w.summary.Outputs
+	case w.stack.New != nil:
+		new = w.stack.New.Outputs
+		if w.stack.Old != nil {
+			old = w.stack.Old.Outputs
+		}
+	}
+	viewer := w.viewer()
+	names := slices.Concat(old.Names(), new.Names())
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		path := property.Path{property.Key(name)}
+		c := Change{Path: path.String(), Kind: Updated}
+		was, had := old.Get(name)
+		is, has := new.Get(name)
+		switch {
+		case !had:
+			c.Kind = Added
+		case !has:
+			c.Kind = Removed
+		case property.Equal(was, is):
+			c.Kind = Same
+		}
+		c.Old, c.New = viewer.Pair(old, new, path)
+		if c.Kind == Same {
+			c.Old = nil
+		}
+		w.d.Outputs = append(w.d.Outputs, c)
+	}
+}

@@ -1,0 +1,129 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+)
+
+// line is one line of a diff: " ", "+" or "-", and a text without controls.
+type line struct{ sign, text string }
+
+// contextLines is how many equal lines are shown before and behind those that differ.
+const contextLines = 2
+
+// diffLines returns the lines that show a change.
+func diffLines(c Change) []line {
+	name := display.CleanLine(c.Path)
+	if c.Replaces {
+		name += " (forces replacement)"
+	}
+	if c.Hidden || c.Old == nil && c.New == nil {
+		return []line{{signOf(c.Kind), name + note(c)}}
+	}
+	old, oldLines := textOf(c.Old)
+	new, newLines := textOf(c.New)
+	if !oldLines && !newLines {
+		switch c.Kind {
+		case Added:
+			return []line{{"+", name + ": " + new + note(c)}}
+		case Removed:
+			return []line{{"-", name + ": " + old + note(c)}}
+		case Same:
+			return []line{{" ", name + ": " + new}}
+		}
+		if c.Old == nil || c.New == nil {
+			return []line{{"~", name + ": " + old + new + note(c)}}
+		}
+		return []line{{"-", name + ": " + old}, {"+", name + ": " + new + note(c)}}
+	}
+	out := []line{{signOf(c.Kind), name + ":" + note(c)}}
+	return append(out, differing(linesOf(c.Old, old), linesOf(c.New, new))...)
+}
+
+func signOf(k ChangeKind) string {
+	return map[ChangeKind]string{Added: "+", Removed: "-", Updated: "~", Same: " "}[k]
+}
+
+// note says what the lines do not: that values are not shown, or where a new one comes from.
+func note(c Change) string {
+	switch {
+	case c.Hidden:
+		return " (hidden)"
+	case len(c.From) > 0:
+		names := make([]string, 0, 3)
+		for i, u := range c.From {
+			if i == 3 {
+				names = append(names, fmt.Sprintf("%d others", len(c.From)-i))
+				break
+			}
+			names = append(names, display.CleanLine(u.Name()))
+		}
+		return "  ← " + strings.Join(names, ", ")
+	case c.Origin != "" && c.Origin != "program" && c.Origin != "resource":
+		return "  ← " + string(c.Origin)
+	}
+	return ""
+}
+
+// textOf returns a value on one line, and reports whether it is a text of several lines.
+func textOf(value json.RawMessage) (text string, several bool) {
+	if value == nil {
+		return "", false
+	}
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return display.CleanLine(string(value)), false
+	}
+	if s == "[secret]" || s == "[unknown]" {
+		return s, false
+	}
+	if strings.Contains(strings.TrimRight(s, "\n"), "\n") {
+		return "", true
+	}
+	return display.CleanLine(string(value)), false
+}
+
+// linesOf returns the lines of a text, or the one of another value.
+func linesOf(value json.RawMessage, text string) []string {
+	var s string
+	switch {
+	case value == nil:
+		return nil
+	case text != "" || json.Unmarshal(value, &s) != nil:
+		return []string{text}
+	}
+	return strings.Split(display.Clean(strings.TrimSuffix(s, "\n")), "\n")
+}
+
+// differing returns the part in which two texts differ, with some lines around it.
+func differing(old, new []string) []line {
+	head := 0
+	for head < min(len(old), len(new)) && old[head] == new[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(old), len(new))-head && old[len(old)-1-tail] == new[len(new)-1-tail] {
+		tail++
+	}
+	var out []line
+	add := func(sign string, lines []string) {
+		for _, text := range lines {
+			out = append(out, line{sign, "  " + text})
+		}
+	}
+	if head > contextLines {
+		out = append(out, line{" ", "  …"})
+	}
+	add(" ", old[max(head-contextLines, 0):head])
+	add("-", old[head:len(old)-tail])
+	add("+", new[head:len(new)-tail])
+	after := old[len(old)-tail:]
+	add(" ", after[:min(len(after), contextLines)])
+	if len(after) > contextLines {
+		out = append(out, line{" ", "  …"})
+	}
+	return out
+}

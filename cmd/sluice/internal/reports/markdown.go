@@ -1,0 +1,342 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+)
+
+// Bounds of parts of a report in Markdown, so that one does not take the room of all others.
+const (
+	maxDetail = 6_000 // bytes of the details of one resource
+	maxNames  = 200   // bytes of a name
+	maxLine   = 500   // bytes of a line of a diff
+	maxKinds  = 12    // kinds of resources that are only counted
+)
+
+// WriteMarkdown writes a comment for a pull request of at most limit bytes: what failed and what may lose something comes first, the
+// details are folded, and what has no room is counted.
+func WriteMarkdown(out io.Writer, d *Document, limit int) error {
+	m := markdown{d: d, left: limit}
+	_, err := io.WriteString(out, m.text())
+	return err
+}
+
+type markdown struct {
+	d    *Document
+	left int // bytes
+}
+
+// reserve is what is kept for the line about what has no room.
+const reserve = 1_000
+
+func (m *markdown) text() string {
+	var b strings.Builder
+	head := m.head()
+	m.left -= len(head) + reserve
+	b.WriteString(head)
+	b.WriteString(m.part(m.messages(), m.left/3))
+	resources := m.resources()
+	tail := m.part(m.policies(), m.left) + m.part(m.outputs(), m.left)
+	b.WriteString(resources)
+	b.WriteString(tail)
+	return b.String()
+}
+
+// part returns a text if there is room for it, else "".
+func (m *markdown) part(text string, most int) string {
+	if len(text) > min(most, m.left) {
+		return ""
+	}
+	m.left -= len(text)
+	return text
+}
+
+func (m *markdown) head() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n", markdownText(short(m.d.title())))
+	changes, unchanged := m.d.tally()
+	var counts []string
+	for _, c := range changes {
+		counts = append(counts, "**"+c.Text+"**")
+	}
+	if unchanged > 0 {
+		counts = append(counts, thousands(unchanged)+" unchanged")
+	}
+	if len(counts) == 0 {
+		counts = []string{"nothing changes"}
+	}
+	b.WriteString(strings.Join(counts, ", "))
+	if when := m.d.when(); when != "" {
+		b.WriteString(" — " + when)
+	}
+	b.WriteString("\n\n")
+	if m.d.Operation.Message != "" {
+		b.WriteString(quoted(markdownText(short(display.CleanLine(m.d.Operation.Message)))))
+	}
+	if m.d.Summary.MaybeCorrupt {
+		b.WriteString(quoted("The outcome of an operation on a resource is not known: refresh the stack."))
+	}
+	return b.String()
+}
+
+func quoted(text string) string { return "> " + text + "\n\n" }
+
+// short cuts a name that nobody reads as a whole.
+func short(text string) string {
+	if len(text) <= maxNames {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxNames], "") + "…"
+}
+
+// messages are the errors and warnings that are about no resource.
+func (m *markdown) messages() string {
+	var lines []line
+	for _, x := range m.d.Messages {
+		if x.Severity == "error" || x.Severity == "warning" {
+			lines = append(lines, said(x)...)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return fenced("", cutLines(lines, maxDetail))
+}
+
+// resources writes what changes: first as many lines as have room, then the details of as many of these as have room.
+func (m *markdown) resources() string {
+	all := m.d.byDanger()
+	rows := make([]string, 0, len(all))
+	for _, r := range all {
+		row := m.row(r)
+		if len(row)+2 > m.left {
+			break
+		}
+		m.left -= len(row)
+		rows = append(rows, row)
+	}
+	for i := range rows {
+		if folded := m.folded(all[i]); folded != "" && len(folded)-len(rows[i]) <= m.left {
+			m.left -= len(folded) - len(rows[i])
+			rows[i] = folded
+		}
+	}
+	out := strings.Join(rows, "")
+	if rest := all[len(rows):]; len(rest) > 0 {
+		out += "\n" + m.counted(rest)
+	}
+	if out != "" {
+		out += "\n"
+	}
+	return out
+}
+
+// row is a resource on one line.
+func (m *markdown) row(r *Resource) string {
+	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(m.d.fate(r))), code(short(display.ShortType(r.Type))), code(short(display.CleanLine(r.Name))))
+	if why := r.why(); why != "" {
+		text += " " + markdownText(short(why))
+	}
+	return text + "\n"
+}
+
+// folded is a resource with its details, "" if it has none.
+func (m *markdown) folded(r *Resource) string {
+	var lines []line
+	for _, c := range r.Changes {
+		lines = append(lines, diffLines(c)...)
+	}
+	if r.More > 0 {
+		lines = append(lines, line{" ", fmt.Sprintf("and %d more", r.More)})
+	}
+	var messages []line
+	if r.Error != "" {
+		messages = said(Message{"error", r.Error})
+	}
+	for _, x := range r.Messages {
+		messages = append(messages, said(x)...)
+	}
+	if len(lines)+len(messages) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", html.EscapeString(m.d.fate(r)),
+		html.EscapeString(short(display.ShortType(r.Type))), html.EscapeString(short(display.CleanLine(r.Name))), withCode(short(r.why())))
+	if r.Position != "" {
+		b.WriteString(code(display.CleanLine(r.Position)) + "\n\n")
+	}
+	if len(messages) > 0 {
+		b.WriteString(fenced("", cutLines(messages, maxDetail/2)))
+	}
+	if len(lines) > 0 {
+		b.WriteString(fenced("diff", cutLines(lines, maxDetail)))
+	}
+	return b.String() + "</details>\n\n"
+}
+
+// said returns the lines of a message.
+func said(m Message) []line {
+	var out []line
+	for text := range strings.SplitSeq(m.Severity+": "+m.Text, "\n") {
+		out = append(out, line{"", text})
+	}
+	return out
+}
+
+// counted says how many resources have no room, by what is done to them.
+func (m *markdown) counted(rest []*Resource) string {
+	kinds := map[string]int{}
+	for _, r := range rest {
+		kinds[display.Done(r.Operation, m.d.Operation.Preview)+" "+code(short(display.ShortType(r.Type)))]++
+	}
+	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
+		return cmp.Or(cmp.Compare(kinds[b], kinds[a]), cmp.Compare(a, b))
+	})
+	text := fmt.Sprintf("…and %s that have no room here: ", plural(len(rest), "resource", "resources"))
+	for i, name := range names {
+		part := thousands(kinds[name]) + " × " + name
+		if i == maxKinds || len(text)+len(part) > reserve-100 {
+			text += fmt.Sprintf("; and %s of other kinds", plural(countOf(kinds, names[i:]), "resource", "resources"))
+			break
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += part
+	}
+	return text + "\n"
+}
+
+func countOf(kinds map[string]int, names []string) int {
+	n := 0
+	for _, name := range names {
+		n += kinds[name]
+	}
+	return n
+}
+
+func (m *markdown) policies() string {
+	var b strings.Builder
+	for _, v := range m.d.Policies {
+		fmt.Fprintf(&b, "- **%s** %s %s: %s\n", v.Level, code(short(display.CleanLine(v.Policy))), code(short(subject(v.URN))),
+			markdownText(short(display.CleanLine(v.Text))))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "#### Policies\n\n" + b.String() + "\n"
+}
+
+func (m *markdown) outputs() string {
+	var lines []line
+	for _, c := range m.d.Outputs {
+		lines = append(lines, diffLines(c)...)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "<details><summary>Outputs</summary>\n\n" + fenced("diff", cutLines(lines, maxDetail)) + "</details>\n"
+}
+
+// cutLines returns the first lines that have room, each without what nobody reads to its end.
+func cutLines(lines []line, most int) []line {
+	var out []line
+	for i, l := range lines {
+		if len(l.text) > maxLine {
+			l.text = strings.ToValidUTF8(l.text[:maxLine], "") + "…"
+		}
+		if most -= len(l.sign) + len(l.text) + 2; most < 0 {
+			return append(out, line{" ", fmt.Sprintf("… %s more", plural(len(lines)-i, "line", "lines"))})
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// fenced writes lines as a block that nothing in them ends.
+func fenced(language string, lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		sign := l.sign
+		if sign == "~" {
+			sign = "!" // as hosts colour diffs
+		}
+		if sign != "" {
+			sign += " "
+		}
+		b.WriteString(strings.TrimRight(sign+l.text, " ") + "\n")
+	}
+	text := b.String()
+	fence := strings.Repeat("`", max(longestRun(text)+1, 3))
+	return fence + language + "\n" + text + fence + "\n\n"
+}
+
+// code writes a text on one line as it is.
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	mark := strings.Repeat("`", longestRun(text)+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return mark + text + mark
+}
+
+// longestRun returns the length of the longest run of backticks.
+func longestRun(text string) int {
+	longest, run := 0, 0
+	for _, r := range text {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// markdownText escapes a text of ours with names in it. What is in backticks is code; an odd one is none.
+func markdownText(text string) string {
+	return inCode(text, func(plain string) string {
+		var b strings.Builder
+		for _, r := range plain {
+			if strings.ContainsRune("\\*_[]<>~#|&!`", r) {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+			if r == '@' {
+				b.WriteString("<!-- -->") // nobody is mentioned
+			}
+		}
+		return b.String()
+	}, code)
+}
+
+// withCode escapes a text for HTML. What is in backticks is code.
+func withCode(text string) string {
+	return inCode(text, html.EscapeString, func(text string) string { return "<code>" + html.EscapeString(text) + "</code>" })
+}
+
+// inCode treats what is in backticks in another way than the rest.
+func inCode(text string, plain, code func(string) string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "`")
+		inner, after, closed := strings.Cut(rest, "`")
+		if !found || !closed || inner == "" {
+			b.WriteString(plain(text))
+			return b.String()
+		}
+		b.WriteString(plain(before) + code(inner))
+		text = after
+	}
+}

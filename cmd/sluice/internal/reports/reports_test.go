@@ -1,0 +1,341 @@
+package reports_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func requireGolden(t *testing.T, name, is string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(is), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), is)
+}
+
+func markdown(t *testing.T, d *reports.Document, limit int) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, reports.WriteMarkdown(&b, d, limit))
+	return b.String()
+}
+
+func page(t *testing.T, d *reports.Document) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, reports.WriteHTML(&b, d))
+	return b.String()
+}
+
+func TestADocumentHasWhatHappened(t *testing.T) {
+	d := built()
+	d.Operation.Sluice = "1.2.3"
+	var b strings.Builder
+	require.NoError(t, reports.WriteJSON(&b, d))
+	requireGolden(t, "update.json", b.String())
+	require.NotContains(t, b.String(), "hunter2")
+	require.NotContains(t, b.String(), "\u202e", "what nobody sees is written as an escape")
+	var again reports.Document
+	require.NoError(t, json.Unmarshal([]byte(b.String()), &again))
+	require.Equal(t, d.Resources[0].URN, again.Resources[0].URN)
+	require.Equal(t, named("aws:s3/bucket:Bucket", hostile), find(&again, hostile).URN, "an escape is the character")
+}
+
+func find(d *reports.Document, name string) *reports.Resource {
+	for i := range d.Resources {
+		if d.Resources[i].Name == name {
+			return &d.Resources[i]
+		}
+	}
+	return nil
+}
+
+func TestMarkdownPutsTroubleAndDangerFirst(t *testing.T) {
+	text := markdown(t, built(), reports.DefaultMarkdownLimit)
+	requireGolden(t, "update.md", text)
+	require.NotContains(t, text, "hunter2")
+}
+
+func TestMarkdownHasAtMostSoManyBytesAndEndsWhatItBegins(t *testing.T) {
+	small, big := built(), large(1500)
+	for limit := 2000; limit < 70_000; limit += 2999 {
+		for _, d := range []*reports.Document{small, big} {
+			text := markdown(t, d, limit)
+			require.LessOrEqual(t, len(text), limit)
+			requireWhole(t, text)
+		}
+	}
+	require.Contains(t, markdown(t, big, 20_000), "that have no room here: ")
+	require.NotContains(t, markdown(t, small, 65_000), "that have no room here: ")
+}
+
+// requireWhole requires that blocks and folded parts end.
+func requireWhole(t *testing.T, text string) {
+	t.Helper()
+	fence, folded := "", 0
+	for _, line := range strings.Split(text, "\n") {
+		ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence == "" && len(ticks) >= 3:
+			fence = ticks
+		case fence != "" && line == fence:
+			fence = ""
+		case fence != "":
+			require.False(t, strings.HasPrefix(strings.TrimSpace(line), fence), "this ends the block: %q", line)
+		case strings.HasPrefix(line, "<details>"):
+			folded++
+		case strings.HasPrefix(line, "</details>"):
+			folded--
+		}
+	}
+	require.Empty(t, fence)
+	require.Zero(t, folded)
+}
+
+func TestNamesCannotLeaveTheirPlace(t *testing.T) {
+	d := built()
+	text := markdown(t, d, reports.DefaultMarkdownLimit)
+	html := page(t, d)
+	for _, s := range []string{text, html} {
+		require.NotContains(t, s, "\u202e")
+		require.NotContains(t, s, "\x1b")
+	}
+	require.NotContains(t, html, "<script>alert")
+	require.Equal(t, 2, strings.Count(html, "</script>"), "those of the page itself")
+	require.NotContains(t, text, "@everyone", "nobody is mentioned")
+	inside := regexp.MustCompile("(?s)```+.*?\n```+\n").ReplaceAllString(text, "")
+	require.NotRegexp(t, "(?m)^[^`]*<script>", inside)
+}
+
+func TestAPageNeedsNothingElse(t *testing.T) {
+	html := page(t, built())
+	require.Contains(t, html, "default-src 'none'")
+	require.NotRegexp(t, `(?i)(src|href)\s*=|@import|url\(|fetch\(|XMLHttpRequest|https?://`, strings.ReplaceAll(strings.ReplaceAll(html, "http://new", ""), "http://old", ""))
+}
+
+func TestAnEventLogHasTheSameReport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	log, err := display.OpenEventLog(t.Context(), path)
+	require.NoError(t, err)
+	b := reports.NewBuilder(options())
+	for _, e := range events() {
+		log.Observe(e)
+		b.Observe(e)
+	}
+	require.NoError(t, log.Close())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	read, err := reports.ReadEventLog(t.Context(), bytes.NewReader(text))
+	require.NoError(t, err)
+	want := b.Document(nil, at(10))
+	for _, d := range []*reports.Document{want, read} { // what a log does not say, or not as exactly
+		d.Operation.Began, d.Operation.Ended, d.Operation.Message, d.Outputs = time.Time{}, time.Time{}, "", nil
+		for i := range d.Resources {
+			d.Resources[i].Error = ""
+		}
+	}
+	require.Equal(t, asJSON(t, want), asJSON(t, read))
+
+	cut := text[:bytes.Index(text, []byte("delete-replaced"))]
+	read, err = reports.ReadEventLog(t.Context(), bytes.NewReader(cut))
+	require.NoError(t, err)
+	require.Equal(t, reports.Interrupted, read.Operation.Result)
+	twice := append(bytes.Clone(text), text...)
+	read, err = reports.ReadEventLog(t.Context(), bytes.NewReader(twice))
+	require.NoError(t, err)
+	require.Len(t, read.Policies, 1, "the report is of the last operation in it")
+	_, err = reports.ReadEventLog(t.Context(), strings.NewReader("hello\n"))
+	require.ErrorContains(t, err, "there are no events")
+	_, err = reports.ReadEventLog(t.Context(), strings.NewReader(`{"sequence":0,"timestamp":1,"resourcePreEvent":{"metadata":{"urn":"x"}}}`+"\n"))
+	require.ErrorContains(t, err, "line 1 of the event log")
+}
+
+func asJSON(t *testing.T, d *reports.Document) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, reports.WriteJSON(&b, d))
+	return b.String()
+}
+
+func TestTextsWithKnownSecretsAreMasked(t *testing.T) {
+	o := options()
+	o.Mask = func(text string) string { return strings.ReplaceAll(text, "tiger", "[secret]") }
+	b := reports.NewBuilder(o)
+	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, resource("a", map[string]any{"text": "the tiger sleeps"}), stages.Reason{}), At: start})
+	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: named("aws:s3/bucket:Bucket", "a"), Message: "tiger"}})
+	b.Fail("no tiger")
+	text := asJSON(t, b.Document(nil, start))
+	require.NotContains(t, text, "tiger")
+	require.Contains(t, text, "no [secret]")
+}
+
+func TestTheCriticalPathIsWhatTheEndWaitedFor(t *testing.T) {
+	d := built()
+	var names []string
+	for _, s := range d.CriticalPath {
+		names = append(names, string(s.Operation)+" "+s.URN.Name())
+	}
+	require.Equal(t, []string{"delete old"}, names, "nothing had to be over before it")
+
+	b := reports.NewBuilder(options())
+	a, c := resource("a", nil), resource("c", nil, named("aws:s3/bucket:Bucket", "a"))
+	for _, s := range []struct {
+		step     stages.StepInfo
+		from, to float64
+	}{
+		{step(stages.OpCreate, nil, a, stages.Reason{}), 0, 2}, {step(stages.OpCreate, nil, resource("b", nil), stages.Reason{}), 0, 2.5},
+		{step(stages.OpCreate, nil, c, stages.Reason{}), 3, 5},
+	} {
+		for _, e := range taken(s.step, s.from, s.to) {
+			b.Observe(e)
+		}
+	}
+	require.Equal(t, []reports.PathStep{
+		{URN: a.URN, Operation: stages.OpCreate, Seconds: 2}, {URN: c.URN, Operation: stages.OpCreate, Waited: 1, Seconds: 2},
+	}, b.Document(nil, at(6)).CriticalPath)
+}
+
+func TestADocumentIsBounded(t *testing.T) {
+	o := options()
+	o.Limits.Bytes, o.Limits.Changes = 20_000, 5
+	b := reports.NewBuilder(o)
+	many := map[string]property.Value{}
+	for _, name := range strings.Split("abcdefghijkl", "") {
+		many[name] = property.String(strings.Repeat("long ", 1<<16))
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		r := resource(name, nil)
+		r.Inputs = property.NewMap(many)
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{}), At: start})
+	}
+	gone := resource("gone", nil)
+	gone.Inputs = property.NewMap(many)
+	b.Observe(stages.StepDone{Step: step(stages.OpDelete, gone, nil, stages.Reason{}), At: start})
+	d := b.Document(nil, start)
+	require.Less(t, len(asJSON(t, d)), 30_000)
+	require.Equal(t, 3, d.Omitted.Details)
+	require.Len(t, find(d, "gone").Changes, 5, "the most dangerous has its details")
+	require.Equal(t, 7, find(d, "gone").More)
+}
+
+func TestFilesThatCannotBeWrittenAreRefused(t *testing.T) {
+	folder := t.TempDir()
+	there := filepath.Join(folder, "there.md")
+	require.NoError(t, os.WriteFile(there, []byte("before"), 0o600))
+	f := reports.Files{Paths: []string{there, filepath.Join(folder, "new.JSON")}, Markdown: 3000}
+	require.NoError(t, f.Check())
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, left, 1, "a check leaves nothing")
+	require.NoError(t, f.Write(built()))
+	text, err := os.ReadFile(there)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "Update of shop/dev")
+	info, err := os.Stat(there)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "permissions stay")
+	for path, says := range map[string]string{
+		"x.txt": "must end in", "x": "must end in", filepath.Join(folder, "no", "x.md"): "no such file", "/proc/version/x.md": "not a directory",
+	} {
+		require.ErrorContains(t, reports.Files{Paths: []string{path}, Markdown: 3000}.Check(), says)
+	}
+}
+
+// chromium returns the command of a browser.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no Chromium on this machine: pages are not opened")
+	return ""
+}
+
+// opened is a page as a browser has it once its script has run.
+func opened(t *testing.T, html string) string {
+	t.Helper()
+	browser := chromium(t)
+	path := filepath.Join(t.TempDir(), "report.html")
+	require.NoError(t, os.WriteFile(path, []byte(html), 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+		"--user-data-dir="+t.TempDir(), "--window-size=1200,900", "--dump-dom", "file://"+path)
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestABrowserShowsThePage(t *testing.T) {
+	dom := opened(t, page(t, built()))
+	for _, text := range []string{
+		`<bdi class="name">web</bdi>`, `class="row delete critical"`, // of the timeline
+		`error: no quota &lt;/script&gt;`, // the failure is open
+		"7 shown, 1 unchanged hidden",
+	} {
+		require.True(t, strings.Contains(dom, text), text)
+	}
+	require.False(t, strings.Contains(dom, "<script>alert"))
+}
+
+func TestABrowserDrawsTheRowsInSight(t *testing.T) {
+	html := page(t, large(10_000))
+	dom := opened(t, html)
+	shown := regexp.MustCompile(`role="status">([^<]*)<`).FindStringSubmatch(dom)
+	require.Len(t, shown, 2)
+	require.Equal(t, "8,101 shown, 2,000 unchanged hidden", shown[1])
+	require.Less(t, strings.Count(dom, `role="treeitem"`), 100)
+	require.Less(t, strings.Count(dom, `role="listitem"`), 100)
+}
+
+func BenchmarkReport(b *testing.B) {
+	d := large(100_000)
+	for _, form := range []string{"md", "json", "html"} {
+		b.Run(form, func(b *testing.B) {
+			for b.Loop() {
+				var out bytes.Buffer
+				var err error
+				switch form {
+				case "md":
+					err = reports.WriteMarkdown(&out, d, reports.DefaultMarkdownLimit)
+				case "json":
+					err = reports.WriteJSON(&out, d)
+				default:
+					err = reports.WriteHTML(&out, d)
+				}
+				require.NoError(b, err)
+				b.ReportMetric(float64(out.Len())/1e6, "MB")
+			}
+		})
+	}
+	b.Run("document", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			large(100_000)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package reports
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ReadEventLog makes the report of an event log: of the last preview or operation in it. The log of an operation that was killed is
+// that of one that was interrupted.
+func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
+	b := NewBuilder(Options{Limits: DefaultLimits()})
+	var last time.Time
+	over := false
+	err := display.ReadEventLog(ctx, in, func(e display.LoggedEvent) {
+		if over { // the operation behind its preview
+			b, over = NewBuilder(Options{Limits: DefaultLimits()}), false
+		}
+		o := &b.o.Operation
+		if o.Began.IsZero() {
+			o.Began = e.At
+		}
+		switch e := e.Event.(type) {
+		case stages.Prelude:
+			o.Kind = e.Operation
+			b.preview = b.preview || e.IsPreview
+		case stages.StepStarted:
+			b.learn(e.Step.URN, e.Planning)
+		case stages.Summary:
+			b.preview = b.preview || e.IsPreview
+		case stages.Ended:
+			over = true
+		}
+		b.Observe(e.Event)
+		if last = e.At; b.last.After(last) {
+			last = b.last
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.o.Operation.Preview = b.preview
+	b.o.Operation.Ended = last
+	return b.Document(nil, last), nil
+}
+
+// learn takes from a step what a log does not say of the operation. The logs of Pulumi have no more.
+func (b *Builder) learn(u urn.URN, planning bool) {
+	o := &b.o.Operation
+	b.preview = b.preview || planning
+	if o.Stack == "" {
+		o.Stack, o.Project = u.Stack(), u.Project()
+	}
+}
+
+// OfDecisions makes the report of what `sluice why` knows of an operation: without times, messages and outputs.
+func OfDecisions(log *why.Log) *Document {
+	b := NewBuilder(Options{Limits: DefaultLimits(), Operation: Operation{
+		Kind: log.Operation, Preview: log.Preview, Project: log.Project, Stack: log.Stack, Began: log.Began.UTC(), Ended: log.Ended.UTC(),
+	}})
+	return b.Document(log, log.Ended)
+}
+
+// OfHistory makes the report of an entry of the history of a stack: its counts.
+func OfHistory(project, stack string, u backend.Update) *Document {
+	d := NewBuilder(Options{Limits: DefaultLimits(), Operation: Operation{
+		Kind: u.Kind, Project: project, Stack: stack, Message: u.Message, Began: u.Started().UTC(), Ended: u.Ended().UTC(),
+	}}).Document(nil, u.Ended())
+	d.Operation.Result = Result(u.Result)
+	for op, n := range u.ResourceChanges {
+		d.Summary.Changes[stages.Op(op)] = n
+	}
+	return d
+}

@@ -1,0 +1,162 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// title says what the report is of: "Preview of update of shop/dev: succeeded".
+func (d *Document) title() string {
+	what := d.Operation.Kind
+	if what == "" {
+		what = "operation"
+	}
+	if d.Operation.Preview {
+		what = "preview of " + what
+	}
+	if d.Operation.Stack != "" {
+		what += " of " + display.CleanLine(d.Operation.Project) + "/" + display.CleanLine(d.Operation.Stack)
+	}
+	return strings.ToUpper(what[:1]) + what[1:] + ": " + string(d.Operation.Result)
+}
+
+// when says when it happened, and how long it took.
+func (d *Document) when() string {
+	o := d.Operation
+	if o.Began.IsZero() {
+		return ""
+	}
+	return o.Began.UTC().Format("2006-01-02 15:04:05 UTC") + ", " + took(o.Ended.Sub(o.Began))
+}
+
+func took(d time.Duration) string {
+	if d < 10*time.Second {
+		return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 2, 64) + "s"
+	}
+	return d.Round(time.Second).String()
+}
+
+// fate says what has become of a resource: "created", "to be created", "creating failed".
+func (d *Document) fate(r *Resource) string {
+	switch r.Status {
+	case Failing:
+		if r.Operation == stages.OpSame {
+			return "failed"
+		}
+		if d.Operation.Preview {
+			return display.Done(r.Operation, true) + " failed"
+		}
+		return display.Doing(r.Operation) + " failed"
+	case Unfinished:
+		return display.Doing(r.Operation) + " (the end is not known)"
+	case Skipped:
+		return display.Done(r.Operation, true) + " skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+	case NotReached:
+		return display.Done(r.Operation, true) + " not reached"
+	case Unchanged:
+		return "unchanged"
+	}
+	return display.Done(r.Operation, d.Operation.Preview)
+}
+
+// count is a number of resources with the same operation, or in the same trouble.
+type count struct {
+	Op   stages.Op // "" is trouble
+	Text string    // "12 to delete"
+	N    int
+}
+
+// troubles are the statuses of resources with which something went wrong.
+var troubles = [...]struct {
+	status Status
+	text   string
+}{
+	{Failing, "failed"}, {Unfinished, "with an unknown end"}, {Skipped, "skipped"}, {NotReached, "not reached"},
+}
+
+// tally returns the counts of the summary, troubles first, then the most dangerous, and the number of resources that stay as they are.
+func (d *Document) tally() (changes []count, unchanged int) {
+	for _, t := range troubles {
+		if n := d.Summary.Statuses[t.status]; n > 0 {
+			changes = append(changes, count{"", thousands(n) + " " + t.text, n})
+		}
+	}
+	for _, op := range slices.Concat(display.ByDanger(), []stages.Op{stages.OpReadReplacement}) {
+		n := d.Summary.Changes[op]
+		if n == 0 {
+			continue
+		}
+		text := thousands(n) + " " + display.Done(op, d.Operation.Preview)
+		if d.Operation.Preview {
+			text = thousands(n) + " to " + display.Done(op, true)
+		}
+		changes = append(changes, count{op, text, n})
+	}
+	return changes, d.Summary.Changes[stages.OpSame]
+}
+
+// thousands writes a number: "12,345".
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// byDanger returns the resources that do not stay as they are, most dangerous first.
+func (d *Document) byDanger() []*Resource {
+	var out []*Resource
+	for i := range d.Resources {
+		if d.Resources[i].Status != Unchanged {
+			out = append(out, &d.Resources[i])
+		}
+	}
+	danger := dangerOf()
+	slices.SortStableFunc(out, func(a, b *Resource) int { return danger(a) - danger(b) })
+	return out
+}
+
+// subject names a resource: its type and name.
+func subject(u urn.URN) string {
+	return display.ShortType(u.Type()) + " " + display.CleanLine(u.Name())
+}
+
+// why is the reason of a resource on one line, "" if there is none to be given.
+func (r *Resource) why() string {
+	if r.Reason == nil || r.Reason.Kind == stages.ReasonNew {
+		return ""
+	}
+	return display.CleanLine(r.Reason.Text)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%s %s", thousands(n), many)
+}
+
+// typeCount is a number of resources of one type.
+type typeCount struct {
+	typ urn.Type
+	n   int
+}
+
+// sortedCounts returns counts of types, the largest first.
+func sortedCounts(m map[urn.Type]int) []typeCount {
+	out := make([]typeCount, 0, len(m))
+	for typ, n := range m {
+		out = append(out, typeCount{typ, n})
+	}
+	slices.SortFunc(out, func(a, b typeCount) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.typ, b.typ)) })
+	return out
+}

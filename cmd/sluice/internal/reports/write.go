@@ -1,0 +1,227 @@
+package reports
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// writer makes a document of what a builder has collected.
+type writer struct {
+	*Builder
+	decided map[urn.URN]*why.Decision
+	d       *Document
+}
+
+func (w *writer) omitted() *Omitted {
+	if w.d.Omitted == nil {
+		w.d.Omitted = &Omitted{}
+	}
+	return w.d.Omitted
+}
+
+// resources writes the resources that events were about, then those that only decisions were about, then details as far as there is room.
+func (w *writer) resources() {
+	var walk func(n *tree.Node, parent urn.URN)
+	walk = func(n *tree.Node, parent urn.URN) {
+		for _, c := range inOrder(n) {
+			w.d.Resources = append(w.d.Resources, w.resource(c, parent))
+			walk(c, c.URN)
+		}
+	}
+	walk(w.tree.Top, "")
+	for _, u := range slices.Sorted(maps.Keys(w.decided)) {
+		if d := w.decided[u]; w.tree.Node(u) == nil && !d.Internal {
+			w.d.Resources = append(w.d.Resources, w.unseen(d))
+		}
+	}
+	order := make([]int, len(w.d.Resources))
+	for i := range order {
+		order[i] = i
+	}
+	danger := dangerOf()
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(danger(&w.d.Resources[a]), danger(&w.d.Resources[b]))
+	})
+	left := w.o.Limits.Bytes
+	for _, i := range order {
+		if r := &w.d.Resources[i]; !w.detail(r, &left) {
+			w.omitted().Details++
+		}
+	}
+}
+
+// dangerOf returns a function that orders resources: what failed comes first, then what may lose something, last what stays as it is.
+func dangerOf() func(*Resource) int {
+	ranks := map[stages.Op]int{}
+	for i, op := range display.ByDanger() {
+		ranks[op] = i + 1
+	}
+	return func(r *Resource) int {
+		switch rank, known := ranks[r.Operation]; {
+		case r.Status == Failing, r.Status == Unfinished:
+			return 0
+		case r.Status == Unchanged || !known:
+			return len(ranks) + 1
+		default:
+			return rank
+		}
+	}
+}
+
+func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
+	s := w.latest[n.URN]
+	r := Resource{
+		URN: n.URN, Type: n.URN.Type(), Name: n.URN.Name(), Parent: parent, Operation: cmp.Or(n.Step.Op, stages.OpSame), Status: w.status(n),
+		Steps: slices.Clone(w.steps[n.URN]), // the operation may go on
+	}
+	if state := cmp.Or(s.New, s.Old); state != nil {
+		r.Component, r.Protected, r.ID = !state.Custom, state.Protect, state.ID
+		r.Position = position(state.SourcePosition)
+		r.DependsOn = slices.DeleteFunc(slices.Clone(state.Dependencies), func(u urn.URN) bool { return u == parent })
+	}
+	for _, t := range r.Steps {
+		if r.Began.IsZero() {
+			r.Began = t.Began
+		}
+		if t.Ended.After(r.Ended) {
+			r.Ended = t.Ended
+		}
+	}
+	if n.Err != nil {
+		if r.Error = w.text(n.Err.Error()); w.isSaid(r.URN, r.Error) {
+			r.Error = ""
+		}
+	}
+	w.explain(&r, n.Step)
+	return r
+}
+
+// isSaid reports whether a message about a resource has a text in it.
+func (w *writer) isSaid(u urn.URN, text string) bool {
+	return slices.ContainsFunc(w.messages[u], func(m Message) bool { return strings.Contains(m.Text, text) })
+}
+
+// position turns "project:///src/index.ts#14,3" into what people write: "src/index.ts:14".
+func position(recorded string) string {
+	file, place, _ := strings.Cut(strings.TrimPrefix(recorded, "project:///"), "#")
+	line, _, _ := strings.Cut(place, ",")
+	if line == "" {
+		return file
+	}
+	return file + ":" + line
+}
+
+func (w *writer) status(n *tree.Node) Status {
+	switch {
+	case n.Status == tree.Failed:
+		return Failing
+	case n.Status == tree.Running:
+		return Unfinished
+	case n.Step.Op == stages.OpSame || n.Status == tree.Unseen:
+		return Unchanged
+	case w.preview:
+		return Planned
+	}
+	return Done
+}
+
+// unseen is a resource that no event was about: it was not reached or skipped, or there are no events.
+func (w *writer) unseen(d *why.Decision) Resource {
+	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Operation: d.Op, Position: d.Position}
+	switch {
+	case d.Fate == stages.FateFailed:
+		r.Status = Failing
+	case d.Op == stages.OpSame:
+		r.Status = Unchanged
+	case w.preview:
+		r.Status = Planned
+	default:
+		r.Status = Done
+	}
+	w.explain(&r, stages.StepInfo{})
+	return r
+}
+
+// explain writes the reason: as it was decided or, if that is not known, as the step has it.
+func (w *writer) explain(r *Resource, s stages.StepInfo) {
+	reason := s.Reason
+	out := Reason{}
+	d := w.decided[r.URN]
+	if d != nil {
+		reason = stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order}
+		out.Causes, out.Roots = d.Causes, d.Roots
+		r.Position = cmp.Or(d.Position, r.Position)
+		switch d.Fate {
+		case stages.FateSkipped:
+			r.Status, r.FailedDependency = Skipped, d.FailedDependency
+		case stages.FateNotReached:
+			r.Status = NotReached
+		}
+	} else if reason.Cause != "" {
+		out.Causes = []urn.URN{reason.Cause}
+	}
+	if reason.Kind == stages.ReasonNone {
+		return
+	}
+	out.Kind, out.Text, out.Properties, out.DecidedBy = reason.Kind, reason.Clause(), reason.Properties, reason.By
+	if r.Status == Unchanged && len(out.Causes) == 0 {
+		return // nothing is worth being explained
+	}
+	r.Reason = &out
+}
+
+// detail writes what changes and what was said about a resource. It reports false if there is no room.
+func (w *writer) detail(r *Resource, left *int) bool {
+	messages := slices.Clone(w.messages[r.URN])
+	var changes []Change
+	more := 0
+	if r.Status != Unchanged {
+		changes, more = w.changes(r)
+	}
+	size := 0
+	for _, m := range messages {
+		size += len(m.Text) + 30
+	}
+	for _, c := range changes {
+		size += len(c.Path) + len(c.Old) + len(c.New) + 40
+	}
+	if size > *left {
+		return false
+	}
+	*left -= size
+	r.Messages, r.Changes, r.More = messages, changes, more
+	return true
+}
+
+func (w *writer) counts() {
+	s := &w.d.Summary
+	s.Changes, s.Types, s.Statuses = map[stages.Op]int{}, map[stages.Op]map[urn.Type]int{}, map[Status]int{}
+	for i := range w.d.Resources {
+		r := &w.d.Resources[i]
+		s.Statuses[r.Status]++
+		switch r.Status { // without a summary only what has come about is counted
+		case Planned, Done, Unchanged:
+			if w.summary == nil {
+				s.Changes[r.Operation]++
+			}
+		}
+		if r.Status == Unchanged {
+			continue
+		}
+		if s.Types[r.Operation] == nil {
+			s.Types[r.Operation] = map[urn.Type]int{}
+		}
+		s.Types[r.Operation][r.Type]++
+	}
+	if w.summary != nil {
+		maps.Copy(s.Changes, w.summary.Changes)
+	}
+}

@@ -1,0 +1,165 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// ErrInterrupted says that the user has pressed Ctrl-C at a question.
+var ErrInterrupted = errors.New("interrupted")
+
+// Choose asks which of the answers the user wants, and returns its index: with arrow keys or the beginning of its text where the terminal can be
+// drawn on, else by its number or text. usual is the answer that is chosen if the user only presses Enter. When ctx is done, a question that
+// is drawn is taken back.
+func Choose(ctx context.Context, t *Terminal, question string, answers []string, usual int) (int, error) {
+	if !t.Drawable() {
+		return chooseByLine(t, question, answers, usual)
+	}
+	q := &choice{question: question, answers: answers, at: usual, usual: usual}
+	if err := t.Draw(ctx, q); err != nil {
+		return 0, err
+	}
+	if q.end != chosen {
+		return 0, ErrInterrupted
+	}
+	return q.at, nil
+}
+
+func chooseByLine(t *Terminal, question string, answers []string, usual int) (int, error) {
+	for i, a := range answers {
+		fmt.Fprintf(t.Out, "%3d  %s\n", i+1, a)
+	}
+	for {
+		answer, err := t.Ask(fmt.Sprintf("%s [number or text] (%s): ", question, answers[usual]))
+		if err != nil || answer == "" {
+			return usual, err
+		}
+		if i := slices.Index(answers, ByNumber(answer, answers)); i >= 0 {
+			return i, nil
+		}
+		fmt.Fprintf(t.Err, "%q is none of the answers\n", answer)
+	}
+}
+
+// ByNumber returns the name that an answer has the number of in a list, which begins with 1; any other answer is returned as it is.
+func ByNumber(answer string, names []string) string {
+	if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(names) {
+		return names[i-1]
+	}
+	return answer
+}
+
+// ending is how a question has ended.
+type ending int
+
+const (
+	unanswered ending = iota
+	chosen
+	interrupted
+)
+
+// choice is a question with answers below each other.
+type choice struct {
+	question  string
+	answers   []string
+	at, usual int
+	typed     string // the beginning of an answer
+	end       ending
+	width     int
+	height    int // 0 until it is known
+}
+
+// Init implements [tea.Model].
+func (*choice) Init() tea.Cmd { return nil }
+
+// Update implements [tea.Model].
+func (c *choice) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		c.width, c.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		return c, c.press(msg)
+	}
+	return c, nil
+}
+
+func (c *choice) press(key tea.KeyPressMsg) tea.Cmd {
+	typed := ""
+	switch key.String() {
+	case "ctrl+c":
+		c.end = interrupted
+		return tea.Quit
+	case "ctrl+z":
+		return tea.Suspend
+	case "enter", "ctrl+j": // some terminals send a line feed
+		c.end = chosen
+		return tea.Quit
+	case "up":
+		c.at = (c.at + len(c.answers) - 1) % len(c.answers)
+	case "down", "tab":
+		c.at = (c.at + 1) % len(c.answers)
+	case "backspace", "esc":
+		c.at = c.usual
+	default:
+		typed = c.typed + strings.ToLower(key.Text)
+		c.at = c.find(typed)
+	}
+	c.typed = typed
+	return nil
+}
+
+// find returns the answer that begins with a text, else the usual one.
+func (c *choice) find(text string) int {
+	for i, a := range c.answers {
+		if text != "" && strings.HasPrefix(a, text) {
+			return i
+		}
+	}
+	return c.usual
+}
+
+// View implements [tea.Model].
+func (c *choice) View() tea.View {
+	if c.end == chosen {
+		return tea.NewView(bold.Render(c.question) + " " + c.answers[c.at] + "\n")
+	}
+	lines := []string{bold.Render(c.question) + faint.Render("  ↑↓ or type, then enter")}
+	first, last := c.window()
+	for i := first; i < last; i++ {
+		if i == c.at {
+			lines = append(lines, "> "+bold.Render(c.answers[i]))
+			continue
+		}
+		lines = append(lines, "  "+c.answers[i])
+	}
+	if hidden := len(c.answers) - (last - first); hidden > 0 {
+		lines = append(lines, faint.Render(fmt.Sprintf("  %d more", hidden)))
+	}
+	for i, text := range lines {
+		lines[i] = ansi.Truncate(text, max(c.width-1, 1), "…")
+	}
+	return tea.NewView(strings.Join(lines, "\n") + "\n")
+}
+
+var (
+	bold  = lipgloss.NewStyle().Bold(true)
+	faint = lipgloss.NewStyle().Faint(true)
+)
+
+// window returns which answers have room on the screen: the one that is marked is among them.
+func (c *choice) window() (first, last int) {
+	room := len(c.answers)
+	if c.height > 0 && room > c.height-2 {
+		room = max(c.height-3, 1)
+	}
+	first = min(max(c.at-room/2, 0), len(c.answers)-room)
+	return first, first + room
+}

@@ -1,0 +1,74 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+)
+
+func press(c *choice, keys ...string) {
+	for _, k := range keys {
+		msg := tea.KeyPressMsg{Text: k, Code: []rune(k)[0]}
+		switch k {
+		case "down":
+			msg = tea.KeyPressMsg{Code: tea.KeyDown}
+		case "enter":
+			msg = tea.KeyPressMsg{Code: tea.KeyEnter}
+		}
+		c.Update(msg)
+	}
+}
+
+func TestAnswersAreChosenByKeysAndByTheirBeginnings(t *testing.T) {
+	for about, c := range map[string]struct {
+		keys []string
+		want int
+		end  ending
+	}{
+		"enter is no":                 {[]string{"enter"}, 1, chosen},
+		"as it was typed before":      {[]string{"y", "e", "s", "enter"}, 0, chosen},
+		"arrows":                      {[]string{"down", "enter"}, 2, chosen},
+		"around the end":              {[]string{"down", "down", "down", "enter"}, 0, chosen},
+		"what is no answer counts no": {[]string{"y", "x", "enter"}, 1, chosen},
+		"not answered yet":            {[]string{"y"}, 0, unanswered},
+	} {
+		t.Run(about, func(t *testing.T) {
+			q := &choice{question: "Go?", answers: []string{"yes", "no", "details", "save the plan"}, at: 1, usual: 1}
+			press(q, c.keys...)
+			require.Equal(t, c.want, q.at)
+			require.Equal(t, c.end, q.end)
+		})
+	}
+}
+
+func TestTheMarkedAnswerIsInSight(t *testing.T) {
+	var answers []string
+	for i := range 100 {
+		answers = append(answers, fmt.Sprintf("stack%02d", i))
+	}
+	for at := range answers {
+		for height := 4; height < 110; height += 7 {
+			c := &choice{question: "Which?", answers: answers, at: at}
+			c.Update(tea.WindowSizeMsg{Width: 40, Height: height})
+			shown := ansi.Strip(c.View().Content)
+			require.Contains(t, shown, "> "+answers[at]+"\n")
+			require.LessOrEqual(t, strings.Count(shown, "\n"), height)
+		}
+	}
+}
+
+func TestWithoutAScreenAnAnswerIsChosenByNumberOrText(t *testing.T) {
+	for typed, want := range map[string]int{"\n": 1, "1\n": 0, "details\n": 2, "7\nno such\n3\n": 2} {
+		var out bytes.Buffer
+		term := New(Streams{In: strings.NewReader(typed), Out: &out, Err: &out})
+		at, err := Choose(t.Context(), term, "Go?", []string{"yes", "no", "details"}, 1)
+		require.NoError(t, err)
+		require.Equal(t, want, at)
+		require.Contains(t, out.String(), "  3  details\nGo? [number or text] (no): ")
+	}
+}

@@ -1,0 +1,324 @@
+package timing
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// File writes spans as a trace that Perfetto and the tracing page of Chrome open: a JSON array of events, as the Trace Event Format
+// has it. An array that is not closed can be opened too, so the file is of use whenever the process ends.
+//
+// Each event is written when it is known. What is kept is where the slices are to which arrows may be drawn.
+type File struct {
+	out     *bufio.Writer
+	closer  io.Closer
+	now     func() time.Time
+	err     error // the first that a write had
+	written int
+	flushed time.Time
+	origin  time.Time // what times are counted from
+
+	processes map[string]*process
+	under     map[trace.SpanID]slice // spans that are drawn and not over
+	open      map[*span]bool         // the same spans
+	last      map[trace.SpanID]slice // the last slice of each resource, by the span that links name
+	arrows    uint64
+
+	resources, calls gauge
+	limits           map[string]*gauge
+}
+
+// process is a group of tracks.
+type process struct {
+	id      int
+	threads map[string]*group
+	tracks  int
+}
+
+// group is tracks of one kind, as many as are needed at once.
+type group struct {
+	lanes
+	first []int // the number of the thread of each lane
+}
+
+// slice is a place in the picture.
+type slice struct {
+	pid, tid   int
+	of         *group // nil if it takes no lane
+	lane       int
+	start, end int64 // in nanoseconds since the origin
+}
+
+// event is an event of the format. Its times are in microseconds.
+type event struct {
+	Name     string `json:"name"`
+	Category string `json:"cat,omitempty"`
+	Phase    string `json:"ph"`
+	At       micros `json:"ts"`
+	Duration micros `json:"dur,omitempty"`
+	Process  int    `json:"pid"`
+	Thread   int    `json:"tid"`
+	ID       uint64 `json:"id,omitempty"`
+	Binding  string `json:"bp,omitempty"`
+	Args     any    `json:"args,omitempty"`
+}
+
+// micros is a time in nanoseconds that is written in microseconds.
+type micros int64
+
+func (m micros) MarshalJSON() ([]byte, error) {
+	text := strconv.AppendInt(nil, int64(m)/1000, 10)
+	if rest := int64(m) % 1000; rest != 0 {
+		text = fmt.Appendf(text, ".%03d", rest)
+	}
+	return text, nil
+}
+
+// CreateFile begins a trace in a file, which it replaces. The error says why it cannot be written.
+func CreateFile(path string) (*File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return newFile(f, time.Now), nil
+}
+
+func newFile(to io.WriteCloser, now func() time.Time) *File {
+	f := &File{
+		out: bufio.NewWriterSize(to, 1<<16), closer: to, now: now, flushed: now(), processes: map[string]*process{},
+		under: map[trace.SpanID]slice{}, open: map[*span]bool{}, last: map[trace.SpanID]slice{}, limits: map[string]*gauge{},
+	}
+	f.resources.name, f.calls.name = "resources", "calls of providers"
+	return f
+}
+
+// Close ends the trace. It is called when all spans have ended; those that have not end now. The error is the first that writing had.
+func (f *File) Close() error {
+	rest := make([]*span, 0, len(f.open))
+	for s := range f.open {
+		rest = append(rest, s)
+	}
+	slices.SortFunc(rest, func(a, b *span) int { return a.start.Compare(b.start) })
+	for _, s := range rest {
+		s.end, s.unfinished = f.now(), true
+		f.ended(s)
+	}
+	for _, g := range f.gauges() {
+		f.plot(g)
+	}
+	if f.written == 0 {
+		f.write("[")
+	}
+	f.write("\n]\n")
+	f.note(f.out.Flush())
+	f.note(f.closer.Close())
+	return f.err
+}
+
+func (f *File) note(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *File) write(text string) {
+	if f.err == nil {
+		_, err := f.out.WriteString(text)
+		f.note(err)
+	}
+}
+
+// flushEvery is how much of a trace is lost at most when the process is killed.
+const flushEvery = time.Second
+
+func (f *File) emit(e event) {
+	if f.err != nil {
+		return
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		f.note(err)
+		return
+	}
+	before := ",\n"
+	if f.written == 0 {
+		before = "[\n"
+	}
+	f.written++
+	f.write(before)
+	f.write(string(text))
+	if now := f.now(); now.Sub(f.flushed) >= flushEvery {
+		f.flushed = now
+		f.note(f.out.Flush())
+	}
+}
+
+func (f *File) at(t time.Time) int64 { return max(0, t.Sub(f.origin).Nanoseconds()) }
+
+// process returns the group of tracks that has a name, and makes it if need be.
+func (f *File) process(name string) *process {
+	p := f.processes[name]
+	if p == nil {
+		p = &process{id: len(f.processes) + 1, threads: map[string]*group{}}
+		f.processes[name] = p
+		f.emit(event{Name: "process_name", Phase: "M", Process: p.id, Args: map[string]any{"name": name}})
+		f.emit(event{Name: "process_sort_index", Phase: "M", Process: p.id, Args: map[string]any{"sort_index": p.id}})
+	}
+	return p
+}
+
+// track takes a free track of a kind.
+func (f *File) track(in, kind string) slice {
+	p := f.process(in)
+	g := p.threads[kind]
+	if g == nil {
+		g = &group{}
+		p.threads[kind] = g
+	}
+	n := g.take()
+	if n == len(g.first) {
+		p.tracks++
+		g.first = append(g.first, p.tracks)
+		name := kind
+		if n > 0 || kind == workerTrack || kind == callTrack {
+			name = fmt.Sprintf("%s %d", kind, n+1)
+		}
+		f.emit(event{Name: "thread_name", Phase: "M", Process: p.id, Thread: p.tracks, Args: map[string]any{"name": name}})
+		f.emit(event{Name: "thread_sort_index", Phase: "M", Process: p.id, Thread: p.tracks, Args: map[string]any{"sort_index": p.tracks}})
+	}
+	return slice{pid: p.id, tid: g.first[n], of: g, lane: n}
+}
+
+// The names of tracks.
+const (
+	engineProcess = "sluice"
+	workerProcess = "workers"
+	workerTrack   = "worker"
+	callTrack     = "call"
+)
+
+// place returns the track of a span; false if it is not drawn.
+func (f *File) place(s *span) (slice, bool) {
+	switch s.kind {
+	case kindCommand, kindOperation:
+		return f.track(engineProcess, s.name), true
+	case kindPhase, kindOther:
+		return f.track(engineProcess, "phases"), true
+	case kindProgram:
+		return f.track(engineProcess, "program"), true
+	case kindPlugin:
+		return f.track(engineProcess, "starts of plugins"), true
+	case kindStep:
+		return f.track(workerProcess, workerTrack), true
+	case kindCall:
+		return f.track("provider "+s.provides(), callTrack), true
+	}
+	return slice{}, false
+}
+
+func (f *File) began(s *span) {
+	if f.origin.IsZero() {
+		f.origin = s.start
+	}
+	if at, drawn := f.place(s); drawn {
+		at.start = f.at(s.start)
+		f.under[s.id], f.open[s] = at, true
+		f.drawArrows(s, at)
+	}
+	f.plotChange(s, 1, s.start)
+}
+
+func (f *File) ended(s *span) {
+	f.plotChange(s, -1, s.end)
+	at, drawn := f.under[s.id]
+	if !drawn {
+		return
+	}
+	delete(f.under, s.id)
+	delete(f.open, s)
+	at.of.free(at.lane)
+	at.end = max(f.at(s.end), at.start+1)
+	f.emit(event{
+		Name: s.title(), Category: s.category(), Phase: "X", At: micros(at.start), Duration: micros(at.end - at.start),
+		Process: at.pid, Thread: at.tid, Args: s.arguments(),
+	})
+	if s.resource != nil {
+		at.of = nil
+		f.last[s.resource.id] = at
+	}
+}
+
+// drawArrows draws arrows to the first slice of a resource, from the last ones of what it came after.
+func (f *File) drawArrows(s *span, to slice) {
+	of := s.resource
+	if of == nil || of.flows {
+		return
+	}
+	of.flows = true
+	for _, l := range of.links() {
+		from, known := f.last[l.SpanContext.SpanID()]
+		if !known || from.end > to.start+1 {
+			continue
+		}
+		f.arrows++
+		arrow := event{Name: "dependency", Category: "dependency", ID: f.arrows}
+		begin, end := arrow, arrow
+		begin.Phase, begin.At, begin.Process, begin.Thread = "s", micros(from.end-1), from.pid, from.tid // within the slice
+		end.Phase, end.At, end.Process, end.Thread, end.Binding = "f", micros(to.start), to.pid, to.tid, "e"
+		f.emit(begin)
+		f.emit(end)
+	}
+}
+
+// title is what a slice is called: "create web", "Check web".
+func (s *span) title() string {
+	name := s.name
+	switch {
+	case s.kind == kindCall:
+		name = s.method
+	case s.kind == kindPlugin && s.pkg != "":
+		return name + " " + s.pkg
+	}
+	switch {
+	case s.urn != "":
+		return name + " " + s.urn.Name()
+	case s.kind == kindCall && s.typ != "":
+		return name + " " + string(s.typ)
+	}
+	return name
+}
+
+func (s *span) category() string {
+	switch s.kind {
+	case kindCall:
+		return "provider"
+	case kindStep:
+		return "step"
+	}
+	return "engine"
+}
+
+// arguments are what is shown of a slice that is selected.
+func (s *span) arguments() any {
+	out := struct {
+		URN        string   `json:"urn,omitempty"`
+		Type       string   `json:"type,omitempty"`
+		Provider   string   `json:"provider,omitempty"`
+		Version    string   `json:"version,omitempty"`
+		Reason     string   `json:"reason,omitempty"`
+		Properties []string `json:"properties,omitempty"`
+		Failed     bool     `json:"failed,omitempty"`
+		Unfinished bool     `json:"unfinished,omitempty"`
+	}{
+		string(s.urn), string(s.typ), s.provides(), s.version, s.reason, s.properties, s.failed, s.unfinished,
+	}
+	return out
+}

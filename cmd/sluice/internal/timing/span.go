@@ -1,0 +1,278 @@
+package timing
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// kind is what a span is about.
+type kind uint8
+
+const (
+	kindOther     kind = iota
+	kindCommand        // the whole command
+	kindOperation      // a preview, update and so on
+	kindPhase          // of an operation
+	kindProgram        // from its start to its end
+	kindPlugin         // the start of a provider
+	kindResource       // from a registration to its reply
+	kindStage          // of a registration
+	kindStep           // a create, update and so on
+	kindCall           // of a provider
+	kindWait           // for a limit, or for a worker
+)
+
+// limitOfWorkers is the limit that tasks wait for if all workers are busy.
+const limitOfWorkers = "workers"
+
+// span is a span of the library. What others make is not looked at.
+type span struct {
+	kind       kind
+	id         trace.SpanID
+	name       string
+	start, end time.Time // end is zero while it is under way
+	failed     bool
+	labels
+	// above is the span that it is below, nil if that is not known. operation is the operation that it belongs to, resource the registration,
+	// or the step of a resource without one.
+	above, operation, resource *span
+
+	links func() []sdktrace.Link // to what it came after
+	took  parts
+	// flows is true when arrows to the slices of a resource have been drawn.
+	flows bool
+}
+
+// labels are what the attributes of a span say.
+type labels struct {
+	urn, provider        urn.URN
+	typ                  urn.Type
+	op, method, limit    string
+	pkg, version, reason string
+	properties           []string
+	parallel             int
+	unfinished           bool
+}
+
+// parts are the parts of the time of a resource.
+type parts struct {
+	queued time.Time     // when it came to the stage that executes
+	steps  time.Duration // its steps, with the calls in them
+	calls  time.Duration // calls of its provider
+	waits  time.Duration // for limits
+}
+
+func (s *span) duration() time.Duration { return s.end.Sub(s.start) }
+
+// isIn reports whether a span is below one of a kind.
+func (s *span) isIn(k kind) bool {
+	for above := s.above; above != nil; above = above.above {
+		if above.kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// provides returns the name of the provider that a span is about: its resource's and its package's.
+func (s *span) provides() string {
+	pkg := s.pkg
+	if s.provider != "" {
+		if pkg == "" {
+			pkg = s.provider.Type().ProviderPackage()
+		}
+		return pkg + " (" + s.provider.Name() + ")"
+	}
+	return pkg
+}
+
+// sink is who looks at spans. Its methods are never called at the same time.
+type sink interface {
+	began(s *span)
+	ended(s *span)
+}
+
+// Collector gives the spans of a command to those who look at them. It is a [sdktrace.SpanProcessor].
+type Collector struct {
+	scopes []string
+	sinks  []sink
+
+	mu   sync.Mutex // guards the rest, and what the sinks have
+	open map[trace.SpanID]*span
+}
+
+var _ sdktrace.SpanProcessor = (*Collector)(nil)
+
+// Sink is one of the things that are made of spans: [File], [Timings] or [Metrics].
+type Sink interface{ sink }
+
+// NewCollector returns the collector of the spans that have one of these scopes.
+func NewCollector(scopes []string, sinks ...Sink) *Collector {
+	c := &Collector{scopes: scopes, open: map[trace.SpanID]*span{}}
+	for _, s := range sinks {
+		c.sinks = append(c.sinks, s)
+	}
+	return c
+}
+
+// OnStart implements [sdktrace.SpanProcessor].
+func (c *Collector) OnStart(_ context.Context, of sdktrace.ReadWriteSpan) {
+	if !c.isOurs(of) {
+		return
+	}
+	s := &span{id: of.SpanContext().SpanID(), name: of.Name(), start: of.StartTime(), links: of.Links}
+	s.read(of.Attributes())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	parent := of.Parent()
+	s.above = c.open[parent.SpanID()]
+	s.kind = s.kindOf(!parent.IsValid() || parent.IsRemote())
+	s.place()
+	c.open[s.id] = s
+	for _, to := range c.sinks {
+		to.began(s)
+	}
+}
+
+// OnEnd implements [sdktrace.SpanProcessor].
+func (c *Collector) OnEnd(of sdktrace.ReadOnlySpan) {
+	if !c.isOurs(of) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.open[of.SpanContext().SpanID()]
+	if s == nil {
+		return
+	}
+	delete(c.open, s.id)
+	s.read(of.Attributes())
+	s.end, s.failed = of.EndTime(), of.Status().Code == codes.Error
+	s.count()
+	for _, to := range c.sinks {
+		to.ended(s)
+	}
+}
+
+// ForceFlush implements [sdktrace.SpanProcessor].
+func (*Collector) ForceFlush(context.Context) error { return nil }
+
+// Shutdown implements [sdktrace.SpanProcessor].
+func (*Collector) Shutdown(context.Context) error { return nil }
+
+func (c *Collector) isOurs(s sdktrace.ReadOnlySpan) bool {
+	name := s.InstrumentationScope().Name
+	for _, scope := range c.scopes {
+		if name == scope {
+			return true
+		}
+	}
+	return false
+}
+
+// read takes over what the attributes say.
+func (l *labels) read(attributes []attribute.KeyValue) {
+	for _, a := range attributes {
+		switch a.Key {
+		case "sluice.urn":
+			l.urn = urn.URN(a.Value.AsString())
+		case "sluice.type", "sluice.token":
+			l.typ = urn.Type(a.Value.AsString())
+		case "sluice.provider":
+			l.provider = urn.URN(a.Value.AsString())
+		case "sluice.package":
+			l.pkg = a.Value.AsString()
+		case "sluice.version":
+			l.version = a.Value.AsString()
+		case "sluice.op":
+			l.op = a.Value.AsString()
+		case "sluice.reason":
+			l.reason = a.Value.AsString()
+		case "sluice.properties":
+			l.properties = a.Value.AsStringSlice()
+		case "sluice.limit":
+			l.limit = a.Value.AsString()
+		case "sluice.parallel":
+			l.parallel = int(a.Value.AsInt64())
+		case "sluice.unfinished":
+			l.unfinished = a.Value.AsBool()
+		case "rpc.method":
+			l.method = a.Value.AsString()
+		}
+	}
+}
+
+// kindOf tells what a span is about by what it has and what it is below. isFirst is true for the first one of this process.
+func (s *span) kindOf(isFirst bool) kind {
+	switch {
+	case s.limit != "":
+		return kindWait
+	case s.method != "":
+		return kindCall
+	case strings.HasPrefix(s.name, "resource "):
+		return kindResource
+	case s.op != "":
+		return kindStep
+	case s.parallel > 0:
+		return kindOperation
+	case isFirst:
+		return kindCommand
+	case s.above == nil:
+		return kindOther
+	case s.above.kind == kindResource:
+		return kindStage
+	case s.name == "program":
+		return kindProgram
+	case s.name == "start provider":
+		return kindPlugin
+	case s.above.kind == kindOperation:
+		return kindPhase
+	}
+	return kindOther
+}
+
+// place finds the operation and the resource that a span belongs to.
+func (s *span) place() {
+	if s.above != nil {
+		s.operation, s.resource = s.above.operation, s.above.resource
+	}
+	switch {
+	case s.kind == kindOperation:
+		s.operation = s
+	case s.kind == kindResource, s.kind == kindStep && s.resource == nil:
+		s.resource = s
+	}
+}
+
+// count adds a span that has ended to the parts of its resource.
+func (s *span) count() {
+	of := s.resource
+	if of == nil {
+		return
+	}
+	switch s.kind {
+	case kindStage:
+		if s.name == "execute" {
+			of.took.queued = s.start
+		}
+	case kindStep:
+		if !s.above.isStep() { // what it is below counts it
+			of.took.steps += s.duration()
+		}
+	case kindCall:
+		of.took.calls += s.duration()
+	case kindWait:
+		of.took.waits += s.duration()
+	}
+}
+
+func (s *span) isStep() bool { return s != nil && s.kind == kindStep }

@@ -1,0 +1,94 @@
+package traces
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/timing"
+)
+
+// metrics are the metrics of a command.
+type metrics struct {
+	place    destination
+	patience time.Duration
+	provider *sdkmetric.MeterProvider
+	exporter *tolerant
+}
+
+// startMetrics begins to send metrics to where the standard variables say; nil if they say nothing.
+func (o Options) startMetrics(ctx context.Context, about *resource.Resource) (*metrics, *timing.Metrics, error) {
+	to := o.standard("METRICS")
+	if to.scheme == "" {
+		return nil, nil, nil
+	}
+	patience := o.patience("METRICS")
+	var exporter sdkmetric.Exporter
+	var err error
+	if to.scheme == envGRPC {
+		exporter, err = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}), otlpmetricgrpc.WithTimeout(patience))
+	} else {
+		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}), otlpmetrichttp.WithTimeout(patience))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &metrics{place: to, patience: patience, exporter: &tolerant{Exporter: exporter}}
+	m.provider = sdkmetric.NewMeterProvider(sdkmetric.WithResource(about),
+		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(m.exporter, sdkmetric.WithTimeout(patience))))
+	sink, err := timing.NewMetrics(m.provider.Meter(scope))
+	return m, sink, err
+}
+
+// end sends what is left. The error says that metrics are missing. It may be called of none.
+func (m *metrics) end() error {
+	if m == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), m.patience)
+	defer cancel()
+	err := m.provider.Shutdown(ctx)
+	if first := m.exporter.failed.Load(); first != nil {
+		err = *first
+	}
+	if err != nil {
+		return m.place.missing("metrics", err)
+	}
+	return nil
+}
+
+// tolerant is an exporter that keeps its first error. That a collector takes no metrics is none: many take traces only, and nobody has asked
+// for metrics by name.
+type tolerant struct {
+	sdkmetric.Exporter
+	failed atomic.Pointer[error]
+}
+
+// Export implements [sdkmetric.Exporter].
+func (t *tolerant) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
+	err := t.Exporter.Export(ctx, data)
+	if err != nil && !isUnknown(err) {
+		t.failed.CompareAndSwap(nil, &err)
+	}
+	return nil // it is told at the end
+}
+
+// isUnknown reports whether a collector has no place for metrics.
+func isUnknown(err error) bool {
+	if s, ok := status.FromError(err); ok {
+		return s.Code() == codes.Unimplemented
+	}
+	var at *url.Error
+	return !errors.As(err, &at) && (strings.Contains(err.Error(), "404 Not Found") || strings.Contains(err.Error(), "405 Method Not Allowed"))
+}

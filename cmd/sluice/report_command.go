@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// reportFlags select what a report is of, and where it is written.
+type reportFlags struct {
+	whyFlags
+	flags.Reports
+	log     string
+	version int // of the history
+}
+
+func newReportCommand(open *session.Opener) *cobra.Command {
+	f := &reportFlags{}
+	cmd := &cobra.Command{
+		Use:   "report [FILE]...",
+		Short: "Write a report of what an operation has done",
+		Long: "Write a report of what the last preview, update, destroy or refresh of a stack has decided and done: a page\n" +
+			"(.html), a comment for a pull request (.md) or JSON (.json). Without a FILE, Markdown goes to the standard output.\n\n" +
+			"With --event-log LOG it is made of what --event-log of an operation has written, and needs no stack; - is the\n" +
+			"standard input. Such a report also has times, messages and outputs. With --history N it has what the history of the\n" +
+			"stack has of an operation, which is counts.\n\n" +
+			"`sluice up --report FILE` and its like write a report of everything at once.",
+		Example: "  sluice report last.html\n  sluice report --event-log events.jsonl report.html comment.md",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.Paths = args
+			return writeReport(cmd.Context(), open, f)
+		},
+	}
+	p := cmd.Flags()
+	flags.AddStack(p, &f.stack)
+	p.BoolVar(&f.preview, "preview", false, "report the last preview")
+	p.BoolVar(&f.update, "update", false, "report the last operation that was not a preview")
+	p.StringVar(&f.log, "event-log", "", "make the report of this event `log`")
+	p.IntVar(&f.version, "history", 0, "report the operation with this `number` in the history of the stack")
+	flags.AddJSON(p, &f.json, "write JSON to the standard output")
+	f.AddLimit(p)
+	cmd.MarkFlagsMutuallyExclusive("preview", "update", "event-log", "history")
+	return cmd
+}
+
+// writeReport runs the command report.
+func writeReport(ctx context.Context, open *session.Opener, f *reportFlags) error {
+	if err := f.Reports.Check(); err != nil {
+		return err
+	}
+	d, err := findReport(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.json:
+		if err := reports.WriteJSON(open.Terminal.Out, d); err != nil {
+			return err
+		}
+	case len(f.Paths) == 0:
+		return reports.WriteMarkdown(open.Terminal.Out, d, f.Markdown)
+	}
+	return f.Write(d)
+}
+
+func findReport(ctx context.Context, open *session.Opener, f *reportFlags) (*reports.Document, error) {
+	if f.log != "" {
+		return reportOfLog(ctx, open.Terminal, f.log)
+	}
+	s, err := open.AnyStack(ctx, f.stack, "")
+	if err != nil {
+		return nil, err
+	}
+	if f.version != 0 {
+		return reportOfHistory(ctx, s, f.version)
+	}
+	log, err := readDecisions(ctx, s, &f.whyFlags)
+	if err != nil {
+		return nil, err
+	}
+	return reports.OfDecisions(log.Log), nil
+}
+
+func reportOfLog(ctx context.Context, t *terminal.Terminal, path string) (*reports.Document, error) {
+	in := t.In
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, exit.AsUsage(err)
+		}
+		defer func() { _ = file.Close() }() // nothing is written to it
+		in = file
+	}
+	d, err := reports.ReadEventLog(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", format.Printable(path), err)
+	}
+	return d, nil
+}
+
+func reportOfHistory(ctx context.Context, s *session.Stack, version int) (*reports.Document, error) {
+	updates, warnings, err := s.State.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		s.Terminal.Warn("%s", w)
+	}
+	if version < 1 || version > len(updates) {
+		return nil, exit.Usagef("the history of %s has the numbers 1 to %d; `sluice stack history` prints them", s.Name(), len(updates))
+	}
+	return reports.OfHistory(s.Project.Name, s.Name(), updates[len(updates)-version]), nil
+}

@@ -1,0 +1,91 @@
+package possible
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Changes tells the possible changes of a run from certain ones. Only the build stage uses it.
+type Changes struct {
+	book    *book.Book
+	preview bool
+}
+
+// NewChanges returns the possible changes of a run, of which there are none unless it is a preview.
+func NewChanges(b *book.Book, preview bool) *Changes { return &Changes{b, preview} }
+
+// Of returns why the change is only possible that a comparison has asked for. It returns nil if the change is certain.
+func (c *Changes) Of(d stages.Diffed) *stages.Possibility {
+	if !c.preview || !d.Compared || d.Old == nil || d.Old.PendingReplacement {
+		return nil
+	}
+	switch d.Reason.Kind {
+	case stages.ReasonReplaceWith, stages.ReasonDeletedWith, stages.ReasonProviderChanged:
+		return c.with(d.Reason.Cause)
+	case stages.ReasonTrigger:
+		if d.Old.ReplacementTrigger.HasUnknowns() || !d.Goal.ReplacementTrigger.HasUnknowns() {
+			return nil
+		}
+		return &stages.Possibility{Otherwise: stages.OpSame, Unknowns: []stages.Unknown{{Property: "replacementTrigger"}}}
+	case stages.ReasonInputs, stages.ReasonReplaceOnChanges, stages.ReasonProviderSaysSo:
+		return c.compared(d)
+	}
+	return d.Reason.Possible // that of a closure
+}
+
+// with returns the possibility of what is replaced if another resource is.
+func (c *Changes) with(cause urn.URN) *stages.Possibility {
+	if !c.book.Outcomes.Has(cause, book.PossiblyReplaced) {
+		return nil
+	}
+	return &stages.Possibility{Otherwise: stages.OpSame}
+}
+
+func (c *Changes) compared(d stages.Diffed) *stages.Possibility {
+	if d.Reason.By == stages.ByNotYet {
+		if _, known := differencesOf(d).all(); known {
+			return nil
+		}
+		return &stages.Possibility{Otherwise: stages.OpSame}
+	}
+	if !d.Inputs.HasUnknowns() {
+		return nil
+	}
+	paths, otherwise := hangsOn(d)
+	if len(paths) == 0 {
+		return nil
+	}
+	slices.SortFunc(paths, func(a, b property.Path) int { return cmp.Compare(a.String(), b.String()) })
+	paths = slices.CompactFunc(paths, func(a, b property.Path) bool { return slices.Equal(a, b) })
+	p := &stages.Possibility{Otherwise: otherwise}
+	for _, path := range paths[:min(len(paths), stages.MaxUnknowns)] {
+		p.Unknowns = append(p.Unknowns, c.unknown(d, path))
+	}
+	return p
+}
+
+// Note records the replacement of a registration, so that what is replaced with it is only possible too if it is.
+func (c *Changes) Note(d stages.Diffed) {
+	if d.Reason.Possible == nil || !d.Replaces() {
+		return
+	}
+	c.book.Outcomes.Add(d.URN, book.PossiblyReplaced)
+	c.book.Outcomes.Add(d.Old.URN, book.PossiblyReplaced)
+}
+
+// NoteClosure marks the members of the closure of a delete-before-replace that is only possible: so are their replacements.
+func (c *Changes) NoteClosure(root stages.Diffed, members []closure.Member) {
+	if root.Reason.Possible == nil {
+		return
+	}
+	for i := range members {
+		members[i].Why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
+		c.book.Outcomes.Add(members[i].Res.URN, book.PossiblyReplaced)
+	}
+}

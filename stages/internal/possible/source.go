@@ -1,0 +1,131 @@
+package possible
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// unknown describes an unknown input: the resource that it comes from, and the output. Programs say only which resources an input comes
+// from. The output is the one whose recorded value is in the recorded input.
+func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
+	u := stages.Unknown{Property: path.String()}
+	was, _ := d.Old.Inputs.StripSecretsAndOutputs().Lookup(path)
+	var best found
+	for _, dep := range slices.Sorted(slices.Values(d.Goal.PropertyDependencies[path[0].Key])) {
+		made, ok := c.book.Results.Lookup(dep)
+		if !ok {
+			continue
+		}
+		op := c.opOf(dep)
+		if u.Of == "" || u.Op == "" && op != "" {
+			u.Of, u.Op = dep, op
+		}
+		if !made.Custom || !was.IsString() {
+			continue
+		}
+		if f := outputIn(was.AsString(), c.book.Olds[dep], made, op); f.isBetterThan(best) {
+			best = f
+			u.Of, u.Output, u.Op = dep, f.output, op
+		}
+	}
+	return u
+}
+
+// opOf returns what has been decided about a resource, "" if it does not change.
+func (c *Changes) opOf(u urn.URN) stages.Op {
+	o := c.book.Outcomes
+	switch {
+	case o.Has(u, book.Replaced):
+		return stages.OpReplace
+	case o.Has(u, book.Created):
+		return stages.OpCreate
+	case o.Has(u, book.Updated):
+		return stages.OpUpdate
+	case o.Has(u, book.Read):
+		return stages.OpRead
+	}
+	return ""
+}
+
+// found is an output whose recorded value is in a recorded input.
+type found struct {
+	output string
+	whole  bool // it is the input
+	length int  // of the text
+}
+
+func (f found) isBetterThan(other found) bool {
+	if f.whole != other.whole {
+		return f.whole
+	}
+	return f.length > other.length
+}
+
+// Limits on the search for outputs.
+const (
+	minOutput  = 3 // shorter texts are in others by chance
+	maxOutputs = 256
+	maxDepth   = 4
+)
+
+// outputIn returns the output of a resource that is unknown now and whose recorded value is in a text, preferably as the whole of it.
+func outputIn(text string, old, made *state.Resource, op stages.Op) found {
+	var best found
+	consider := func(output, value string) {
+		f := found{output: output, whole: value == text, length: len(value)}
+		if len(value) >= minOutput && strings.Contains(text, value) && f.isBetterThan(best) {
+			best = f
+		}
+	}
+	if old == nil {
+		return best
+	}
+	if op == stages.OpReplace {
+		consider("id", old.ID)
+	}
+	left := maxOutputs
+	var walk func(path property.Path, was property.Value)
+	walk = func(path property.Path, was property.Value) {
+		if left--; left < 0 || len(path) > maxDepth {
+			return
+		}
+		switch {
+		case was.IsString():
+			if isUnknownAt(made.Outputs, path) {
+				consider(path.String(), was.AsString())
+			}
+		case was.IsMap():
+			for name, v := range was.AsMap().All() {
+				walk(path.With(property.Key(name)), v)
+			}
+		case was.IsArray():
+			for i, v := range was.AsArray().All() {
+				walk(path.With(property.Index(i)), v)
+			}
+		}
+	}
+	for name, v := range old.Outputs.StripSecretsAndOutputs().All() {
+		if !property.IsInternalName(name) {
+			walk(property.Path{property.Key(name)}, v)
+		}
+	}
+	return best
+}
+
+// isUnknownAt reports whether a place, or one that it is in, is unknown.
+func isUnknownAt(m property.Map, at property.Path) bool {
+	for n := range at {
+		if v, ok := m.Lookup(at[:n+1]); ok {
+			if inner, _ := v.Unwrap(); inner.IsUnknown() || inner.IsOutput() {
+				return true
+			}
+		}
+	}
+	return false
+}

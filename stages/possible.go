@@ -1,0 +1,88 @@
+package stages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Possibility says why a change that a preview predicts is only possible: the change hangs on values that the preview does not
+// know, and nothing that it knows requires the change. The update knows the values, and may leave the resource as it is. It is
+// immutable.
+type Possibility struct {
+	// Unknowns are the values that the change hangs on, in the order of their properties, at most [MaxUnknowns]. They are empty if it hangs
+	// on the change of the resource that [Reason.Cause] names, which is only possible itself.
+	Unknowns []Unknown `json:"unknowns,omitempty"`
+	// Otherwise is what is done to the resource for certain: nothing ([OpSame]), or an update ([OpUpdate]) in place of a possible replacement.
+	Otherwise Op `json:"otherwise"`
+}
+
+// Unknown is a value that a preview does not know.
+type Unknown struct {
+	// Property is where the value goes: the path of an input, or the name of an option.
+	Property string `json:"property"`
+	// Of is the resource that the value comes from, "" if the program does not say. Output is the path of its output, or "id"; "" if it is
+	// not known which one it is.
+	Of     urn.URN `json:"of,omitempty"`
+	Output string  `json:"output,omitempty"`
+	// Op is what is done to Of, after which the value is known; "" for nothing.
+	Op Op `json:"op,omitempty"`
+}
+
+// MaxUnknowns is how many values a [Possibility] names.
+const MaxUnknowns = 16
+
+// IsPossible reports whether the step is one of a change that is only possible.
+func (s StepInfo) IsPossible() bool { return s.Reason.Possible != nil }
+
+// Possibly says why the change is only possible: "`id` of bucket (aws:s3:Bucket) is not known until it is replaced". It is empty for a
+// change that is certain.
+func (r Reason) Possibly() string {
+	switch {
+	case r.Possible == nil:
+		return ""
+	case r.By == ByNotYet:
+		return "its provider cannot compare before it is configured"
+	case len(r.Possible.Unknowns) == 0 && r.Cause == "":
+		return "a value that it depends on is not known yet"
+	case len(r.Possible.Unknowns) == 0:
+		return "it is not known yet whether " + nameAndType(r.Cause) + " is replaced"
+	}
+	var texts []string
+	said := map[Unknown]bool{}
+	for _, u := range r.Possible.Unknowns {
+		if u.Output != "" {
+			u.Property = "" // several properties may have the same value
+		}
+		if !said[u] {
+			said[u] = true
+			texts = append(texts, u.String())
+		}
+	}
+	const most = 3
+	if len(texts) > most {
+		texts = append(texts[:most-1], fmt.Sprintf("and %d more values are not known", len(texts)-most+1))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// String says until when the value is not known.
+func (u Unknown) String() string {
+	until := "yet"
+	if done, ok := madeBy[u.Op]; ok {
+		until = "until it is " + done
+	}
+	switch {
+	case u.Of == "":
+		return "`" + u.Property + "` is not known yet"
+	case u.Output == "":
+		return "`" + u.Property + "` comes from " + nameAndType(u.Of) + " and is not known " + strings.Replace(until, " it ", " that ", 1)
+	}
+	return "`" + u.Output + "` of " + nameAndType(u.Of) + " is not known " + until
+}
+
+// madeBy are the words for what makes the outputs of a resource known.
+var madeBy = map[Op]string{OpCreate: "created", OpReplace: "replaced", OpUpdate: "updated", OpRead: "read"}
+
+func nameAndType(u urn.URN) string { return fmt.Sprintf("%s (%s)", u.Name(), u.Type()) }

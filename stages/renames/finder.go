@@ -1,0 +1,252 @@
+package renames
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// candidate is a resource that is to be deleted, or one that is to be created.
+type candidate struct {
+	*state.Resource
+	children []*candidate // of a component, in the order of their names: those to be deleted or created with it
+}
+
+// finder pairs deletes with creates.
+type finder struct {
+	deletes, creates map[urn.URN]*candidate
+	paired           map[urn.URN]urn.URN // former name to new name, also of what goes on by an alias that the program has
+	former           map[urn.URN]urn.URN // the other way round
+	left             int                 // how many more pairs may be compared
+}
+
+func newFinder(steps iter.Seq[*stages.StepInfo]) *finder {
+	f := &finder{
+		deletes: map[urn.URN]*candidate{}, creates: map[urn.URN]*candidate{}, paired: map[urn.URN]urn.URN{}, former: map[urn.URN]urn.URN{},
+		left: maxPairs,
+	}
+	for s := range steps {
+		switch {
+		case s.Internal:
+		case s.Op == stages.OpDelete && s.Reason.Kind == stages.ReasonNotInProgram && mayHaveAnotherName(s.Old):
+			f.deletes[s.URN] = &candidate{Resource: s.Old}
+		case s.Op == stages.OpCreate && s.Reason.Kind == stages.ReasonNew && s.New != nil && s.New.ViewOf == "":
+			f.creates[s.URN] = &candidate{Resource: s.New}
+		case s.Old != nil && s.New != nil && s.Old.URN != s.New.URN:
+			f.paired[s.Old.URN], f.former[s.New.URN] = s.New.URN, s.Old.URN
+		}
+	}
+	for _, all := range []map[urn.URN]*candidate{f.deletes, f.creates} {
+		for _, u := range slices.Sorted(maps.Keys(all)) {
+			if parent := all[all[u].Parent]; parent != nil && !parent.Custom {
+				parent.children = append(parent.children, all[u])
+			}
+		}
+	}
+	return f
+}
+
+// mayHaveAnotherName reports whether a recorded resource could go on under another name.
+func mayHaveAnotherName(r *state.Resource) bool {
+	return r != nil && !r.Protect && !r.Delete && !r.External && !r.PendingReplacement && r.ViewOf == "" && r.Type != urn.RootStackType
+}
+
+// findComponents pairs components, from the outermost to the innermost: what is inside of a component goes where that goes.
+func (f *finder) findComponents() {
+	isComponent := func(c *candidate) bool { return !c.Custom }
+	level := f.unpaired(f.deletes, func(c *candidate) bool { return isComponent(c) && f.deletes[c.Parent] == nil })
+	for len(level) > 0 {
+		f.match(level, f.unpaired(f.creates, isComponent))
+		var next []*candidate
+		for _, c := range level {
+			for _, child := range c.children {
+				if isComponent(child) {
+					next = append(next, child)
+				}
+			}
+		}
+		level = next
+	}
+}
+
+// customs returns the resources other than components that are to be deleted and created.
+func (f *finder) customs() (deletes, creates []*candidate) {
+	isCustom := func(c *candidate) bool { return c.Custom }
+	return f.unpaired(f.deletes, isCustom), f.unpaired(f.creates, isCustom)
+}
+
+// unpaired returns those of some candidates that have no pair, in the order of their names.
+func (f *finder) unpaired(all map[urn.URN]*candidate, is func(*candidate) bool) []*candidate {
+	var out []*candidate
+	for _, u := range slices.Sorted(maps.Keys(all)) {
+		if c := all[u]; is(c) && f.isFree(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (f *finder) isFree(c *candidate) bool {
+	_, gone := f.paired[c.URN]
+	_, come := f.former[c.URN]
+	return !gone && !come
+}
+
+func (f *finder) pair(d, c *candidate) { f.paired[d.URN], f.former[c.URN] = c.URN, d.URN }
+
+// match pairs deletes with creates of the same type: those of one name, which were moved; then those of one parent, which were renamed. Of
+// components it also pairs those of one name and parent that have another type now.
+func (f *finder) match(deletes, creates []*candidate) {
+	for _, keys := range []func(c *candidate, parent string) (key string, ok bool){
+		func(c *candidate, _ string) (string, bool) { return string(c.Type) + " " + c.URN.Name(), true },
+		func(c *candidate, parent string) (string, bool) { return string(c.Type) + " " + parent, true },
+		func(c *candidate, parent string) (string, bool) { return c.URN.Name() + " " + parent, !c.Custom },
+	} {
+		buckets := map[string]*bucket{}
+		add := func(list []*candidate, place func(*candidate) string, put func(*bucket, *candidate)) {
+			for _, c := range list {
+				key, ok := keys(c, place(c))
+				if !ok || !f.isFree(c) {
+					continue
+				}
+				if buckets[key] == nil {
+					buckets[key] = &bucket{}
+				}
+				put(buckets[key], c)
+			}
+		}
+		add(deletes, f.oldPlace, func(b *bucket, c *candidate) { b.deletes = append(b.deletes, c) })
+		add(creates, f.newPlace, func(b *bucket, c *candidate) { b.creates = append(b.creates, c) })
+		for _, key := range slices.Sorted(maps.Keys(buckets)) {
+			f.matchBucket(buckets[key])
+		}
+	}
+}
+
+// oldPlace names the parent of what is to be deleted, so that it is that of what may be its successor: the parent itself if it stays, what it
+// is paired with, or its type.
+func (f *finder) oldPlace(c *candidate) string {
+	if to, ok := f.paired[c.Parent]; ok {
+		return string(to)
+	}
+	if f.deletes[c.Parent] != nil {
+		return "a " + string(c.Parent.QualifiedType())
+	}
+	return string(c.Parent)
+}
+
+// newPlace is oldPlace for what is to be created.
+func (f *finder) newPlace(c *candidate) string {
+	if _, ok := f.former[c.Parent]; !ok && f.creates[c.Parent] != nil {
+		return "a " + string(c.Parent.QualifiedType())
+	}
+	return string(c.Parent)
+}
+
+// fits reports whether a delete and a create can be one resource, as far as their parents go.
+func (f *finder) fits(d, c *candidate) bool {
+	to, gone := f.paired[d.Parent]
+	from, come := f.former[c.Parent]
+	return (!gone || to == c.Parent) && (!come || from == d.Parent)
+}
+
+// bucket holds deletes and creates that could be the same resources.
+type bucket struct{ deletes, creates []*candidate }
+
+// Limits on how many pairs are compared, so that the time for all of them stays in proportion.
+const (
+	maxPairs       = 20_000
+	maxBucketPairs = 2_500
+)
+
+// matchBucket pairs equal inputs first. What is left is compared if that is not too much.
+func (f *finder) matchBucket(b *bucket) {
+	if len(b.deletes) == 0 || len(b.creates) == 0 {
+		return
+	}
+	f.matchEqual(b)
+	pairs := len(b.deletes) * len(b.creates)
+	if pairs > min(f.left, maxBucketPairs) {
+		return
+	}
+	f.left -= pairs
+	byDelete, byCreate := map[*candidate]*rival{}, map[*candidate]*rival{}
+	for _, d := range b.deletes {
+		for _, c := range b.creates {
+			if !f.fits(d, c) {
+				continue
+			}
+			if l, near := likenessOf(d, c); near {
+				consider(byDelete, d, c, l)
+				consider(byCreate, c, d, l)
+			}
+		}
+	}
+	for _, d := range b.deletes {
+		r := byDelete[d]
+		if r == nil || r.tied || byCreate[r.best].tied || byCreate[r.best].best != d {
+			continue
+		}
+		f.pair(d, r.best)
+	}
+}
+
+// rival is what is most like a candidate.
+type rival struct {
+	best *candidate
+	likeness
+	tied bool // with another one
+}
+
+func consider(all map[*candidate]*rival, of, other *candidate, l likeness) {
+	r := all[of]
+	switch {
+	case r == nil || l.compare(r.likeness) > 0:
+		all[of] = &rival{best: other, likeness: l}
+	case l.compare(r.likeness) == 0:
+		r.tied = true
+	}
+}
+
+// matchEqual pairs those whose inputs are equal, if there is one of each, and leaves the others.
+func (f *finder) matchEqual(b *bucket) {
+	groups := map[[32]byte]*bucket{}
+	of := func(c *candidate) *bucket {
+		print, ok := fingerprint(c)
+		if !ok {
+			return &bucket{}
+		}
+		if groups[print] == nil {
+			groups[print] = &bucket{}
+		}
+		return groups[print]
+	}
+	for _, d := range b.deletes {
+		g := of(d)
+		g.deletes = append(g.deletes, d)
+	}
+	for _, c := range b.creates {
+		g := of(c)
+		g.creates = append(g.creates, c)
+	}
+	for _, g := range groups { // no resource is in two of them
+		if len(g.deletes) == 1 && len(g.creates) == 1 && f.fits(g.deletes[0], g.creates[0]) {
+			f.pair(g.deletes[0], g.creates[0])
+		}
+	}
+	isPaired := func(c *candidate) bool { return !f.isFree(c) }
+	b.deletes = slices.DeleteFunc(b.deletes, isPaired)
+	b.creates = slices.DeleteFunc(b.creates, isPaired)
+}
+
+// likeness is how much two resources are alike: in their inputs, and, if that does not decide, in their names.
+type likeness struct{ inputs, names float64 }
+
+func (l likeness) compare(other likeness) int {
+	return cmp.Or(cmp.Compare(l.inputs, other.inputs), cmp.Compare(l.names, other.names))
+}

@@ -1,0 +1,61 @@
+package renames
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Rename is a resource that is to be deleted, and one that is to be created and looks like it.
+type Rename struct {
+	From urn.URN `json:"from"`
+	To   urn.URN `json:"to"`
+	// Name is the alias that keeps the resource, if its former name is enough. Otherwise, the alias is From.
+	Name string `json:"name,omitempty"`
+	// With is the new name of what contains the resource, if the alias of that keeps it too.
+	With urn.URN `json:"with,omitempty"`
+}
+
+// Find returns the renames among the steps of a preview, in the order of their new names, what contains others first. Its time grows with the number of steps, and not
+// with its square. The steps may come in any order.
+func Find(steps iter.Seq[*stages.StepInfo]) []Rename {
+	f := newFinder(steps)
+	if len(f.deletes) == 0 || len(f.creates) == 0 {
+		return nil
+	}
+	f.findComponents()
+	f.match(f.customs())
+	var out []Rename
+	for from, to := range f.paired {
+		if d := f.deletes[from]; d != nil {
+			out = append(out, f.rename(d, f.creates[to]))
+		}
+	}
+	slices.SortFunc(out, func(a, b Rename) int { return cmp.Or(cmp.Compare(depth(a.To), depth(b.To)), cmp.Compare(a.To, b.To)) })
+	return out
+}
+
+// depth returns how many resources contain a resource.
+func depth(u urn.URN) int { return strings.Count(string(u.QualifiedType()), "$") }
+
+// rename describes a pair by the alias that it needs.
+func (f *finder) rename(d, c *candidate) Rename {
+	r := Rename{From: d.URN, To: c.URN}
+	subject := urn.Subject{Stack: c.URN.Stack(), Project: c.URN.Project(), Type: c.URN.Type(), Name: c.URN.Name(), Parent: c.Parent}
+	former := func(u urn.URN) (urn.URN, bool) {
+		old, ok := f.former[u]
+		return old, ok
+	}
+	reaches := func(as ...urn.Alias) bool { return slices.Contains(urn.ExpandAliases(subject, as, former), d.URN) }
+	switch {
+	case reaches():
+		r.With = c.Parent
+	case reaches(urn.Alias{Name: d.URN.Name()}):
+		r.Name = d.URN.Name()
+	}
+	return r
+}

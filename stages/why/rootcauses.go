@@ -1,0 +1,344 @@
+package why
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// RootCause is where chains of reasons end: one edit, option or event outside, with all that an operation does because of it. Each
+// decision that does something belongs to one root cause, so that the numbers of all add up to those of the operation.
+type RootCause struct {
+	Root   Root              `json:"root"`
+	Reason stages.ReasonKind `json:"reason"`
+	// Because is the reason in words, for causes without changes.
+	Because string `json:"because"`
+	// Setting is the setting that changed; "" if none did, or none is known to have.
+	Setting string `json:"setting,omitempty"`
+	// Changes are what changed; for a setting, itself. Values are those of all resources: they are missing where they differ.
+	Changes []Change `json:"changes,omitempty"`
+	// Positions are where the program gives what changed, in ascending order; settings have their own.
+	Positions []string `json:"positions,omitempty"`
+	// Direct is what it does by itself, Following what follows from that through other resources, the most dangerous first.
+	Direct    []Effect `json:"direct"`
+	Following []Effect `json:"following,omitempty"`
+	// Through are the properties through which it goes on, those of most resources first.
+	Through []string `json:"through,omitempty"`
+}
+
+// Effect is one thing that is done to some resources.
+type Effect struct {
+	Op stages.Op `json:"op"`
+	// Resources are in ascending order.
+	Resources []urn.URN `json:"resources"`
+}
+
+// Count returns the number of resources that the effects are about.
+func Count(effects []Effect) int {
+	n := 0
+	for _, e := range effects {
+		n += len(e.Resources)
+	}
+	return n
+}
+
+// maxVariants is how many root causes may differ only in the values of the same properties. More become one.
+const maxVariants = 3
+
+// RootCauses returns what the operation follows from, the most dangerous first. What follows from several root causes belongs to
+// the first of them. It takes one pass over the decisions and their causes.
+func (l *Log) RootCauses() []RootCause {
+	f := &causeFinder{log: l, groups: map[string]*causeGroup{}, followers: make([][]int, len(l.Decisions)), taken: make([]bool, len(l.Decisions))}
+	for i := range l.Decisions {
+		f.enter(i)
+	}
+	groups := f.merged()
+	slices.SortFunc(groups, (*causeGroup).compare)
+	for _, g := range groups {
+		f.follow(g)
+	}
+	slices.SortStableFunc(groups, (*causeGroup).compare) // what follows may be more dangerous than what is direct
+	out := []RootCause{}
+	for _, g := range groups {
+		if c := g.cause(l); Count(c.Direct)+Count(c.Following) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// causeFinder groups decisions by their root causes.
+type causeFinder struct {
+	log       *Log
+	groups    map[string]*causeGroup
+	followers [][]int // decisions that name a decision as a cause
+	taken     []bool  // decisions that belong to a root cause
+}
+
+// causeGroup are the decisions of one root cause.
+type causeGroup struct {
+	key, shape string // shape is the key without values
+	changes    []Change
+	positions  map[string]bool
+	direct     []int
+	following  []int
+	through    map[string]int
+	danger     int // of the most dangerous decision
+}
+
+// enter puts a decision into the group of its root cause, or below those that led to it.
+func (f *causeFinder) enter(i int) {
+	d := &f.log.Decisions[i]
+	for _, c := range d.Causes {
+		if list := f.log.index.byURN[c]; len(list) > 0 {
+			f.followers[list[0]] = append(f.followers[list[0]], i)
+		}
+	}
+	own := ownChanges(d)
+	if len(own) == 0 && (len(d.Causes) > 0 || !slices.ContainsFunc(d.Roots, func(r Root) bool { return r != RootNone && r != RootFailure })) {
+		return
+	}
+	f.taken[i] = true
+	key, shape := keysOf(own)
+	if len(own) == 0 {
+		key = string(d.Reason) + "\x01" + string(d.Roots[0])
+		shape = key
+	}
+	g := f.groups[key]
+	if g == nil {
+		g = &causeGroup{key: key, shape: shape, changes: own, positions: map[string]bool{}, through: map[string]int{}, danger: stages.LeastDanger}
+		f.groups[key] = g
+	}
+	g.direct = append(g.direct, i)
+	g.danger = min(g.danger, d.danger())
+	for _, c := range own {
+		if c.Position != "" && c.Setting == nil {
+			g.positions[c.Position] = true
+		}
+	}
+	if len(own) == 0 && d.Position != "" && slices.Contains(d.Roots, RootProgram) {
+		g.positions[d.Position] = true
+	}
+}
+
+// danger is how much a decision may lose, 0 is most.
+func (d *Decision) danger() int {
+	if !d.acts() {
+		return stages.LeastDanger
+	}
+	return d.Op.Danger()
+}
+
+// acts reports whether a decision does something to a resource that people know.
+func (d *Decision) acts() bool {
+	if d.Internal || d.Op.Danger() == stages.LeastDanger {
+		return false
+	}
+	return d.Op != stages.OpRefresh || d.Reason == stages.ReasonDrift || d.Reason == stages.ReasonVanished
+}
+
+// ownChanges are the changes that did not come from other resources. Of a replacement, only those count that need it, if the
+// provider said which. Those that come from one setting are one change, of the setting.
+func ownChanges(d *Decision) []Change {
+	isOwn := func(c Change) bool { return c.Origin != FromResource }
+	if !slices.ContainsFunc(d.Properties, isOwn) && !slices.ContainsFunc(d.Options, isOwn) {
+		return nil
+	}
+	all := slices.Concat(d.Properties, d.Options)
+	if d.Op == stages.OpReplace {
+		if forced := slices.DeleteFunc(slices.Clone(all), func(c Change) bool { return !c.ForcesReplacement() }); len(forced) > 0 {
+			all = forced
+		}
+	}
+	var out []Change
+	for _, c := range all {
+		if !isOwn(c) {
+			continue
+		}
+		if c.Position == "" && c.Origin == FromProgram {
+			c.Position = d.Position
+		}
+		out = append(out, c)
+	}
+	for i, c := range out {
+		if c.Setting != nil {
+			out[i] = Change{Path: c.Setting.Key, Setting: c.Setting, Old: c.Setting.Old, New: c.Setting.New, Origin: FromConfiguration}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(keyOf(a), keyOf(b)) })
+	return slices.CompactFunc(out, func(a, b Change) bool { return keyOf(a) == keyOf(b) })
+}
+
+// ForcesReplacement reports whether the provider said that the change cannot be made in place.
+func (c Change) ForcesReplacement() bool { return strings.HasSuffix(c.Kind, "replace") }
+
+func keyOf(c Change) string {
+	return shapeOf(c) + "\x01" + string(c.Old) + "\x01" + string(c.New) + "\x01" + string(c.Recorded)
+}
+
+func shapeOf(c Change) string { return string(c.Origin) + "\x01" + c.Path }
+
+func keysOf(changes []Change) (key, shape string) {
+	var k, s strings.Builder
+	for _, c := range changes {
+		k.WriteString(keyOf(c) + "\x00")
+		s.WriteString(shapeOf(c) + "\x00")
+	}
+	return k.String(), s.String()
+}
+
+// merged returns the groups. Those that differ only in values are one if there are many of them.
+func (f *causeFinder) merged() []*causeGroup {
+	shapes := map[string][]*causeGroup{}
+	for _, key := range slices.Sorted(maps.Keys(f.groups)) {
+		g := f.groups[key]
+		shapes[g.shape] = append(shapes[g.shape], g)
+	}
+	var out []*causeGroup
+	for _, shape := range slices.Sorted(maps.Keys(shapes)) {
+		list := shapes[shape]
+		if len(list) <= maxVariants {
+			out = append(out, list...)
+			continue
+		}
+		all := list[0]
+		for _, g := range list[1:] {
+			for i := range all.changes {
+				all.changes[i].keepSame(g.changes[i])
+			}
+			all.direct = append(all.direct, g.direct...)
+			all.danger = min(all.danger, g.danger)
+			maps.Copy(all.positions, g.positions)
+		}
+		slices.Sort(all.direct)
+		out = append(out, all)
+	}
+	return out
+}
+
+// keepSame removes the values that another change of the same property does not have, too.
+func (c *Change) keepSame(other Change) {
+	if !bytes.Equal(c.Old, other.Old) || !bytes.Equal(c.New, other.New) || !bytes.Equal(c.Recorded, other.Recorded) {
+		c.Old, c.New, c.Recorded = nil, nil, nil
+	}
+}
+
+// compare orders groups by danger, then by number.
+func (g *causeGroup) compare(other *causeGroup) int {
+	return cmp.Or(cmp.Compare(g.danger, other.danger), cmp.Compare(len(other.direct)+len(other.following), len(g.direct)+len(g.following)),
+		cmp.Compare(g.key, other.key))
+}
+
+// follow adds everything that follows from a group and belongs to no other one.
+func (f *causeFinder) follow(g *causeGroup) {
+	todo := slices.Clone(g.direct)
+	for at := 0; at < len(todo); at++ {
+		for _, i := range f.followers[todo[at]] {
+			if f.taken[i] {
+				continue
+			}
+			f.taken[i] = true
+			todo = append(todo, i)
+			d := &f.log.Decisions[i]
+			if !d.acts() {
+				continue
+			}
+			g.following = append(g.following, i)
+			g.danger = min(g.danger, d.danger())
+			for _, path := range d.through() {
+				g.through[path]++
+			}
+		}
+	}
+	slices.Sort(g.following)
+}
+
+// through returns the properties and options by which other resources led to a decision, each once.
+func (d *Decision) through() []string {
+	switch d.Reason {
+	case stages.ReasonReplaceWith:
+		return []string{"replaceWith"}
+	case stages.ReasonDeletedWith:
+		return []string{"deletedWith"}
+	}
+	var out []string
+	for _, list := range [...][]Change{d.Properties, d.Options} {
+		for _, c := range list {
+			if path := anyIndex(c.Path); c.Origin == FromResource && !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// anyIndex replaces the indices in a path: "rules[12].port" is "rules[*].port".
+func anyIndex(path string) string {
+	if !strings.Contains(path, "[") {
+		return path
+	}
+	var b strings.Builder
+	for path != "" {
+		before, rest, found := strings.Cut(path, "[")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		index, after, closed := strings.Cut(rest, "]")
+		if !closed || index == "" || strings.Trim(index, "0123456789") != "" {
+			b.WriteString("[")
+			path = rest
+			continue
+		}
+		b.WriteString("[*]")
+		path = after
+	}
+	return b.String()
+}
+
+// cause returns the root cause that a group is about.
+func (g *causeGroup) cause(l *Log) RootCause {
+	first := &l.Decisions[g.direct[0]]
+	c := RootCause{
+		Reason: first.Reason, Changes: g.changes, Because: first.why().Clause(), Positions: slices.Sorted(maps.Keys(g.positions)),
+		Direct: l.effects(g.direct), Following: l.effects(g.following),
+	}
+	if len(first.Roots) > 0 {
+		c.Root = first.Roots[0]
+	}
+	if len(g.changes) > 0 {
+		c.Root = Root(g.changes[0].Origin)
+		if c.Root == Root(FromCheck) {
+			c.Root = RootProvider
+		}
+		if s := g.changes[0].Setting; s != nil && len(g.changes) == 1 {
+			c.Setting = s.Key
+		}
+	}
+	c.Through = slices.SortedFunc(maps.Keys(g.through), func(a, b string) int {
+		return cmp.Or(cmp.Compare(g.through[b], g.through[a]), cmp.Compare(a, b))
+	})
+	return c
+}
+
+// effects groups decisions by what they do.
+func (l *Log) effects(decisions []int) []Effect {
+	byOp := map[stages.Op][]urn.URN{}
+	for _, i := range decisions {
+		if d := &l.Decisions[i]; d.acts() {
+			byOp[d.Op] = append(byOp[d.Op], d.URN)
+		}
+	}
+	var out []Effect
+	for _, op := range slices.SortedFunc(maps.Keys(byOp), func(a, b stages.Op) int {
+		return cmp.Or(cmp.Compare(a.Danger(), b.Danger()), cmp.Compare(a, b))
+	}) {
+		out = append(out, Effect{op, byOp[op]})
+	}
+	return out
+}
