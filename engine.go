@@ -2,13 +2,12 @@ package sluice
 
 import (
 	"context"
-	"errors"
+	"slices"
 
-	"github.com/sluice-iac/sluice/internal/slot"
+	"github.com/sluice-iac/sluice/internal/assembly"
 	"github.com/sluice-iac/sluice/internal/tracing"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/standard"
 )
 
 // Engine is the standard pipeline with named places for stages of the caller's own. Make one with [Standard], put stages
@@ -19,8 +18,9 @@ import (
 // The refresh stage is there when an operation refreshes by running the program ([Options.RunProgram]).
 //
 // A stage in a slot sees what the standard stage of that place has emitted, before the next standard stage does. It may
-// let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Refuse]; that stops the
-// operation with a diagnostic at the resource. [Slot.Insert] says what it must not do.
+// let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Refuse]. That stops an
+// operation with a diagnostic at the resource; a preview shows it and goes on, so that all refusals are seen, and fails at the end.
+// [Slot.Insert] says what a stage must not do.
 type Engine struct {
 	Registered Slot[stages.Registered] // after register: the goal is complete
 	Located    Slot[stages.Located]    // after lookup: URN and recorded state are known
@@ -30,6 +30,16 @@ type Engine struct {
 	Built      Slot[stages.Built]      // after build: the steps are decided, none is taken
 	Executed   Slot[stages.Executed]   // after execute: the steps are over and the program has its reply
 
+	// Deleting is for deletes that are decided on, and Deleted for those that are over. The deletes of a destroy, and those at the end of an
+	// update, pass Deleting before any of them begins; those that a replacement needs first pass it before that replacement begins. A stage of that
+	// slot that has a Flush may keep them until then: it is called when all have come. What a stage changes about them has no effect. A
+	// preview has both slots.
+	Deleting Slot[stages.Deleting]
+	Deleted  Slot[stages.Deleted]
+
+	// Replace has functions that make stages in the place of standard ones.
+	Replace Replace
+
 	submitted Slot[stages.Submitted] // before register; for traces
 	watch     *tracing.Run           // nil if nobody traces
 
@@ -38,7 +48,7 @@ type Engine struct {
 
 // Slot is a place in the pipeline for stages that take and emit items of one type.
 type Slot[T any] struct {
-	makers []func() pipeline.Stage[T, T]
+	makers []func(stages.Operation) pipeline.Stage[T, T]
 }
 
 // Insert puts a stage into the slot, after those that are there already. newStage is called once for each operation: a
@@ -46,79 +56,40 @@ type Slot[T any] struct {
 //
 // The stage emits each item that it gets once, changed or not, or returns an error for it. Anything else stops the operation
 // with a [*stages.SlotError]: an item that is not emitted, one that is emitted twice, and one with another reply, number or URN
-// than any that came in. The exception is a [stages.Registered] that the stage has rejected or answered.
+// than any that came in. The exceptions are a [stages.Registered] that the stage has rejected or answered, and one that
+// [stages.Registered.Also] has made, which is emitted besides.
 //
 // A stage that has a Flush may keep items from one Run to another. Flush emits all that is kept. In a slot it is called not only at the
 // end: the program may wait for what is kept and send nothing else before it has the reply, so Flush (or Idle, if the stage has one) is
 // called each time when something is kept and no input waits. Which items are kept together depends on timing.
-func (s *Slot[T]) Insert(newStage func() pipeline.Stage[T, T]) {
+//
+// An operation that has been stopped ends its pipeline. Then Executed and Deleted do not see everything that has been done; events and the result do.
+func (s *Slot[T]) Insert(newStage func(stages.Operation) pipeline.Stage[T, T]) {
 	s.makers = append(s.makers, newStage)
 }
 
-// stages makes the stages for one operation.
-func (s *Slot[T]) stages() []pipeline.Stage[T, T] {
-	var out []pipeline.Stage[T, T]
-	for _, make := range s.makers {
-		out = append(out, make())
-	}
-	return out
-}
-
-// slots are the stages of one operation that callers have put into the slots of an engine.
-type slots struct {
-	submitted  []pipeline.Stage[stages.Submitted, stages.Submitted]
-	registered []pipeline.Stage[stages.Registered, stages.Registered]
-	located    []pipeline.Stage[stages.Located, stages.Located]
-	checked    []pipeline.Stage[stages.Checked, stages.Checked]
-	analyzed   []pipeline.Stage[stages.Analyzed, stages.Analyzed]
-	diffed     []pipeline.Stage[stages.Diffed, stages.Diffed]
-	built      []pipeline.Stage[stages.Built, stages.Built]
-	executed   []pipeline.Stage[stages.Executed, stages.Executed]
-}
-
-// newSlots makes the stages for one operation.
-func (e *Engine) newSlots() (s slots, _ error) {
-	var errs [7]error
-	s.submitted = e.submitted.stages()
-	s.registered, errs[0] = slot.Make("Registered", e.Registered.makers)
-	s.located, errs[1] = slot.Make("Located", e.Located.makers)
-	s.checked, errs[2] = slot.Make("Checked", e.Checked.makers)
-	s.analyzed, errs[3] = slot.Make("Analyzed", e.Analyzed.makers)
-	s.diffed, errs[4] = slot.Make("Diffed", e.Diffed.makers)
-	s.built, errs[5] = slot.Make("Built", e.Built.makers)
-	s.executed, errs[6] = slot.Make("Executed", e.Executed.makers)
-	return s, errors.Join(errs[:]...)
+// Replace has functions that make stages in the place of standard ones, one for each operation. They get the standard stage, and may
+// return one that calls it for some of the items, or that does something before or behind it. A nil function leaves the standard stage.
+//
+// The rules of slots hold for what they return, but a refusal stops a preview, too, as nothing can go on. The other standard stages own
+// what no other stage may touch: names, decisions, and the record.
+type Replace struct {
+	Import  func(stages.Operation, pipeline.Stage[stages.Located, stages.Located]) pipeline.Stage[stages.Located, stages.Located]
+	Check   func(stages.Operation, pipeline.Stage[stages.Located, stages.Checked]) pipeline.Stage[stages.Located, stages.Checked]
+	Analyze func(stages.Operation, pipeline.Stage[stages.Checked, stages.Analyzed]) pipeline.Stage[stages.Checked, stages.Analyzed]
+	Diff    func(stages.Operation, pipeline.Stage[stages.Analyzed, stages.Diffed]) pipeline.Stage[stages.Analyzed, stages.Diffed]
 }
 
 // Standard returns the standard engine for a stack.
 func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 
-// assemble joins the stages of one run.
-func (s slots) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
-	own := r.Stages()
-	submitted := r.Submissions()
-	for _, st := range s.submitted {
-		submitted = pipeline.Via(submitted, st)
-	}
-	registered := via(r, pipeline.Via(submitted, own.Register), "Registered", s.registered)
-	located := via(r, pipeline.Via(registered, own.Lookup), "Located", s.located)
-	if r.RefreshesEach() {
-		located = pipeline.Via(located, own.Refresh)
-	}
-	imported := pipeline.Via(located, own.Import)
-	checked := via(r, pipeline.Via(imported, own.Check), "Checked", s.checked)
-	analyzed := via(r, pipeline.Via(checked, own.Analyze), "Analyzed", s.analyzed)
-	diffed := via(r, pipeline.Via(analyzed, own.Diff), "Diffed", s.diffed)
-	built := via(r, pipeline.ViaActor(diffed, own.Build), "Built", s.built)
-	return via(r, pipeline.ViaActor(built, own.Execute), "Executed", s.executed)
-}
-
-// via adds the stages of a slot to a flow. Their errors stop the run with a diagnostic.
-func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], name string, inserted []pipeline.Stage[T, T]) pipeline.Flow[T] {
-	for _, st := range inserted {
-		f = pipeline.Via(f, slot.Guard(name, st, r.Refuse))
-	}
-	return f
+// callers makes the stages in the slots for one operation.
+func (e *Engine) callers(k kind, s stages.Settings) (*assembly.Stages, error) {
+	return assembly.Slots{
+		Submitted: e.submitted.makers, Registered: e.Registered.makers, Located: e.Located.makers, Checked: e.Checked.makers,
+		Analyzed: e.Analyzed.makers, Diffed: e.Diffed.makers, Built: e.Built.makers, Executed: e.Executed.makers,
+		Deleting: e.Deleting.makers, Deleted: e.Deleted.makers,
+	}.Make(k.name, assembly.Replacers(e.Replace), s)
 }
 
 // traced performs an operation and makes spans of it if the span of ctx is recorded.
@@ -148,8 +119,8 @@ func (e *Engine) traced(ctx context.Context, k kind) (*Result, error) {
 
 // watched returns a slot with one more stage, which looks at each item.
 func watched[T any](s Slot[T], name string, look func(T)) Slot[T] {
-	own := Slot[T]{makers: append([]func() pipeline.Stage[T, T]{}, s.makers...)}
-	own.Insert(func() pipeline.Stage[T, T] {
+	own := Slot[T]{makers: slices.Clone(s.makers)}
+	own.Insert(func(stages.Operation) pipeline.Stage[T, T] {
 		return pipeline.Stage[T, T]{Name: "trace " + name, Run: func(_ context.Context, item T, emit pipeline.Emit[T]) error {
 			look(item)
 			return emit(item)

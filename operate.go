@@ -74,11 +74,11 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := e.newSlots()
+	own, err := e.callers(k, s.Stages)
 	if err != nil {
 		return nil, err
 	}
-	s.Assemble = own.assemble
+	s.Assemble = own.Assemble
 	if e.watch != nil {
 		s.Stages.Watch = stages.Watch{Queued: e.watch.Queued, Phase: e.watch.Phase}
 		s.Calls.DuringWait = e.watch.Waits

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -41,6 +42,7 @@ type PendingReply struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
+	extra         *atomic.Bool // of a reply that [Registered.Also] has made: it has gone into the pipeline
 }
 
 // NewPendingReply returns a reply that has not been given. reportsResult is false for an SDK that understands no results but
@@ -82,6 +84,7 @@ type Identity struct {
 	kind  kind
 	seq   int
 	urn   urn.URN
+	old   *state.Resource // of a delete
 }
 
 type kind uint8
@@ -105,6 +108,11 @@ func (i Identity) IsSettled() bool { return i.seq == 0 && i.Owes() && i.reply.Is
 // Owes reports whether the item has a reply to give.
 func (i Identity) Owes() bool { return i.reply != nil && i.reply.promise != nil }
 
+// Enters reports whether the item is one that [Registered.Also] has made and that is emitted for the first time. It says so once.
+func (i Identity) Enters() bool {
+	return i.reply != nil && i.reply.extra != nil && i.reply.extra.CompareAndSwap(false, true)
+}
+
 // Registered is a registration whose goal is complete, or a read.
 type Registered struct {
 	*PendingReply
@@ -121,6 +129,24 @@ func (r Registered) String() string {
 	s := r.Subject()
 	return fmt.Sprintf("%s %q", s.Typ, s.Name)
 }
+
+// Also returns a registration beside this one, for a stage in the slot behind register to emit: the program does not know of it and gets no
+// answer. The goal is complete: its provider is registered, and "" stands for the provider of this registration. A stage with one worker emits
+// it in the same place of the order of arrival each time.
+func (r Registered) Also(goal *Goal) Registered {
+	if goal != nil && goal.Provider == "" && goal.IsManaged() && r.Goal != nil {
+		own := *goal
+		own.Provider = r.Goal.Provider
+		goal = &own
+	}
+	reply := NewPendingReply(true)
+	reply.extra = &atomic.Bool{}
+	return Registered{PendingReply: reply, Goal: goal}
+}
+
+// IsManaged reports whether the item is a resource that the program declares and a provider manages: no read, no component, no
+// provider. Only then has it a Goal with inputs for a provider.
+func (r Registered) IsManaged() bool { return r.Goal != nil && !r.Internal && r.Goal.IsManaged() }
 
 // Identity returns what must stay as it is.
 func (r Registered) Identity() Identity {
@@ -184,6 +210,10 @@ type Located struct {
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
+
+// IsManaged reports whether the run makes the item what the program declares by calls of a provider: it is no read, no component, no provider,
+// and not left out, bypassed or answered.
+func (l Located) IsManaged() bool { return l.Registered.IsManaged() && l.Course == Managed }
 
 // String names the item for messages about a panic.
 func (l Located) String() string { return string(l.URN) }
@@ -371,6 +401,8 @@ type Executed struct {
 	URN   urn.URN
 	Steps []*Decision
 	Err   error // of the step that failed, nil when all succeeded
+	// Deleted are those deletes among the steps that have begun.
+	Deleted []Deleted
 }
 
 // String names the item for messages about a panic.

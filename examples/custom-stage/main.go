@@ -20,8 +20,8 @@ import (
 // freeze is a window that ends at until, in which nothing may be replaced. It makes a new stage for each operation.
 //
 // The stage stands behind diff: what the provider says of each change is known, and nothing has been decided.
-func freeze(until time.Time, now func() time.Time) func() pipeline.Stage[stages.Diffed, stages.Diffed] {
-	return func() pipeline.Stage[stages.Diffed, stages.Diffed] {
+func freeze(until time.Time, now func() time.Time) func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
+	return func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
 		return pipeline.Stage[stages.Diffed, stages.Diffed]{
 			Name: "freeze",
 			Run: func(_ context.Context, d stages.Diffed, emit pipeline.Emit[stages.Diffed]) error {

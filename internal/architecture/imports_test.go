@@ -37,11 +37,11 @@ var allowed = map[string][]string{
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, "state", "providers", "stages"},
-	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing"},
+	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
 	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, schemas},
-	// Package simulate drives the whole engine; the root package imports packages operation and slot, which therefore cannot import it.
+	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
 	"examples": {"urn", "property", "pipeline", "providers", "stages", "source", "."},

@@ -10,7 +10,7 @@ import (
 // not reported.
 func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	if err == nil && s.imports == nil && (s.RunsProgram() || s.Stages.Mode != stages.ModeRefresh) {
-		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.operations) })
+		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.operations, s.assembly) })
 	}
 	failed := err != nil || s.imports != nil
 	if finishErr := caught("ending the run", func() error { return s.run.Finish(failed) }); err == nil {

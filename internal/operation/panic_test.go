@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
@@ -30,7 +29,7 @@ func TestAPanicInAssemblyIsAFailureAndClosesTheRecord(t *testing.T) {
 	store := &watchedStore{}
 	out, err := Perform(t.Context(), Settings{
 		Name: "update", State: store, Messages: func(func(stages.LogMessage)) {},
-		Assemble: func(*standard.Run) pipeline.Flow[stages.Executed] { panic("boom") },
+		Assemble: func(*standard.Run) (standard.Assembly, error) { panic("boom") },
 		Program: source.Func(func(context.Context, stages.Monitor) error {
 			t.Error("there is nothing that could answer the program")
 			return nil

@@ -20,6 +20,7 @@ type resolved struct {
 	record   *record // nil in previews
 	run      *standard.Run
 	imports  *standard.Imports // nil for operations with a pipeline
+	assembly standard.Assembly // of the pipeline
 
 	// release detaches the operation from the end of the caller's context, and reports whether that had not stopped it
 	// before.

@@ -9,9 +9,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/panics"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/stages"
 )
 
 // A program may take this long to end by itself after the run is over. After an interrupt it is less, because whoever has interrupted
@@ -35,8 +33,10 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 		s.run.EndOfProgram()
 		return nil, caught("importing", func() error { return s.run.ImportAll(s.operations, s.imports) })
 	}
-	var flow pipeline.Flow[stages.Executed]
-	if err := caught("assembling the pipeline", func() error { flow = s.Assemble(s.run); return nil }); err != nil {
+	if err := caught("assembling the pipeline", func() (err error) {
+		s.assembly, err = s.Assemble(s.run)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	p := &program{}
@@ -46,7 +46,7 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	programCtx, p.cancel = context.WithCancelCause(s.operations)
 	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // whoever asks a second time waits for no program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
-	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), flow, nil))
+	return p, s.run.Unrecorded(s.assembly.Finish(s.run.Admitted(), s.assembly.Registrations))
 }
 
 // runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
@@ -23,7 +22,7 @@ type Settings struct {
 	// packages of the program, the policy packs (to the analyzers), and the address of its monitor.
 	Stages stages.Settings
 	// Assemble joins the stages of the run.
-	Assemble func(*standard.Run) pipeline.Flow[stages.Executed]
+	Assemble func(*standard.Run) (standard.Assembly, error)
 	// Imports are the requests of an import without a program; nil for other operations.
 	Imports []stages.ImportRequest
 	// Recovers is true for an operation that only resolves pending operations of earlier runs.

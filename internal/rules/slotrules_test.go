@@ -20,12 +20,12 @@ import (
 )
 
 // stageOf returns the constructor of a stage that calls run.
-func stageOf[T any](run func(ctx context.Context, in T, emit pipeline.Emit[T]) error) func() pipeline.Stage[T, T] {
-	return func() pipeline.Stage[T, T] { return pipeline.Stage[T, T]{Name: "mine", Run: run} }
+func stageOf[T any](run func(ctx context.Context, in T, emit pipeline.Emit[T]) error) func(stages.Operation) pipeline.Stage[T, T] {
+	return func(stages.Operation) pipeline.Stage[T, T] { return pipeline.Stage[T, T]{Name: "mine", Run: run} }
 }
 
 // forgets returns a stage that does not emit what forgotten reports.
-func forgets[T any](forgotten func(T) bool) func() pipeline.Stage[T, T] {
+func forgets[T any](forgotten func(T) bool) func(stages.Operation) pipeline.Stage[T, T] {
 	return stageOf(func(_ context.Context, in T, emit pipeline.Emit[T]) error {
 		if forgotten(in) {
 			return nil
@@ -185,8 +185,8 @@ func TestARegistrationMayBeRejectedBeforeItIsNumbered(t *testing.T) {
 }
 
 // pairs is a stage that keeps every other item.
-func pairs(flush bool) func() pipeline.Stage[stages.Located, stages.Located] {
-	return func() pipeline.Stage[stages.Located, stages.Located] {
+func pairs(flush bool) func(stages.Operation) pipeline.Stage[stages.Located, stages.Located] {
+	return func(stages.Operation) pipeline.Stage[stages.Located, stages.Located] {
 		var kept []stages.Located
 		letGo := func(emit pipeline.Emit[stages.Located]) error {
 			for _, l := range kept {
@@ -248,19 +248,19 @@ func TestStagesThatCannotBeUsedAreRefusedBeforeAnythingIsDone(t *testing.T) {
 	type stage = pipeline.Stage[stages.Checked, stages.Checked]
 	pass := func(_ context.Context, c stages.Checked, emit pipeline.Emit[stages.Checked]) error { return emit(c) }
 	for name, c := range map[string]struct {
-		newStage func() stage
+		newStage func(stages.Operation) stage
 		text     string
 	}{
-		"without Run":                   {func() stage { return stage{Name: "mine"} }, "stage 2 in the slot Checked cannot be used: pipeline: mine needs a Run function"},
-		"without a name":                {func() stage { return stage{Run: pass} }, "stage 2 in the slot Checked cannot be used: pipeline: step needs a name"},
-		"with impossible workers":       {func() stage { return stage{Name: "mine", Run: pass, Workers: -2} }, "-2 workers"},
+		"without Run":                   {func(stages.Operation) stage { return stage{Name: "mine"} }, "stage 2 in the slot Checked: it cannot be used: pipeline: mine needs a Run function"},
+		"without a name":                {func(stages.Operation) stage { return stage{Run: pass} }, "stage 2 in the slot Checked: it cannot be used: pipeline: step needs a name"},
+		"with impossible workers":       {func(stages.Operation) stage { return stage{Name: "mine", Run: pass, Workers: -2} }, "-2 workers"},
 		"without a constructor":         {nil, "the constructor of stage 2 in the slot Checked is nil"},
-		"with a constructor that fails": {func() stage { panic("boom") }, "the constructor of stage 2 in the slot Checked: panic: boom"},
+		"with a constructor that fails": {func(stages.Operation) stage { panic("boom") }, "stage 2 in the slot Checked: its constructor: panic: boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
 			e := sluice.Standard(withProgram(k, one(nil)))
-			e.Checked.Insert(func() stage { return stage{Name: "first", Run: pass} })
+			e.Checked.Insert(func(stages.Operation) stage { return stage{Name: "first", Run: pass} })
 			e.Checked.Insert(c.newStage)
 			_, err := e.Update(t.Context())
 			require.ErrorContains(t, err, c.text)

@@ -16,8 +16,8 @@ import (
 )
 
 // panicsAt returns a stage that panics when it gets to the item of a name.
-func panicsAt[T any](name func(T) string) func() pipeline.Stage[T, T] {
-	return func() pipeline.Stage[T, T] {
+func panicsAt[T any](name func(T) string) func(stages.Operation) pipeline.Stage[T, T] {
+	return func(stages.Operation) pipeline.Stage[T, T] {
 		return pipeline.Stage[T, T]{Name: "fragile", Run: func(_ context.Context, in T, emit pipeline.Emit[T]) error {
 			if name(in) == "b" {
 				panic("boom")
@@ -88,7 +88,7 @@ func endingBackwards(t *testing.T, names []string, end func(stages.Checked) erro
 			return err
 		})
 	}))
-	engine.Checked.Insert(func() pipeline.Stage[stages.Checked, stages.Checked] {
+	engine.Checked.Insert(func(stages.Operation) pipeline.Stage[stages.Checked, stages.Checked] {
 		return pipeline.Stage[stages.Checked, stages.Checked]{
 			Name: "fragile", Workers: pipeline.Unbounded,
 			Run: func(_ context.Context, in stages.Checked, emit pipeline.Emit[stages.Checked]) error {

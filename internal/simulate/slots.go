@@ -39,7 +39,7 @@ func (a *attempt) engine(o sluice.Options, s Schedule) *sluice.Engine {
 		at := inserted{Stage: st, number: i, slots: a.slots, pause: a.pauses(s)}
 		switch st.In {
 		case Registered:
-			e.Registered.Insert(func() pipeline.Stage[stages.Registered, stages.Registered] { return at.registered() })
+			e.Registered.Insert(func(stages.Operation) pipeline.Stage[stages.Registered, stages.Registered] { return at.registered() })
 		case Located:
 			insert(&e.Located, at, func(l stages.Located) stages.Located { return l })
 		case Checked:
@@ -68,7 +68,7 @@ type inserted struct {
 func (i inserted) concerns(name string) bool { return i.Name == "" || i.Name == name }
 
 func insert[T any](slot *sluice.Slot[T], i inserted, located func(T) stages.Located) {
-	slot.Insert(func() pipeline.Stage[T, T] {
+	slot.Insert(func(stages.Operation) pipeline.Stage[T, T] {
 		return pipeline.Stage[T, T]{Name: fmt.Sprint("stage ", i.number), Workers: i.Workers, Run: func(_ context.Context, in T, emit pipeline.Emit[T]) error {
 			l := located(in)
 			i.slots.passes(i.number, l)

@@ -18,25 +18,34 @@ type Item interface {
 	Identity() stages.Identity
 }
 
-// guard holds a stage to the rules of its slot.
+// Refuse records the error of a stage. The error that it returns stops the pipeline; nil means that what the stage was given goes on, which only
+// happens if it may.
+type Refuse func(err error, mayGoOn bool) error
+
+// guard holds a stage to the rules of its place.
 //
 // Invariant: an item is in has from the moment when the stage gets it until it is emitted, or until an error is returned for it.
-type guard[T Item] struct {
+type guard[In, Out Item] struct {
 	slot   string
-	stage  pipeline.Stage[T, T]
-	refuse func(error) error
+	stage  pipeline.Stage[In, Out]
+	refuse Refuse
+	same   func(In) Out // makes what comes out of what goes in, where that is the same; nil where the stage makes it
 
 	mu  sync.Mutex // guards has
-	has map[stages.Identity]T
+	has map[stages.Identity]In
 
 	emitting sync.RWMutex // held for reading while an item is handed on; guards ended
 	ended    bool
 }
 
 // Guard returns a stage that does what st does, and keeps to the rules of the slot with this name. refuse is called with each error of the
-// stage, those that break a rule included; it stops the run, and returns the error for the pipeline.
-func Guard[T Item](slot string, st pipeline.Stage[T, T], refuse func(error) error) pipeline.Stage[T, T] {
-	g := &guard[T]{slot: slot, stage: st, refuse: refuse, has: map[stages.Identity]T{}}
+// stage, those that break a rule included.
+func Guard[T Item](slot string, st pipeline.Stage[T, T], refuse Refuse) pipeline.Stage[T, T] {
+	return guarded(slot, st, refuse, func(in T) T { return in })
+}
+
+func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], refuse Refuse, same func(In) Out) pipeline.Stage[In, Out] {
+	g := &guard[In, Out]{slot: slot, stage: st, refuse: refuse, same: same, has: map[stages.Identity]In{}}
 	out := st
 	out.Run, out.Flush, out.Idle, out.Abandon = g.work, g.flush, nil, g.abandon
 	if st.Flush != nil {
@@ -46,7 +55,7 @@ func Guard[T Item](slot string, st pipeline.Stage[T, T], refuse func(error) erro
 }
 
 // work is Run.
-func (g *guard[T]) work(ctx context.Context, in T, emit pipeline.Emit[T]) error {
+func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out]) error {
 	id := in.Identity()
 	g.take(id, in)
 	done := false
@@ -56,7 +65,10 @@ func (g *guard[T]) work(ctx context.Context, in T, emit pipeline.Emit[T]) error 
 		}
 	}()
 	if err := g.stage.Run(ctx, in, g.emit(emit)); err != nil {
-		return g.refuse(err)
+		if err := g.refuse(err, g.same != nil); err != nil || !g.holds(id) {
+			return err
+		}
+		return g.emit(emit)(g.same(in))
 	}
 	if g.stage.Flush != nil || !g.holds(id) || id.IsSettled() {
 		done = g.stage.Flush != nil
@@ -65,30 +77,30 @@ func (g *guard[T]) work(ctx context.Context, in T, emit pipeline.Emit[T]) error 
 	if ctx.Err() != nil {
 		return pipeline.ErrStopped // that is why it was not emitted
 	}
-	return g.refuse(g.problem(id, "it has not emitted %s; emit each item once, or return an error for it", in))
+	return g.broken(id, "it has not emitted %s; emit each item once, or return an error for it", in)
 }
 
 // emit returns what the stage emits through.
-func (g *guard[T]) emit(emit pipeline.Emit[T]) pipeline.Emit[T] {
-	return func(v T) error {
+func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
+	return func(v Out) error {
 		g.emitting.RLock()
 		defer g.emitting.RUnlock()
 		id := v.Identity()
 		switch {
-		case g.drop(id) && !g.ended:
+		case (g.drop(id) || id.Enters()) && !g.ended:
 			return emit(v)
 		case g.ended:
 			return pipeline.ErrStopped
 		case !id.Owes() && id.Seq() == 0:
-			return g.refuse(g.problem(id, "it emitted %s without its PendingReply; emit what came in, changed", v))
+			return g.broken(id, "it emitted %s without its PendingReply; emit what came in, changed", v)
 		}
-		return g.refuse(g.problem(id, "it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
-			"the number and the URN that it came with", v))
+		return g.broken(id, "it emitted %s, which it has emitted before or never got; emit each item once, with the reply, "+
+			"the number and the URN that it came with", v)
 	}
 }
 
 // idle is called when no input waits. What is kept then might be what the program waits for.
-func (g *guard[T]) idle(ctx context.Context, emit pipeline.Emit[T]) error {
+func (g *guard[In, Out]) idle(ctx context.Context, emit pipeline.Emit[Out]) error {
 	if len(g.kept()) == 0 {
 		return nil
 	}
@@ -99,7 +111,7 @@ func (g *guard[T]) idle(ctx context.Context, emit pipeline.Emit[T]) error {
 }
 
 // flush is Flush.
-func (g *guard[T]) flush(ctx context.Context, emit pipeline.Emit[T]) error {
+func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) error {
 	if g.stage.Flush != nil {
 		if err := g.letGo(ctx, "Flush", g.stage.Flush, emit); err != nil {
 			return err // and Abandon is called
@@ -110,16 +122,24 @@ func (g *guard[T]) flush(ctx context.Context, emit pipeline.Emit[T]) error {
 }
 
 // letGo calls a function of the stage, which has to emit all that the stage keeps.
-func (g *guard[T]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[T]) error, emit pipeline.Emit[T]) error {
+func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[Out]) error, emit pipeline.Emit[Out]) error {
 	if err := f(ctx, g.emit(emit)); err != nil {
-		return g.refuse(err)
+		if err := g.refuse(err, g.same != nil); err != nil {
+			return err
+		}
+		for _, in := range g.kept() {
+			if err := g.emit(emit)(g.same(in)); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	var first error
 	for _, in := range g.kept() {
 		if ctx.Err() != nil && first == nil {
 			return pipeline.ErrStopped
 		}
-		err := g.refuse(g.problem(in.Identity(), "its "+name+" has not emitted %s, which it keeps", in))
+		err := g.broken(in.Identity(), "its "+name+" has not emitted %s, which it keeps", in)
 		if first == nil {
 			first = err
 		}
@@ -128,7 +148,7 @@ func (g *guard[T]) letGo(ctx context.Context, name string, f func(context.Contex
 }
 
 // abandon is Abandon. The stage may have forgotten what it keeps; whoever waits for it must not wait on.
-func (g *guard[T]) abandon(reason error) {
+func (g *guard[In, Out]) abandon(reason error) {
 	defer g.end()
 	defer func() {
 		for _, in := range g.kept() {
@@ -143,20 +163,20 @@ func (g *guard[T]) abandon(reason error) {
 }
 
 // end waits until nothing is being emitted, and prevents more.
-func (g *guard[T]) end() {
+func (g *guard[In, Out]) end() {
 	g.emitting.Lock()
 	defer g.emitting.Unlock()
 	g.ended = true
 }
 
-func (g *guard[T]) take(id stages.Identity, in T) {
+func (g *guard[In, Out]) take(id stages.Identity, in In) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.has[id] = in
 }
 
 // drop reports whether the stage had the item.
-func (g *guard[T]) drop(id stages.Identity) bool {
+func (g *guard[In, Out]) drop(id stages.Identity) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, ok := g.has[id]
@@ -164,7 +184,7 @@ func (g *guard[T]) drop(id stages.Identity) bool {
 	return ok
 }
 
-func (g *guard[T]) holds(id stages.Identity) bool {
+func (g *guard[In, Out]) holds(id stages.Identity) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, ok := g.has[id]
@@ -172,7 +192,7 @@ func (g *guard[T]) holds(id stages.Identity) bool {
 }
 
 // kept returns what the stage has and owes, in an order that does not depend on timing.
-func (g *guard[T]) kept() []T {
+func (g *guard[In, Out]) kept() []In {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for id := range g.has {
@@ -180,13 +200,14 @@ func (g *guard[T]) kept() []T {
 			delete(g.has, id)
 		}
 	}
-	return slices.SortedFunc(maps.Values(g.has), func(a, b T) int {
+	return slices.SortedFunc(maps.Values(g.has), func(a, b In) int {
 		return cmp.Or(cmp.Compare(a.Identity().Seq(), b.Identity().Seq()), cmp.Compare(a.String(), b.String()))
 	})
 }
 
-func (g *guard[T]) problem(id stages.Identity, format string, in T) error {
-	return &stages.SlotError{
-		Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: fmt.Sprintf(format, in),
-	}
+// broken returns the error for a rule that the stage has broken.
+func (g *guard[In, Out]) broken(id stages.Identity, format string, item fmt.Stringer) error {
+	return g.refuse(&stages.SlotError{
+		Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: fmt.Sprintf(format, item),
+	}, false)
 }

@@ -91,8 +91,14 @@ func (r *Run) Admitted() context.Context { return r.control.Admitted }
 // HasFailed reports whether anything has failed so far.
 func (r *Run) HasFailed() bool { return r.control.HasFailed() }
 
-// Refuse records the error of a stage that a caller put into the pipeline, and returns the error that stops the pipeline.
-func (r *Run) Refuse(err error) error { return r.control.Refuse(err) }
+// Refuse records the error of a stage that a caller put into the pipeline, and returns the error that stops the pipeline. It returns nil
+// if the item that it is about goes on, which it may be allowed to: in a preview, all refusals are to be seen.
+func (r *Run) Refuse(err error, mayGoOn bool) error { return r.control.Refuse(err, mayGoOn) }
+
+// Diagnose shows a message at a resource, or about the operation if the name is "".
+func (r *Run) Diagnose(at urn.URN, s stages.Severity, text string) {
+	r.control.Diagnose(at, s, 0, text)
+}
 
 // Unrecorded returns the part of a pipeline's error that the run has not recorded. It leaves out that a run was stopped:
 // the reason is recorded, or was an interrupt.
@@ -134,10 +140,10 @@ func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.import
 // dependents are done. A failed delete keeps only what its resource depends on.
 //
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
-func (r *Run) EndPhase(ctx context.Context) error {
+func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	s := &sweep.Sweeper{
 		Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, Targets: r.targets,
-		Executor: r.executor, Prober: r.prober(), Reader: r.reader(),
+		Executor: r.executor, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Finish: a.Finish,
 	}
 	return s.EndPhase(ctx)
 }

@@ -1,6 +1,8 @@
 package standard
 
 import (
+	"context"
+
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
@@ -20,6 +22,17 @@ type Stages struct {
 	Diff    pipeline.Stage[stages.Analyzed, stages.Diffed]
 	Build   pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]
 	Execute pipeline.Actor[stages.Built, take.Assignment, take.Report, stages.Executed]
+}
+
+// Assembly is the stages of a run, joined with those of a caller.
+type Assembly struct {
+	// Registrations is the pipeline of the program's registrations.
+	Registrations pipeline.Flow[stages.Executed]
+	// Deleting is called with the deletes that are decided on together, before the first of them begins. Its error refuses all of them, and
+	// is recorded. nil lets all pass.
+	Deleting func(context.Context, []stages.Deleting) error
+	// Finish runs a flow to its end: that of the registrations, and that of the deletes after it.
+	Finish func(context.Context, pipeline.Flow[stages.Executed]) error
 }
 
 // Stages returns the stages of the run. They may be used once.

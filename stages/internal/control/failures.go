@@ -117,10 +117,17 @@ func (r *Control) ProgramFailed(err error, shown bool) {
 	r.Halt()
 }
 
-// Refuse is Bail for the error of a stage that a caller put into the pipeline.
-func (r *Control) Refuse(err error) error {
+// Refuse is Bail for the error of a stage that a caller put into the pipeline. In a preview, items that are only refused may go on, so that
+// all refusals are shown: then it returns nil.
+func (r *Control) Refuse(err error, mayGoOn bool) error {
 	if stages.IsReported(err) || errors.Is(err, pipeline.ErrStopped) {
 		return err
+	}
+	if refused, only := refusals(err); mayGoOn && only && r.DryRun() {
+		for _, e := range refused {
+			r.Fail(0, e.URN, 0, e)
+		}
+		return nil
 	}
 	var refused *stages.RefusedError
 	l := stages.Located{}
@@ -132,6 +139,22 @@ func (r *Control) Refuse(err error) error {
 		l.URN, l.Seq = broken.URN, broken.Seq
 	}
 	return r.Bail(l, 0, err)
+}
+
+// refusals returns the refusals that an error consists of, and whether it consists of nothing else.
+func refusals(err error) (all []*stages.RefusedError, only bool) {
+	switch e := err.(type) {
+	case *stages.RefusedError:
+		return []*stages.RefusedError{e}, true
+	case interface{ Unwrap() []error }:
+		only = true
+		for _, part := range e.Unwrap() {
+			some, nothingElse := refusals(part)
+			all, only = append(all, some...), only && nothingElse
+		}
+		return all, only && len(all) > 0
+	}
+	return nil, false
 }
 
 // Unrecorded returns what the error of a pipeline says and the run has not recorded. That a run was stopped is not part of it: the

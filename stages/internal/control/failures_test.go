@@ -212,7 +212,7 @@ func TestTheErrorOfAStageIsNotOneOfTheProgram(t *testing.T) {
 
 func TestRefuseBlamesTheResourceThatAStageRejected(t *testing.T) {
 	c, events := watched(t)
-	err := c.Refuse(&pipeline.StageError{Stage: "mine", Err: stages.Located{URN: bURN}.Refuse("no")})
+	err := c.Refuse(&pipeline.StageError{Stage: "mine", Err: stages.Located{URN: bURN}.Refuse("no")}, true)
 	require.True(t, stages.IsReported(err))
 	require.True(t, c.IsHalted())
 	require.Equal(t, bURN, c.Failures()[0].URN)
@@ -222,7 +222,7 @@ func TestRefuseBlamesTheResourceThatAStageRejected(t *testing.T) {
 func TestRefuseRecordsNothingTwice(t *testing.T) {
 	for _, err := range []error{&stages.ReportedError{Err: errBroken}, &pipeline.StoppedError{Cause: errBroken}, pipeline.ErrStopped} {
 		c, events := watched(t)
-		require.Equal(t, err, c.Refuse(err))
+		require.Equal(t, err, c.Refuse(err, false))
 		require.False(t, c.HasFailed())
 		require.False(t, c.IsHalted())
 		require.Empty(t, *events)

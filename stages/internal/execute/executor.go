@@ -62,13 +62,19 @@ func NewExecutor(c *control.Control, b *book.Book, t *take.Taker, workers int, q
 	}
 }
 
-// TakeBatch runs tasks that belong to no registration, and waits for them. What fails is recorded.
-func (e *Executor) TakeBatch(b stages.Built) error {
+// TakeBatch runs tasks that belong to no registration, and waits for them. What fails is recorded. run runs the flow to its end; out of it comes an
+// item for each task that deletes something.
+func (e *Executor) TakeBatch(b stages.Built, run func(context.Context, pipeline.Flow[stages.Executed]) error) error {
 	if len(b.Tasks) == 0 {
 		return nil
 	}
 	batch := pipeline.From("decisions", 0, func(_ context.Context, emit pipeline.Emit[stages.Built]) error { return emit(b) })
-	return e.control.Unrecorded(pipeline.Run(e.control.Admitted, pipeline.ViaActor(batch, e.Actor()), nil))
+	return e.control.Unrecorded(run(e.control.Admitted, pipeline.ViaActor(batch, e.Actor())))
+}
+
+// ToEnd runs a flow of which nobody sees what comes out.
+func ToEnd(ctx context.Context, f pipeline.Flow[stages.Executed]) error {
+	return pipeline.Run(ctx, f, nil)
 }
 
 // receive takes a decision: its tasks begin when what they come after is over, all of them after what the registration as a
@@ -165,8 +171,10 @@ func (e *Executor) skip(c *take.Chain, a take.Assignment) {
 func (e *Executor) resume(rep take.Report, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	e.busy--
 	c := rep.Chain
+	var deleted []stages.Deleted
 	if rep.Kind == take.TakeSteps {
 		delete(e.jobs, rep.Task)
+		deleted = e.deletedBy(rep)
 		switch rep.End {
 		case take.TaskDone:
 			e.ready.Finish(rep.Task)
@@ -180,10 +188,39 @@ func (e *Executor) resume(rep take.Report, x pipeline.Exchange[take.Assignment, 
 	} else if rep.Err != nil {
 		c.Err = rep.Err
 	}
+	if c.IsBatch() && len(deleted) > 0 {
+		if err := x.Emit(stages.Executed{Seq: c.Built.Seq, URN: deleted[0].URN, Steps: rep.Steps, Err: rep.Err, Deleted: deleted}); err != nil {
+			return err
+		}
+	} else {
+		c.Deleted = append(c.Deleted, deleted...)
+	}
 	if err := e.conclude(c, x); err != nil {
 		return err
 	}
 	return e.dispatch(x)
+}
+
+// deletedBy returns the deletes of a task that is over.
+func (e *Executor) deletedBy(rep take.Report) []stages.Deleted {
+	var out []stages.Deleted
+	for _, d := range rep.Steps {
+		if !stages.IsDelete(d) {
+			continue
+		}
+		over := stages.Deleted{Deleting: stages.DeletingOf(d)}
+		if rep.End != take.TaskDone {
+			switch e.book.Record.OutcomeOf(d).Fate {
+			case stages.FateDone:
+			case stages.FateFailed:
+				over.Err = rep.Err
+			default:
+				continue
+			}
+		}
+		out = append(out, over)
+	}
+	return out
 }
 
 // conclude ends one part of a chain, and with the last one the chain. Only then does the program learn that a step failed: what
@@ -199,7 +236,7 @@ func (e *Executor) conclude(c *take.Chain, x pipeline.Exchange[take.Assignment, 
 		c.Built.PendingReply.Answer(e.book.FailedReply(c.Built))
 	}
 	e.book.Progress.Pass(c.Built.Seq, book.Over)
-	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err})
+	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err, Deleted: c.Deleted})
 }
 
 // dispatch gives each idle worker something to do.

@@ -189,7 +189,7 @@ func TestAsManyTasksRunAtOnceAsThereAreWorkers(t *testing.T) {
 			tasks = append(tasks, task(graph.ID(i), r.step(t, name, hold)))
 		}
 		var wg conc.WaitGroup
-		wg.Go(func() { require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: tasks})) })
+		wg.Go(func() { require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: tasks}, execute.ToEnd)) })
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"a", "b", "c"}, r.begun())
 		release.Fire()
@@ -206,7 +206,7 @@ func TestWhoAsksIsToldHowManyTasksWaitForAWorker(t *testing.T) {
 		tasks = append(tasks, task(graph.ID(i), r.step(t, name, nil)))
 	}
 	tasks = append(tasks, task(4, r.step(t, "last", nil), 0, 1, 2, 3)) // waits for others, and then for no worker
-	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: tasks}))
+	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: tasks}, execute.ToEnd))
 	require.Equal(t, []int{2, 1, 0}, told)
 }
 
@@ -281,7 +281,7 @@ func TestTheRestOfABatchGoesOnAfterAFailure(t *testing.T) {
 		task(2, r.step(t, "further", nil), 1),
 		task(3, r.step(t, "other", nil)),
 		task(4, r.step(t, "after other", nil), 3),
-	}}))
+	}}, execute.ToEnd))
 	require.Equal(t, []string{"failed", "other", "after other"}, r.begun())
 	require.Len(t, r.Failures(), 1, "what is skipped is no failure")
 }
@@ -292,7 +292,7 @@ func TestImportsThatAreSkippedSaySo(t *testing.T) {
 	waits.Import = &stages.ImportOrder{}
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{
 		task(0, r.step(t, "failed", breaks)), task(1, waits, 0),
-	}}))
+	}}, execute.ToEnd))
 	require.Contains(t, r.told, stages.Diagnostic{LogMessage: stages.LogMessage{
 		Severity: stages.Info, URN: waits.URN, Message: "not imported, because what it belongs to could not be made",
 	}})
@@ -300,7 +300,7 @@ func TestImportsThatAreSkippedSaySo(t *testing.T) {
 
 func TestThereIsAlwaysSomebodyToTakeTasks(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 0}})
-	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "a", nil))}}))
+	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "a", nil))}}, execute.ToEnd))
 	require.Equal(t, []string{"a"}, r.begun())
 }
 
@@ -308,17 +308,17 @@ func TestABatchThatKeepsGoingStopsNothingElse(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{KeepsGoing: true, Tasks: []stages.Task{
 		task(0, r.step(t, "failed", breaks)), task(1, r.step(t, "other", nil)),
-	}}))
+	}}, execute.ToEnd))
 	require.False(t, r.IsHalted())
 	require.Equal(t, []string{"failed", "other"}, r.begun())
 }
 
 func TestTheFailureOfABatchIsRecordedAndNotReturned(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
-	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "failed", breaks))}}))
+	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "failed", breaks))}}, execute.ToEnd))
 	require.Len(t, r.Failures(), 1)
 	require.True(t, r.IsHalted())
-	require.NoError(t, r.executor.TakeBatch(stages.Built{}))
+	require.NoError(t, r.executor.TakeBatch(stages.Built{}, execute.ToEnd))
 }
 
 func TestARegistrationThatDependsOnAFailedOneIsSkippedWithItsTasks(t *testing.T) {

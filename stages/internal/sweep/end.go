@@ -9,6 +9,7 @@ import (
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
@@ -62,7 +63,24 @@ func (r *Sweeper) finish(ctx context.Context) error {
 	if err := closure.ShowWaves(r.Control, all.WithinComponents(), steps, "", nil); err != nil {
 		return err
 	}
-	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks})
+	b := stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks}
+	if err := r.offer(steps); err != nil {
+		return err
+	}
+	return r.Executor.TakeBatch(b, r.Finish)
+}
+
+// offer shows the deletes to the caller's stages, in the order of the plan. None has begun.
+func (r *Sweeper) offer(steps map[graph.ID]*stages.Decision) error {
+	if r.Deleting == nil || len(steps) == 0 {
+		return nil
+	}
+	inOrder := slices.SortedFunc(maps.Values(steps), func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
+	err := r.Deleting(r.Admitted, stages.DeletesIn(inOrder))
+	if err != nil {
+		r.Halt()
+	}
+	return r.Unrecorded(err)
 }
 
 // endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
@@ -255,4 +273,8 @@ type Sweeper struct {
 	Executor *execute.Executor
 	Prober   *closure.Prober
 	Reader   *Reader
+
+	// Deleting is called with all deletes before the first begins; nil if nobody looks. Finish runs them.
+	Deleting func(context.Context, []stages.Deleting) error
+	Finish   func(context.Context, pipeline.Flow[stages.Executed]) error
 }

@@ -39,7 +39,7 @@ func (r *ImportRun) All(ctx context.Context, plan *ImportPlan) error {
 	if err := r.startRecorded(ctx); err != nil {
 		return err
 	}
-	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: r.importTasks(plan), KeepsGoing: true})
+	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: r.importTasks(plan), KeepsGoing: true}, execute.ToEnd)
 }
 
 // importTasks makes the tasks of an import: first everything that is recorded stays, in its order, then the root stack is made

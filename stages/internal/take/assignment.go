@@ -12,6 +12,9 @@ type Chain struct {
 	Open  int   // tasks and assignments that are not over
 	Err   error // why not all steps succeeded
 
+	// Deleted are the deletes that are over, in the order in which they ended.
+	Deleted []stages.Deleted
+
 	failed graph.ID // the first task that failed, if one did
 }
 

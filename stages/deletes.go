@@ -1,0 +1,79 @@
+package stages
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Deleting is a delete that has been decided on and has not begun (steps.md 5).
+type Deleting struct {
+	// Op is [OpDelete] for what is not wanted any more and [OpDeleteReplaced] for the old object of a replacement. [OpDiscard] and
+	// [OpDiscardReplaced] forget what was only read.
+	Op       Op
+	URN      urn.URN
+	Old      *state.Resource // what is deleted
+	Reason   Reason
+	Internal bool // a default provider: neither shown nor counted
+	// Seq is the number of the registration whose replacement needs the delete, or [EndPhaseSeq].
+	Seq int
+}
+
+// Deleted is a delete that is over.
+type Deleted struct {
+	Deleting
+	Err error // why it failed; nil for a success
+}
+
+// DeletesIn returns those of the decisions that delete something, in their order.
+func DeletesIn(ds []*Decision) []Deleting {
+	var out []Deleting
+	for _, d := range ds {
+		if IsDelete(d) {
+			out = append(out, DeletingOf(d))
+		}
+	}
+	return out
+}
+
+// IsDelete reports whether a decision deletes what is recorded. The record of something that is gone already, and a view, are
+// only removed.
+func IsDelete(d *Decision) bool {
+	return Removes(d.Op) && d.Op != OpRemovePendingReplace && d.View == nil && d.Old != nil
+}
+
+// DeletingOf describes a decision to delete.
+func DeletingOf(d *Decision) Deleting {
+	return Deleting{Op: d.Op, URN: d.URN, Old: d.Old, Reason: d.Reason, Internal: d.Internal, Seq: d.Seq}
+}
+
+// IsManaged reports whether a provider is called for the delete, in an update: the resource is no component, no provider, not only read, and its
+// object is not retained.
+func (d Deleting) IsManaged() bool {
+	return d.Old.Custom && !d.Old.Type.IsProvider() && !d.Old.External && !d.Old.RetainOnDelete
+}
+
+// Refuse returns the error with which a stage refuses the delete: the run stops, and the message is shown at the resource.
+func (d Deleting) Refuse(message string) error { return &RefusedError{URN: d.URN, Message: message} }
+
+// String names the item for messages about a panic.
+func (d Deleting) String() string { return "the delete of " + string(d.URN) }
+
+// Sequence is the number of the registration: errors are listed by it.
+func (d Deleting) Sequence() int64 { return int64(d.Seq) }
+
+// Identity returns what must stay as it is: a recorded state is deleted once.
+func (d Deleting) Identity() Identity { return Identity{seq: d.Seq, urn: d.URN, old: d.Old} }
+
+// Deletes returns the deletes of the item, in the order of its tasks; none if its steps are not taken.
+func (b Built) Deletes() []Deleting {
+	if b.Refusal != nil {
+		return nil
+	}
+	var out []Deleting
+	for _, t := range b.Tasks {
+		out = slices.Concat(out, DeletesIn(t.Steps))
+	}
+	return out
+}
