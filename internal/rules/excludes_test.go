@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func TestExcludesAreLeftWithTheirDependents(t *testing.T) {
@@ -63,6 +64,17 @@ func TestExcludedResourcesStayAsTheyAreOrAbsent(t *testing.T) {
 	require.Equal(t, []string{"create b"}, out.changed())
 	require.Equal(t, []string{"a", "b"}, k.names())
 	require.Equal(t, property.Number(1), k.recorded("a").Inputs.At("size"))
+}
+
+// A destroy that runs the program leaves a renamed resource under the name that is recorded (steps.md 6.7).
+func TestAnExcludedResourceThatIsRenamedStays(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("b", nil, dependsOn(s.group("a"))) }))
+	k.options.Targeting.Excludes = set(t, "**::new")
+	k.options.RunProgram = true
+	out := k.try(sluice.Destroy, program(func(s *script) { s.group("new", alias(urn.Alias{Name: "a"})) }))
+	require.NoError(t, out.err)
+	require.Equal(t, []string{"a"}, k.names())
 }
 
 func TestWhatDependsOnAnExcludedResourceIsDoneWithoutTheFlag(t *testing.T) {

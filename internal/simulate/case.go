@@ -247,6 +247,9 @@ const (
 	Diffed     SlotName = "diffed"
 	Built      SlotName = "built"
 	Executed   SlotName = "executed"
+	Deleting   SlotName = "deleting"
+	Deleted    SlotName = "deleted"
+	Standard   SlotName = "standard" // no slot: around the standard stages that may be replaced
 )
 
 // StageKind is what a stage does.
@@ -256,7 +259,7 @@ type StageKind string
 const (
 	Watch  StageKind = "watch"
 	Delay  StageKind = "delay"
-	Refuse StageKind = "refuse" // behind register and before execute
+	Refuse StageKind = "refuse" // behind register and before execute, or a delete
 	Change StageKind = "change" // the goal, behind register: the property "staged" is added
 )
 

@@ -182,7 +182,7 @@ func (g *generator) stages(c *Case) {
 	var all []Stage
 	for range 1 + g.IntN(4) {
 		s := Stage{
-			In: SlotName(g.pick("registered", "located", "checked", "analyzed", "diffed", "built", "executed")),
+			In: SlotName(g.pick("registered", "located", "checked", "analyzed", "diffed", "built", "executed", "deleting", "deleted", "standard")),
 			Do: StageKind(g.pick("watch", "delay")), Workers: g.IntN(4),
 		}
 		if s.In == Registered && g.chance(2) {
@@ -191,7 +191,7 @@ func (g *generator) stages(c *Case) {
 		if s.Do != Watch && g.IntN(3) > 0 {
 			s.Name = g.pick(names...)
 		}
-		if !g.quiet && s.In != Registered && g.chance(6) {
+		if !g.quiet && s.In != Registered && s.In != Deleted && s.In != Standard && g.chance(6) {
 			s.Do, s.Name = Refuse, g.pick(names...)
 		}
 		all = append(all, s)

@@ -114,6 +114,9 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	if m != providers.MethodDelete && a.slots.refuses(u) {
 		a.fault("%s of %s, which a stage has refused", m, u)
 	}
+	if m == providers.MethodDelete && !a.slots.mayDelete(u, id) {
+		a.fault("%s of %s %s, which has not passed the stages of deletes", m, u, id)
+	}
 	a.calls = append(a.calls, c)
 	return func(err error) {
 		a.mu.Lock()

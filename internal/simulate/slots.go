@@ -26,6 +26,14 @@ type slots struct {
 	mu      sync.Mutex // guards the rest
 	seen    map[string]bool
 	refused map[urn.URN]bool
+	// deletes are how many stages each delete has passed, by the URN and ID of what is deleted.
+	deletes map[object]int
+}
+
+// object is what is deleted.
+type object struct {
+	urn urn.URN
+	id  string
 }
 
 // engine returns an engine with the stages of the operation.
@@ -34,7 +42,7 @@ func (a *attempt) engine(o sluice.Options, s Schedule) *sluice.Engine {
 	if len(a.op.Stages) == 0 {
 		return e
 	}
-	a.slots = &slots{attempt: a, seen: map[string]bool{}, refused: map[urn.URN]bool{}}
+	a.slots = &slots{attempt: a, seen: map[string]bool{}, refused: map[urn.URN]bool{}, deletes: map[object]int{}}
 	for i, st := range a.op.Stages {
 		at := inserted{Stage: st, number: i, slots: a.slots, pause: a.pauses(s)}
 		switch st.In {
@@ -52,6 +60,15 @@ func (a *attempt) engine(o sluice.Options, s Schedule) *sluice.Engine {
 			insert(&e.Built, at, func(b stages.Built) stages.Located { return b.Located })
 		case Executed:
 			insert(&e.Executed, at, func(x stages.Executed) stages.Located { return stages.Located{Seq: x.Seq, URN: x.URN} })
+		case Deleting:
+			e.Deleting.Insert(func(stages.Operation) pipeline.Stage[stages.Deleting, stages.Deleting] { return at.deleting() })
+		case Deleted:
+			e.Deleted.Insert(func(stages.Operation) pipeline.Stage[stages.Deleted, stages.Deleted] { return at.deleted() })
+		case Standard:
+			e.Replace = sluice.Replace{
+				Import: around[stages.Located, stages.Located](at, e.Replace.Import), Check: around[stages.Located, stages.Checked](at, e.Replace.Check),
+				Analyze: around[stages.Checked, stages.Analyzed](at, e.Replace.Analyze), Diff: around[stages.Analyzed, stages.Diffed](at, e.Replace.Diff),
+			}
 		}
 	}
 	return e
@@ -101,6 +118,84 @@ func (i inserted) registered() pipeline.Stage[stages.Registered, stages.Register
 		return emit(r)
 	}
 	return pipeline.Stage[stages.Registered, stages.Registered]{Name: fmt.Sprint("stage ", i.number), Run: run} // one worker keeps the order of arrival
+}
+
+// around returns a replacement that does what the one before it does, or the standard stage if there is none, later perhaps.
+func around[In interface{ Identity() stages.Identity }, Out any](
+	i inserted, before func(stages.Operation, pipeline.Stage[In, Out]) pipeline.Stage[In, Out],
+) func(stages.Operation, pipeline.Stage[In, Out]) pipeline.Stage[In, Out] {
+	return func(op stages.Operation, standard pipeline.Stage[In, Out]) pipeline.Stage[In, Out] {
+		if before != nil {
+			standard = before(op, standard)
+		}
+		own := standard
+		own.Run = func(ctx context.Context, in In, emit pipeline.Emit[Out]) error {
+			if i.Do == Delay && i.concerns(in.Identity().URN().Name()) {
+				i.pause()
+			}
+			return standard.Run(ctx, in, emit)
+		}
+		return own
+	}
+}
+
+// deleting returns the stage for deletes that are decided on.
+func (i inserted) deleting() pipeline.Stage[stages.Deleting, stages.Deleting] {
+	run := func(_ context.Context, d stages.Deleting, emit pipeline.Emit[stages.Deleting]) error {
+		switch {
+		case !i.concerns(d.URN.Name()):
+		case i.Do == Delay:
+			i.pause()
+		case i.Do == Refuse && d.URN.Type() == "test:index:Thing":
+			i.slots.refuse(stages.Located{URN: d.URN})
+			if i.slots.attempt.preview {
+				i.slots.deleting(d) // it goes on, so that all refusals are shown
+			}
+			return d.Refuse(refusal)
+		}
+		i.slots.deleting(d)
+		return emit(d)
+	}
+	return pipeline.Stage[stages.Deleting, stages.Deleting]{Name: fmt.Sprint("stage ", i.number), Workers: i.Workers, Run: run}
+}
+
+// deleted returns the stage for deletes that are over.
+func (i inserted) deleted() pipeline.Stage[stages.Deleted, stages.Deleted] {
+	run := func(_ context.Context, d stages.Deleted, emit pipeline.Emit[stages.Deleted]) error {
+		if i.Do == Delay && i.concerns(d.URN.Name()) {
+			i.pause()
+		}
+		if !i.slots.mayDelete(d.URN, d.Old.ID) {
+			i.slots.attempt.mu.Lock()
+			i.slots.attempt.fault("%s is deleted, and has not passed the stages of deletes", d.URN)
+			i.slots.attempt.mu.Unlock()
+		}
+		return emit(d)
+	}
+	return pipeline.Stage[stages.Deleted, stages.Deleted]{Name: fmt.Sprint("stage ", i.number), Workers: i.Workers, Run: run}
+}
+
+// deleting notes that a delete has passed a stage.
+func (s *slots) deleting(d stages.Deleting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deletes[object{d.URN, d.Old.ID}]++
+}
+
+// mayDelete reports whether a delete has passed all stages of deletes.
+func (s *slots) mayDelete(u urn.URN, id string) bool {
+	if s == nil {
+		return true
+	}
+	want := 0
+	for _, st := range s.attempt.op.Stages {
+		if st.In == Deleting {
+			want++
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deletes[object{u, id}] >= want
 }
 
 // passes notes that a registration has come to a stage. It may come once.

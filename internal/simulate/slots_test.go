@@ -26,3 +26,20 @@ func TestStagesOfCases(t *testing.T) {
 		})
 	}
 }
+
+// A refused delete does not happen, whatever waits around the standard stages.
+func TestStagesOfDeletesInCases(t *testing.T) {
+	for _, do := range []StageKind{Delay, Refuse} {
+		c := Case{
+			Operations: []Operation{{Do: Update, Program: []Declaration{{Name: "r1"}, {Name: "r2"}}}, {Do: Destroy}},
+			Schedules:  []Schedule{{Seed: 1, Workers: 4, Milliseconds: 10}},
+		}
+		c.Operations[1].Stages = []Stage{{In: Standard, Do: Delay}, {In: Deleting, Do: do, Name: "r1", Workers: 2}, {In: Deleted, Do: Delay}}
+		synctest.Test(t, func(t *testing.T) {
+			h := &history{Case: c, world: newWorld(), ctx: t.Context(), Report: Report{Excused: map[string]int{}}}
+			h.run()
+			require.Empty(t, h.Faults)
+			require.Equal(t, do == Refuse, len(h.world.exists()) > 0)
+		})
+	}
+}

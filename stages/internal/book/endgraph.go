@@ -104,7 +104,7 @@ func newEndOrder(r *Book, declared []*state.Resource) *endOrder {
 
 // name is what a state means by a name: names of the base may have been taken over.
 func (a *endOrder) name(res *state.Resource, u urn.URN) urn.URN {
-	if _, old := a.Base.ID(res); old {
+	if _, old := a.Base.ID(res); old && !a.Names.IsKept(u) {
 		return a.Names.NewNameOf(u)
 	}
 	return u

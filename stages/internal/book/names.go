@@ -77,6 +77,14 @@ func (n *names) NewNameOf(u urn.URN) urn.URN {
 	return u
 }
 
+// IsKept reports whether a recorded URN goes on although a registration has taken it over under another name, which is not part of the
+// operation.
+func (n *names) IsKept(u urn.URN) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.kept[u]
+}
+
 // Claimant returns the number of the registration that continues a recorded state.
 func (n *names) Claimant(r *state.Resource) (int, bool) {
 	id, ok := n.base.ID(r)

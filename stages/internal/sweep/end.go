@@ -190,9 +190,12 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 		case isTakenByClosure(r.Book, res, now): // and its delete has failed, or was not begun
 			failed = append(failed, graph.ID(i))
 		case !ok:
-			stays := r.IsOperatedOn(res.URN) || chosen != nil && !chosen[res.URN]
-			if p := r.Results.Current(all.Providers[now.Provider]); stays && !now.Delete && p != nil && p.Delete {
-				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
+			stays := r.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
+			p := r.Results.Current(all.Providers[now.Provider])
+			asRecorded := now == res               // what it depends on is what it depended on
+			hasOldProvider := p != nil && p.Delete // it has not gone over to the new copy
+			if stays && !now.Delete && (asRecorded || hasOldProvider) {
+				skipped = append(skipped, graph.ID(i))
 			}
 		case cause == r.Names.NewNameOf(res.URN):
 			failed = append(failed, graph.ID(i))

@@ -22,7 +22,8 @@ func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
 		for i, res := range all.Resources {
-			if set.Matches(res.URN) {
+			// What is left out keeps its recorded name, and may have been named as the program does.
+			if set.Matches(res.URN) || r.Names.IsKept(res.URN) && set.Matches(r.Names.NewNameOf(res.URN)) {
 				ids = append(ids, graph.ID(i))
 			}
 		}
