@@ -181,7 +181,7 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 // state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
 // is not missed.
 func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[graph.ID]bool {
-	var failed, skipped []graph.ID
+	var failed, skipped, asRecorded []graph.ID
 	for i, res := range all.Resources {
 		cause, ok := r.Results.FailureOf(r.Names.NewNameOf(res.URN))
 		now := r.Results.Current(res)
@@ -191,11 +191,14 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 			failed = append(failed, graph.ID(i))
 		case !ok:
 			stays := r.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
-			p := r.Results.Current(all.Providers[now.Provider])
-			asRecorded := now == res               // what it depends on is what it depended on
-			hasOldProvider := p != nil && p.Delete // it has not gone over to the new copy
-			if stays && !now.Delete && (asRecorded || hasOldProvider) {
-				skipped = append(skipped, graph.ID(i))
+			if !stays || now.Delete || res.ViewOf != "" {
+				continue
+			}
+			if now == res {
+				asRecorded = append(asRecorded, graph.ID(i))
+			}
+			if p := r.Results.Current(all.Providers[now.Provider]); p != nil && p.Delete {
+				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
 			}
 		case cause == r.Names.NewNameOf(res.URN):
 			failed = append(failed, graph.ID(i))
@@ -204,7 +207,7 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 		}
 	}
 	needed := map[graph.ID]bool{}
-	if len(failed)+len(skipped) == 0 {
+	if len(failed)+len(skipped)+len(asRecorded) == 0 {
 		return needed
 	}
 	for id := range dependenciesOf(all, skipped) {
@@ -212,6 +215,15 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 		if now := r.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
 			needed[id] = true
 		}
+	}
+	isElse := func(id graph.ID) bool {
+		res := all.Resources[id]
+		now := r.Results.Current(res)
+		// What has another record by now depends on other things, unless it only awaits its replacement.
+		return now == nil || now != res && !now.PendingReplacement || now.Delete && !res.Type.IsProvider()
+	}
+	for _, id := range all.Graph.TransitiveDependencies(asRecorded, graph.Reach{Skip: isElse}) {
+		needed[id] = true
 	}
 	maps.Copy(needed, dependenciesOf(all, failed))
 	return needed
