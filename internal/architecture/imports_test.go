@@ -177,7 +177,7 @@ var ofTheCommand = []string{
 	"cloud.google.com/go/", "google.golang.org/api/", "github.com/googleapis/", "github.com/aws/", "github.com/Azure/", "github.com/AzureAD/",
 	"github.com/hashicorp/vault/", "gocloud.dev/", "github.com/jackc/", "golang.org/x/oauth2", // object stores, databases and key services
 	"charm.land/", "github.com/charmbracelet/", "github.com/spf13/", "github.com/fsnotify/", // a terminal
-	"github.com/tetratelabs/wazero", "git.sr.ht/~sbinet/gg", "golang.org/x/image/", "maragu.dev/", "github.com/invopop/", // pictures, reports and schemas
+	"github.com/tetratelabs/wazero", "git.sr.ht/~sbinet/gg", "golang.org/x/image/", "maragu.dev/", // pictures and reports
 	"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters/", "go.opentelemetry.io/proto/", // what makes and sends spans
 	"github.com/KimMachineGun/automemlimit",
 }
@@ -197,7 +197,7 @@ func TestTheLibraryLinksNothingOfTheCommand(t *testing.T) {
 	}
 	// What only tests import, and what only programs in Pulumi's SDK do.
 	for _, family := range []string{
-		"github.com/creack/pty", "github.com/hinshun/vt10x", "github.com/stretchr/", "pgregory.net/rapid", "github.com/johannesboyne/", "github.com/go-git/",
+		"github.com/creack/pty", "github.com/hinshun/vt10x", "github.com/stretchr/", "pgregory.net/rapid", "github.com/johannesboyne/", "github.com/invopop/", "github.com/go-git/",
 	} {
 		for _, d := range append(library, command...) {
 			require.False(t, strings.HasPrefix(d, family), "a program links %s", d)
