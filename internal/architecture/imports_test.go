@@ -108,6 +108,7 @@ var rooms = map[string][]string{
 	"stages/internal": {
 		"sweep", "admit", "execute", "take", "plan", "possible", "closure", "targeting", "access", "compare", "book", "control",
 	},
+	"bench/internal": {"processes", "inprocess", "runner", "meter", "formats", "plots", "results"},
 }
 
 func TestRoomsImportThoseBelowThem(t *testing.T) {

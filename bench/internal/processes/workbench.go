@@ -1,16 +1,14 @@
-package main
+package processes
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"time"
 
+	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
@@ -86,30 +84,46 @@ func (b *workbench) environment(l load) []string {
 		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
 }
 
-// run runs a process in the project. The measured work includes that of the processes that it started and waited for.
-func (b *workbench) run(ctx context.Context, l load, executable string, args ...string) (reading, error) {
-	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, executable, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.project(), b.environment(l), &output, &output
-	began := time.Now()
-	err := cmd.Run()
-	took := time.Since(began)
-	if err != nil {
-		return reading{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(executable), strings.Join(args, " "), err, lastLines(output.String()))
-	}
-	r := reading{clock: took, work: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	r.peak, r.written = usageOf(cmd.ProcessState)
-	return r, nil
-}
+// probe is one run of what is measured.
+type probe func(ctx context.Context) (meter.Reading, error)
 
-func lastLines(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return strings.Join(lines[max(0, len(lines)-10):], "\n")
-}
-
-// timing returns a probe of one process.
+// timing returns a probe of one process in the project.
 func (b *workbench) timing(l load, executable string, args ...string) probe {
-	return func(ctx context.Context) (reading, error) { return b.run(ctx, l, executable, args...) }
+	return b.in(b.project(), b.environment(l), executable, args...)
+}
+
+// in returns a probe of one process in a directory.
+func (b *workbench) in(directory string, environment []string, executable string, args ...string) probe {
+	return func(ctx context.Context) (meter.Reading, error) {
+		cmd := exec.CommandContext(ctx, executable, args...)
+		cmd.Dir, cmd.Env = directory, environment
+		return meter.Process(cmd)
+	}
+}
+
+// then returns a probe that measures the first one alone and runs the others after it.
+func (p probe) then(others ...probe) probe {
+	return func(ctx context.Context) (meter.Reading, error) {
+		r, err := p(ctx)
+		for _, other := range others {
+			if err == nil {
+				_, err = other(ctx)
+			}
+		}
+		return r, err
+	}
+}
+
+// after returns a probe that measures it alone and runs the others before it.
+func (p probe) after(others ...probe) probe {
+	return func(ctx context.Context) (meter.Reading, error) {
+		for _, other := range others {
+			if _, err := other(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return p(ctx)
+	}
 }
 
 // floor returns a probe of the floor.
@@ -123,16 +137,8 @@ func (b *workbench) sluice(stack string, l load, args ...string) probe {
 	return b.timing(l, b.executable("sluice"), append(args, "--non-interactive", "--stack", stack)...)
 }
 
-// stack makes a stack.
-func (b *workbench) stack(ctx context.Context, name string, config ...string) error {
-	if _, err := b.timing(load{}, b.executable("sluice"), "stack", "init", name, "--non-interactive")(ctx); err != nil {
-		return err
-	}
-	for _, setting := range config {
-		key, value, _ := strings.Cut(setting, "=")
-		if _, err := b.sluice(name, load{}, "config", "set", key, value)(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+// stack makes a stack, unless it is there.
+func (b *workbench) stack(ctx context.Context, name string) error {
+	_, err := b.timing(load{}, b.executable("sluice"), "stack", "select", "--create", name, "--non-interactive")(ctx)
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package processes
 
 import (
 	"context"
@@ -7,45 +7,38 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/bench/internal/runner"
 )
 
 // Targets of reading a checkpoint of 100 MB.
 const (
-	targetRead     = 2000 // ms
-	targetReadPeak = 1000 // MB
+	targetRead     = 2   // seconds
+	targetReadPeak = 1e9 // bytes
 )
 
-const megabytes = "MB"
-
-// reads measures a command that reads and verifies a whole checkpoint: the time, and the largest amount of memory in
-// use.
-func (c *collector) reads(ctx context.Context) error {
-	const name = "read a checkpoint"
-	if c.checkpoint == 0 || !c.wants(name, 0) {
+// reads measures a command that reads and verifies a whole checkpoint.
+func (p *Processes) reads(ctx context.Context, r *runner.Runner) error {
+	k := results.Key{Case: "read a checkpoint", Subject: results.Sluice}
+	if r.Checkpoint == 0 || !r.Wants(k) {
 		return nil
 	}
-	b, err := c.processBench(ctx)
+	b, err := p.bench(ctx)
 	if err != nil {
 		return err
 	}
-	stack := fmt.Sprintf("megabytes-%d", c.checkpoint)
+	stack := fmt.Sprintf("megabytes-%d", r.Checkpoint)
 	if err := b.stack(ctx, stack); err != nil {
 		return err
 	}
-	n, err := b.fill(ctx, stack, c.checkpoint)
-	if err != nil {
+	if k.Size, err = b.fill(ctx, stack, r.Checkpoint); err != nil {
 		return err
 	}
-	runs, err := repeat(ctx, c.runs, b.sluice(stack, load{}, "stack"))
-	if err != nil {
-		return err
-	}
-	c.add(Figure{Case: name, Size: n, Unit: milliseconds, Value: runs.clock(time.Millisecond), Target: targetRead})
-	if peak := runs.sample(func(r reading) float64 { return float64(r.peak) / 1e6 }); peak.Min > 0 {
-		c.add(Figure{Case: name + " (memory)", Size: n, Unit: megabytes, Value: peak, Target: targetReadPeak})
-	}
-	return nil
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Probe: b.sluice(stack, load{}, "stack"),
+		Targets: []results.Target{{Metric: results.Time, AtMost: targetRead}, {Metric: results.Peak, AtMost: targetReadPeak}},
+	})
 }
 
 // fill imports a state into a stack so that its file has size megabytes, and returns the number of resources. Each
