@@ -110,7 +110,7 @@ func target(t results.Target, judged float64) string {
 	if t.Versus == "" {
 		return fmt.Sprintf("%s ≤ %s", Quantity(t.Metric, judged), Quantity(t.Metric, t.AtMost))
 	}
-	return fmt.Sprintf("%.2f ≤ %g × %s", judged, t.AtMost, t.Versus)
+	return fmt.Sprintf("%.2f ≤ %.3g × %s", judged, t.AtMost, t.Versus)
 }
 
 func columns() []string {
