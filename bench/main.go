@@ -122,7 +122,7 @@ func parse(args []string, log io.Writer) (*flags, error) {
 	sizes := list("sizes", "3000", "numbers of resources, to 1,000,000")
 	shapes := list("shapes", strings.Join(shape.Simple(), ","), "shapes of stacks: "+strings.Join(shape.All(), ", ")+", or all")
 	operations := list("operations", "all", "operations of the engine: "+strings.Join(inprocess.Operations(), ", ")+", or all")
-	latencies := list("latencies", "0", "how long provider calls take in process: times such as 2ms, and "+inprocess.Lognormal)
+	latencies := list("latencies", "0", "how long provider calls take in process: times such as 2ms, "+inprocess.Lognormal+" and "+inprocess.Throttled)
 	only := set.String("only", "", "measure the cases whose names match this regular expression")
 	set.IntVar(&f.Runs, "runs", 5, "how often each figure is measured, after a warm-up")
 	set.IntVar(&f.Callers, "callers", 0, "how many registrations a program in process makes at once; 0: all")

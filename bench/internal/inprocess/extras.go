@@ -36,7 +36,7 @@ const (
 // slowHub replaces a hub that is deleted first, and its dependents with it. The engine asks the provider about each dependent. A preview would
 // at best ask about all at once; an update deletes and creates as many at the same time as a destroy deletes.
 func slowHub(ctx context.Context, r *runner.Runner) error {
-	d := delays{probe.String(), probe, func() time.Duration { return probe }}
+	d := delays{name: probe.String(), mean: probe, draw: func() time.Duration { return probe }}
 	hubs := func(do operation) func(ctx context.Context) (meter.Reading, error) {
 		return func(ctx context.Context) (meter.Reading, error) {
 			s := newStack(&program{shape: shape.Hub, size: r.Dependents + 1, extra: hub(false)}, d)

@@ -60,7 +60,7 @@ func TestExtrasHaveWhatTheyAreComparedWith(t *testing.T) {
 }
 
 func TestLatencies(t *testing.T) {
-	for _, name := range []string{"", "0", "2ms", Lognormal} {
+	for _, name := range []string{"", "0", "2ms", Lognormal, Throttled} {
 		require.NoError(t, CheckLatency(name))
 	}
 	require.Error(t, CheckLatency("slow"))
@@ -84,5 +84,11 @@ func TestTheIdealCountsRoundsOfCalls(t *testing.T) {
 	require.InDelta(t, 0.02, same.ideal(results.Key{Shape: shape.Wide, Size: 100}, d), 1e-9)
 	require.InDelta(t, 0.04, same.ideal(results.Key{Shape: shape.Wide, Size: 2 * concurrency}, d), 1e-9)
 	require.InDelta(t, 2, same.ideal(results.Key{Shape: shape.Chain, Size: 100}, d), 1e-9)
+	random, err := delaysOf(Lognormal)
+	require.NoError(t, err)
+	require.Zero(t, same.ideal(results.Key{Shape: shape.Wide, Size: 100}, random), "the slowest call decides")
+	throttled, err := delaysOf(Throttled)
+	require.NoError(t, err)
+	require.InDelta(t, 0.2, same.ideal(results.Key{Shape: shape.Chain, Size: 100}, throttled), 1e-9)
 	require.Zero(t, same.ideal(results.Key{Shape: shape.Wide, Size: 100}, delays{}))
 }

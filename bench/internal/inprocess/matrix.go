@@ -168,11 +168,14 @@ func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
 	return s.measure(ctx, importing(requests))
 }
 
-// ideal returns how many seconds an operation would take if only the calls took time: as long as the longest chain, or as what runs at once needs for
-// all. It is 0 if calls answer at once, or if that is not known.
+// ideal returns how many seconds an operation would take if only the calls took time: as long as the longest chain, or as what runs at once, or in a second, needs
+// for all. It is 0 if calls answer at once, or if that is not known.
 func (o row) ideal(k results.Key, d delays) float64 {
 	if d.draw == nil || o.reads+o.writes == 0 {
 		return 0
+	}
+	if d.perSecond > 0 {
+		return float64(o.reads+o.writes) * float64(shape.Managed(k.Shape, k.Size)) / d.perSecond
 	}
 	rounds := func(calls, atOnce int) float64 {
 		return float64(calls) * max(float64(shape.Depth(k.Shape, k.Size)), float64(shape.Managed(k.Shape, k.Size))/float64(atOnce))
