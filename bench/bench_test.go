@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,61 +9,115 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/bench/internal/inprocess"
+	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results", "bench.json")
 	var table bytes.Buffer
-	args := []string{"-sizes", "3", "-runs", "1", "-existing", "2", "-dependents", "2", "-checkpoint", "1", "-out", file}
+	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file}
 	require.NoError(t, command(t.Context(), args, &table, io.Discard))
 
-	data, err := os.ReadFile(file)
+	r, err := results.Read(file)
 	require.NoError(t, err)
-	var r Report
-	require.NoError(t, json.Unmarshal(data, &r))
+	require.NotEmpty(t, r.Commit)
 	cases := map[string]bool{}
-	for _, f := range r.Figures {
-		cases[f.Case] = true
-		require.Len(t, f.Value.Runs, 1, f.Case)
-		require.Contains(t, table.String(), f.Case)
+	for i := range r.Results {
+		of := &r.Results[i]
+		cases[of.Name()] = true
+		require.Contains(t, table.String(), of.Name())
+		for m, s := range of.Runs {
+			require.Len(t, s, 1, "%s %s", of.Name(), m)
+		}
 	}
-	for _, s := range shape.All {
-		for _, name := range []string{"process preview " + s + " sdk", "process preview " + s + " thin", "engine preview new " + s, "engine preview same " + s, "engine destroy " + s} {
-			require.Contains(t, cases, name)
+	for _, s := range shape.Simple() {
+		for _, name := range []string{"preview sdk", "preview thin", "update thin", "update same thin", "destroy thin"} {
+			require.Contains(t, cases, "process "+name+" "+s)
+		}
+	}
+	for _, o := range inprocess.Operations() {
+		on := shape.All()
+		switch o {
+		case "update replace":
+			on = []string{shape.Hub}
+		case "import":
+			on = []string{shape.Wide}
+		}
+		for _, s := range on {
+			require.Contains(t, cases, "engine "+o+" "+s)
 		}
 	}
 	for _, name := range []string{
-		"process update wide thin", "process destroy wide", "process preview yaml", "process start-up", "memory of an update", "slow calls, in process",
-		"slow calls, processes", "delete-before-replace", "read a checkpoint",
+		"process preview yaml", "process update yaml", "process destroy yaml", "process start-up", "process preview same thin wide 10ms", "read a checkpoint",
+		"memory at the end of an update wide", "replace a hub, preview hub 20ms", "replace a hub, update hub 20ms",
 	} {
 		require.Contains(t, cases, name)
 	}
 }
 
 func TestOnlyTheCasesAskedForAreMeasured(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "r.json")
 	var table bytes.Buffer
-	args := []string{"-sizes", "2", "-runs", "2", "-shapes", "chain", "-only", "engine preview new", "-out", filepath.Join(t.TempDir(), "r.json")}
+	args := []string{"-sizes", "2", "-runs", "2", "-shapes", "chain", "-only", "engine preview new", "-out", file}
 	require.NoError(t, command(t.Context(), args, &table, io.Discard))
 	require.Contains(t, table.String(), "engine preview new chain")
 	require.NotContains(t, table.String(), "process ")
 	require.NotContains(t, table.String(), "wide")
 }
 
+func TestWhatMatchesNothingIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "r.json")
+	err := command(t.Context(), []string{"-only", "preveiw", "-out", file}, io.Discard, io.Discard)
+	require.ErrorContains(t, err, `no case matches -only "preveiw"`)
+	require.NoFileExists(t, file)
+}
+
+func TestReportsAreComparedDrawnAndProfiled(t *testing.T) {
+	at := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	file, plots, cpu, memory, trace := at("r.json"), at("plots"), at("cpu"), at("memory"), at("trace")
+	args := []string{
+		"-sizes", "2,4", "-runs", "1", "-shapes", "wide", "-only", "engine preview new", "-out", file,
+		"-plots", plots, "-cpuprofile", cpu, "-memprofile", memory, "-trace", trace, "-format", "benchstat",
+	}
+	var printed, log bytes.Buffer
+	require.NoError(t, command(t.Context(), args, &printed, &log))
+	require.Contains(t, printed.String(), "BenchmarkEnginePreviewNew/shape=wide/resources=2/who=sluice")
+	require.FileExists(t, filepath.Join(plots, "index.html"))
+	for _, f := range []string{cpu, memory, trace} {
+		info, err := os.Stat(f)
+		require.NoError(t, err)
+		require.Positive(t, info.Size())
+	}
+	log.Reset()
+	require.NoError(t, command(t.Context(), []string{"-in", file, "-compare", file, "-format", "csv"}, io.Discard, &log))
+	require.Contains(t, log.String(), "allocs/op")
+
+	// The same, but ten times as slow.
+	slower, err := results.Read(file)
+	require.NoError(t, err)
+	faster, err := results.Read(file)
+	require.NoError(t, err)
+	for i := range slower.Results {
+		slower.Results[i].Runs = map[results.Metric]results.Sample{results.Time: {10, 11, 12, 13, 14}}
+		faster.Results[i].Runs = map[results.Metric]results.Sample{results.Time: {1, 1.1, 1.2, 1.3, 1.4}}
+	}
+	one, other := at("faster.json"), at("slower.json")
+	require.NoError(t, faster.Write(one))
+	require.NoError(t, slower.Write(other))
+	require.ErrorContains(t, command(t.Context(), []string{"-in", other, "-compare", one}, io.Discard, io.Discard), "2 figures are worse")
+	require.NoError(t, command(t.Context(), []string{"-in", one, "-compare", other}, io.Discard, io.Discard))
+}
+
 func TestUnusableFlagsAreRefused(t *testing.T) {
 	for name, args := range map[string][]string{
-		"size": {"-sizes", "many"}, "no size": {"-sizes", "0"}, "shape": {"-shapes", "ring"}, "runs": {"-runs", "0"}, "pattern": {"-only", "("},
+		"size": {"-sizes", "many"}, "no size": {"-sizes", "0"}, "too large": {"-sizes", "1000001"}, "shape": {"-shapes", "ring"}, "runs": {"-runs", "0"},
+		"pattern": {"-only", "("}, "operation": {"-operations", "undo"}, "latency": {"-latencies", "slow"}, "format": {"-format", "pdf"}, "argument": {"extra"},
+		"no such file": {"-in", "no-such-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, command(t.Context(), args, io.Discard, io.Discard))
 		})
 	}
-}
-
-func TestVerdictComparesWithTheTarget(t *testing.T) {
-	f := Figure{Value: sampleOf([]float64{30, 10, 20})}
-	require.Empty(t, f.verdict())
-	require.Equal(t, "ok", f.against("floor", sampleOf([]float64{15, 14}), 1.5).verdict())
-	require.Equal(t, "missed", f.against("floor", computed(10), 1.5).verdict())
-	require.Equal(t, Sample{Median: 20, Min: 10, Max: 30, Runs: []float64{30, 10, 20}}, f.Value)
 }

@@ -6,6 +6,7 @@ package shape
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 )
@@ -13,17 +14,107 @@ import (
 // Type is the type of every resource.
 const Type = "simple:index:Thing"
 
+// Component is the type of components.
+const Component = "simple:index:Group"
+
 // Names of the shapes.
 const (
-	Wide  = "wide"  // independent resources
-	Chain = "chain" // each depends on the one before
-	Hub   = "hub"   // all depend on the first
+	Wide    = "wide"    // independent resources
+	Chain   = "chain"   // each depends on the one before
+	Hub     = "hub"     // all depend on the first
+	Tree    = "tree"    // components within components; each has nine resources
+	Layers  = "layers"  // each depends on three of the layer before; layers are as many as each is wide
+	Hubs    = "hubs"    // each depends on one of the first ten
+	Aliases = "aliases" // independent, with three former names each
+	Large   = "large"   // independent, with inputs of 10 KB
 )
 
-// All are the names of the shapes.
-var All = [...]string{Wide, Chain, Hub}
+// All are the names of the shapes. Programs in processes declare only [Simple] ones.
+func All() []string { return append(Simple(), Tree, Layers, Hubs, Aliases, Large) }
 
-// DependencyOf returns the resource on which resource i of a shape depends; ok is false when it depends on none.
+// Simple are those shapes whose resources have at most one dependency, and nothing else that is special.
+func Simple() []string { return []string{Wide, Chain, Hub} }
+
+// Numbers of the shapes.
+const (
+	family     = 10 // a component and its resources
+	branches   = 4  // components within a component
+	hubs       = 10
+	fewest     = 3 // dependencies on the layer before
+	formerly   = 3 // names that a resource with aliases had
+	largeInput = 10_000
+)
+
+// Resource is what a shape says of a resource, by the numbers of others.
+type Resource struct {
+	Component bool
+	Parent    int // -1 for none
+	Needs     []int
+	Aliases   int // how many former names it has
+	Payload   int // bytes of an additional input
+}
+
+// Of describes resource i of a stack.
+func Of(name string, size, i int) Resource {
+	r := Resource{Parent: -1}
+	switch name {
+	case Tree:
+		group := i / family
+		r.Component = i%family == 0
+		switch {
+		case !r.Component:
+			r.Parent = group * family
+		case group > 0:
+			r.Parent = (group - 1) / branches * family
+		}
+	case Layers:
+		width := layerWidth(size)
+		if layer := i / width; layer > 0 {
+			for n := range min(fewest, width) {
+				r.Needs = append(r.Needs, (layer-1)*width+(i+n)%width)
+			}
+		}
+	case Hubs:
+		if i >= hubs {
+			r.Needs = []int{i % hubs}
+		}
+	case Aliases:
+		r.Aliases = formerly
+	case Large:
+		r.Payload = largeInput
+	default:
+		if on, ok := DependencyOf(name, i); ok {
+			r.Needs = []int{on}
+		}
+	}
+	return r
+}
+
+func layerWidth(size int) int { return max(1, int(math.Sqrt(float64(size)))) }
+
+// Depth is the length of the longest chain of dependencies, in resources.
+func Depth(name string, size int) int {
+	switch name {
+	case Chain:
+		return size
+	case Layers:
+		width := layerWidth(size)
+		return (size + width - 1) / width
+	case Hub, Hubs:
+		return min(size, 2)
+	}
+	return 1
+}
+
+// Managed is how many resources of a stack a provider manages: all but components.
+func Managed(name string, size int) int {
+	if name == Tree {
+		return size - (size+family-1)/family
+	}
+	return size
+}
+
+// DependencyOf returns the resource on which resource i of a simple shape depends; ok is false when it depends on none.
 func DependencyOf(name string, i int) (dependency int, ok bool) {
 	switch {
 	case i == 0 || name == Wide:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -41,11 +42,16 @@ func newTree(global *globalFlags) *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return global.apply(cmd)
 		},
-		Version: "v" + sluice.Version,
-		Args:    exactArgs(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: exactArgs(0),
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
+	version := root.Flags().Bool("version", false, "print the version of sluice")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "v"+sluice.Version)
+			return err
+		}
+		return cmd.Help()
+	}
 	root.SetFlagErrorFunc(wrongFlag)
 	global.add(root.PersistentFlags())
 	group := func(id, title string, commands ...*cobra.Command) {

@@ -108,6 +108,7 @@ var rooms = map[string][]string{
 	"stages/internal": {
 		"sweep", "admit", "execute", "take", "plan", "possible", "closure", "targeting", "access", "compare", "book", "control",
 	},
+	"bench/internal": {"processes", "inprocess", "runner", "meter", "formats", "plots", "results"},
 }
 
 func TestRoomsImportThoseBelowThem(t *testing.T) {
@@ -171,16 +172,62 @@ func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
 	}
 }
 
-// Whoever imports the library gets the interface of OpenTelemetry, and what makes and sends spans only if they import that themselves.
-func TestTheLibraryLinksNoExporterOfTraces(t *testing.T) {
-	cmd := exec.Command("go", "list", "-deps", ".")
+// ofTheCommand are the families of packages that the command line links and a program that imports the root package does not. Whoever
+// wants one of them imports what has it: package cloud has the drivers.
+var ofTheCommand = []string{
+	"cloud.google.com/go/", "google.golang.org/api/", "github.com/googleapis/", "github.com/aws/", "github.com/Azure/", "github.com/AzureAD/",
+	"github.com/hashicorp/vault/", "gocloud.dev/", "github.com/jackc/", "golang.org/x/oauth2", // object stores, databases and key services
+	"charm.land/", "github.com/charmbracelet/", "github.com/spf13/", "github.com/fsnotify/", // a terminal
+	"github.com/tetratelabs/wazero", "git.sr.ht/~sbinet/gg", "golang.org/x/image/", "maragu.dev/", // pictures and reports
+	"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters/", "go.opentelemetry.io/proto/", // what makes and sends spans
+	"github.com/KimMachineGun/automemlimit",
+}
+
+// Whoever imports the library links what it uses: of OpenTelemetry the interface, and no cloud, no screen and no picture.
+func TestTheLibraryLinksNothingOfTheCommand(t *testing.T) {
+	library, command := dependencies(t, "."), dependencies(t, "./cmd/sluice")
+	require.Contains(t, library, "go.opentelemetry.io/otel/trace")
+	for _, family := range ofTheCommand {
+		in := func(dependency string) bool { return strings.HasPrefix(dependency, family) }
+		require.True(t, slices.ContainsFunc(command, in), "the command line no longer links %s: take it off the list", family)
+		for _, d := range library {
+			if in(d) {
+				t.Errorf("the root package links %s: `go list -deps -f '{{.ImportPath}}: {{.Imports}}' .` says by which package", d)
+			}
+		}
+	}
+	// What only tests import, and what only programs in Pulumi's SDK do.
+	for _, family := range []string{
+		"github.com/creack/pty", "github.com/hinshun/vt10x", "github.com/stretchr/", "pgregory.net/rapid", "github.com/johannesboyne/", "github.com/invopop/", "github.com/go-git/",
+	} {
+		for _, d := range append(library, command...) {
+			require.False(t, strings.HasPrefix(d, family), "a program links %s", d)
+		}
+	}
+}
+
+// The linker leaves out methods that nothing calls, unless something calls methods by names that it cannot know, as templates do. The command is then
+// larger by a third, and so is every program that imports the library (decision 0113).
+func TestNothingCallsMethodsByName(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, i := range p.imports {
+			if i == "text/template" || i == "html/template" {
+				t.Errorf("package %s must not import %s", p.path, i)
+			}
+		}
+	}
+}
+
+// dependencies returns the import paths of all packages that a package links.
+func dependencies(t *testing.T, of string) []string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", of)
 	cmd.Dir = root
 	out, err := cmd.Output()
 	require.NoError(t, err)
-	require.Contains(t, string(out), "go.opentelemetry.io/otel/trace\n")
-	for _, heavy := range []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/proto", "go-git"} {
-		require.NotContains(t, string(out), heavy)
-	}
+	list := strings.Fields(string(out))
+	require.Greater(t, len(list), 100)
+	return list
 }
 
 func TestAwaitImportsNothingOfOurs(t *testing.T) {

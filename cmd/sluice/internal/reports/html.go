@@ -3,7 +3,6 @@ package reports
 import (
 	"bufio"
 	_ "embed"
-	"html/template"
 	"io"
 	"strings"
 	"time"
@@ -12,9 +11,6 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
-
-//go:embed page.html
-var pageText string
 
 //go:embed page.css
 var pageStyle string
@@ -25,21 +21,19 @@ var pageScript string
 // WriteHTML writes one page that needs nothing else: no request leaves it, also when it is opened from a disk. It draws the rows that are in
 // sight, whatever their number.
 func WriteHTML(out io.Writer, d *Document) error {
-	page, err := template.New("report").Parse(pageText)
+	page, err := newPage(d).node()
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriterSize(out, 1<<16)
-	if err := page.Execute(b, newPage(d)); err != nil {
+	if err := page.Render(b); err != nil {
 		return err
 	}
 	return b.Flush()
 }
 
-// page is what the template has. Texts of programs and providers are without controls; the template escapes them.
+// page is what the page shows. Texts of programs and providers are without controls.
 type page struct {
-	Style   template.CSS
-	Script  template.JS
 	Title   string
 	When    string
 	Sluice  string
@@ -144,9 +138,8 @@ func (c count) sign() string {
 	return strings.TrimSpace(display.Sign(c.Op))
 }
 
-func newPage(d *Document) page {
-	p := page{
-		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // they are files of this package
+func newPage(d *Document) *page {
+	p := &page{
 		Title: d.title(), When: d.when(), Sluice: d.Operation.Sluice, Remark: display.Clean(d.Operation.Message), Corrupt: d.Summary.MaybeCorrupt,
 		Messages: d.Messages, Omitted: d.Omitted,
 	}

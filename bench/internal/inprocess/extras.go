@@ -1,0 +1,105 @@
+package inprocess
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/bench/internal/meter"
+	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/bench/internal/runner"
+	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Extras measures what is no operation of the matrix: a replacement of a hub whose provider is slow, and what is alive at the end of an update.
+func Extras(ctx context.Context, r *runner.Runner) error {
+	if err := slowHub(ctx, r); err != nil {
+		return err
+	}
+	for _, size := range r.Sizes {
+		if err := memory(ctx, r, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	probe       = 20 * time.Millisecond // each call while a hub is replaced
+	probeRounds = 2                     // of calls of a preview: the hub; then its dependents
+	atMostTwice = 3                     // an update deletes the dependents and creates them again: how often the time of a destroy
+	besides     = "destroy of the same" // who the update is compared with
+)
+
+// slowHub replaces a hub that is deleted first, and its dependents with it. The engine asks the provider about each dependent. A preview would
+// at best ask about all at once; an update deletes and creates as many at the same time as a destroy deletes.
+func slowHub(ctx context.Context, r *runner.Runner) error {
+	d := delays{name: probe.String(), mean: probe, draw: func() time.Duration { return probe }}
+	hubs := func(do operation) func(ctx context.Context) (meter.Reading, error) {
+		return func(ctx context.Context) (meter.Reading, error) {
+			s := newStack(&program{shape: shape.Hub, size: r.Dependents + 1, extra: hub(false)}, d)
+			if err := s.create(ctx); err != nil {
+				return nil, err
+			}
+			s.program.extra = hub(true)
+			return s.measure(ctx, do)
+		}
+	}
+	k := results.Key{Case: "replace a hub, preview", Shape: shape.Hub, Latency: d.name, Size: r.Dependents, Subject: results.Sluice}
+	if r.Wants(k) {
+		err := r.Measure(ctx, k, runner.Contender{Subject: results.Sluice, Ideal: (probeRounds * probe).Seconds(), Probe: hubs(sluice.Preview)})
+		if err != nil {
+			return err
+		}
+	}
+	k.Case = "replace a hub, update"
+	if !r.Wants(k) {
+		return nil
+	}
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Probe: hubs(sluice.Update), Targets: []results.Target{{Metric: results.Time, Versus: besides, AtMost: atMostTwice}},
+	}, runner.Contender{Subject: besides, Probe: hubs(destroy)})
+}
+
+// targetMemory is how many bytes a small resource may keep alive.
+const targetMemory = 20 << 10
+
+// memory measures the memory in use at the end of an update. It includes the records of the program and of the cloud.
+func memory(ctx context.Context, r *runner.Runner, size int) error {
+	k := results.Key{Case: "memory at the end of an update", Shape: shape.Wide, Size: size, Subject: results.Sluice}
+	if !r.Wants(k) {
+		return nil
+	}
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Peak, AtMost: float64(targetMemory * (size + 100))}},
+		Probe: func(ctx context.Context) (meter.Reading, error) {
+			used, err := aliveAfterUpdate(ctx, size)
+			return meter.Reading{results.Peak: used}, err
+		},
+	})
+}
+
+// aliveAfterUpdate returns the bytes that are in use when the last event of an update arrives.
+func aliveAfterUpdate(ctx context.Context, size int) (float64, error) {
+	s := newStack(&program{shape: shape.Wide, size: size}, delays{})
+	options := s.options()
+	before, after := alive(), 0.0
+	options.Observe = func(e stages.Event) {
+		if _, last := e.(stages.Ended); last {
+			after = alive()
+		}
+	}
+	_, err := sluice.Update(ctx, options)
+	runtime.KeepAlive(s)
+	return after - before, err
+}
+
+func alive() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) + float64(m.StackInuse)
+}

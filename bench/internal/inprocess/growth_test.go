@@ -1,0 +1,37 @@
+package inprocess
+
+import (
+	"io"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/bench/internal/runner"
+	"github.com/sluice-iac/sluice/bench/shape"
+)
+
+// What is counted does not depend on how busy the machine is: a step that is quadratic, or a second conversion of each resource, shows in the
+// allocations. Times are not looked at.
+func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
+	r := runner.New(t.Context(), runner.Settings{
+		Sizes: []int{250, 500, 1000}, Shapes: []string{shape.Wide, shape.Chain, shape.Tree, shape.Hub, shape.Layers, shape.Aliases}, Operations: Operations(),
+		Latencies: []string{"0"}, Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard,
+	})
+	require.NoError(t, Matrix(t.Context(), r))
+	const linear = 1.1 // what is made once for each operation lowers the exponent, and nothing linear raises it that much
+	grown := r.Report.Grown(results.Calls, results.Allocs, results.Allocated)
+	require.Greater(t, len(grown), 100)
+	for _, g := range grown {
+		require.Less(t, g.Exponent, linear, "%s of %q grow faster than the stack", g.Metric, g.Key.Name())
+	}
+	// Allocations for a resource, a fifth above what there are. Who makes them fewer lowers the limit.
+	most := map[string]float64{"preview new": 124, "preview same": 150, "update new": 136, "update same": 152, "refresh": 71, "destroy": 36}
+	for operation, limit := range most {
+		found := r.Report.Find(results.Key{Case: "engine " + operation, Shape: shape.Wide, Size: 1000, Subject: results.Sluice})
+		require.NotNil(t, found, operation)
+		t.Logf("%s: %.1f allocations for each resource", operation, found.Runs[results.Allocs].Median()/1000)
+		require.LessOrEqual(t, found.Runs[results.Allocs].Median()/1000, limit, "allocations of %s for each resource", operation)
+	}
+}

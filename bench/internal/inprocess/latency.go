@@ -1,0 +1,68 @@
+package inprocess
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// delays says how long provider calls take.
+type delays struct {
+	name string
+	mean time.Duration        // 0 if the slowest call decides, whose time is not known
+	draw func() time.Duration // nil if they answer at once
+	// perSecond is how many calls are answered in a second, 0 for any number.
+	perSecond float64
+}
+
+// Lognormal is the latency whose logarithm is distributed normally, as those of cloud services are: 20 ms in the middle, and one call of a
+// hundred takes more than 200 ms.
+const Lognormal = "lognormal"
+
+// Throttled is the latency of a service that answers a thousand calls a second, each as soon as its turn comes.
+const Throttled = "throttled"
+
+const throttle = 1000 // calls a second
+
+const (
+	middle = 20 * time.Millisecond
+	sigma  = 1.0
+)
+
+// delaysOf returns the latency with a name: [Lognormal], [Throttled], or a time such as 2ms; "" and 0 are none.
+func delaysOf(name string) (delays, error) {
+	if name == Lognormal {
+		random := rand.New(rand.NewPCG(1, 2)) // the same in each run of the command
+		var mu sync.Mutex                     // guards random
+		return delays{name: name, draw: func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Duration(float64(middle) * math.Exp(sigma*random.NormFloat64()))
+		}}, nil
+	}
+	if name == Throttled {
+		turns := rate.NewLimiter(throttle, 1)
+		return delays{name: name, perSecond: throttle, draw: func() time.Duration { return turns.Reserve().Delay() }}, nil
+	}
+	if name == "" || name == "0" {
+		return delays{}, nil
+	}
+	d, err := time.ParseDuration(name)
+	if err != nil || d < 0 {
+		return delays{}, fmt.Errorf("the latency %q is neither a time, such as 2ms, nor %s or %s", name, Lognormal, Throttled)
+	}
+	if d == 0 {
+		return delays{}, nil
+	}
+	return delays{name: d.String(), mean: d, draw: func() time.Duration { return d }}, nil
+}
+
+// CheckLatency returns an error for a name that is no latency.
+func CheckLatency(name string) error {
+	_, err := delaysOf(name)
+	return err
+}

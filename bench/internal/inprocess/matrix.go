@@ -1,0 +1,184 @@
+package inprocess
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/bench/internal/meter"
+	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/bench/internal/runner"
+	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// concurrency is how many calls of one kind that change nothing the engine makes at once (stages.Check, stages.Diff).
+const concurrency = 512
+
+// Targets of the matrix, for calls that answer at once: seconds of work for a resource; and for slow ones: how much longer than ideal.
+const (
+	targetWork  = 100e-6
+	targetIdeal = 1.5
+)
+
+// row is an operation of the matrix.
+type row struct {
+	name string
+	// on are the shapes that it is for; nil: all.
+	on []string
+	// exists says that the operation begins with what the program declares, and fresh that it leaves the stack as it was, so that
+	// one stack serves all runs.
+	exists, reusable bool
+	// changed returns inputs that differ from those that exist; nil: none do.
+	changed func(i int) map[string]property.Value
+	// prepared returns inputs that exist; nil: the usual ones.
+	prepared func(i int) map[string]property.Value
+	do       operation
+	// calls are how many rounds of calls an operation makes for each resource: those that change nothing, and others.
+	reads, writes int
+	// atMost is how many resources it is for; 0: any number.
+	atMost int
+}
+
+// hundredth is a change of one resource of a hundred.
+func hundredth(i int) map[string]property.Value {
+	if i%100 != 0 {
+		return nil
+	}
+	return map[string]property.Value{"label": property.String("changed")}
+}
+
+// hub returns the inputs of a hub that is deleted before it is replaced when its key changes, and takes its dependents along.
+func hub(key bool) func(i int) map[string]property.Value {
+	return func(i int) map[string]property.Value {
+		if i > 0 {
+			return map[string]property.Value{"immutableHub": property.String("of this hub")}
+		}
+		return map[string]property.Value{"dbrKey": property.Bool(key)}
+	}
+}
+
+const importName = "import"
+
+func rows() []row {
+	return []row{
+		{name: "preview new", do: sluice.Preview, reads: 1, writes: 1, reusable: true},
+		{name: "preview same", exists: true, reusable: true, do: sluice.Preview, reads: 2},
+		{name: "preview changed", exists: true, reusable: true, changed: hundredth, do: sluice.Preview, reads: 2},
+		{name: "update new", do: sluice.Update, reads: 1, writes: 1},
+		{name: "update same", exists: true, reusable: true, do: sluice.Update, reads: 2},
+		{name: "update changed", exists: true, changed: hundredth, do: sluice.Update, reads: 2},
+		{name: "update replace", exists: true, on: []string{shape.Hub}, prepared: hub(false), changed: hub(true), do: sluice.Update},
+		{name: "refresh", exists: true, reusable: true, do: sluice.Refresh, reads: 2},
+		{name: "destroy", exists: true, do: destroy, writes: 1},
+		{name: importName, on: []string{shape.Wide}, atMost: 1000},
+	}
+}
+
+// Operations are the names of the operations.
+func Operations() []string {
+	var names []string
+	for _, r := range rows() {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// Matrix measures each selected operation on each shape, size and latency.
+func Matrix(ctx context.Context, r *runner.Runner) error {
+	for _, o := range rows() {
+		if !slices.Contains(r.Operations, o.name) {
+			continue
+		}
+		for _, s := range r.Shapes {
+			if o.on != nil && !slices.Contains(o.on, s) {
+				continue
+			}
+			for _, latency := range r.Latencies {
+				d, err := delaysOf(latency)
+				if err != nil {
+					return err
+				}
+				for _, size := range r.Sizes {
+					if o.atMost > 0 {
+						size = min(size, o.atMost)
+					}
+					k := results.Key{Case: "engine " + o.name, Shape: s, Latency: d.name, Size: size, Subject: results.Sluice}
+					if r.Report.Find(k) != nil || !r.Wants(k) {
+						continue
+					}
+					if err := o.measure(ctx, r, k, d); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (o row) measure(ctx context.Context, r *runner.Runner, k results.Key, d delays) error {
+	c := runner.Contender{Subject: results.Sluice, Ideal: o.ideal(k, d)}
+	switch {
+	case d.draw == nil && o.do != nil:
+		c.Targets = []results.Target{{Metric: results.Work, AtMost: targetWork * float64(k.Size)}}
+	case c.Ideal > 0:
+		c.Targets = []results.Target{{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}}
+	}
+	var kept *stack
+	c.Probe = func(ctx context.Context) (meter.Reading, error) {
+		s := kept
+		if s == nil {
+			s = newStack(&program{shape: k.Shape, size: k.Size, callers: r.Callers, extra: o.prepared}, d)
+			if o.name == importName {
+				return s.importAll(ctx)
+			}
+			if o.exists {
+				if err := s.create(ctx); err != nil {
+					return nil, err
+				}
+			}
+			if o.changed != nil {
+				s.program.extra = o.changed
+			}
+			if o.reusable {
+				kept = s
+			}
+		}
+		return s.measure(ctx, o.do)
+	}
+	return r.Measure(ctx, k, c)
+}
+
+// importAll measures the import of objects that exist.
+func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
+	requests := make([]stages.ImportRequest, s.program.size)
+	for i := range requests {
+		id := shape.Name(i)
+		q := stages.ImportRequest{Type: shape.Type, Name: shape.Name(i), ID: id}
+		if err := s.cloud.Put(providertest.Record{ID: id, URN: q.URN("dev", "bench"), Type: urn.Type(shape.Type), Inputs: s.program.inputs(i, 0)}); err != nil {
+			return nil, err
+		}
+		requests[i] = q
+	}
+	return s.measure(ctx, importing(requests))
+}
+
+// ideal returns how many seconds an operation would take if only the calls took time: as long as the longest chain, or as what runs at once, or in a second, needs
+// for all. It is 0 if calls answer at once, or if that is not known.
+func (o row) ideal(k results.Key, d delays) float64 {
+	if d.draw == nil || o.reads+o.writes == 0 {
+		return 0
+	}
+	if d.perSecond > 0 {
+		return float64(o.reads+o.writes) * float64(shape.Managed(k.Shape, k.Size)) / d.perSecond
+	}
+	rounds := func(calls, atOnce int) float64 {
+		return float64(calls) * max(float64(shape.Depth(k.Shape, k.Size)), float64(shape.Managed(k.Shape, k.Size))/float64(atOnce))
+	}
+	return (rounds(o.reads, concurrency) + rounds(o.writes, parallel)) * float64(d.mean) / float64(time.Second)
+}

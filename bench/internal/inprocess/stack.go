@@ -1,0 +1,86 @@
+package inprocess
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/bench/internal/meter"
+	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// stack is a stack in memory with its program and the cloud that it manages.
+type stack struct {
+	program *program
+	cloud   *providertest.Cloud
+	state   *sluice.MemoryState
+	calls   atomic.Int64
+	slow    atomic.Bool // calls take their time
+}
+
+func newStack(p *program, d delays) *stack {
+	s := &stack{program: p, state: &sluice.MemoryState{}}
+	s.cloud = providertest.NewCloud(providertest.Options{Latency: func(providertest.Call) time.Duration {
+		s.calls.Add(1)
+		if d.draw == nil || !s.slow.Load() {
+			return 0
+		}
+		return d.draw()
+	}})
+	return s
+}
+
+// parallel is how many creates, updates and deletes run at once.
+const parallel = 256
+
+func (s *stack) options() sluice.Options {
+	return sluice.Options{Stack: "dev", Project: "bench", Program: s.program.source(), Providers: s.cloud.Host(), State: s.state, Parallel: parallel}
+}
+
+// create makes what the program declares.
+func (s *stack) create(ctx context.Context) error {
+	_, err := sluice.Update(ctx, s.options())
+	return err
+}
+
+// operation is one of the engine's, such as sluice.Update.
+type operation func(ctx context.Context, o sluice.Options) (*sluice.Result, error)
+
+// measure measures an operation, with what the program and the cloud have noted.
+func (s *stack) measure(ctx context.Context, do operation) (meter.Reading, error) {
+	options := s.options()
+	s.program.answered = make([]float64, s.program.size)
+	s.calls.Store(0)
+	s.slow.Store(true)
+	defer s.slow.Store(false)
+	r, err := meter.Function(ctx, func(ctx context.Context) error {
+		_, err := do(ctx, options)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r[results.Calls] = float64(s.calls.Load())
+	answered := slices.DeleteFunc(s.program.answered, func(t float64) bool { return t == 0 })
+	if slices.Sort(answered); len(answered) > 0 {
+		r[results.P50], r[results.P95], r[results.P99] = results.Quantile(answered, 0.5), results.Quantile(answered, 0.95), results.Quantile(answered, 0.99)
+	}
+	return r, nil
+}
+
+func destroy(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+	o.Program = nil
+	return sluice.Destroy(ctx, o)
+}
+
+// importing returns an operation that imports objects.
+func importing(requests []stages.ImportRequest) operation {
+	return func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+		o.Program = nil
+		return sluice.Import(ctx, o, requests...)
+	}
+}

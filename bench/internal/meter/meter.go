@@ -1,0 +1,111 @@
+package meter
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/bench/internal/results"
+)
+
+// Reading is one measurement. What the system does not say is not in it.
+type Reading map[results.Metric]float64
+
+// interval is how often memory and goroutines are looked at for the most that there are at once.
+const interval = 2 * time.Millisecond
+
+// Function measures f in this process. Its memory is what is in use beyond that before f.
+func Function(ctx context.Context, f func(ctx context.Context) error) (Reading, error) {
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	p := newPeaks()
+	written := writtenSoFar()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	var watch conc.WaitGroup
+	watch.Go(func() { p.watch(watching) })
+
+	began, worked := time.Now(), workSoFar()
+	err := f(ctx)
+	took, work := time.Since(began), workSoFar()-worked
+
+	stop()
+	watch.Wait()
+	p.look()
+	runtime.ReadMemStats(&after)
+	r := Reading{
+		results.Time: took.Seconds(), results.Allocated: float64(after.TotalAlloc - before.TotalAlloc), results.Allocs: float64(after.Mallocs - before.Mallocs),
+		results.Peak: max(0, p.memory-p.memoryBefore), results.Goroutines: max(0, p.goroutines-p.goroutinesBefore),
+	}
+	if work > 0 {
+		r[results.Work] = work.Seconds()
+	}
+	if now := writtenSoFar(); written >= 0 && now >= written {
+		r[results.Written] = float64(now - written)
+	}
+	return r, err
+}
+
+// peaks are the most that there was at once.
+type peaks struct {
+	samples                        []metrics.Sample
+	memory, goroutines             float64
+	memoryBefore, goroutinesBefore float64
+}
+
+func newPeaks() *peaks {
+	p := &peaks{samples: []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/sched/goroutines:goroutines"},
+	}}
+	p.look()
+	p.memoryBefore, p.goroutinesBefore = p.memory, p.goroutines+1 // the one that watches
+	return p
+}
+
+func (p *peaks) look() {
+	metrics.Read(p.samples)
+	p.memory = max(p.memory, float64(p.samples[0].Value.Uint64()+p.samples[1].Value.Uint64()))
+	p.goroutines = max(p.goroutines, float64(p.samples[2].Value.Uint64()))
+}
+
+func (p *peaks) watch(ctx context.Context) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.look()
+		}
+	}
+}
+
+// Process measures a process. The work and what is written include the processes that it started and waited for. An error has the last lines that
+// it printed.
+func Process(cmd *exec.Cmd) (Reading, error) {
+	runtime.GC()
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(output.String()), "\n")
+		return nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(cmd.Path), strings.Join(cmd.Args[1:], " "), err, strings.Join(lines[max(0, len(lines)-10):], "\n"))
+	}
+	r := Reading{results.Time: took.Seconds(), results.Work: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	if peak, written := usageOf(cmd.ProcessState); peak > 0 {
+		r[results.Peak], r[results.Written] = float64(peak), float64(written)
+	}
+	return r, nil
+}

@@ -1,0 +1,76 @@
+package processes
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// The peers: programs that do the same, as they are called and found on PATH.
+const (
+	Pulumi    = "pulumi"
+	Terraform = "terraform"
+	OpenTofu  = "tofu"
+)
+
+// peer is a program of somebody else.
+type peer struct{ name, path, version string }
+
+type peers map[string]peer
+
+// findPeers returns the peers that are on PATH and say their version. A link by the name pulumi that is sluice is none.
+func findPeers(ctx context.Context) peers {
+	found := peers{}
+	for _, name := range []string{Pulumi, Terraform, OpenTofu} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if target, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(filepath.Base(target), "sluice") {
+			continue
+		}
+		cmd := exec.CommandContext(ctx, path, "version")
+		cmd.Env = append(os.Environ(), "CHECKPOINT_DISABLE=1", "PULUMI_SKIP_UPDATE_CHECK=true")
+		said, err := cmd.Output()
+		if err != nil {
+			continue
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+		words := strings.Fields(first) // "Terraform v1.11.4", "v3.248.0"
+		if len(words) == 0 {
+			continue
+		}
+		found[name] = peer{name, path, words[len(words)-1]}
+	}
+	return found
+}
+
+// pulumi returns a probe of Pulumi's command line on a stack of its own.
+func (b *workbench) pulumi(p peer, stack string, l load, args ...string) probe {
+	return b.in(b.project(), b.pulumiEnvironment(l), p.path, append(args, "--non-interactive", "--stack", stack)...)
+}
+
+// pulumiEnvironment is that of sluice, but for the home and the state.
+func (b *workbench) pulumiEnvironment(l load) []string {
+	return append(b.environment(l),
+		"PULUMI_HOME="+filepath.Join(b.directory, "home-pulumi"), "PULUMI_BACKEND_URL=file://"+filepath.ToSlash(filepath.Join(b.directory, "state-pulumi")))
+}
+
+// pulumiStack makes a stack of Pulumi, unless it is there.
+func (b *workbench) pulumiStack(ctx context.Context, p peer, stack string) error {
+	for _, d := range []string{"home-pulumi", "state-pulumi"} {
+		if err := os.MkdirAll(filepath.Join(b.directory, d), 0o755); err != nil {
+			return err
+		}
+	}
+	_, err := b.in(b.project(), b.pulumiEnvironment(load{}), p.path, "stack", "select", "--create", stack, "--non-interactive")(ctx)
+	return err
+}
+
+// terraform returns a probe of Terraform or OpenTofu in a directory with a configuration. It has no settings but ours.
+func (b *workbench) terraform(p peer, directory string, args ...string) probe {
+	environment := append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(b.directory, "terraform.rc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_DATA_DIR=.terraform")
+	return b.in(directory, environment, p.path, args...)
+}

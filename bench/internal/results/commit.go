@@ -1,0 +1,24 @@
+package results
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+)
+
+// Commit returns the commit that is measured: the one in the build information, or, as `go run` may leave that out, the one that is checked
+// out in the working directory. It is "unknown" if there is neither.
+func Commit(ctx context.Context) string {
+	if c := builtFrom(); c != "" {
+		return c
+	}
+	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	commit := strings.TrimSpace(string(head))
+	if changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain").Output(); err == nil && len(changed) > 0 {
+		commit += " with changes"
+	}
+	return commit
+}

@@ -1,0 +1,165 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Metric names a figure by its unit, in the way of benchstat.
+type Metric string
+
+// The metrics of an operation. Memory and goroutines are the most that there were at once; those of a process include no process that it started.
+const (
+	Time       Metric = "sec/op"
+	Work       Metric = "cpu-sec/op" // processor time, also of the processes that it started
+	Rate       Metric = "resources/sec"
+	Allocated  Metric = "B/op"
+	Allocs     Metric = "allocs/op"
+	Peak       Metric = "peak-B"
+	Goroutines Metric = "goroutines"
+	Written    Metric = "written-B/op" // to disks
+	Calls      Metric = "calls/op"     // of providers
+	P50        Metric = "p50-sec"      // from Register to its answer
+	P95        Metric = "p95-sec"
+	P99        Metric = "p99-sec"
+)
+
+// Metrics are all of them, in the order in which they are shown.
+func Metrics() []Metric {
+	return []Metric{Time, Work, Rate, Allocated, Allocs, Peak, Goroutines, Written, Calls, P50, P95, P99}
+}
+
+// MoreIsBetter says whether a larger value is a better one.
+func (m Metric) MoreIsBetter() bool { return m == Rate }
+
+// Who is measured. The others are programs with names of their own.
+const (
+	Sluice = "sluice"
+	Floor  = "floor" // a bare monitor
+)
+
+// Key says what is measured.
+type Key struct {
+	Case    string `json:"case"`
+	Shape   string `json:"shape,omitempty"`
+	Latency string `json:"latency,omitempty"` // of provider calls; "" for none
+	Size    int    `json:"size,omitempty"`    // number of resources; 0 if it means nothing
+	Subject string `json:"subject"`
+}
+
+// Name is what -only selects by.
+func (k Key) Name() string {
+	return strings.Join(strings.Fields(k.Case+" "+k.Shape+" "+k.Latency), " ")
+}
+
+// Of returns the same case of somebody else.
+func (k Key) Of(subject string) Key {
+	k.Subject = subject
+	return k
+}
+
+// Target is a limit on the ratio of the medians of a metric and that of Versus, or on the median if Versus is empty. Versus is a
+// subject, or [Ideal].
+type Target struct {
+	Metric Metric  `json:"metric"`
+	Versus string  `json:"versus,omitempty"`
+	AtMost float64 `json:"atMost"`
+}
+
+// Ideal is what a target compares with: the time that the operation would take if only provider calls took any.
+const Ideal = "ideal"
+
+// Result are the runs of one case.
+type Result struct {
+	Key
+	Runs     map[Metric]Sample `json:"runs"` // each in the order of the runs
+	Ideal    float64           `json:"ideal,omitempty"`
+	Targets  []Target          `json:"targets,omitempty"`
+	Load     float64           `json:"load"` // of the machine when the runs began, for each processor; negative if it is not known
+	Warnings []string          `json:"warnings,omitempty"`
+}
+
+// Report are all results of one run of the command.
+type Report struct {
+	Time     time.Time         `json:"time"`
+	Duration string            `json:"duration"`
+	Commit   string            `json:"commit"`
+	Machine  Machine           `json:"machine"`
+	Versions map[string]string `json:"versions"` // of the programs that were measured
+	Missing  []string          `json:"missing,omitempty"`
+	Results  []Result          `json:"results"`
+}
+
+// Find returns a result, nil if there is none.
+func (r *Report) Find(k Key) *Result {
+	for i := range r.Results {
+		if r.Results[i].Key == k {
+			return &r.Results[i]
+		}
+	}
+	return nil
+}
+
+// Versus returns the median with which a target compares. ok is false if that was not measured.
+func (r *Report) Versus(of *Result, t Target) (median float64, ok bool) {
+	if t.Versus == Ideal {
+		return of.Ideal, of.Ideal > 0
+	}
+	other := r.Find(of.Of(t.Versus))
+	if other == nil || len(other.Runs[t.Metric]) == 0 {
+		return 0, false
+	}
+	return other.Runs[t.Metric].Median(), true
+}
+
+// Verdict returns "ok" or "missed", and what was compared with the target; "" if it was not measured.
+func (r *Report) Verdict(of *Result, t Target) (verdict string, judged float64) {
+	s := of.Runs[t.Metric]
+	if len(s) == 0 {
+		return "", 0
+	}
+	judged = s.Median()
+	if t.Versus != "" {
+		base, ok := r.Versus(of, t)
+		if !ok || base == 0 {
+			return "", 0
+		}
+		judged /= base
+	}
+	if judged <= t.AtMost {
+		return "ok", judged
+	}
+	return "missed", judged
+}
+
+// Read reads a report that Write has written.
+func Read(path string) (*Report, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var r Report
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("%s is no report of this command: %w", path, err)
+	}
+	if len(r.Results) == 0 {
+		return nil, fmt.Errorf("%s has no results", path)
+	}
+	return &r, nil
+}
+
+// Write writes the report to a file, and makes its folder.
+func (r *Report) Write(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(data, '\n'), 0o644)
+}

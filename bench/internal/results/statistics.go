@@ -1,0 +1,133 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/perf/benchmath"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/combin"
+)
+
+// Sample are the values of the runs of one metric.
+type Sample []float64
+
+// Median returns the median, 0 without runs.
+func (s Sample) Median() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	return benchmath.AssumeNothing.Summary(s.math(), 0.95).Center
+}
+
+func (s Sample) math() *benchmath.Sample {
+	return benchmath.NewSample(slices.Clone(s), &benchmath.DefaultThresholds)
+}
+
+// Range returns the least and the most.
+func (s Sample) Range() (least, most float64) { return slices.Min(s), slices.Max(s) }
+
+// Outliers returns the runs that are further from the middle half of the runs than three times its width (Tukey's far outliers), and further
+// than a tenth of the median: equal runs have no width.
+func (s Sample) Outliers() []float64 {
+	if len(s) < 4 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(s))
+	low, high := Quantile(sorted, 0.25), Quantile(sorted, 0.75)
+	room := max(3*(high-low), math.Abs(s.Median())/10)
+	return slices.DeleteFunc(sorted, func(v float64) bool { return v >= low-room && v <= high+room })
+}
+
+// Quantile returns a quantile of sorted values, between two of them if it falls there.
+func Quantile(sorted []float64, p float64) float64 {
+	return stat.Quantile(p, stat.LinInterp, sorted, nil)
+}
+
+// Change is the difference between two samples of one metric.
+type Change struct {
+	Old, New float64 // medians
+	P        float64 // how likely such samples are if nothing has changed (Mann-Whitney U test)
+	Alpha    float64 // below it, a change is significant
+	// TooFew says that no change could be significant: even samples that do not overlap are not unlikely enough with so few runs.
+	TooFew bool
+}
+
+// Compare compares samples in the way of benchstat.
+func Compare(older, newer Sample) Change {
+	c := benchmath.AssumeNothing.Compare(older.math(), newer.math())
+	least := 2 / float64(combin.Binomial(len(older)+len(newer), len(older)))
+	return Change{Old: older.Median(), New: newer.Median(), P: c.P, Alpha: c.Alpha, TooFew: least >= c.Alpha}
+}
+
+// Significant says whether chance is an unlikely reason for the change.
+func (c Change) Significant() bool { return c.Old != c.New && c.P < c.Alpha }
+
+// Ratio returns the new median divided by the old one, 1 if both are 0.
+func (c Change) Ratio() float64 {
+	if c.Old == c.New {
+		return 1
+	}
+	return c.New / c.Old
+}
+
+// Growth is how a metric grows with the size: as its Exponent-th power. Fit is 1 if it does exactly, and less if not (R²).
+type Growth struct {
+	Key      Key     `json:"key"` // without a size
+	Metric   Metric  `json:"metric"`
+	Exponent float64 `json:"exponent"`
+	Fit      float64 `json:"fit"`
+	Sizes    []int   `json:"sizes"`
+}
+
+// Grown fits how metrics grow, for each case that has several sizes.
+func (r *Report) Grown(metrics ...Metric) []Growth {
+	var out []Growth
+	seen := map[Key]bool{}
+	for i := range r.Results {
+		k := r.Results[i].Key
+		k.Size = 0
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		for _, m := range metrics {
+			var sizes []int
+			var logSizes, logValues []float64
+			for j := range r.Results {
+				other := &r.Results[j]
+				v := other.Runs[m].Median()
+				same := other.Key
+				same.Size = 0
+				if same != k || other.Size == 0 || v <= 0 {
+					continue
+				}
+				sizes = append(sizes, other.Size)
+				logSizes, logValues = append(logSizes, math.Log(float64(other.Size))), append(logValues, math.Log(v))
+			}
+			if len(sizes) < 2 {
+				continue
+			}
+			alpha, beta := stat.LinearRegression(logSizes, logValues, nil, false)
+			fit := stat.RSquared(logSizes, logValues, nil, alpha, beta)
+			if math.IsNaN(fit) { // all values are equal
+				fit = 1
+			}
+			out = append(out, Growth{Key: k, Metric: m, Exponent: beta, Fit: fit, Sizes: sizes})
+		}
+	}
+	return out
+}
+
+// Warn adds what makes the result doubtful.
+func (r *Result) Warn() {
+	if r.Load > busyLoad {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the machine was busy: %.1f processes waited for each processor", r.Load))
+	}
+	for _, m := range []Metric{Time, Work} {
+		if far := r.Runs[m].Outliers(); len(far) > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d runs are far from the others in %s", len(far), len(r.Runs[m]), m))
+		}
+	}
+}

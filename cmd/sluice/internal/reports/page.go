@@ -1,0 +1,134 @@
+package reports
+
+import (
+	"encoding/json"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+)
+
+// contentPolicy forbids the page to load anything.
+const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// node returns the page. Package gomponents escapes the texts; package json escapes what would end the script element.
+//
+// The page is not a text of package html/template, which calls methods by name. The linker then has to keep every exported method of
+// every type, a fifth of the program (decision 0113).
+func (p *page) node() (g.Node, error) {
+	data, err := json.Marshal(p.Data)
+	if err != nil {
+		return nil, err
+	}
+	return h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(
+			h.Meta(h.Charset("utf-8")),
+			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+			h.Meta(h.Name("referrer"), h.Content("no-referrer")),
+			h.Meta(g.Attr("http-equiv", "Content-Security-Policy"), h.Content(contentPolicy)),
+			h.TitleEl(g.Text(p.Title)),
+			h.StyleEl(g.Raw(pageStyle)),
+		),
+		h.Body(
+			p.header(),
+			h.Main(p.messages(), p.policies(), p.kinds(), resourceSection(), p.timeline(), p.waves(), p.outputs()),
+			h.Footer(g.Text("sluice "+p.Sluice)),
+			h.Script(h.Type("application/json"), h.ID("data"), g.Raw(string(data))), g.Text("\n"),
+			h.Script(g.Raw(pageScript)),
+		),
+	)), nil
+}
+
+// bdi keeps a name that is written from right to left from turning what stands beside it.
+func bdi(text string) g.Node { return g.El("bdi", g.Text(text)) }
+
+func notice(text string) g.Node { return h.P(h.Class("note"), g.Text(text)) }
+
+func (p *page) header() g.Node {
+	counts := g.Map(p.Counts, func(c pageCount) g.Node {
+		return h.Span(h.Class("count "+c.Class), h.B(g.Text(c.Sign)), g.Text(" "+c.Text))
+	})
+	if len(counts) == 0 {
+		counts = g.Group{h.Span(h.Class("count same"), g.Text("nothing changes"))}
+	}
+	return h.Header(
+		h.H1(g.Text(p.Title)),
+		h.P(h.Class("when"), g.Text(p.When), g.If(p.Remark != "", g.Group{g.Text(" — "), bdi(p.Remark)})),
+		h.P(h.Class("counts"), counts, g.If(p.Unchanged != "", h.Span(h.Class("count same"), g.Text(p.Unchanged)))),
+		g.If(p.Corrupt, notice("The outcome of an operation on a resource is not known: refresh the stack.")),
+		g.Iff(p.Omitted != nil && p.Omitted.Details > 0, func() g.Node {
+			return notice(thousands(p.Omitted.Details) + " resources are without their properties and messages, because there are too many.")
+		}),
+	)
+}
+
+func (p *page) messages() g.Node {
+	return g.If(len(p.Messages) > 0, h.Section(h.ID("messages"), h.H2(g.Text("Messages")), g.Map(p.Messages, func(m Message) g.Node {
+		return h.Pre(h.Class("message "+m.Severity), h.B(g.Text(m.Severity+":")), g.Text(" "+m.Text))
+	})))
+}
+
+func (p *page) policies() g.Node {
+	return g.If(len(p.Policies) > 0, h.Section(h.ID("policies"), h.H2(g.Text("Policies")), h.Ul(g.Map(p.Policies, func(v pagePolicy) g.Node {
+		return h.Li(h.B(g.Text(v.Level)), g.Text(" "), bdi(v.Policy), g.Text(" — "), bdi(v.Subject), h.Pre(g.Text(v.Text)))
+	}))))
+}
+
+func (p *page) kinds() g.Node {
+	return g.If(len(p.Kinds) > 0, folded("kinds", "Counts by type", h.Ul(g.Map(p.Kinds, func(k pageKind) g.Node {
+		return h.Li(h.Class(k.Class), g.Text(k.Text+" "), bdi(k.Type))
+	}))))
+}
+
+func folded(id, title string, content ...g.Node) g.Node {
+	return h.Details(g.If(id != "", h.ID(id)), h.Summary(g.Text(title)), g.Group(content))
+}
+
+// resourceSection is what the script fills with the resources.
+func resourceSection() g.Node {
+	const find = "Find names, types, URNs"
+	option := func(value, text string) g.Node { return h.Option(h.Value(value), g.Text(text)) }
+	button := func(id, text string) g.Node { return h.Button(h.ID(id), h.Type("button"), g.Text(text)) }
+	return h.Section(h.ID("resources"), h.H2(g.Text("Resources")),
+		h.NoScript(notice("The list of resources needs JavaScript. `sluice report` writes the same as Markdown and JSON.")),
+		h.P(h.Class("tools"),
+			h.Input(h.ID("find"), h.Type("search"), h.Placeholder(find), h.Aria("label", find)),
+			h.Select(h.ID("arrange"), h.Aria("label", "Arrange"),
+				option("parts", "as components"), option("needs", "as what depends on what"), option("danger", "most dangerous first")),
+			h.Label(h.Input(h.ID("sames"), h.Type("checkbox")), g.Text(" show unchanged")),
+			button("fold", "fold all"), g.Text(" "), button("unfold", "unfold all"),
+			h.Span(h.ID("shown"), h.Role("status")),
+		),
+		h.Div(h.Class("panes"),
+			h.Div(h.ID("rows"), h.Class("list"), h.TabIndex("0"), h.Role("tree"), h.Aria("label", "Resources")),
+			h.Aside(h.ID("open"), h.Aria("live", "polite"), h.P(g.Text("Select a resource to see what changes, and why."))),
+		),
+	)
+}
+
+func (p *page) timeline() g.Node {
+	return g.If(p.Timeline, h.Section(h.ID("timeline"), h.H2(g.Text("What ran when")),
+		h.P(h.Class("axis"), h.ID("axis")),
+		h.Div(h.ID("bars"), h.Class("list"), h.TabIndex("0"), h.Role("list"), h.Aria("label", "Steps in the order in which they began")),
+		g.If(len(p.Critical) > 0, folded("", "Critical path: "+p.Path+", marked with ◆", h.Ol(g.Map(p.Critical, func(s pageStep) g.Node {
+			return h.Li(g.Text(s.Doing+" "), bdi(s.Subject), g.Text(": "+s.Took+", after waiting "+s.Waited))
+		})))),
+	))
+}
+
+func (p *page) waves() g.Node {
+	return g.If(len(p.Waves) > 0, folded("waves", "Waves of deletion", g.Map(p.Waves, func(w pageWaves) g.Node {
+		title := g.Group{g.Text("When the program has ended:")}
+		if w.Root != "" {
+			title = g.Group{g.Text("With "), bdi(w.Root), g.Text(", which is replaced:")}
+		}
+		return g.Group{h.P(title), h.Ol(g.Map(w.Waves, func(names string) g.Node { return h.Li(bdi(names)) }))}
+	})))
+}
+
+func (p *page) outputs() g.Node {
+	return g.If(len(p.Outputs) > 0, h.Details(h.ID("outputs"), g.Attr("open"), h.Summary(g.Text("Outputs")),
+		h.Pre(h.Class("diff"), g.Map(p.Outputs, func(l pageLine) g.Node {
+			return h.Span(g.If(l.Class != "", h.Class(l.Class)), g.Text(l.Sign+" "+l.Text+"\n"))
+		}))))
+}
