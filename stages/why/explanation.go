@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -64,6 +66,20 @@ func rank(op stages.Op) int {
 		return 3
 	}
 	return 0
+}
+
+// Renames returns the deletes and creates of a preview that look like one resource which the program has given another name, in the order
+// of their new names, what contains others first.
+func (l *Log) Renames() []renames.Rename {
+	var out []renames.Rename
+	for _, d := range l.Decisions {
+		if d.Rename != nil && d.Op == stages.OpCreate {
+			out = append(out, *d.Rename)
+		}
+	}
+	depth := func(r renames.Rename) int { return strings.Count(string(r.To.QualifiedType()), "$") }
+	slices.SortStableFunc(out, func(a, b renames.Rename) int { return cmp.Compare(depth(a), depth(b)) })
+	return out
 }
 
 // resolve returns the URN under which the operation knows a resource: the new one for a name that it had before.

@@ -108,6 +108,7 @@ func (m *eventMetadata) step(ctx context.Context) (stages.StepInfo, error) {
 	if m.Why != nil {
 		s.Reason = stages.Reason{Kind: m.Why.Kind, Properties: m.Why.Properties, Cause: m.Why.Cause, By: m.Why.By}
 	}
+	s.Reason.Possible = m.Possible
 	if m.DetailedDiff != nil {
 		s.DetailedDiff = make(map[string]providers.PropertyDiff, len(m.DetailedDiff))
 		for path, d := range m.DetailedDiff {
@@ -139,7 +140,7 @@ func (m *eventMetadata) state(ctx context.Context, s *eventState) (*state.Resour
 	r := &state.Resource{
 		Type: urn.Type(s.Type), URN: urn.URN(s.URN), Custom: s.Custom, Delete: s.Delete, ID: s.ID, Parent: urn.URN(s.Parent), Protect: s.Protect,
 		Taint: s.Taint, External: s.External, RetainOnDelete: s.RetainOnDelete, Provider: s.Provider, InitErrors: s.InitErrors,
-		HideDiff: s.HideDiffs, Dependencies: m.Dependencies, SourcePosition: m.SourcePosition,
+		HideDiff: s.HideDiffs, Dependencies: m.Dependencies, PropertyDependencies: m.PropertyDependencies, SourcePosition: m.SourcePosition,
 	}
 	var err error
 	if r.Inputs, err = loggedMap(ctx, s.Inputs); err != nil {
@@ -182,7 +183,7 @@ func (d *diagnosticEvent) diagnostic() stages.Diagnostic {
 func (s *summaryEvent) summary() stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.IsPreview, MaybeCorrupt: s.MaybeCorrupt, Duration: time.Duration(s.DurationSeconds) * time.Second,
-		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result),
+		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result), Possible: s.Possible,
 	}
 	for op, n := range s.ResourceChanges {
 		out.Changes[stages.Op(op)] = n

@@ -31,7 +31,7 @@ func (p *page) node() (g.Node, error) {
 		),
 		h.Body(
 			p.header(),
-			h.Main(p.messages(), p.policies(), p.kinds(), resourceSection(), p.timeline(), p.waves(), p.outputs()),
+			h.Main(p.failure(), p.messages(), p.policies(), p.kinds(), p.causes(), p.renames(), p.graph(), resourceSection(), p.timeline(), p.waves(), p.outputs()),
 			h.Footer(g.Text("sluice "+p.Sluice)),
 			h.Script(h.Type("application/json"), h.ID("data"), g.Raw(string(data))), g.Text("\n"),
 			h.Script(g.Raw(pageScript)),
@@ -62,6 +62,10 @@ func (p *page) header() g.Node {
 	)
 }
 
+func (p *page) failure() g.Node {
+	return g.If(p.Failure != "", h.Section(h.ID("failure"), h.H2(g.Text("Why it failed")), h.Pre(h.Class("message error"), g.Text(p.Failure))))
+}
+
 func (p *page) messages() g.Node {
 	return g.If(len(p.Messages) > 0, h.Section(h.ID("messages"), h.H2(g.Text("Messages")), g.Map(p.Messages, func(m Message) g.Node {
 		return h.Pre(h.Class("message "+m.Severity), h.B(g.Text(m.Severity+":")), g.Text(" "+m.Text))
@@ -80,6 +84,42 @@ func (p *page) kinds() g.Node {
 	}))))
 }
 
+func (p *page) causes() g.Node {
+	return g.If(len(p.Causes) > 0, h.Section(h.ID("causes"), h.H2(g.Text("Root causes")), h.Ul(
+		g.Map(p.Causes, func(cause string) g.Node { return h.Li(bdi(cause)) }),
+		g.If(p.MoreCauses != "", h.Li(g.Text("and "+p.MoreCauses+" more"))),
+	)))
+}
+
+func (p *page) renames() g.Node {
+	return g.If(len(p.Renames) > 0, h.Section(h.ID("renames"), h.H2(g.Text("Renamed?")),
+		h.P(g.Text("What is deleted looks like what is created. An alias keeps a resource under its new name:")),
+		h.Ul(g.Map(p.Renames, func(r pageRename) g.Node { return h.Li(bdi(r.Text), h.Pre(g.Text(r.Alias))) })),
+	))
+}
+
+// graph shows a drawing in which Graphviz has escaped the texts.
+func (p *page) graph() g.Node {
+	drawing := func() g.Node {
+		return g.Group{
+			h.P(h.Class("tools"),
+				button("smaller", "−", h.Aria("label", "smaller")), g.Text(" "), button("larger", "+", h.Aria("label", "larger")), g.Text(" "),
+				button("fit", "fit"), g.Text(" "), button("actual", "actual size"), g.Text(" "),
+				h.Span(h.Class("same"), g.Text("Arrows run to what needs a resource. Select a box to open it in the list.")),
+			),
+			h.Div(h.ID("drawing"), h.Class("list"), h.TabIndex("0"), h.Aria("label", "Graph of what changes"), g.Raw(p.Graph.SVG)),
+		}
+	}
+	return g.If(p.Graph.SVG != "" || p.Graph.Note != "", h.Section(h.ID("graph"), h.H2(g.Text("What changes, and what needs it")),
+		g.If(p.Graph.Note != "", h.P(h.Class("same"), g.Text(p.Graph.Note))),
+		g.Iff(p.Graph.SVG != "", drawing),
+	))
+}
+
+func button(id, text string, with ...g.Node) g.Node {
+	return h.Button(h.ID(id), h.Type("button"), g.Group(with), g.Text(text))
+}
+
 func folded(id, title string, content ...g.Node) g.Node {
 	return h.Details(g.If(id != "", h.ID(id)), h.Summary(g.Text(title)), g.Group(content))
 }
@@ -88,7 +128,6 @@ func folded(id, title string, content ...g.Node) g.Node {
 func resourceSection() g.Node {
 	const find = "Find names, types, URNs"
 	option := func(value, text string) g.Node { return h.Option(h.Value(value), g.Text(text)) }
-	button := func(id, text string) g.Node { return h.Button(h.ID(id), h.Type("button"), g.Text(text)) }
 	return h.Section(h.ID("resources"), h.H2(g.Text("Resources")),
 		h.NoScript(notice("The list of resources needs JavaScript. `sluice report` writes the same as Markdown and JSON.")),
 		h.P(h.Class("tools"),

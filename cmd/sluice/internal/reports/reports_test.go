@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -45,7 +48,7 @@ func markdown(t *testing.T, d *reports.Document, limit int) string {
 func page(t *testing.T, d *reports.Document) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, reports.WriteHTML(&b, d))
+	require.NoError(t, reports.WriteHTML(t.Context(), &b, d))
 	return b.String()
 }
 
@@ -89,6 +92,30 @@ func TestMarkdownHasAtMostSoManyBytesAndEndsWhatItBegins(t *testing.T) {
 	}
 	require.Contains(t, markdown(t, big, 20_000), "that have no room here: ")
 	require.NotContains(t, markdown(t, small, 65_000), "that have no room here: ")
+}
+
+func TestWhatSDKsSayOfAFailureIsLeftOut(t *testing.T) {
+	b := reports.NewBuilder(options())
+	say := func(text string) {
+		b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.InfoErr, Message: text, StreamID: 1}})
+	}
+	for _, text := range []string{
+		"before", "failed to deliver log message.", "original message: Error: 14 UNAVAILABLE: resource monitor shut down while waiting", "    at x", "message severity: error", "after",
+	} {
+		say(text + "\n")
+	}
+	said := func() string { return b.Document(display.Ending{}, start).Messages[0].Text }
+	require.Contains(t, said(), "resource monitor shut down")
+	b.Fail("no quota")
+	require.Equal(t, "before\nafter", said())
+}
+
+func TestResourcesThatDifferOnlyInTheirNamesShareARow(t *testing.T) {
+	log := &why.Log{About: why.About{Operation: "update", Project: "shop", Stack: "dev", Result: stages.Succeeded}}
+	for i := range 1000 {
+		log.Decisions = append(log.Decisions, why.Decision{URN: named("aws:s3/bucket:Bucket", fmt.Sprintf("r%d", i)), Op: stages.OpCreate, Reason: stages.ReasonNew})
+	}
+	require.Contains(t, markdown(t, reports.OfDecisions(log, "yaml"), reports.DefaultMarkdownLimit), "\n- **created** `aws:s3:Bucket` × 1,000 (`r0`, `r1`, `r2`, …)\n\n")
 }
 
 // requireWhole requires that blocks and folded parts end.
@@ -149,7 +176,7 @@ func TestAnEventLogHasTheSameReport(t *testing.T) {
 	require.NoError(t, err)
 	read, err := reports.ReadEventLog(t.Context(), bytes.NewReader(text))
 	require.NoError(t, err)
-	want := b.Document(nil, at(10))
+	want := b.Document(display.Ending{}, at(10))
 	for _, d := range []*reports.Document{want, read} { // what a log does not say, or not as exactly
 		d.Operation.Began, d.Operation.Ended, d.Operation.Message, d.Outputs = time.Time{}, time.Time{}, "", nil
 		for i := range d.Resources {
@@ -172,6 +199,25 @@ func TestAnEventLogHasTheSameReport(t *testing.T) {
 	require.ErrorContains(t, err, "line 1 of the event log")
 }
 
+// A log may come from anywhere.
+func TestLogsMayLackStates(t *testing.T) {
+	for _, kind := range []stages.ReasonKind{
+		stages.ReasonInputs, stages.ReasonDrift, stages.ReasonProviderSaysSo, stages.ReasonOptions, stages.ReasonDependency, stages.ReasonProviderChanged,
+		stages.ReasonTrigger, stages.ReasonReplaceWith, stages.ReasonNew, stages.ReasonReplaceOnChanges, stages.ReasonView,
+	} {
+		for _, states := range []string{``, `,"old":{"urn":"u","custom":true}`, `,"new":{"urn":"u","custom":true}`} {
+			for _, op := range []stages.Op{stages.OpCreate, stages.OpUpdate, stages.OpReplace, stages.OpDelete, stages.OpRefresh} {
+				line := fmt.Sprintf(`{"sequence":0,"timestamp":1,"resOutputsEvent":{"metadata":{"op":%q,"urn":"urn:pulumi:dev::shop::t:m:T::a","type":"t:m:T","why":{"kind":%q,"properties":["p[0].q"],"cause":"x"}%s}}}`,
+					op, kind, states)
+				d, err := reports.ReadEventLog(t.Context(), strings.NewReader(line+"\n"))
+				require.NoError(t, err)
+				require.Len(t, d.Resources, 1, line)
+				require.NotEmpty(t, markdown(t, d, reports.DefaultMarkdownLimit))
+			}
+		}
+	}
+}
+
 func asJSON(t *testing.T, d *reports.Document) string {
 	t.Helper()
 	var b strings.Builder
@@ -186,7 +232,7 @@ func TestTextsWithKnownSecretsAreMasked(t *testing.T) {
 	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, resource("a", map[string]any{"text": "the tiger sleeps"}), stages.Reason{}), At: start})
 	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: named("aws:s3/bucket:Bucket", "a"), Message: "tiger"}})
 	b.Fail("no tiger")
-	text := asJSON(t, b.Document(nil, start))
+	text := asJSON(t, b.Document(display.Ending{}, start))
 	require.NotContains(t, text, "tiger")
 	require.Contains(t, text, "no [secret]")
 }
@@ -214,7 +260,7 @@ func TestTheCriticalPathIsWhatTheEndWaitedFor(t *testing.T) {
 	}
 	require.Equal(t, []reports.PathStep{
 		{URN: a.URN, Operation: stages.OpCreate, Seconds: 2}, {URN: c.URN, Operation: stages.OpCreate, Waited: 1, Seconds: 2},
-	}, b.Document(nil, at(6)).CriticalPath)
+	}, b.Document(display.Ending{}, at(6)).CriticalPath)
 }
 
 func TestADocumentIsBounded(t *testing.T) {
@@ -233,7 +279,7 @@ func TestADocumentIsBounded(t *testing.T) {
 	gone := resource("gone", nil)
 	gone.Inputs = property.NewMap(many)
 	b.Observe(stages.StepDone{Step: step(stages.OpDelete, gone, nil, stages.Reason{}), At: start})
-	d := b.Document(nil, start)
+	d := b.Document(display.Ending{}, start)
 	require.Less(t, len(asJSON(t, d)), 30_000)
 	require.Equal(t, 3, d.Omitted.Details)
 	require.Len(t, find(d, "gone").Changes, 5, "the most dangerous has its details")
@@ -249,7 +295,7 @@ func TestFilesThatCannotBeWrittenAreRefused(t *testing.T) {
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, left, 1, "a check leaves nothing")
-	require.NoError(t, f.Write(built()))
+	require.NoError(t, f.Write(t.Context(), built()))
 	text, err := os.ReadFile(there)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "Update of shop/dev")
@@ -275,36 +321,103 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// opened is a page as a browser has it once its script has run.
-func opened(t *testing.T, html string) string {
+// opened is a page as a browser has it once its script has run, in a window of a width in pixels.
+func opened(t *testing.T, html string, width int, flags ...string) string {
 	t.Helper()
 	browser := chromium(t)
 	path := filepath.Join(t.TempDir(), "report.html")
 	require.NoError(t, os.WriteFile(path, []byte(html), 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
-		"--user-data-dir="+t.TempDir(), "--window-size=1200,900", "--dump-dom", "file://"+path)
+	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--user-data-dir=" + t.TempDir(),
+		fmt.Sprintf("--window-size=%d,900", width), "--dump-dom"}, flags...)
+	cmd := exec.CommandContext(ctx, browser, append(args, "file://"+path)...)
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	return string(out)
 }
 
 func TestABrowserShowsThePage(t *testing.T) {
-	dom := opened(t, page(t, built()))
+	dom := opened(t, page(t, built()), 1200)
 	for _, text := range []string{
 		`<bdi class="name">web</bdi>`, `class="row delete critical"`, // of the timeline
 		`error: no quota &lt;/script&gt;`, // the failure is open
 		"7 shown, 1 unchanged hidden",
+		"<h2>Why it failed</h2>",
 	} {
 		require.True(t, strings.Contains(dom, text), text)
 	}
 	require.False(t, strings.Contains(dom, "<script>alert"))
+	require.Equal(t, 7, strings.Count(dom, `class="node" style="cursor: pointer;"`), "the boxes of the drawing open resources")
+}
+
+// A page is as wide as its window, whatever is in it: what is wider scrolls in its own box.
+func TestNothingOfAPageIsCutOff(t *testing.T) {
+	for name, d := range map[string]*reports.Document{"5": built(), "3000": large(3000)} {
+		html := strings.Replace(page(t, d), "</body>", `<script>document.title = "width " + document.documentElement.scrollWidth + " of " + document.documentElement.clientWidth</script></body>`, 1)
+		for _, width := range []int{500, 1300} {
+			t.Run(fmt.Sprintf("%s resources, %d pixels", name, width), func(t *testing.T) {
+				is := regexp.MustCompile(`<title>width (\d+) of (\d+)</title>`).FindStringSubmatch(opened(t, html, width))
+				require.Len(t, is, 3)
+				require.Equal(t, is[2], is[1])
+			})
+		}
+	}
+}
+
+func TestAPageIsDarkWhereItsReaderWantsThat(t *testing.T) {
+	html := strings.Replace(page(t, built()), "</body>", `<script>document.title = getComputedStyle(document.body).backgroundColor</script></body>`, 1)
+	require.Contains(t, opened(t, html, 1200, "--blink-settings=preferredColorScheme=0"), "<title>rgb(20, 23, 26)</title>")
+	require.Contains(t, opened(t, html, 1200, "--blink-settings=preferredColorScheme=1"), "<title>rgb(255, 255, 255)</title>")
+}
+
+func TestThereIsADrawingOfWhatChanges(t *testing.T) {
+	for n, says := range map[int]string{100: "", 1000: "Resources of the same type and component are one box.", 10_000: "A component is one box."} {
+		html := page(t, large(n))
+		require.Contains(t, html, "<svg")
+		require.LessOrEqual(t, strings.Count(html, `class="node"`), 100, n)
+		if says != "" {
+			require.Contains(t, html, says)
+		}
+	}
+	b := reports.NewBuilder(options())
+	for i := range 200 { // of which one changes, and one needs that
+		r := resource(fmt.Sprintf("r%d", i), nil)
+		if i == 7 {
+			r = resource("r7", nil, named("aws:s3/bucket:Bucket", "r6"))
+		}
+		op := stages.OpSame
+		if i == 6 {
+			op = stages.OpUpdate
+		}
+		b.Observe(stages.StepDone{Step: step(op, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	}
+	html := page(t, b.Document(display.Ending{}, start))
+	require.Equal(t, 2, strings.Count(html, `class="node"`))
+	require.Contains(t, html, "198 resources that neither change nor are next to a change are not drawn.")
+
+	b = reports.NewBuilder(options())
+	r := resource("calm", nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpSame, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	require.NotContains(t, page(t, b.Document(display.Ending{}, start)), "<svg", "nothing changes")
+}
+
+func TestADenseGraphIsDrawnAllTheSame(t *testing.T) {
+	b := reports.NewBuilder(options())
+	var before []urn.URN
+	for i := range 120 {
+		r := resource(fmt.Sprintf("r%d", i), map[string]any{"i": float64(i)}, before...)
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
+		before = append(before, r.URN)
+	}
+	html := page(t, b.Document(display.Ending{}, start))
+	require.Contains(t, html, "<svg")
+	require.LessOrEqual(t, strings.Count(html, `class="edge"`), 600)
 }
 
 func TestABrowserDrawsTheRowsInSight(t *testing.T) {
 	html := page(t, large(10_000))
-	dom := opened(t, html)
+	dom := opened(t, html, 1200)
 	shown := regexp.MustCompile(`role="status">([^<]*)<`).FindStringSubmatch(dom)
 	require.Len(t, shown, 2)
 	require.Equal(t, "8,101 shown, 2,000 unchanged hidden", shown[1])
@@ -325,7 +438,7 @@ func BenchmarkReport(b *testing.B) {
 				case "json":
 					err = reports.WriteJSON(&out, d)
 				default:
-					err = reports.WriteHTML(&out, d)
+					err = reports.WriteHTML(b.Context(), &out, d)
 				}
 				require.NoError(b, err)
 				b.ReportMetric(float64(out.Len())/1e6, "MB")
