@@ -28,11 +28,13 @@ var update = flag.Bool("update", false, "write the golden files")
 type stage struct {
 	now    time.Time
 	report *display.Report
+	left   string // how long it will still take
 }
 
 func newStage(o display.Options) *stage {
 	s := &stage{now: time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)}
 	o.Out, o.Now = io.Discard, func() time.Time { return s.now }
+	o.Left = func(time.Time) string { return s.left }
 	s.report = display.NewReport(o)
 	s.report.Hold()
 	return s
@@ -191,6 +193,14 @@ func TestFrames(t *testing.T) {
 			s.begin(stages.OpCreate, "shop-dev", "db", "cache")
 			s.after(40 * time.Second)
 			s.report.Note("^C received; cancelling. No new operations start; waiting for 2 to finish:\n    " + strings.Join(s.report.Running(), "\n    "))
+			return nil
+		},
+		"time_left": func(s *stage) []string {
+			s.left = "about 2 min left"
+			s.begin(stages.OpSame, "shop-dev")
+			s.begin(stages.OpCreate, names("new%d", 0, 60)...)
+			s.after(40 * time.Second)
+			s.end(stages.OpCreate, names("new%d", 0, 50)...)
 			return nil
 		},
 		"paused": func(s *stage) []string {
