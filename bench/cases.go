@@ -11,7 +11,7 @@ func measure(ctx context.Context, s settings) (*Report, error) {
 	c := &collector{settings: s, report: newReport(s.runs)}
 	defer c.close()
 	for _, f := range []func(context.Context) error{
-		c.processes, c.yamlPrograms, c.growth, c.reads, c.startUp, c.inProcess, c.latencies, c.destroys, c.deleteBeforeReplace, c.closures,
+		c.processes, c.yamlPrograms, c.displays, c.growth, c.reads, c.startUp, c.inProcess, c.latencies, c.destroys, c.deleteBeforeReplace, c.closures,
 	} {
 		if err := f(ctx); err != nil {
 			return nil, err

@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/creack/pty"
 
 	"github.com/sluice-iac/sluice/bench/shape"
 )
@@ -88,11 +93,33 @@ func (b *workbench) environment(l load) []string {
 
 // run runs a process in the project. The measured work includes that of the processes that it started and waited for.
 func (b *workbench) run(ctx context.Context, l load, executable string, args ...string) (reading, error) {
+	return b.measure(ctx, l, (*exec.Cmd).Run, executable, args...)
+}
+
+// runOnTerminal is run on a terminal of 120 by 40 cells. What is drawn is read and forgotten.
+func (b *workbench) runOnTerminal(ctx context.Context, l load, executable string, args ...string) (reading, error) {
+	return b.measure(ctx, l, func(cmd *exec.Cmd) error {
+		out := cmd.Stdout
+		cmd.Stdout, cmd.Stderr = nil, nil
+		cmd.Env = append(cmd.Env, "TERM=xterm-256color", "CI=")
+		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
+		if err != nil {
+			return err
+		}
+		var read sync.WaitGroup
+		read.Go(func() { _, _ = io.Copy(out, screen) }) // ends with the process
+		err = cmd.Wait()
+		read.Wait()
+		return errors.Join(err, screen.Close())
+	}, executable, args...)
+}
+
+func (b *workbench) measure(ctx context.Context, l load, run func(*exec.Cmd) error, executable string, args ...string) (reading, error) {
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.project(), b.environment(l), &output, &output
 	began := time.Now()
-	err := cmd.Run()
+	err := run(cmd)
 	took := time.Since(began)
 	if err != nil {
 		return reading{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(executable), strings.Join(args, " "), err, lastLines(output.String()))
