@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -294,4 +295,49 @@ func TestScreensThatAreTooSmallAreNotDrawnOn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A drawing costs what is visible, whatever the number of resources.
+func BenchmarkView(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := newStage(options(false))
+			s.begin(stages.OpSame, "shop-dev")
+			for _, name := range names("r%d", 0, n) {
+				s.begin(stages.OpCreate, name)
+			}
+			s.after(time.Second)
+			for _, name := range names("r%d", 0, n-16) {
+				s.end(stages.OpCreate, name)
+			}
+			m := screenOf(s)
+			m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+			for b.Loop() {
+				m.View()
+			}
+		})
+	}
+}
+
+// BenchmarkMemory says how much a report keeps of each resource, beside the states, which the operation keeps anyway.
+func BenchmarkMemory(b *testing.B) {
+	const n = 10_000
+	var made []stages.StepInfo
+	for _, name := range names("r%d", 0, n) {
+		made = append(made, step(stages.OpCreate, name))
+	}
+	var before, after runtime.MemStats
+	for b.Loop() {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		s := newStage(options(false))
+		for _, info := range made {
+			s.report.Observe(stages.StepStarted{Step: info, At: s.now})
+			s.report.Observe(stages.StepDone{Step: info, At: s.now})
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(s)
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/resource")
 }
