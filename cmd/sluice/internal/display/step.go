@@ -134,16 +134,16 @@ func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) st
 func reasonOf(s stages.StepInfo) string {
 	switch s.Op {
 	case stages.OpReplace, stages.OpRefresh:
-		return s.Reason.String()
+		return cleanLine(s.Reason.String())
 	case stages.OpCreate:
 		if s.Reason.Kind == stages.ReasonVanished {
-			return s.Reason.String()
+			return cleanLine(s.Reason.String())
 		}
 	case stages.OpDelete, stages.OpUpdate, stages.OpDiscard:
 		if s.Op == stages.OpUpdate && len(s.Reason.Properties) > 0 {
 			return "" // the changed properties are listed anyway
 		}
-		return s.Reason.String()
+		return cleanLine(s.Reason.String())
 	}
 	return ""
 }
