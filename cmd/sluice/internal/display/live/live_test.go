@@ -157,6 +157,8 @@ func press(m tea.Model, keys ...string) tea.Model {
 			msg = tea.KeyPressMsg{Code: tea.KeyLeft}
 		case "right":
 			msg = tea.KeyPressMsg{Code: tea.KeyRight}
+		case "ctrl-c":
+			msg = tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 		case "esc":
 			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
 		}
@@ -198,7 +200,7 @@ func moments() map[string]func(s *stage) []string {
 			s.begin(stages.OpCreate, "shop-dev", "db", "cache")
 			s.after(40 * time.Second)
 			s.report.Note("^C received; cancelling. No new operations start; waiting for 2 to finish:\n    " + strings.Join(s.report.Running(), "\n    "))
-			return nil
+			return []string{"ctrl-c"}
 		},
 		"time_left": func(s *stage) []string {
 			s.left = "about 2 min left"

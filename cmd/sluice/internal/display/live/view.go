@@ -223,7 +223,7 @@ func (m *model) keys() string {
 	case filtering:
 		return m.filter.View()
 	case opened:
-		return faint.Render("↑↓ scroll  esc back  ^C cancel")
+		return faint.Render("↑↓ scroll  esc back  " + m.stop())
 	}
 	text := "↑↓ select  enter open  ←→ fold  / find  "
 	if m.isOver() {
@@ -232,10 +232,21 @@ func (m *model) keys() string {
 		if m.pauser != nil {
 			text += "p pause  "
 		}
-		text += "^C cancel"
+		text += m.stop()
 	}
 	if m.filter.Value() != "" {
 		text = "found: " + m.filter.Value() + "  esc all  " + text
 	}
 	return faint.Render(text)
+}
+
+// stop says what the next Ctrl-C does.
+func (m *model) stop() string {
+	switch m.presses {
+	case 0:
+		return "^C cancel"
+	case 1:
+		return "^C abort"
+	}
+	return "^C leave"
 }
