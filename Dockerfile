@@ -1,9 +1,14 @@
 # The image of a release: the program, certificates of authorities, and no shell. goreleaser lays the program of each platform beside
 # this file. Programs in YAML and plugins run in it; for programs in other languages, copy sluice into an image with their runtime:
 #
-#   COPY --from=ghcr.io/sluice-iac/sluice /usr/bin/sluice /usr/bin/
-FROM gcr.io/distroless/static-debian12
+#   COPY --from=sluiceiac/sluice /usr/bin/sluice /usr/bin/
+FROM --platform=$BUILDPLATFORM debian:stable-slim AS certificates
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && mkdir -m 1777 /empty
+
+FROM scratch
 ARG TARGETPLATFORM
+COPY --from=certificates /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=certificates --chmod=1777 /empty /tmp
 COPY $TARGETPLATFORM/sluice /usr/bin/sluice
 COPY LICENSE /usr/share/doc/sluice/copyright
 # Whoever is named by --user has a home directory.

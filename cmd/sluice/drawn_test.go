@@ -19,6 +19,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 )
 
 // onTerminal implements "onterminal COLUMNSxROWS SCRIPT COMMAND...": it runs a command on a terminal of that size, as somebody does who acts by
@@ -30,6 +31,7 @@ import (
 //	key NAME     press enter, esc, down, up, ctrl-c or ctrl-z
 //	size 60x20   make the window another size
 //	make FILE    make a file, for which something waits
+//	vanish       let the terminal go away, and give the command some time to notice
 //
 // What it has written on the normal screen, without colours, and the exit status are the standard output.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
@@ -49,6 +51,8 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	size := sizeOf(ts, args[0])
 	file, err := pty.StartWithSize(cmd, size)
 	ts.Check(err)
+	file, err = closable(file)
+	ts.Check(err)
 	s := &screen{ts: ts, cmd: cmd, file: file, term: vt10x.New(vt10x.WithSize(int(size.Cols), int(size.Rows)))}
 	var read sync.WaitGroup
 	read.Go(s.read)
@@ -64,6 +68,16 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	_ = file.Close()
 	_, err = fmt.Fprintf(ts.Stdout(), "%s\nstatus %d\n", s.scrollback(), status)
 	ts.Check(err)
+}
+
+// closable returns the same terminal as a file that can be closed while somebody reads it.
+func closable(file *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(unix.SetNonblock(fd, true), file.Close())
+	return os.NewFile(uintptr(fd), file.Name()), err
 }
 
 // screen is a terminal with a command on it.
@@ -119,6 +133,9 @@ func (s *screen) act(line string) {
 		s.send(map[string]string{"enter": "\r", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
 	case "make":
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
+	case "vanish":
+		s.ts.Check(s.file.Close())
+		time.Sleep(time.Second)
 	case "size":
 		size := sizeOf(s.ts, rest)
 		s.term.Resize(int(size.Cols), int(size.Rows))

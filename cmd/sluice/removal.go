@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -32,7 +33,7 @@ func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bo
 		}
 	}
 	decisions.Forget(ctx, s)
-	if err := told.About(ctx, s).Forget(); err != nil {
+	if err := errors.Join(told.About(ctx, s).Forget(), estimate.Forget(ctx, s)); err != nil {
 		s.Terminal.Warn("the notes about the stack were not removed: %v", err)
 	}
 	return s.Forget(s.Ref)

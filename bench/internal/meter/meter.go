@@ -3,7 +3,9 @@ package meter
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/bench/internal/results"
@@ -93,11 +96,32 @@ func (p *peaks) watch(ctx context.Context) {
 // Process measures a process. The work and what is written include the processes that it started and waited for. An error has the last lines that
 // it printed.
 func Process(cmd *exec.Cmd) (Reading, error) {
+	return process(cmd, func(output io.Writer) error {
+		cmd.Stdout, cmd.Stderr = output, output
+		return cmd.Run()
+	})
+}
+
+// ProcessOnTerminal measures a process on a pseudo-terminal of 120 by 40 cells. What it draws is read.
+func ProcessOnTerminal(cmd *exec.Cmd) (Reading, error) {
+	return process(cmd, func(output io.Writer) error {
+		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
+		if err != nil {
+			return err
+		}
+		var read conc.WaitGroup
+		read.Go(func() { _, _ = io.Copy(output, screen) }) // ends with the process
+		err = cmd.Wait()
+		read.Wait()
+		return errors.Join(err, screen.Close())
+	})
+}
+
+func process(cmd *exec.Cmd, run func(output io.Writer) error) (Reading, error) {
 	runtime.GC()
 	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
 	began := time.Now()
-	err := cmd.Run()
+	err := run(&output)
 	took := time.Since(began)
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(output.String()), "\n")

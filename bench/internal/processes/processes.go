@@ -76,6 +76,9 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 		if err := p.configurations(ctx, r, size); err != nil {
 			return err
 		}
+		if err := p.displays(ctx, r, size); err != nil {
+			return err
+		}
 		if err := p.slow(ctx, r, size); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func (p stepPrinter) header(s stages.StepInfo) string {
 		subject = cleanLine(string(s.URN))
 	}
 	said := possibly(s) + string(s.Op)
-	switch because := s.Reason.String(); {
+	switch because := cleanLine(s.Reason.String()); {
 	case s.IsPossible():
 		said += ", because " + possiblyText(s.Reason.Possible, s.Reason.Possibly())
 	case because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate:

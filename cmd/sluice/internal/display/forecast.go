@@ -48,6 +48,7 @@ func placeOf(s stages.StepInfo) place {
 type foreseen struct {
 	place
 	step  stages.StepInfo // without states
+	kind  string          // the type, as it is shown
 	phase int             // components come last, because nobody knows when they are complete
 	level int             // within the phase: one more than that of anything that has to be over before
 }
@@ -55,7 +56,7 @@ type foreseen struct {
 // NewForecast returns what the steps of a preview say.
 func NewForecast(steps []stages.StepInfo) *Forecast {
 	f := &Forecast{uses: map[urn.URN][]urn.URN{}, removals: map[urn.URN]bool{}}
-	at := map[place]int{}
+	at, kinds := map[place]int{}, kinds{}
 	components := map[urn.URN]bool{}
 	for _, s := range steps {
 		if r := cmp.Or(s.New, s.Old); r != nil {
@@ -65,7 +66,7 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 		if s.Internal || s.Op == stages.OpRemovePendingReplace {
 			continue
 		}
-		row := foreseen{place: placeOf(s), step: stages.StepInfo{Op: s.Op, URN: s.URN, Reason: s.Reason}}
+		row := foreseen{place: placeOf(s), step: stages.StepInfo{Op: s.Op, URN: s.URN, Reason: s.Reason}, kind: kinds.of(s.URN)}
 		if isReplacementPart(s.Op) {
 			row.step.Op = stages.OpReplace
 		}
@@ -106,7 +107,7 @@ func (f *Forecast) rank(at map[place]int, components map[urn.URN]bool) {
 			row.level = makeLevels.of(row.urn, nil)
 		}
 	}
-	slices.SortStableFunc(f.rows, func(a, b foreseen) int {
+	slices.SortFunc(f.rows, func(a, b foreseen) int {
 		return cmp.Or(a.compareCell(b), natural.Compare(a.urn.Name(), b.urn.Name()), cmp.Compare(a.urn, b.urn))
 	})
 }
@@ -114,7 +115,7 @@ func (f *Forecast) rank(at map[place]int, components map[urn.URN]bool) {
 // compareCell compares two rows by what is written together. It is 0 for those whose order is free but for their names.
 func (r foreseen) compareCell(other foreseen) int {
 	return cmp.Or(cmp.Compare(r.phase, other.phase), cmp.Compare(r.level, other.level),
-		natural.Compare(shortType(r.urn.Type()), shortType(other.urn.Type())), cmp.Compare(r.urn.Type(), other.urn.Type()), cmp.Compare(r.step.Op, other.step.Op))
+		compareKinds(r.kind, other.kind), cmp.Compare(r.urn.Type(), other.urn.Type()), cmp.Compare(r.step.Op, other.step.Op))
 }
 
 // levels are the lengths of the longest chains in a graph.

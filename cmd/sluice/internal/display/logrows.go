@@ -118,9 +118,10 @@ func (l *logRows) ready(now time.Time, end bool) [][]logRow {
 
 // portion returns the lines of rows that are written together. They are as wide as those before them, or wider.
 func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
+	kinds := kinds{}
 	slices.SortStableFunc(rows, func(a, b logRow) int {
 		return cmp.Or(compareBools(stages.Removes(a.step.Op), stages.Removes(b.step.Op)),
-			natural.Compare(shortType(a.step.URN.Type()), shortType(b.step.URN.Type())), natural.Compare(a.step.URN.Name(), b.step.URN.Name()),
+			compareKinds(kinds.of(a.step.URN), kinds.of(b.step.URN)), natural.Compare(a.step.URN.Name(), b.step.URN.Name()),
 			cmp.Compare(a.step.URN, b.step.URN))
 	})
 	groups := p.equalRows(rows)

@@ -31,6 +31,8 @@ type Options struct {
 	WaitsFor string
 	// Expected is the expected number of steps, 0 if it is not known.
 	Expected int
+	// Left says how long the operation will still take, "" if nobody knows; nil if nobody ever does.
+	Left func(now time.Time) string
 	// Forecast is what the preview before has said; nil if there was none.
 	Forecast *Forecast
 	// Frame shows the parts of the text in a service that can fold them; nil for plain text.

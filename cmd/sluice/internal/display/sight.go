@@ -22,6 +22,7 @@ type Sight struct {
 	Errored   int      // resources
 	Doing     string   // the step that takes longest, or what is waited for while none runs
 	Limit     string   // what calls wait for: "limit x"; "" if nothing
+	Left      string   // how long it will still take: "about 2 min left"; "" if nobody knows
 	Note      string   // the last ephemeral message
 	Lines     []string // about the operation as a whole, oldest first
 
@@ -63,6 +64,9 @@ func (r *Report) Look(f func(Sight)) {
 		s.Doing = r.describe(oldest, now)
 	case r.p.WaitsFor != "":
 		s.Doing = "waiting " + max(now.Sub(r.m.lastStep), 0).Truncate(time.Second).String() + " for " + r.p.WaitsFor
+	}
+	if r.p.Left != nil {
+		s.Left = r.p.Left(now)
 	}
 	if len(r.m.limits) > 0 {
 		s.Limit = limitNames(r.m.limits)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/maruel/natural"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -53,6 +55,25 @@ func (p stepPrinter) subject(u urn.URN) string {
 
 // shortType drops the part of a module that repeats the name of the type: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
 func shortType(t urn.Type) string { return cleanLine(t.Short()) }
+
+// kinds are types as they are shown, which are worked out once.
+type kinds map[urn.Type]string
+
+func (k kinds) of(u urn.URN) string {
+	t := u.Type()
+	if _, known := k[t]; !known {
+		k[t] = shortType(t)
+	}
+	return k[t]
+}
+
+// compareKinds is the order of types as they are shown. Most that are compared are equal.
+func compareKinds(a, b string) int {
+	if a == b {
+		return 0
+	}
+	return natural.Compare(a, b)
+}
 
 // fate says what has become of a resource, or what will: "replaced because ... (0.58s) [diff: ~size]".
 func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
@@ -113,16 +134,16 @@ func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) st
 func reasonOf(s stages.StepInfo) string {
 	switch s.Op {
 	case stages.OpReplace, stages.OpRefresh:
-		return s.Reason.String()
+		return cleanLine(s.Reason.String())
 	case stages.OpCreate:
 		if s.Reason.Kind == stages.ReasonVanished {
-			return s.Reason.String()
+			return cleanLine(s.Reason.String())
 		}
 	case stages.OpDelete, stages.OpUpdate, stages.OpDiscard:
 		if s.Op == stages.OpUpdate && len(s.Reason.Properties) > 0 {
 			return "" // the changed properties are listed anyway
 		}
-		return s.Reason.String()
+		return cleanLine(s.Reason.String())
 	}
 	return ""
 }

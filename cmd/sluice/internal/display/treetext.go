@@ -92,11 +92,7 @@ func (p stepPrinter) treeRows(n *tree.Node, branch string) []treeRow {
 
 // groups returns the siblings to draw, in their order. Equal ones are in one group if there are many.
 func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
-	siblings = slices.DeleteFunc(siblings, func(n *tree.Node) bool { return !p.draws(n) })
-	slices.SortStableFunc(siblings, func(a, b *tree.Node) int {
-		return cmp.Or(natural.Compare(shortType(a.URN.Type()), shortType(b.URN.Type())), natural.Compare(a.URN.Name(), b.URN.Name()),
-			cmp.Compare(a.URN, b.URN))
-	})
+	siblings = sorted(slices.DeleteFunc(siblings, func(n *tree.Node) bool { return !p.draws(n) }))
 	var out [][]*tree.Node
 	at := map[string]int{} // the group of each look
 	for _, n := range siblings {
@@ -123,6 +119,26 @@ func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
 		}
 	}
 	return apart
+}
+
+// sorted returns siblings in the order of types and names.
+func sorted(siblings []*tree.Node) []*tree.Node {
+	type named struct {
+		kind, name string
+		node       *tree.Node
+	}
+	kinds := kinds{}
+	all := make([]named, len(siblings))
+	for i, n := range siblings {
+		all[i] = named{kinds.of(n.URN), n.URN.Name(), n}
+	}
+	slices.SortFunc(all, func(a, b named) int {
+		return cmp.Or(compareKinds(a.kind, b.kind), natural.Compare(a.name, b.name), cmp.Compare(a.node.URN, b.node.URN))
+	})
+	for i, n := range all {
+		siblings[i] = n.node
+	}
+	return siblings
 }
 
 // stem returns what names of one kind have in common: "web-" of "web-1" and "web-2". Names that differ in more than that say something.

@@ -2,6 +2,7 @@ package flags
 
 import (
 	"math"
+	"runtime"
 
 	"github.com/spf13/pflag"
 
@@ -44,6 +45,14 @@ func (r *Run) Apply(o *sluice.Options) {
 	if r.parallel != automatic { // otherwise the engine chooses
 		o.Parallel = max(r.parallel, 1)
 	}
+}
+
+// Workers is how many operations on resources run at once.
+func (r *Run) Workers() int {
+	if r.parallel == automatic {
+		return 4 * runtime.GOMAXPROCS(0) // as sluice.Options.Parallel says
+	}
+	return max(r.parallel, 1)
 }
 
 // Checkpoints returns how often an operation writes the whole state.

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/stages"
@@ -86,8 +87,10 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 		return err
 	}
 	started := time.Now()
+	o.work = estimate.New(estimate.Read(ctx, o.Stack), stepsOf(previewed), o.Flags.Run.Workers())
 	result, err := runPhase(ctx, o, false, countVisible(previewed))
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
+	estimate.Keep(ctx, o.Stack, o.work)
 	historyErr := writeHistory(ctx, o.Job, started, result, err)
 	if err == nil {
 		err = checkNoChanges(o.Job, result)
@@ -132,14 +135,20 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	return result, err
 }
 
+// stepsOf returns the steps of a preview, nil if there was none.
+func stepsOf(r *sluice.Result) []stages.StepInfo {
+	if r == nil {
+		return nil
+	}
+	return r.Steps
+}
+
 // countVisible returns how many steps are expected after a preview, 0 if that is not known.
 func countVisible(r *sluice.Result) int {
 	n := 0
-	if r != nil {
-		for _, s := range r.Steps {
-			if s.Op != stages.OpSame && s.Op != stages.OpReplace && !s.Internal {
-				n++
-			}
+	for _, s := range stepsOf(r) {
+		if s.Op != stages.OpSame && s.Op != stages.OpReplace && !s.Internal {
+			n++
 		}
 	}
 	return n

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/live"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/property/redact"
@@ -32,8 +33,9 @@ type screen struct {
 	events   []*display.EventLog
 	report   *report // nil without --report
 	out, err io.Writer
-	page     *jobPage // nil if no service has one
-	last     bool     // no other phase follows, if this one succeeds
+	page     *jobPage       // nil if no service has one
+	last     bool           // no other phase follows, if this one succeeds
+	work     *estimate.Work // nil in a preview
 	options  display.Options
 	runtime  string // of the program
 
@@ -79,6 +81,9 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 	options := displayOptions(j, preview, expected, o.forecast)
 	if preview {
 		options.Unrealized = decisions.ReadUnrealized(ctx, j.Stack)
+	} else {
+		s.work = o.work
+		options.Left = o.left
 	}
 	s.options, s.report = options, newReport(o, preview, options)
 	switch {
@@ -98,6 +103,14 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 		s.events = append(s.events, display.StreamEvents(s.out))
 	}
 	return s, nil
+}
+
+// left says how long the operation will still take, "" if nobody knows: how long a user lets it pause, for one.
+func (o *operation) left(now time.Time) string {
+	if o.interrupts.Stopped() || o.interrupts.Paused() {
+		return ""
+	}
+	return o.work.Left(now)
 }
 
 // openDelay is how long a phase has to take before it gets the whole screen.
@@ -199,6 +212,9 @@ func (s *screen) observe(e stages.Event) {
 		s.page.observe(e)
 	}
 	s.mu.Unlock()
+	if s.work != nil {
+		s.work.Observe(e)
+	}
 	if s.log != nil && !again {
 		s.log.Observe(e)
 	}

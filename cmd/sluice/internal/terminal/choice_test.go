@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/picture"
 )
 
 func press(c *choice, keys ...string) {
@@ -71,4 +74,13 @@ func TestWithoutAScreenAnAnswerIsChosenByNumberOrText(t *testing.T) {
 		require.Equal(t, want, at)
 		require.Contains(t, out.String(), "  3  details\nGo? [number or text] (no): ")
 	}
+}
+
+var update = flag.Bool("update", false, "write the pictures")
+
+func TestThePictureOfAQuestion(t *testing.T) {
+	c := &choice{question: "Do you want to perform this update?", answers: []string{"yes", "no", "details", "browse the changes", "save the plan"}, at: 1, usual: 1}
+	c.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	press(c, "down", "down")
+	picture.Check(t, "../../../..", "question", 60, 7, c.View().Content, *update)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/picture"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -28,11 +30,15 @@ var update = flag.Bool("update", false, "write the golden files")
 type stage struct {
 	now    time.Time
 	report *display.Report
+	left   string // how long it will still take
 }
 
-func newStage(o display.Options) *stage {
+func newStage(o display.Options) *stage { return newStageOn(io.Discard, o) }
+
+func newStageOn(out io.Writer, o display.Options) *stage {
 	s := &stage{now: time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)}
-	o.Out, o.Now = io.Discard, func() time.Time { return s.now }
+	o.Out, o.Now = out, func() time.Time { return s.now }
+	o.Left = func(time.Time) string { return s.left }
 	s.report = display.NewReport(o)
 	s.report.Hold()
 	return s
@@ -151,6 +157,8 @@ func press(m tea.Model, keys ...string) tea.Model {
 			msg = tea.KeyPressMsg{Code: tea.KeyLeft}
 		case "right":
 			msg = tea.KeyPressMsg{Code: tea.KeyRight}
+		case "ctrl-c":
+			msg = tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 		case "esc":
 			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
 		}
@@ -159,8 +167,9 @@ func press(m tea.Model, keys ...string) tea.Model {
 	return m
 }
 
-func TestFrames(t *testing.T) {
-	for name, c := range map[string]func(s *stage) []string{
+// moments are made up by functions that return the keys that are pressed then.
+func moments() map[string]func(s *stage) []string {
+	return map[string]func(s *stage) []string{
 		"start": func(s *stage) []string { s.after(3 * time.Second); return nil },
 		"few": func(s *stage) []string {
 			s.begin(stages.OpUpdate, "shop-dev", "net")
@@ -191,6 +200,14 @@ func TestFrames(t *testing.T) {
 			s.begin(stages.OpCreate, "shop-dev", "db", "cache")
 			s.after(40 * time.Second)
 			s.report.Note("^C received; cancelling. No new operations start; waiting for 2 to finish:\n    " + strings.Join(s.report.Running(), "\n    "))
+			return []string{"ctrl-c"}
+		},
+		"time_left": func(s *stage) []string {
+			s.left = "about 2 min left"
+			s.begin(stages.OpSame, "shop-dev")
+			s.begin(stages.OpCreate, names("new%d", 0, 60)...)
+			s.after(40 * time.Second)
+			s.end(stages.OpCreate, names("new%d", 0, 50)...)
 			return nil
 		},
 		"paused": func(s *stage) []string {
@@ -223,21 +240,66 @@ func TestFrames(t *testing.T) {
 			s.begin(stages.OpCreate, "shop-dev", "a\x1b[2Jb", "\u202egnp", "日本語", strings.Repeat("long", 300))
 			return nil
 		},
-	} {
+	}
+}
+
+// at returns the model of a screen at a moment.
+func at(moment func(s *stage) []string, o display.Options, size tea.WindowSizeMsg) tea.Model {
+	s := newStage(o)
+	keys := moment(s)
+	m := tea.Model(screenOf(s))
+	m, _ = m.Update(size)
+	m.View()
+	for _, k := range keys {
+		m = press(m, k)
+		m.View()
+	}
+	return m
+}
+
+func TestFrames(t *testing.T) {
+	for name, moment := range moments() {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(options(false))
-			keys := c(s)
-			m := tea.Model(screenOf(s))
-			m, _ = m.Update(tea.WindowSizeMsg{Width: 60, Height: 20})
-			m.View()
-			for _, k := range keys {
-				m = press(m, k)
-				m.View()
-			}
-			frames(t, name, m)
+			frames(t, name, at(moment, options(false), tea.WindowSizeMsg{Width: 60, Height: 20}))
 		})
 	}
 }
+
+func colored(preview bool) display.Options {
+	o := options(preview)
+	o.Color = true
+	return o
+}
+
+// The pictures of docs/screens.md are of these moments.
+func TestPictures(t *testing.T) {
+	for name, size := range map[string]tea.WindowSizeMsg{
+		"start": {Width: 80, Height: 10}, "few": {Width: 80, Height: 14}, "time_left": {Width: 60, Height: 20}, "forty_running": {Width: 100, Height: 24},
+		"failure": {Width: 80, Height: 20}, "cancelled": {Width: 80, Height: 16}, "opened": {Width: 80, Height: 18}, "found": {Width: 80, Height: 14},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := at(moments()[name], colored(false), size)
+			picture.Check(t, root, name, size.Width, size.Height, m.View().Content, *update)
+		})
+	}
+	t.Run("end", func(t *testing.T) {
+		var out strings.Builder
+		s := newStageOn(&out, colored(false))
+		s.begin(stages.OpUpdate, "shop-dev", "net")
+		s.begin(stages.OpCreate, names("net/subnet%d", 0, 12)...)
+		s.begin(stages.OpUpdate, "db")
+		s.after(4 * time.Second)
+		s.end(stages.OpUpdate, "net", "db")
+		s.fail(stages.OpCreate, "net/subnet7", "no addresses are left in 10.0.0.0/24")
+		s.end(stages.OpCreate, append(names("net/subnet%d", 0, 7), names("net/subnet%d", 8, 12)...)...)
+		s.report.Observe(stages.Summary{Duration: 4 * time.Second, Changes: map[stages.Op]int{stages.OpCreate: 11, stages.OpUpdate: 2}})
+		s.report.Close()
+		picture.Check(t, root, "end", 100, 1+strings.Count(out.String(), "\n"), out.String(), *update)
+	})
+}
+
+// root is the way to the root of the project.
+const root = "../../../../.."
 
 func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
 	s := newStage(options(true))
@@ -284,4 +346,49 @@ func TestScreensThatAreTooSmallAreNotDrawnOn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A drawing costs what is visible, whatever the number of resources.
+func BenchmarkView(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := newStage(options(false))
+			s.begin(stages.OpSame, "shop-dev")
+			for _, name := range names("r%d", 0, n) {
+				s.begin(stages.OpCreate, name)
+			}
+			s.after(time.Second)
+			for _, name := range names("r%d", 0, n-16) {
+				s.end(stages.OpCreate, name)
+			}
+			m := screenOf(s)
+			m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+			for b.Loop() {
+				m.View()
+			}
+		})
+	}
+}
+
+// BenchmarkMemory says how much a report keeps of each resource, beside the states, which the operation keeps anyway.
+func BenchmarkMemory(b *testing.B) {
+	const n = 10_000
+	var made []stages.StepInfo
+	for _, name := range names("r%d", 0, n) {
+		made = append(made, step(stages.OpCreate, name))
+	}
+	var before, after runtime.MemStats
+	for b.Loop() {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		s := newStage(options(false))
+		for _, info := range made {
+			s.report.Observe(stages.StepStarted{Step: info, At: s.now})
+			s.report.Observe(stages.StepDone{Step: info, At: s.now})
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(s)
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/resource")
 }

@@ -38,6 +38,7 @@ type model struct {
 
 	width, height int
 	frame         int
+	presses       int  // of Ctrl-C, while the operation runs
 	broken        bool // the user has pressed Ctrl-C, and nothing runs
 	mode          mode
 	selected      urn.URN // "" if none
@@ -88,6 +89,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 			m.broken = true
 			return tea.Quit
 		}
+		m.presses++
 		m.interrupt()
 		return nil
 	case "ctrl+z":

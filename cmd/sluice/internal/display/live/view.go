@@ -173,28 +173,49 @@ func (m *model) foot(s display.Sight) []string {
 // maxSaid is how many of the lines about the operation as a whole are shown.
 const maxSaid = 4
 
-// progress draws a bar if the number of steps is known, and counts.
+// progress draws a bar if the number of steps is known, and counts: as many as there is room for.
 func (m *model) progress(s display.Sight) string {
-	text := fmt.Sprintf("%d done", s.Done)
 	bar := ""
 	if s.Expected > 0 {
-		text = fmt.Sprintf("%d of %d done", s.Done, s.Expected)
-		p := progress.New(progress.WithWidth(min(30, m.width/3)), progress.WithoutPercentage())
+		width := 30
+		if m.width < roomy {
+			width = m.width / 6
+		}
+		p := progress.New(progress.WithWidth(width), progress.WithoutPercentage())
 		bar = p.ViewAs(float64(min(s.Done, s.Expected))/float64(s.Expected)) + " "
 	}
+	parts := counted(s)
+	for len(parts) > 1 && lipgloss.Width(bar+strings.Join(parts, ", ")) > m.width {
+		parts = parts[:len(parts)-1]
+	}
+	return bar + strings.Join(parts, ", ")
+}
+
+// roomy is the width of a screen that has room for a long bar.
+const roomy = 100
+
+// counted says how far the operation has come. What matters most is first.
+func counted(s display.Sight) []string {
+	parts := []string{fmt.Sprintf("%d done", s.Done)}
+	if s.Expected > 0 {
+		parts[0] = fmt.Sprintf("%d of %d done", s.Done, s.Expected)
+	}
 	if s.Errored > 0 {
-		text += ", " + failing.Render(fmt.Sprintf("%d failed", s.Errored))
+		parts = append(parts, failing.Render(fmt.Sprintf("%d failed", s.Errored)))
+	}
+	if s.Left != "" {
+		parts = append(parts, bold.Render(s.Left))
 	}
 	if s.Running > 0 {
-		text += fmt.Sprintf(", %d running", s.Running)
+		parts = append(parts, fmt.Sprintf("%d running", s.Running))
 	}
 	if waiting := s.Expected - s.Done - s.Running; waiting > 0 {
-		text += fmt.Sprintf(", %d waiting", waiting)
+		parts = append(parts, fmt.Sprintf("%d waiting", waiting))
 	}
 	if seconds := s.Elapsed.Seconds(); s.Done >= 20 && seconds >= 2 {
-		text += fmt.Sprintf(", %.0f/s", float64(s.Done)/seconds)
+		parts = append(parts, fmt.Sprintf("%.0f/s", float64(s.Done)/seconds))
 	}
-	return bar + text
+	return parts
 }
 
 func (m *model) keys() string {
@@ -202,7 +223,7 @@ func (m *model) keys() string {
 	case filtering:
 		return m.filter.View()
 	case opened:
-		return faint.Render("↑↓ scroll  esc back  ^C cancel")
+		return faint.Render("↑↓ scroll  esc back  " + m.stop())
 	}
 	text := "↑↓ select  enter open  ←→ fold  / find  "
 	if m.isOver() {
@@ -211,10 +232,21 @@ func (m *model) keys() string {
 		if m.pauser != nil {
 			text += "p pause  "
 		}
-		text += "^C cancel"
+		text += m.stop()
 	}
 	if m.filter.Value() != "" {
 		text = "found: " + m.filter.Value() + "  esc all  " + text
 	}
 	return faint.Render(text)
+}
+
+// stop says what the next Ctrl-C does.
+func (m *model) stop() string {
+	switch m.presses {
+	case 0:
+		return "^C cancel"
+	case 1:
+		return "^C abort"
+	}
+	return "^C leave"
 }

@@ -1,0 +1,155 @@
+package estimate
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// note is the name of the note of a stack.
+const note = "durations"
+
+// What is remembered of one stack: at most about 300 KB.
+const (
+	maxResources = 5000 // those that took longest
+	maxTypes     = 500
+	maxTypeName  = 200 // bytes; others are not remembered
+)
+
+// Durations are how long operations took. They are not safe for concurrent use.
+type Durations struct {
+	resources map[string]time.Duration // by operation and resource
+	types     map[string]average       // by operation and type
+}
+
+// average is the average of some durations.
+type average struct {
+	Count int           `json:"count"`
+	Mean  time.Duration `json:"mean"`
+}
+
+// mostCounted is from how many durations on each new one has the same weight.
+const mostCounted = 20
+
+func (a average) with(took time.Duration) average {
+	a.Count = min(a.Count+1, mostCounted)
+	a.Mean += (took - a.Mean) / time.Duration(a.Count)
+	return a
+}
+
+func newDurations() *Durations {
+	return &Durations{resources: map[string]time.Duration{}, types: map[string]average{}}
+}
+
+// verb is the call of a provider that a step consists of, "" if there is none.
+func verb(op stages.Op) string {
+	switch op {
+	case stages.OpCreate, stages.OpCreateReplacement:
+		return "create"
+	case stages.OpDelete, stages.OpDeleteReplaced:
+		return "delete"
+	case stages.OpRead, stages.OpReadReplacement:
+		return "read"
+	case stages.OpImport, stages.OpImportReplacement:
+		return "import"
+	case stages.OpUpdate, stages.OpRefresh:
+		return string(op)
+	}
+	return ""
+}
+
+// resourceKey identifies an operation on a resource, whatever the length of its name.
+func resourceKey(op stages.Op, u urn.URN) string {
+	sum := sha256.Sum256([]byte(u))
+	return verb(op) + " " + hex.EncodeToString(sum[:8])
+}
+
+func typeKey(op stages.Op, u urn.URN) string { return verb(op) + " " + string(u.Type()) }
+
+// add takes account of an operation that has succeeded.
+func (d *Durations) add(op stages.Op, u urn.URN, took time.Duration) {
+	if verb(op) == "" {
+		return
+	}
+	key := resourceKey(op, u)
+	if before, known := d.resources[key]; known {
+		took = (before + took) / 2
+	}
+	d.resources[key] = took
+	if len(u.Type()) <= maxTypeName {
+		key := typeKey(op, u)
+		d.types[key] = d.types[key].with(took)
+	}
+}
+
+// enough is how many durations an average needs before anything is concluded from it.
+const enough = 3
+
+// of returns how long an operation takes, and whether that is known: from the resource itself, else from others of its type.
+func (d *Durations) of(op stages.Op, u urn.URN) (time.Duration, bool) {
+	if took, known := d.resources[resourceKey(op, u)]; known {
+		return took, true
+	}
+	a := d.types[typeKey(op, u)]
+	return a.Mean, a.Count >= enough
+}
+
+// trim forgets what is too much: the resources that took least, and the types that were seen least.
+func (d *Durations) trim() {
+	trim(d.resources, maxResources, func(a, b time.Duration) int { return cmp.Compare(b, a) })
+	trim(d.types, maxTypes, func(a, b average) int { return cmp.Compare(b.Count, a.Count) })
+}
+
+func trim[V any](all map[string]V, most int, order func(a, b V) int) {
+	if len(all) <= most {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(order(all[a], all[b]), cmp.Compare(a, b)) })
+	for _, key := range keys[most:] {
+		delete(all, key)
+	}
+}
+
+// file is the form of the note. Durations are in nanoseconds.
+type file struct {
+	Version   int                      `json:"version"`
+	Resources map[string]time.Duration `json:"resources"`
+	Types     map[string]average       `json:"types"`
+}
+
+// Read returns what is remembered of a stack. It only helps to estimate, so nothing is remembered where it cannot be read.
+func Read(ctx context.Context, s *session.Stack) *Durations {
+	d := newDurations()
+	content, err := s.Notes(ctx).Read(note)
+	var f file
+	if err != nil || json.Unmarshal(content, &f) != nil || f.Version != 1 {
+		return d
+	}
+	maps.Copy(d.resources, f.Resources)
+	maps.Copy(d.types, f.Types)
+	d.trim()
+	return d
+}
+
+// Keep remembers how long the operations of a run took.
+func Keep(ctx context.Context, s *session.Stack, w *Work) {
+	content, err := w.durations()
+	if err == nil && content != nil {
+		err = s.Notes(ctx).Write(note, content)
+	}
+	if err != nil {
+		s.Terminal.Warn("the next operation will not know how long this one took: %v", err)
+	}
+}
+
+// Forget removes what is remembered of a stack.
+func Forget(ctx context.Context, s *session.Stack) error { return s.Notes(ctx).Remove(note) }

@@ -1,0 +1,283 @@
+package estimate
+
+import (
+	"cmp"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Work is what an operation consists of, and how far it has come. It is safe for concurrent use.
+type Work struct {
+	mu      sync.Mutex
+	took    *Durations
+	changed bool // something was learned
+	workers int
+	tasks   []*task
+	at      map[place]*task
+	begun   map[place]beginning // what runs, whether it was planned or not
+	broken  bool                // something has failed, so that other things will not be done
+
+	spent  time.Duration // while something ran, and in short gaps
+	last   time.Time     // up to when that is known
+	plan   []moment      // the schedule of the whole
+	nextAt time.Time     // when to estimate anew
+	shown  string
+	steady steady
+}
+
+type beginning struct {
+	op stages.Op
+	at time.Time
+}
+
+// task is an operation that is planned.
+type task struct {
+	op       stages.Op
+	urn      urn.URN
+	needs    []int
+	phase    int
+	expected time.Duration
+	known    bool // how long it takes
+	since    time.Time
+	over     bool
+}
+
+// place identifies a step of an operation. An old copy that goes, and what a refresh finds, are steps of their own.
+type place struct {
+	urn   urn.URN
+	phase int
+}
+
+// The phases of an operation.
+const (
+	finds = iota
+	makes
+	removes
+)
+
+func placeOf(s stages.StepInfo) place {
+	switch verb(s.Op) {
+	case "refresh":
+		return place{s.URN, finds}
+	case "delete":
+		return place{s.URN, removes}
+	}
+	return place{s.URN, makes}
+}
+
+// New returns the work of an operation of which a preview has said the steps: nil if there was none. At most so many steps run at once.
+func New(took *Durations, steps []stages.StepInfo, workers int) *Work {
+	w := &Work{took: took, workers: workers, at: map[place]*task{}, begun: map[place]beginning{}}
+	index := map[place]int{}
+	var states []*state.Resource
+	for _, s := range steps {
+		p, r := placeOf(s), cmp.Or(s.New, s.Old)
+		if _, again := index[p]; again || !counts(s) {
+			continue
+		}
+		index[p] = len(w.tasks)
+		t := &task{op: s.Op, urn: s.URN, phase: p.phase}
+		w.tasks, states = append(w.tasks, t), append(states, r)
+		w.at[p] = t
+	}
+	for i, t := range w.tasks {
+		for ref := range states[i].References() {
+			other, is := index[place{ref.URN, t.phase}]
+			switch {
+			case !is || t.phase == finds:
+			case t.phase == makes:
+				t.needs = append(t.needs, other)
+			default: // what uses it goes first
+				w.tasks[other].needs = append(w.tasks[other].needs, i)
+			}
+		}
+	}
+	return w
+}
+
+// counts reports whether a provider does something for a step.
+func counts(s stages.StepInfo) bool {
+	r := cmp.Or(s.New, s.Old)
+	return r != nil && r.Custom && !s.Internal && verb(s.Op) != ""
+}
+
+// Observe takes account of an event.
+func (w *Work) Observe(e stages.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e := e.(type) {
+	case stages.StepStarted:
+		if !e.Planning && counts(e.Step) {
+			w.begin(e.Step, e.At)
+		}
+	case stages.StepDone:
+		if !e.Planning && !e.Outputs {
+			w.end(e.Step, e.At, true)
+		}
+	case stages.StepFailed:
+		w.broken = true
+		w.end(e.Step, e.At, false)
+	}
+}
+
+// longGap is for how long at most nothing has to run so that the time counts. In a longer gap the operation is paused, or the program is busy with
+// something that nobody can foresee.
+const longGap = 3 * time.Second
+
+func (w *Work) pass(now time.Time) {
+	if gap := now.Sub(w.last); !w.last.IsZero() && gap > 0 && (len(w.begun) > 0 || gap < longGap) {
+		w.spent += gap
+	}
+	w.last = now
+}
+
+func (w *Work) begin(s stages.StepInfo, at time.Time) {
+	w.pass(at)
+	p := placeOf(s)
+	w.begun[p] = beginning{s.Op, at}
+	if t := w.at[p]; t != nil {
+		t.since = at
+	}
+}
+
+func (w *Work) end(s stages.StepInfo, at time.Time, succeeded bool) {
+	p := placeOf(s)
+	b, runs := w.begun[p]
+	if !runs { // what a refresh has found is another kind of step
+		found := place{s.URN, finds}
+		if b, runs = w.begun[found]; runs {
+			p = found
+		}
+	}
+	if runs {
+		w.pass(at)
+		delete(w.begun, p)
+		if succeeded {
+			w.took.add(b.op, s.URN, max(at.Sub(b.at), 0))
+			w.changed = true
+		}
+	}
+	if t := w.at[p]; t != nil {
+		t.over = true
+	}
+}
+
+// Left says how long the operation will still take, "" if nobody knows.
+func (w *Work) Left(now time.Time) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now.Before(w.nextAt) {
+		return w.shown
+	}
+	// To look at 100,000 steps takes about 15 milliseconds.
+	w.nextAt = now.Add(max(time.Second, time.Duration(len(w.tasks))*30*time.Microsecond))
+	w.shown = ""
+	if left, known := w.estimate(now); known {
+		w.shown = text(w.steady.next(now, left))
+	}
+	return w.shown
+}
+
+const (
+	// soonest is how long something has to be under way before anything is concluded from it.
+	soonest = 2 * time.Second
+	// mostUnknown is the share of what is not over whose duration may be unknown.
+	mostUnknown = 0.1
+	// overdue is how many times as long as expected a step may take before all bets are off.
+	overdue = 3
+	// The operation may be so much faster or slower than its schedule.
+	fastest, slowest = 0.2, 50
+)
+
+// estimate compares how far the operation has come with how far it would be if every step took as long as expected, and takes it that what is
+// left is as much slower as what is over.
+func (w *Work) estimate(now time.Time) (left time.Duration, known bool) {
+	if len(w.begun) > 0 {
+		w.pass(now)
+	}
+	if w.broken || len(w.tasks) == 0 || w.spent < soonest || !w.learn() {
+		return 0, false
+	}
+	var done time.Duration
+	rest := make([]job, len(w.tasks))
+	for i, t := range w.tasks {
+		rest[i] = job{takes: t.expected, needs: t.needs, phase: t.phase}
+		switch {
+		case t.over:
+			done += t.expected
+			rest[i].takes, rest[i].runs = 0, true
+		case !t.since.IsZero():
+			elapsed := now.Sub(t.since)
+			if elapsed > overdue*t.expected+slowness {
+				return 0, false
+			}
+			done += min(elapsed, t.expected)
+			rest[i].takes, rest[i].runs = max(t.expected-elapsed, elapsed/4), true
+		}
+	}
+	pace := float64(w.spent) / float64(max(reached(w.plan, done), time.Millisecond))
+	history := schedule(rest, w.workers)
+	return time.Duration(float64(history[len(history)-1].at) * min(max(pace, fastest), slowest)), true
+}
+
+// learn finds out how long steps take, and reports whether enough is known.
+func (w *Work) learn() bool {
+	unknown, open, learned := 0, 0, w.plan == nil
+	var sum time.Duration
+	for _, t := range w.tasks {
+		if !t.known {
+			if took, known := w.took.of(t.op, t.urn); known {
+				t.expected, t.known, learned = took, true, true
+			}
+		}
+		if !t.over {
+			open++
+		}
+		if t.known {
+			sum += t.expected
+		} else if !t.over {
+			unknown++
+		}
+	}
+	if float64(unknown) > mostUnknown*float64(open) {
+		return false
+	}
+	if learned {
+		w.foresee(sum)
+	}
+	return true
+}
+
+// foresee makes the schedule of the whole. sum is of what is known; the rest is taken to be average.
+func (w *Work) foresee(sum time.Duration) {
+	known := 0
+	for _, t := range w.tasks {
+		if t.known {
+			known++
+		}
+	}
+	all := make([]job, len(w.tasks))
+	for i, t := range w.tasks {
+		if !t.known {
+			t.expected = sum / time.Duration(max(known, 1))
+		}
+		all[i] = job{takes: t.expected, needs: t.needs, phase: t.phase}
+	}
+	w.plan = schedule(all, w.workers)
+}
+
+// durations returns what is to be remembered, nil if nothing was learned.
+func (w *Work) durations() ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.changed {
+		return nil, nil
+	}
+	w.took.trim()
+	return json.Marshal(file{Version: 1, Resources: w.took.resources, Types: w.took.types})
+}
