@@ -7,7 +7,6 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -59,21 +58,6 @@ func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
 // program, the option or the outside event that caused it, across resources. It returns nil for a resource that
 // nothing was decided about. To explain many resources, call [Result.Decisions] once.
 func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
-
-// Renames returns the deletes and creates of a preview that look like one resource which the program has given another name. Each call
-// looks for them again, in time linear in the steps.
-func (r *Result) Renames() []renames.Rename {
-	if !r.about.Preview {
-		return nil
-	}
-	return renames.Find(func(yield func(*stages.StepInfo) bool) {
-		for i := range r.Steps {
-			if !yield(&r.Steps[i]) {
-				return
-			}
-		}
-	})
-}
 
 // FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
 type FailedError struct {

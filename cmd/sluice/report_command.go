@@ -70,7 +70,7 @@ func writeReport(ctx context.Context, open *session.Opener, f *reportFlags) erro
 	case len(f.Paths) == 0:
 		return reports.WriteMarkdown(open.Terminal.Out, d, f.Markdown)
 	}
-	return f.Write(d)
+	return f.Write(ctx, d)
 }
 
 func findReport(ctx context.Context, open *session.Opener, f *reportFlags) (*reports.Document, error) {
@@ -88,7 +88,7 @@ func findReport(ctx context.Context, open *session.Opener, f *reportFlags) (*rep
 	if err != nil {
 		return nil, err
 	}
-	return reports.OfDecisions(log.Log), nil
+	return reports.OfDecisions(log.Log, s.Project.Runtime), nil
 }
 
 func reportOfLog(ctx context.Context, t *terminal.Terminal, path string) (*reports.Document, error) {

@@ -24,6 +24,9 @@ const (
 	schemas = "docs/schemas"
 	// Lines of source files in messages, for those who read programs and settings.
 	excerpts = "internal/excerpt"
+	// What differs between values and between texts, for those who explain and show it.
+	comparison = "internal/comparison"
+	align      = "internal/align"
 )
 
 // allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
@@ -34,13 +37,13 @@ var allowed = map[string][]string{
 	"advice":    {"urn"},
 	"state":     {"urn", "advice", "property", "graph", await, processes, private},
 	"providers": {"urn", "advice", "property", await, processes, peers},
-	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
+	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, schemas},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, schemas, comparison, align},
 	// Package simulate drives the whole engine; the root package imports packages operation and slot, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
@@ -151,7 +154,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts}
+			shared := []string{private, schemas, excerpts, comparison, align}
 			if strings.Contains(own, "/") && folderOf(own) != p.folder() && !slices.Contains(vocabulary, own) && !slices.Contains(shared, own) {
 				t.Errorf("package %s must not import %s", p.path, own)
 			}

@@ -12,7 +12,7 @@ import (
 // New makes the log of an operation from what [stages.Run.Decided] returns and what else is known.
 func New(about About, decided []stages.Decided, known Known) *Log {
 	c := newCollector(decided)
-	c.viewer, c.known = viewer{isSensitive: known.IsSensitive}, known.withDefaults()
+	c.Viewer, c.known = Viewer{IsSensitive: known.IsSensitive}, known.withDefaults()
 	l := &Log{About: about}
 	for _, u := range c.order {
 		for _, steps := range decisionsOf(c.steps[u]) {
@@ -47,7 +47,7 @@ func (l *Log) findRenames(decided []stages.Decided) {
 
 // collector knows the steps of a run while its log is made.
 type collector struct {
-	viewer
+	Viewer
 	known    Known
 	order    []urn.URN                    // in ascending order
 	steps    map[urn.URN][]stages.Decided // of one resource in the order in which they were decided on

@@ -101,12 +101,12 @@ func (e *evidence) causedBy(us ...urn.URN) {
 
 // properties describes the changed inputs that a reason names.
 func (e *evidence) properties(paths []string) {
-	for _, text := range paths {
+	for _, n := range e.arrays(paths) {
+		text, path, err := n.text, n.path, n.err
 		if text == stages.InitErrorKey {
 			e.root(RootRecord)
 			continue
 		}
-		path, err := property.ParsePath(text)
 		switch {
 		case e.step.Old == nil || e.step.Wanted == nil: // a delete that is part of a replacement which did not come about
 			e.change(Change{Path: text, Kind: e.kindOf(text), Origin: FromProgram})
@@ -115,32 +115,74 @@ func (e *evidence) properties(paths []string) {
 			e.change(Change{Path: text, Kind: e.kindOf(text), Origin: FromProvider})
 			continue
 		}
-		for _, leaf := range e.leaves(path) {
-			e.change(e.propertyChange(text, leaf))
-		}
+		e.places(text, path)
 	}
 }
 
-// leaves are the places within a property at which the values differ, when nobody has said it more precisely.
-func (e *evidence) leaves(path property.Path) []property.Path {
-	whole := []property.Path{path}
-	was, _ := e.step.Old.Inputs.Lookup(path)
-	is, _ := e.step.Wanted.Inputs.Lookup(path)
-	if isSecretAt(e.step.Old.Inputs, path) || isSecretAt(e.step.Wanted.Inputs, path) || !was.IsMap() && !was.IsArray() {
-		return whole
+// places describes a changed input: the places within it that differ, or the input as a whole.
+func (e *evidence) places(text string, path property.Path) {
+	leaves := e.leaves(path)
+	for _, leaf := range leaves {
+		e.change(e.leafChange(text, leaf))
 	}
-	const most = 8
-	name := property.Key("v")
-	var out []property.Path
-	changes := property.Diff(property.NewMap(map[string]property.Value{name.Key: was}), property.NewMap(map[string]property.Value{name.Key: is}), nil)
-	for c := range changes.Changes() {
-		if len(out) == most {
-			return whole
+	if len(leaves) == 0 {
+		e.change(e.propertyChange(text, path))
+	}
+}
+
+// arrays returns what a reason names with the places inside of one array as one: providers name items by their index, though an item
+// in front of them moves all others. text is the first of them that cannot change in place, or the first.
+func (e *evidence) arrays(paths []string) []namedPlace {
+	var out []namedPlace
+	at := map[string]int{}
+	for _, text := range paths {
+		path, err := property.ParsePath(text)
+		if i := slices.IndexFunc(path, func(x property.Element) bool { return x.IsIndex }); err == nil && i > 0 && e.areArrays(path[:i]) {
+			path = path[:i]
 		}
-		out = append(out, slices.Concat(path, c.Path[1:]))
+		key := path.String()
+		if k, known := at[key]; known && err == nil {
+			if isReplaceKind(e.kindOf(text)) && !isReplaceKind(e.kindOf(out[k].text)) {
+				out[k].text = text
+			}
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, namedPlace{text, path, err})
 	}
-	if len(out) == 0 {
-		return whole
+	return out
+}
+
+// namedPlace is a place that a reason names.
+type namedPlace struct {
+	text string
+	path property.Path
+	err  error
+}
+
+func (e *evidence) areArrays(at property.Path) bool {
+	if e.step.Old == nil || e.step.Wanted == nil {
+		return false
+	}
+	was, _ := e.step.Old.Inputs.Lookup(at)
+	is, _ := e.step.Wanted.Inputs.Lookup(at)
+	was, _ = was.Unwrap()
+	is, _ = is.Unwrap()
+	return was.IsArray() && is.IsArray()
+}
+
+// maxLeaves is how many places within one property are told apart.
+const maxLeaves = 8
+
+// leaves are the places within a property at which the values differ, when nobody has said it more precisely; nil for the property as a whole.
+func (e *evidence) leaves(path property.Path) []Differing {
+	old, new := e.step.Old.Inputs, e.step.Wanted.Inputs
+	if isSecretAt(old, path) || isSecretAt(new, path) {
+		return nil
+	}
+	out, ok := e.Differences(old, new, path, maxLeaves)
+	if !ok {
+		return nil
 	}
 	return out
 }
@@ -171,6 +213,20 @@ func (e *evidence) change(c Change) {
 		return
 	}
 	d.Properties = append(d.Properties, c)
+}
+
+// leafChange describes the change of one place within an input. text is what the reason names.
+func (e *evidence) leafChange(text string, leaf Differing) Change {
+	at := leaf.Path()
+	c := e.propertyChange(text, at)
+	if leaf.Format == "" && slices.Equal(at, leaf.Difference.Old) { // the place has one name
+		return c
+	}
+	c.Format, c.Within = leaf.Format, leaf.Within.String()
+	if !isHidden(e.step.Wanted.HideDiff, at) {
+		c.Old, c.New = leaf.Old, leaf.New
+	}
+	return c
 }
 
 // propertyChange describes the change of one input. text is what the reason names, at the place within it.

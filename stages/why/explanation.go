@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -64,6 +65,18 @@ func rank(op stages.Op) int {
 		return 3
 	}
 	return 0
+}
+
+// Renames returns the deletes and creates of a preview that look like one resource which the program has given another name, in the order
+// of their new names.
+func (l *Log) Renames() []renames.Rename {
+	var out []renames.Rename
+	for _, d := range l.Decisions {
+		if d.Rename != nil && d.Op == stages.OpCreate {
+			out = append(out, *d.Rename)
+		}
+	}
+	return out
 }
 
 // resolve returns the URN under which the operation knows a resource: the new one for a name that it had before.

@@ -80,6 +80,9 @@ type Decision struct {
 // unknown one "[unknown]", and long ones are cut.
 type Change struct {
 	Path string `json:"path"`
+	// Within is the place in the document that the text at Path holds, and Format that of the document, "JSON" or "YAML".
+	Within string `json:"within,omitempty"`
+	Format string `json:"format,omitempty"`
 	// Kind is what the provider said of it, for example "update-replace".
 	Kind string          `json:"kind,omitempty"`
 	Old  json.RawMessage `json:"old,omitempty"`
@@ -97,6 +100,9 @@ type Change struct {
 	// Setting is the changed setting that a value from the configuration comes from, if it is known.
 	Setting *Setting `json:"setting,omitempty"`
 }
+
+// Place names the place of the change: "policy (JSON) Statement[0].Effect".
+func (c Change) Place() string { return place(c.Path, c.Format, c.Within) }
 
 // Setting is a setting of the stack that has changed since the last operation. Values are as in [Change].
 type Setting struct {

@@ -32,7 +32,7 @@ func (e *evidence) options(names []string) {
 }
 
 // optionOf returns the value of an option as JSON, nil where it is not set.
-func (v viewer) optionOf(r *state.Resource, name string) json.RawMessage {
+func (v Viewer) optionOf(r *state.Resource, name string) json.RawMessage {
 	switch name {
 	case "additionalSecretOutputs":
 		return v.textsOf(r.AdditionalSecretOutputs)
@@ -66,14 +66,14 @@ func (v viewer) optionOf(r *state.Resource, name string) json.RawMessage {
 	return nil
 }
 
-func (v viewer) textOf(s string) json.RawMessage {
+func (v Viewer) textOf(s string) json.RawMessage {
 	if s == "" {
 		return nil
 	}
 	return encoded(v.text(s))
 }
 
-func (v viewer) textsOf(list []string) json.RawMessage {
+func (v Viewer) textsOf(list []string) json.RawMessage {
 	if len(list) == 0 {
 		return nil
 	}

@@ -175,13 +175,15 @@ func ownChanges(d *Decision) []Change {
 }
 
 // ForcesReplacement reports whether the provider said that the change cannot be made in place.
-func (c Change) ForcesReplacement() bool { return strings.HasSuffix(c.Kind, "replace") }
+func (c Change) ForcesReplacement() bool { return isReplaceKind(c.Kind) }
+
+func isReplaceKind(kind string) bool { return strings.HasSuffix(kind, "replace") }
 
 func keyOf(c Change) string {
 	return shapeOf(c) + "\x01" + string(c.Old) + "\x01" + string(c.New) + "\x01" + string(c.Recorded)
 }
 
-func shapeOf(c Change) string { return string(c.Origin) + "\x01" + c.Path }
+func shapeOf(c Change) string { return string(c.Origin) + "\x01" + c.Place() }
 
 func keysOf(changes []Change) (key, shape string) {
 	var k, s strings.Builder

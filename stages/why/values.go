@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -17,24 +18,71 @@ const (
 	maxElements = 20  // of arrays and objects, at all depths
 )
 
-// viewer turns values into what a log may keep.
-type viewer struct {
-	// isSensitive reports whether a text has something secret in it that nobody has marked; nil takes none to have.
-	isSensitive func(string) bool
-	texts       int // characters of one text; 0 is maxText
-	elements    int // of arrays and objects, at all depths; 0 is maxElements
+// A Viewer turns values into what a [Log] may keep, without secrets, and does so for others who write values down.
+type Viewer struct {
+	// IsSensitive reports whether a text has something secret in it that nobody has marked; nil takes none to have.
+	IsSensitive func(string) bool
+	Texts       int // how many characters of one text are kept; 0 is as many as a log keeps
+	Elements    int // how many elements of arrays and objects, at all depths; 0 is as many as a log keeps
+}
+
+// Pair returns what may be shown of a place in two objects: JSON, nil if there is nothing. If the place is in both and something in one is
+// secret, so is the other.
+func (v Viewer) Pair(old, new property.Map, at property.Path) (was, is json.RawMessage) {
+	_, had := old.Lookup(at)
+	if _, has := new.Lookup(at); had && has {
+		return v.pairAt(old, new, at)
+	}
+	return v.shownAt(old, at), v.shownAt(new, at)
+}
+
+// Differing is one place at which two objects differ, with what may be shown of its values.
+type Differing struct {
+	comparison.Difference
+	Old, New json.RawMessage // nil for nothing
+}
+
+// Differences returns the places at which the values of a property differ, as people look at them, with what may be shown of the values. A secret is
+// one place, and so is what is sensitive as a whole. If there are more than most, it returns false.
+func (v Viewer) Differences(old, new property.Map, at property.Path, most int) ([]Differing, bool) {
+	was, _ := old.Lookup(at)
+	is, _ := new.Lookup(at)
+	all, ok := comparison.Differences(at, was, is, most, func(x property.Value) bool {
+		return isSecret(x) || x.IsString() && v.IsSensitive != nil && v.IsSensitive(x.AsString())
+	})
+	out := make([]Differing, len(all))
+	for i, d := range all {
+		out[i].Difference = d
+		switch {
+		case d.Was.IsNull() || d.Is.IsNull() || !d.Was.HasSecrets() && !d.Is.HasSecrets():
+			out[i].Old, out[i].New = v.both(d.Was, d.Is)
+		default:
+			out[i].Old, out[i].New = encoded(secretText), encoded(secretText)
+		}
+	}
+	return out, ok
+}
+
+// Place names the place: "policy (JSON) Statement[0].Effect".
+func (d Differing) Place() string { return place(d.Path().String(), d.Format, d.Within.String()) }
+
+func place(path, format, within string) string {
+	if format == "" {
+		return path
+	}
+	return strings.TrimRight(path+" ("+format+") "+within, " ")
 }
 
 // text is what may be kept of a text. A sensitive one is masked as a whole, before it is cut.
-func (v viewer) text(s string) string {
-	if v.isSensitive != nil && v.isSensitive(s) {
+func (v Viewer) text(s string) string {
+	if v.IsSensitive != nil && v.IsSensitive(s) {
 		return secretText
 	}
 	return cut(s, v.room())
 }
 
 // room returns how many characters of one text are kept.
-func (v viewer) room() int { return cmp.Or(v.texts, maxText) }
+func (v Viewer) room() int { return cmp.Or(v.Texts, maxText) }
 
 const (
 	secretText  = "[secret]"
@@ -42,7 +90,7 @@ const (
 )
 
 // shownAt returns what may be kept of the value at a place, nil if there is none.
-func (v viewer) shownAt(m property.Map, at property.Path) json.RawMessage {
+func (v Viewer) shownAt(m property.Map, at property.Path) json.RawMessage {
 	if isSecretAt(m, at) {
 		return encoded(secretText)
 	}
@@ -55,24 +103,32 @@ func (v viewer) shownAt(m property.Map, at property.Path) json.RawMessage {
 
 // pairAt returns what may be kept of a place before and after. A secret on one side makes the other one secret too: often
 // it is the same value that is no longer marked.
-func (v viewer) pairAt(old, new property.Map, at property.Path) (was, is json.RawMessage) {
+func (v Viewer) pairAt(old, new property.Map, at property.Path) (was, is json.RawMessage) {
 	if hasSecretsAt(old, at) || hasSecretsAt(new, at) {
 		return masked(old, at), masked(new, at)
 	}
-	if was, is, ok := v.longTextsAt(old, new, at); ok {
+	x, had := old.Lookup(at)
+	y, has := new.Lookup(at)
+	if !had || !has {
+		return v.shownAt(old, at), v.shownAt(new, at)
+	}
+	return v.both(x, y)
+}
+
+// both returns what may be kept of two values, neither of which has secrets.
+func (v Viewer) both(x, y property.Value) (was, is json.RawMessage) {
+	if was, is, ok := v.longTexts(x, y); ok {
 		return encoded(cut(was, v.room())), encoded(cut(is, v.room()))
 	}
-	return v.shownAt(old, at), v.shownAt(new, at)
+	return v.shown(x), v.shown(y)
 }
 
 // keptBefore is how much of what two long texts have in common is kept in front of the difference, in bytes, about.
 const keptBefore = 40
 
-// longTextsAt returns the texts at a place from a little before the first difference on, if what they have in common would be all
-// that is kept of them otherwise.
-func (v viewer) longTextsAt(old, new property.Map, at property.Path) (was, is string, ok bool) {
-	x, _ := old.Lookup(at)
-	y, _ := new.Lookup(at)
+// longTexts returns two texts from a little before the first difference on, if what they have in common would be all that is kept of
+// them otherwise.
+func (v Viewer) longTexts(x, y property.Value) (was, is string, ok bool) {
 	x, _ = x.Unwrap()
 	y, _ = y.Unwrap()
 	was, is = x.AsString(), y.AsString()
@@ -80,7 +136,7 @@ func (v viewer) longTextsAt(old, new property.Map, at property.Path) (was, is st
 	for n < len(was) && n < len(is) && was[n] == is[n] {
 		n++
 	}
-	if n <= v.room()/2 || max(len(was), len(is)) <= v.room() || v.isSensitive != nil && (v.isSensitive(was) || v.isSensitive(is)) {
+	if n <= v.room()/2 || max(len(was), len(is)) <= v.room() || v.IsSensitive != nil && (v.IsSensitive(was) || v.IsSensitive(is)) {
 		return "", "", false
 	}
 	for n -= keptBefore; n > 0 && !utf8.RuneStart(was[n]); n-- {
@@ -123,11 +179,11 @@ func isSecret(v property.Value) bool {
 }
 
 // shown returns what may be kept of a value, nil for null.
-func (v viewer) shown(x property.Value) json.RawMessage {
+func (v Viewer) shown(x property.Value) json.RawMessage {
 	if x.IsNull() {
 		return nil
 	}
-	left := cmp.Or(v.elements, maxElements)
+	left := cmp.Or(v.Elements, maxElements)
 	plain, ok := v.plainOf(x, &left)
 	if !ok {
 		plain = sizeOf(x)
@@ -146,7 +202,7 @@ func encoded(v any) json.RawMessage {
 }
 
 // plainOf turns a value into what encoding/json knows. It fails when there is too much in it.
-func (v viewer) plainOf(x property.Value, left *int) (plain any, ok bool) {
+func (v Viewer) plainOf(x property.Value, left *int) (plain any, ok bool) {
 	if isSecret(x) {
 		return secretText, true
 	}

@@ -25,7 +25,7 @@ func TestOfLongTextsTheDifferenceIsKept(t *testing.T) {
 			of := func(text string) property.Map {
 				return property.NewMap(map[string]property.Value{"p": property.String(text)})
 			}
-			was, is := viewer{isSensitive: sensitive}.pairAt(of(c.old), of(c.new), at)
+			was, is := Viewer{IsSensitive: sensitive}.pairAt(of(c.old), of(c.new), at)
 			require.Equal(t, `"`+c.was+`"`, string(was))
 			require.Equal(t, `"`+c.is+`"`, string(is))
 		})
@@ -35,6 +35,6 @@ func TestOfLongTextsTheDifferenceIsKept(t *testing.T) {
 func TestLongTextsNeedNotBeUnicode(t *testing.T) {
 	text := strings.Repeat("\x80", 500)
 	old, new := property.NewMap(map[string]property.Value{"p": property.String(text)}), property.NewMap(map[string]property.Value{"p": property.String(text + "x")})
-	was, _ := viewer{}.pairAt(old, new, property.Path{property.Key("p")})
+	was, _ := Viewer{}.pairAt(old, new, property.Path{property.Key("p")})
 	require.NotEmpty(t, was)
 }

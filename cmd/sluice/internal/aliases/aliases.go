@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/sluice-iac/sluice/stages/renames"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Text returns the option for a program in a runtime, such as "nodejs". For other languages it is the former URN.
@@ -25,6 +26,28 @@ func Text(runtime string, r renames.Rename) string {
 		return fmt.Sprintf(form, quoted(name))
 	}
 	return "an alias for " + quoted(string(r.From))
+}
+
+// Own returns the renames that need an alias of their own, and for each of them how many others go on with it.
+func Own(all []renames.Rename) (own []renames.Rename, with map[urn.URN]int) {
+	byName := map[urn.URN]renames.Rename{}
+	for _, r := range all {
+		byName[r.To] = r
+		if r.With == "" {
+			own = append(own, r)
+		}
+	}
+	with = map[urn.URN]int{}
+	for _, r := range all {
+		if r.With == "" {
+			continue
+		}
+		for r.With != "" {
+			r = byName[r.With]
+		}
+		with[r.To]++
+	}
+	return own, with
 }
 
 var byName = map[string]string{

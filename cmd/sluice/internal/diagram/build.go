@@ -98,7 +98,7 @@ func (b *builder) addPlan(p *state.Plan) {
 			exists = true
 		}
 		if exists {
-			b.Nodes[i].Change, b.Nodes[i].Uncertain = changeOf(planned.Ops), planned.Uncertain
+			b.Nodes[i].Change, b.Nodes[i].Uncertain = ChangeOf(planned.Ops...), planned.Uncertain
 		}
 	}
 	for old, u := range renamed {
@@ -200,8 +200,8 @@ func (b *builder) cutCycle(i int) {
 	}
 }
 
-// changeOf returns what the steps of a plan do with one resource, as kinds of steps.md 8.1.
-func changeOf(ops []string) Change {
+// ChangeOf returns what steps do with one resource, by their kinds of steps.md 8.1.
+func ChangeOf(ops ...string) Change {
 	change := Change("")
 	for _, op := range ops {
 		switch op {
@@ -209,7 +209,7 @@ func changeOf(ops []string) Change {
 			change = worse(change, Create)
 		case "import":
 			change = worse(change, Import)
-		case "update":
+		case "update", "refresh":
 			change = worse(change, Update)
 		case "delete", "discard":
 			change = worse(change, Delete)

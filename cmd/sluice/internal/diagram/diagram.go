@@ -29,7 +29,8 @@ type Node struct {
 	Protected bool
 	Old       bool   // a copy that was replaced and awaits its deletion
 	Change    Change // what is planned
-	Uncertain bool   // the planned replacement may turn out not to be needed
+	Uncertain bool   // the planned change may turn out not to be needed
+	Trouble   string // what has gone wrong: "failed"; "" for nothing
 	Wave      int    // the wave of a destroy that deletes it; 0 for none
 }
 
@@ -112,6 +113,11 @@ func (d *Diagram) Around(u urn.URN, depth int) *Diagram {
 			}
 		}
 	}
+	return d.near(start, depth)
+}
+
+// near returns the part of the diagram that is within some steps of some nodes, in one direction. The components around it stay.
+func (d *Diagram) near(start []int, depth int) *Diagram {
 	needs, needed := d.neighbours()
 	keep := make([]bool, len(d.Nodes))
 	for _, next := range [][][]int{needs, needed} {

@@ -52,8 +52,12 @@ func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
 	}
 	for i, n := range d.boxes {
 		if n.frame == within {
+			border := styles[n.change].border
+			if n.trouble != "" {
+				border = styles[Delete].border
+			}
 			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s];\n", indent, nodeName(i), dotText(strings.Join(n.lines, "\n")),
-				dotText(n.tip), styles[n.change].fill, styles[n.change].border, dotShape[n.shape])
+				dotText(n.tip), styles[n.change].fill, border, dotShape[n.shape])
 		}
 	}
 }

@@ -52,6 +52,7 @@ type box struct {
 	tip       string // text that appears when somebody points at it
 	change    Change
 	uncertain bool
+	trouble   string // of one of its members
 	wave      int
 	frame     int // none for the picture itself
 	key       boxKey
@@ -63,6 +64,7 @@ type boxKey struct {
 	change     Change
 	uncertain  bool
 	old        bool
+	trouble    string
 	wave       int
 	frame      int
 	neighbours string
@@ -132,6 +134,18 @@ func (d *Diagram) Draw(o Options) *Drawing {
 
 // Boxes returns how many boxes the drawing has.
 func (d *Drawing) Boxes() int { return len(d.boxes) }
+
+// Heads returns the node that each box is named after, by the number of the box.
+func (d *Drawing) Heads() []int {
+	out := make([]int, len(d.boxes))
+	for i, b := range d.boxes {
+		out[i] = b.heads[0]
+	}
+	return out
+}
+
+// Arrows returns how many arrows the drawing has.
+func (d *Drawing) Arrows() int { return len(d.arrows) }
 
 // arrangement says what becomes of components.
 type arrangement int
@@ -272,6 +286,7 @@ func (p *painter) describe(b *box) {
 		}
 		b.change = worse(b.change, n.Change)
 		b.uncertain = b.uncertain || n.Uncertain
+		b.trouble = cmp.Or(b.trouble, n.Trouble)
 	}
 	first := p.Nodes[head]
 	b.wave = first.Wave
@@ -281,13 +296,16 @@ func (p *painter) describe(b *box) {
 	switch {
 	case first.Component:
 		b.shape = ofComponent
+		if b.trouble != "" && first.Trouble == "" {
+			b.lines[0] += " (" + b.trouble + " inside)"
+		}
 		if len(b.members) > 1 {
 			b.lines = append(b.lines, p.contents(b.members))
 		}
 	case first.Type.IsProvider():
 		b.shape = ofProvider
 	}
-	b.key = boxKey{typ: first.Type, change: b.change, uncertain: b.uncertain, old: first.Old, wave: b.wave, frame: b.frame}
+	b.key = boxKey{typ: first.Type, change: b.change, uncertain: b.uncertain, old: first.Old, trouble: b.trouble, wave: b.wave, frame: b.frame}
 }
 
 // label is the name of a resource with what changes.
@@ -296,12 +314,14 @@ func (p *painter) label(n Node) string {
 	if n.Old {
 		text += " (old copy)"
 	}
-	if n.Change == "" {
-		return text
+	if n.Change != "" {
+		text = marks[n.Change] + " " + text
 	}
-	text = marks[n.Change] + " " + text
 	if n.Uncertain {
 		text += " (possibly)"
+	}
+	if n.Trouble != "" {
+		text += " (" + n.Trouble + ")"
 	}
 	return text
 }
@@ -425,6 +445,9 @@ func (p *painter) describeMany(b *box, m Merging) {
 	}
 	if b.uncertain {
 		text += " (possibly)"
+	}
+	if b.key.trouble != "" {
+		text += " (" + b.key.trouble + ")"
 	}
 	b.lines = []string{text, names[0] + " … " + names[len(names)-1]}
 	if more := len(b.members) - len(b.heads); more > 0 {

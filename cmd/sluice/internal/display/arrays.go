@@ -3,16 +3,17 @@ package display
 import (
 	"fmt"
 
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
 
 // compareArrays prints the items that differ: those that were added, removed, changed or moved among the others. What only has another index is not
 // printed.
 func (p *diffPrinter) compareArrays(depth int, at property.Path, old, new property.Array) {
-	items, key := matchItems(old, new)
+	items, key := comparison.Items(old, new)
 	printed, hidden := 0, 0
 	for _, i := range items {
-		if !i.moved && i.old != nowhere && i.new != nowhere && p.equal(old.At(i.old), new.At(i.new)) {
+		if !i.Moved && i.Old != comparison.Nowhere && i.New != comparison.Nowhere && p.equal(old.At(i.Old), new.At(i.New)) {
 			continue
 		}
 		if printed == maxElementsShown && !p.full {
@@ -28,34 +29,34 @@ func (p *diffPrinter) compareArrays(depth int, at property.Path, old, new proper
 }
 
 // item prints one item that differs.
-func (p *diffPrinter) item(depth int, at property.Path, old, new property.Array, i item, key string) {
+func (p *diffPrinter) item(depth int, at property.Path, old, new property.Array, i comparison.Item, key string) {
 	before := len(p.lines)
 	switch {
-	case i.old == nowhere && p.isHidden(at.With(property.Index(i.new))):
-		p.line(depth, added, label{name: fmt.Sprintf("[%d]", i.new)}, "(hidden)")
-	case i.new == nowhere && p.isHidden(at.With(property.Index(i.old))):
-		p.line(depth, removed, label{name: fmt.Sprintf("[%d]", i.old)}, "(hidden)")
-	case i.old == nowhere:
-		at = at.With(property.Index(i.new))
-		p.value(depth, added, label{name: fmt.Sprintf("[%d]", i.new), forces: p.forced.insideOrAt(at)}, new.At(i.new))
-	case i.new == nowhere:
-		at = at.With(property.Index(i.old))
-		p.value(depth, removed, label{name: fmt.Sprintf("[%d]", i.old), forces: p.forced.insideOrAt(at)}, old.At(i.old))
+	case i.Old == comparison.Nowhere && p.isHidden(at.With(property.Index(i.New))):
+		p.line(depth, added, label{name: fmt.Sprintf("[%d]", i.New)}, "(hidden)")
+	case i.New == comparison.Nowhere && p.isHidden(at.With(property.Index(i.Old))):
+		p.line(depth, removed, label{name: fmt.Sprintf("[%d]", i.Old)}, "(hidden)")
+	case i.Old == comparison.Nowhere:
+		at = at.With(property.Index(i.New))
+		p.value(depth, added, label{name: fmt.Sprintf("[%d]", i.New), forces: p.forced.insideOrAt(at)}, new.At(i.New))
+	case i.New == comparison.Nowhere:
+		at = at.With(property.Index(i.Old))
+		p.value(depth, removed, label{name: fmt.Sprintf("[%d]", i.Old), forces: p.forced.insideOrAt(at)}, old.At(i.Old))
 	default:
-		at = at.With(property.Index(i.new))
-		was, is := old.At(i.old), new.At(i.new)
-		l := label{name: fmt.Sprintf("[%d]", i.new)}
-		if i.old != i.new {
-			l.name = fmt.Sprintf("[%d → %d]", i.old, i.new)
+		at = at.With(property.Index(i.New))
+		was, is := old.At(i.Old), new.At(i.New)
+		l := label{name: fmt.Sprintf("[%d]", i.New)}
+		if i.Old != i.New {
+			l.name = fmt.Sprintf("[%d → %d]", i.Old, i.New)
 		}
 		if key != "" && property.Equal(was.AsMap().At(key), is.AsMap().At(key)) {
 			l.name += " " + key + " " + p.scalar(is.AsMap().At(key))
 		}
-		if i.moved && p.equal(was, is) {
+		if i.Moved && p.equal(was, is) {
 			p.movedItem(depth, l, at, is, key != "")
 			return
 		}
-		if i.moved {
+		if i.Moved {
 			l.name += " (moved)"
 		}
 		p.compare(depth, l, at, was, is)

@@ -108,7 +108,7 @@ func (p *whyPrinter) causeText(c why.RootCause) string {
 }
 
 func (p *whyPrinter) changeText(c why.Change) string {
-	text := p.style.bold("`" + cleanLine(c.Path) + "`")
+	text := p.style.bold("`" + cleanLine(c.Place()) + "`")
 	if c.Setting != nil {
 		text = "config " + p.style.bold(cleanLine(c.Path))
 	}

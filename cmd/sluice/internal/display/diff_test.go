@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -266,14 +267,14 @@ func TestArraysCanBeRecoveredFromTheirItems(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		item := rapid.OneOf(genValue(1), rapid.Map(rapid.IntRange(0, 5), func(i int) property.Value { return object(values{"name": number(float64(i)), "x": number(1)}) }))
 		old, new := rapid.SliceOf(item).Draw(rt, "old"), rapid.SliceOf(item).Draw(rt, "new")
-		items, _ := matchItems(property.ArrayOf(old...).AsArray(), property.ArrayOf(new...).AsArray())
+		items, _ := comparison.Items(property.ArrayOf(old...).AsArray(), property.ArrayOf(new...).AsArray())
 		var olds, news []int
 		for _, i := range items {
-			if i.old != nowhere {
-				olds = append(olds, i.old)
+			if i.Old != comparison.Nowhere {
+				olds = append(olds, i.Old)
 			}
-			if i.new != nowhere {
-				news = append(news, i.new)
+			if i.New != comparison.Nowhere {
+				news = append(news, i.New)
 			}
 		}
 		require.Len(rt, news, len(new))
@@ -365,7 +366,7 @@ func TestDiffsOfHugeValuesAreBounded(t *testing.T) {
 		"many short lines":  {str(strings.Repeat("\n", megabytes)), str(strings.Repeat("x\n\n", megabytes/3))},
 		"a line of several": {str("a\nb\n" + long), str("a\nc\n" + long + "d")},
 		"words":             {str(strings.Repeat("a b ", megabytes/4)), str(strings.Repeat("b a\t", megabytes/4))},
-		"brackets":          {str(strings.Repeat("[", maxDocument)), str(strings.Repeat("[", maxDocument-1) + "{")},
+		"brackets":          {str(strings.Repeat("[", comparison.MaxDocument)), str(strings.Repeat("[", comparison.MaxDocument-1) + "{")},
 		"aliases":           {str("a: &a [x,x]\n" + strings.Repeat("b: [*a,*a]\n", 1000)), str("a: &a [y,y]\n" + strings.Repeat("b: [*a,*a]\n", 1000))},
 		"reversed names":    {scattered(many, never, named), reversed(scattered(many, often, named))},
 		"items":             {plainItems, scattered(many, often, plain)},

@@ -3,6 +3,7 @@ package display
 import (
 	"slices"
 
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -88,7 +89,7 @@ func (p *diffPrinter) compareShown(depth int, l label, at property.Path, old, ne
 		p.line(depth, changed, l, "[")
 		p.compareArrays(depth+1, at, old.AsArray(), new.AsArray())
 		p.add(depth, same, "]")
-	case isCollection(old) || isCollection(new):
+	case comparison.IsCollection(old) || comparison.IsCollection(new):
 		l.forces = l.forces || p.forced.insideOrAt(at)
 		p.value(depth, removed, l, old)
 		p.value(depth, added, l, new)
@@ -97,10 +98,6 @@ func (p *diffPrinter) compareShown(depth int, l label, at property.Path, old, ne
 	default:
 		p.scalars(depth, l, old, new, "")
 	}
-}
-
-func isCollection(v property.Value) bool {
-	return v.IsMap() && v.AsMap().Len() > 0 || v.IsArray() && v.AsArray().Len() > 0
 }
 
 // compareMaps prints the properties that differ. If only is not nil, it prints only these.

@@ -237,7 +237,7 @@ func TestPreviewDocument(t *testing.T) {
 		d.Observe(e)
 	}
 	var out bytes.Buffer
-	require.NoError(t, d.Write(&out, &sluice.Result{Steps: steps}))
+	require.NoError(t, d.Write(&out, &sluice.Result{Steps: steps}, nil))
 	golden(t, "preview-json", out.String())
 	require.NotContains(t, out.String(), "hunter2")
 	require.NotContains(t, out.String(), "swordfish")
@@ -515,7 +515,7 @@ func TestPolicyEvents(t *testing.T) {
 		d.Observe(e)
 	}
 	require.NoError(t, l.Close())
-	require.NoError(t, d.Write(&out, nil))
+	require.NoError(t, d.Write(&out, nil, nil))
 	golden(t, "policy-events", out.String())
 	require.NotContains(t, out.String(), "hunter2")
 }

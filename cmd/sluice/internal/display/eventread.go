@@ -108,6 +108,7 @@ func (m *eventMetadata) step(ctx context.Context) (stages.StepInfo, error) {
 	if m.Why != nil {
 		s.Reason = stages.Reason{Kind: m.Why.Kind, Properties: m.Why.Properties, Cause: m.Why.Cause, By: m.Why.By}
 	}
+	s.Reason.Possible = m.Possible
 	if m.DetailedDiff != nil {
 		s.DetailedDiff = make(map[string]providers.PropertyDiff, len(m.DetailedDiff))
 		for path, d := range m.DetailedDiff {
@@ -182,7 +183,7 @@ func (d *diagnosticEvent) diagnostic() stages.Diagnostic {
 func (s *summaryEvent) summary() stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.IsPreview, MaybeCorrupt: s.MaybeCorrupt, Duration: time.Duration(s.DurationSeconds) * time.Second,
-		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result),
+		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result), Possible: s.Possible,
 	}
 	for op, n := range s.ResourceChanges {
 		out.Changes[stages.Op(op)] = n

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -15,7 +16,7 @@ const (
 	maxTextShown     = 150 // characters of one text
 	maxTextLines     = 3
 	maxElementsShown = 40
-	maxDepthShown    = maxNesting
+	maxDepthShown    = comparison.MaxNesting
 )
 
 // diffPrinter collects the lines that show values and their differences.
@@ -73,9 +74,9 @@ func (p *diffPrinter) value(depth int, m mark, l label, v property.Value) {
 		p.fields(depth+1, m, nil, inner.AsArchive().Members)
 		p.add(depth, same, "}")
 	default:
-		if d, ok := embeddedValue(inner); ok && d.format == "JSON" {
+		if d, ok := embeddedValue(inner); ok && d.Format == "JSON" {
 			l.what = "(JSON)"
-			p.exactly(func() { p.value(depth, m, l, d.value) })
+			p.exactly(func() { p.value(depth, m, l, d.Value) })
 			return
 		}
 		p.line(depth, m, l, p.scalar(inner))
@@ -83,11 +84,11 @@ func (p *diffPrinter) value(depth int, m mark, l label, v property.Value) {
 }
 
 // embeddedValue reads what a value holds if it is a text.
-func embeddedValue(v property.Value) (embedded, bool) {
+func embeddedValue(v property.Value) (comparison.Document, bool) {
 	if !v.IsString() {
-		return embedded{}, false
+		return comparison.Document{}, false
 	}
-	return embeddedIn(v.AsString())
+	return comparison.DocumentIn(v.AsString())
 }
 
 // exactly prints the inside of a document.

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -41,3 +43,26 @@ func ByDanger() []stages.Op {
 	slices.SortStableFunc(ops, func(a, b stages.Op) int { return a.Danger() - b.Danger() })
 	return ops
 }
+
+// RootCause describes a root cause of an operation, and what follows from it, on one line.
+func RootCause(c why.RootCause, l *why.Log) string {
+	p := &whyPrinter{WhyOptions: WhyOptions{Refresh: l.Operation == "refresh"}}
+	return p.rootCause(c, l.Preview || l.Result != stages.Succeeded)
+}
+
+// IsSaidByResources reports whether a root cause says nothing that the resources do not say themselves.
+func IsSaidByResources(c why.RootCause) bool { return isSaidByRows(c) }
+
+// Possibly says why a change is only possible, and what is done otherwise; "" for one that is certain.
+func Possibly(r stages.Reason) string {
+	if r.Possible == nil {
+		return ""
+	}
+	return possiblyText(r.Possible, r.Possibly())
+}
+
+// PossiblyOf says how many of the counted changes are only possible: ", 2 of them possibly".
+func PossiblyOf(possible, all int) string { return possiblyOf(possible, all) }
+
+// Renamed names a resource that looks like one that goes, and says what was different: "aws:s3:Bucket archive, which was logs".
+func Renamed(r renames.Rename) string { return stepPrinter{}.renamed(r) }

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -136,8 +137,9 @@ type documentState struct {
 	SourcePosition          string               `json:"sourcePosition,omitempty"`
 }
 
-// Write writes the document of a preview with the given result, which is nil if the preview failed early.
-func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
+// Write writes the document of a preview with the given result, which is nil if the preview failed early, and with what it decided, nil if that is
+// not known.
+func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result, log *why.Log) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}, Pending: d.pending}
@@ -150,8 +152,10 @@ func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
 	for _, w := range inOrderOfDeletion(d.waves) {
 		doc.Waves = append(doc.Waves, documentWaves(w))
 	}
+	if log != nil {
+		doc.Renames = log.Renames()
+	}
 	if r != nil {
-		doc.Renames = r.Renames()
 		for _, s := range r.Steps {
 			if d.shows(s) {
 				doc.Steps = append(doc.Steps, d.step(s))

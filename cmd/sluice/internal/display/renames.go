@@ -7,7 +7,6 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
 	"github.com/sluice-iac/sluice/stages/renames"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // maxRenamesShown is how many renames are written, unless the user has asked for everything.
@@ -17,7 +16,7 @@ const maxRenamesShown = 20
 // program.
 func WriteRenames(out io.Writer, o Options, runtime string, all []renames.Rename) error {
 	p := stepPrinter{Options: o, style: style{o.Color}}
-	own, with := ownAliases(all)
+	own, with := aliases.Own(all)
 	if len(own) == 0 || o.OnlyEnd {
 		return nil
 	}
@@ -39,28 +38,6 @@ func WriteRenames(out io.Writer, o Options, runtime string, all []renames.Rename
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// ownAliases returns the renames that need an alias of their own, and for each of them how many others go on with it.
-func ownAliases(all []renames.Rename) (own []renames.Rename, with map[urn.URN]int) {
-	byName := map[urn.URN]renames.Rename{}
-	for _, r := range all {
-		byName[r.To] = r
-		if r.With == "" {
-			own = append(own, r)
-		}
-	}
-	with = map[urn.URN]int{}
-	for _, r := range all {
-		if r.With == "" {
-			continue
-		}
-		for r.With != "" {
-			r = byName[r.With]
-		}
-		with[r.To]++
-	}
-	return own, with
 }
 
 // renamed names a resource and says what was different: "aws:s3:Bucket archive, which was logs".

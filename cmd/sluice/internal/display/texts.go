@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/align"
+	"github.com/sluice-iac/sluice/internal/align"
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -47,29 +48,29 @@ func (p *diffPrinter) compareTexts(depth int, l label, at property.Path, old, ne
 
 // compareDocuments prints two texts by value if both hold documents, and reports whether it has done so.
 func (p *diffPrinter) compareDocuments(depth int, l label, at property.Path, old, new string) bool {
-	was, ok := embeddedIn(old)
+	was, ok := comparison.DocumentIn(old)
 	if !ok {
 		return false
 	}
-	is, ok := embeddedIn(new)
-	if !ok || was.value.IsMap() != is.value.IsMap() {
+	is, ok := comparison.DocumentIn(new)
+	if !ok || was.Value.IsMap() != is.Value.IsMap() {
 		return false
 	}
-	l.what = "(" + is.format + ")"
-	if was.format != is.format {
-		l.what = "(" + was.format + arrow + is.format + ")"
+	l.what = "(" + is.Format + ")"
+	if was.Format != is.Format {
+		l.what = "(" + was.Format + arrow + is.Format + ")"
 	}
-	if property.Identical(was.value, is.value) {
+	if property.Identical(was.Value, is.Value) {
 		p.line(depth, changed, l, onlyFormat(was, is))
 		return true
 	}
-	p.exactly(func() { p.compareShown(depth, l, at, was.value, is.value) })
+	p.exactly(func() { p.compareShown(depth, l, at, was.Value, is.Value) })
 	return true
 }
 
 // onlyFormat says what differs between two documents with the same value.
-func onlyFormat(old, new embedded) string {
-	if old.format == "YAML" || new.format == "YAML" {
+func onlyFormat(old, new comparison.Document) string {
+	if old.Format == "YAML" || new.Format == "YAML" {
 		return "only the formatting or comments differ"
 	}
 	return "only the formatting differs"
@@ -77,15 +78,15 @@ func onlyFormat(old, new embedded) string {
 
 // sameDocument reports whether two texts hold documents with the same value, and says what differs then.
 func sameDocument(old, new string) (what string, same bool) {
-	was, ok := embeddedIn(old)
+	was, ok := comparison.DocumentIn(old)
 	if !ok {
 		return "", false
 	}
-	is, ok := embeddedIn(new)
-	if !ok || !property.Identical(was.value, is.value) {
+	is, ok := comparison.DocumentIn(new)
+	if !ok || !property.Identical(was.Value, is.Value) {
 		return "", false
 	}
-	return "(" + is.format + ") " + onlyFormat(was, is), true
+	return "(" + is.Format + ") " + onlyFormat(was, is), true
 }
 
 // window is the part of a text that is shown.

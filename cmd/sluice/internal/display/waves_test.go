@@ -120,7 +120,7 @@ func TestWavesInThePreviewDocument(t *testing.T) {
 	d.Observe(wavesOf("", "a b", "c"))
 	d.Observe(wavesOf("z", "d", "z"))
 	var out bytes.Buffer
-	require.NoError(t, d.Write(&out, nil))
+	require.NoError(t, d.Write(&out, nil, nil))
 	var doc struct {
 		DeletionWaves []struct {
 			Root  string

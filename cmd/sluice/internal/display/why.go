@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/align"
+	"github.com/sluice-iac/sluice/internal/align"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -245,7 +245,7 @@ func decidedBy(l why.Link) string {
 
 // change formats one changed property or option: its values, and the source of the new one.
 func (p *whyPrinter) change(l why.Link, c why.Change) string {
-	text := cleanLine(c.Path)
+	text := cleanLine(c.Place())
 	if strings.HasSuffix(c.Kind, "replace") {
 		text += " (forces replacement)"
 	}

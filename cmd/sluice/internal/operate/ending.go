@@ -16,7 +16,7 @@ import (
 )
 
 // ending returns what the end of a phase says of what was decided and, if it has failed, of the causes.
-func ending(r *sluice.Result, log *why.Log, err error, advised map[urn.URN]bool) display.Ending {
+func ending(log *why.Log, err error, advised map[urn.URN]bool) display.Ending {
 	var failed *sluice.FailedError
 	if !errors.As(err, &failed) {
 		return display.Ending{Log: log}
@@ -30,10 +30,10 @@ func ending(r *sluice.Result, log *why.Log, err error, advised map[urn.URN]bool)
 			}
 		}
 	}
-	if r == nil {
+	if log == nil {
 		return e
 	}
-	for _, d := range r.Decisions().Decisions {
+	for _, d := range log.Decisions {
 		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached) && d.Op != stages.OpSame {
 			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency})
 		}

@@ -15,12 +15,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// jobPage is what the service that runs the job shows of a phase beside its text: marks at lines of the program, and the summary of the job. It is not
-// safe for concurrent use.
+// jobPage has the marks that the service that runs the job shows at lines of the program. It is not safe for concurrent use.
 type jobPage struct {
 	service   *ciservice.Service
-	root      string // the directory of the project
-	summary   *display.JobSummary
+	root      string             // the directory of the project
 	positions map[urn.URN]string // of resources in the program, as states have them
 	marks     []stages.Diagnostic
 }
@@ -32,17 +30,16 @@ const maxMarks = 50
 const jobHeartbeat = time.Minute
 
 // newJobPage returns the page of a phase; nil if no service has one.
-func newJobPage(o *operation, d display.Options) *jobPage {
+func newJobPage(o *operation) *jobPage {
 	s := o.service
 	if s == nil {
 		return nil
 	}
-	return &jobPage{service: s, root: o.Stack.Project.Directory(), summary: display.NewJobSummary(d), positions: map[urn.URN]string{}}
+	return &jobPage{service: s, root: o.Stack.Project.Directory(), positions: map[urn.URN]string{}}
 }
 
 // observe takes account of an event.
 func (p *jobPage) observe(e stages.Event) {
-	p.summary.Observe(e)
 	switch e := e.(type) {
 	case stages.StepStarted:
 		p.learn(e.Step)
@@ -74,15 +71,6 @@ func (p *jobPage) annotate(out io.Writer, e display.Ending) {
 			p.service.Annotate(out, a)
 		}
 	}
-}
-
-// summarize writes the summary of the job.
-func (p *jobPage) summarize(e display.Ending) error {
-	text := p.summary.Markdown(e, p.service.SummaryRoom())
-	if text == "" {
-		return nil
-	}
-	return p.service.Summarize(text)
 }
 
 // mark returns the annotation of a message, and reports whether its place is known.

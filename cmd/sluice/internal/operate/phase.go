@@ -20,7 +20,7 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, preview, screen)
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
-	closeErr := screen.close(result, log, runErr)
+	closeErr := screen.close(ctx, result, log, runErr)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation
 	if preview {

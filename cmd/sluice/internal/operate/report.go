@@ -1,31 +1,33 @@
 package operate
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
-	"github.com/sluice-iac/sluice/stages/why"
 )
 
-// report writes the report of one phase of an operation to the files of --report. That of the operation takes the place of that of its preview.
+// report is the report of one phase of an operation: for the files of --report, where that of the operation takes the place of that of its preview, and for
+// the page of a job.
 type report struct {
 	builder *reports.Builder
-	files   reports.Files
+	files   reports.Files // none, if only the page of a job is written
 	tell    func(string)
 
 	mu   sync.Mutex // guards left, and is locked while files are written
 	left bool       // the process ends in the middle of the phase
 }
 
-// newReport begins the report of a phase, nil if none is to be written.
-func newReport(j *Job, preview bool) *report {
-	files := j.Flags.Reports.Files
-	if len(files.Paths) == 0 {
+// newReport begins the report of a phase, nil if none is to be written. d are the options of its screen.
+func newReport(o *operation, preview bool, d display.Options) *report {
+	j, files := o.Job, o.Flags.Reports.Files
+	if len(files.Paths) == 0 && o.service.SummaryRoom() == 0 {
 		return nil
 	}
 	r := &report{files: files, tell: func(string) {}}
@@ -34,7 +36,7 @@ func newReport(j *Job, preview bool) *report {
 			Kind: j.Kind.Noun, Preview: preview, Project: j.Stack.Project.Name, Stack: j.Stack.Name(), Message: j.Flags.History.Message,
 			Began: time.Now().UTC(),
 		},
-		Limits: reports.DefaultLimits(), Mask: j.known.Mask, // also if secrets are shown: a report is for others
+		Limits: reports.DefaultLimits(), Runtime: j.Stack.Project.Runtime, Failure: d, Mask: j.known.Mask, // also if secrets are shown: a report is for others
 	})
 	last := !preview || j.Flags.Confirmation.PreviewOnly || !j.Flags.Confirmation.Yes
 	if last && !j.Flags.Display.JSON() {
@@ -43,15 +45,14 @@ func newReport(j *Job, preview bool) *report {
 	return r
 }
 
-// close writes the report of a phase with the given result, which is nil if it has not come to its end. A phase that was left has its report:
-// what it reports while its processes end is no news.
-func (r *report) close(result *sluice.Result) error {
+// close writes the report of a phase with the given ending. A phase that was left has its report: what it reports while its processes end is no news.
+func (r *report) close(ctx context.Context, e display.Ending) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left {
 		return nil
 	}
-	return r.write(result)
+	return r.write(ctx, e)
 }
 
 // leave writes the report in the middle of the phase, because the process ends.
@@ -59,15 +60,14 @@ func (r *report) leave() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = true
-	return r.write(nil)
+	return r.write(context.Background(), display.Ending{})
 }
 
-func (r *report) write(result *sluice.Result) error {
-	var log *why.Log
-	if result != nil {
-		log = result.Decisions()
+func (r *report) write(ctx context.Context, e display.Ending) error {
+	if len(r.files.Paths) == 0 {
+		return nil
 	}
-	if err := r.files.Write(r.builder.Document(log, time.Now())); err != nil {
+	if err := r.files.Write(context.WithoutCancel(ctx), r.builder.Document(e, time.Now())); err != nil {
 		return err
 	}
 	quoted := make([]string, len(r.files.Paths))
@@ -76,4 +76,17 @@ func (r *report) write(result *sluice.Result) error {
 	}
 	r.tell("\nThe report is in " + strings.Join(quoted, " and ") + "\n")
 	return nil
+}
+
+// summarize writes the summary of the job, as far as there is room for one.
+func (r *report) summarize(s *ciservice.Service, e display.Ending) error {
+	room := min(s.SummaryRoom(), reports.DefaultMarkdownLimit)
+	if room < reports.MinMarkdownLimit {
+		return nil
+	}
+	var b strings.Builder
+	if err := reports.WriteMarkdown(&b, r.builder.Document(e, time.Now()), room); err != nil {
+		return err
+	}
+	return s.Summarize(b.String())
 }

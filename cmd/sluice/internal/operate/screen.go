@@ -80,13 +80,13 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 	if preview {
 		options.Unrealized = decisions.ReadUnrealized(ctx, j.Stack)
 	}
-	s.options, s.report = options, newReport(j, preview)
+	s.options, s.report = options, newReport(o, preview, options)
 	switch {
 	case !f.Display.JSON():
 		if !preview && !f.Confirmation.SkipPreview {
 			fmt.Fprintln(s.out) // between the preview and the operation
 		}
-		s.page = newJobPage(o, options)
+		s.page = newJobPage(o)
 		s.last = !preview || f.Confirmation.PreviewOnly
 		s.log = openView(o, options)
 		s.startTicking()
@@ -220,7 +220,7 @@ func (s *screen) observe(e stages.Event) {
 }
 
 // close shows the end of the phase. It writes an error that has not been reported to what is for programs as a message.
-func (s *screen) close(r *sluice.Result, log *why.Log, runErr error) error {
+func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
 		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr))}}
 		for _, l := range s.events {
@@ -238,14 +238,15 @@ func (s *screen) close(r *sluice.Result, log *why.Log, runErr error) error {
 		s.wg.Wait()
 	}
 	var errs []error
+	end := ending(log, runErr, s.advised)
 	if s.log != nil {
-		s.closeLog(ending(r, log, runErr, s.advised))
-		if r != nil && runErr == nil {
-			errs = append(errs, display.WriteRenames(s.out, s.options, s.runtime, r.Renames()))
+		s.closeLog(end)
+		if log != nil && runErr == nil {
+			errs = append(errs, display.WriteRenames(s.out, s.options, s.runtime, log.Renames()))
 		}
 	}
 	if s.document != nil {
-		errs = append(errs, s.document.Write(s.out, r))
+		errs = append(errs, s.document.Write(s.out, r, log))
 	}
 	if s.summary != nil {
 		errs = append(errs, s.summary.Write(s.out))
@@ -254,7 +255,7 @@ func (s *screen) close(r *sluice.Result, log *why.Log, runErr error) error {
 		errs = append(errs, l.Close())
 	}
 	if s.report != nil {
-		errs = append(errs, s.report.close(r))
+		errs = append(errs, s.report.close(ctx, end))
 	}
 	return errors.Join(errs...)
 }
@@ -266,10 +267,10 @@ func (s *screen) closeLog(e display.Ending) {
 	}
 	s.log.Explain(e)
 	s.log.Close()
-	if s.page == nil || !s.last && e.Failed == "" { // what follows says more
+	if s.page == nil || s.report == nil || !s.last && e.Failed == "" { // what follows says more
 		return
 	}
-	if err := s.page.summarize(e); err != nil {
+	if err := s.report.summarize(s.page.service, e); err != nil {
 		fmt.Fprintf(s.err, "warning: %v\n", err)
 	}
 }

@@ -21,6 +21,10 @@ import (
 type Options struct {
 	Operation Operation
 	Limits    Limits
+	// Runtime is that of the program, "" if it is not known: the language of aliases.
+	Runtime string
+	// Failure are the options of a screen that would say why the operation has failed.
+	Failure display.Options
 	// Mask hides the secrets of a text that comes from somewhere else; nil hides nothing.
 	Mask func(string) string
 }
@@ -30,6 +34,7 @@ type Builder struct {
 	o  Options
 	mu sync.Mutex // guards what follows
 
+	failure  *display.FailureText
 	tree     *tree.Tree
 	steps    map[urn.URN][]Step
 	latest   map[urn.URN]stages.StepInfo // of each resource
@@ -49,7 +54,7 @@ func NewBuilder(o Options) *Builder {
 		o.Mask = func(text string) string { return text }
 	}
 	return &Builder{
-		o: o, tree: tree.New(), steps: map[urn.URN][]Step{}, latest: map[urn.URN]stages.StepInfo{}, messages: map[urn.URN][]Message{},
+		o: o, failure: display.NewFailureText(o.Failure), tree: tree.New(), steps: map[urn.URN][]Step{}, latest: map[urn.URN]stages.StepInfo{}, messages: map[urn.URN][]Message{},
 		preview: o.Operation.Preview,
 	}
 }
@@ -59,6 +64,7 @@ func (b *Builder) Observe(e stages.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tree.Observe(e)
+	b.failure.Observe(e)
 	switch e := e.(type) {
 	case stages.StepStarted:
 		b.begin(e)
@@ -150,8 +156,9 @@ func (b *Builder) Fail(message string) {
 	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: message}})
 }
 
-// Document makes the report. log is what was decided, nil if that is not known. It may be called in the middle of an operation.
-func (b *Builder) Document(log *why.Log, now time.Time) *Document {
+// Document makes the report. The ending may say nothing, for an operation that is not over or of which there are only events. It may be called in the
+// middle of an operation.
+func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := &Document{Version: Version, Operation: b.o.Operation, Resources: []Resource{}, Policies: b.policies, DeletionWaves: b.waves}
@@ -159,15 +166,24 @@ func (b *Builder) Document(log *why.Log, now time.Time) *Document {
 	if d.Operation.Ended.IsZero() {
 		d.Operation.Ended = now.UTC()
 	}
-	d.Operation.Result = b.result(log)
+	d.Operation.Result = b.result(e.Log)
+	log := e.Log
+	if log == nil {
+		log = b.seen(d.Operation)
+	}
 	if b.summary != nil {
 		d.Summary.MaybeCorrupt = b.summary.MaybeCorrupt
+	}
+	if d.Operation.Result == Failed {
+		e.Failed = cmp.Or(e.Failed, d.Operation.Kind)
+		d.Failure = b.text(b.failure.Text(e))
 	}
 	d.Messages = slices.Clone(b.messages[""])
 	w := writer{Builder: b, decided: decisionsOf(log), d: d}
 	w.resources()
 	w.counts()
 	w.outputs()
+	w.causes(log)
 	if !d.Operation.Preview {
 		d.CriticalPath = criticalPath(d.Resources)
 	}
@@ -175,6 +191,31 @@ func (b *Builder) Document(log *why.Log, now time.Time) *Document {
 		w.omitted().Messages = b.unsaid
 	}
 	return d
+}
+
+// seen returns what events say of what was decided. They do not say which settings have changed.
+func (b *Builder) seen(o Operation) *why.Log {
+	var decided []stages.Decided
+	var walk func(n *tree.Node)
+	walk = func(n *tree.Node) {
+		for _, c := range inOrder(n) {
+			if s := c.Step; s.URN != "" {
+				if s.Old == nil && s.New != nil && s.Reason.Kind != stages.ReasonNew && s.Reason.Kind != stages.ReasonImport {
+					s.Reason = stages.Reason{} // there is nothing that it could be compared with
+				}
+				one := stages.Decided{StepInfo: &s, Wanted: s.New}
+				if c.Status == tree.Failed {
+					one.Fate = stages.FateFailed
+				}
+				decided = append(decided, one)
+			}
+			walk(c)
+		}
+	}
+	walk(b.tree.Top)
+	return why.New(why.About{
+		Operation: o.Kind, Preview: b.preview, Project: o.Project, Stack: o.Stack, Began: o.Began, Ended: o.Ended, Result: stages.RunResult(o.Result),
+	}, decided, why.Known{IsSensitive: func(text string) bool { return b.o.Mask(text) != text }})
 }
 
 func (b *Builder) result(log *why.Log) Result {

@@ -1,8 +1,10 @@
 package reports
 
 import (
+	"math"
 	"slices"
 
+	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -28,7 +30,7 @@ func (w *writer) changes(r *Resource) (out []Change, more int) {
 	if n := w.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
 		s = n.Step // the step that says what changes
 	}
-	c := comparison{writer: w, step: s, viewer: w.viewer()}
+	c := differences{writer: w, step: s, viewer: w.viewer()}
 	var old, new property.Map
 	if s.Old != nil && r.Operation != stages.OpCreate {
 		old = s.Old.Inputs
@@ -46,8 +48,8 @@ func (w *writer) changes(r *Resource) (out []Change, more int) {
 	return c.out, c.more
 }
 
-// comparison collects the differences between two objects.
-type comparison struct {
+// differences collects what differs between two objects.
+type differences struct {
 	*writer
 	step   stages.StepInfo
 	viewer why.Viewer
@@ -55,7 +57,7 @@ type comparison struct {
 	more   int
 }
 
-func (c *comparison) compare(old, new property.Map) {
+func (c *differences) compare(old, new property.Map) {
 	var hidden []property.Path
 	if c.step.New != nil {
 		for _, text := range c.step.New.HideDiff {
@@ -64,35 +66,47 @@ func (c *comparison) compare(old, new property.Map) {
 			}
 		}
 	}
-	for d := range property.Diff(old, new, nil).Changes() {
-		if property.IsInternalName(d.Path[0].Key) {
+	names := slices.Concat(old.Names(), new.Names())
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if property.IsInternalName(name) {
 			continue
 		}
-		at := c.viewer.Visible(new, c.viewer.Visible(old, d.Path))
-		text := at.String()
-		if n := len(c.out); n > 0 && c.out[n-1].Path == text {
-			continue // another place within one secret
+		all, _ := c.viewer.Differences(old, new, property.Path{property.Key(name)}, math.MaxInt)
+		for _, d := range all {
+			c.add(d, hidden)
 		}
-		if len(c.out) == c.o.Limits.Changes {
-			c.more++
-			continue
+		if len(all) == 0 && !property.Equal(old.At(name), new.At(name)) { // the order of items, or the form of a document
+			at := property.Path{property.Key(name)}
+			d := why.Differing{Difference: comparison.Difference{Old: at, New: at, Was: old.At(name), Is: new.At(name)}}
+			d.Old, d.New = c.viewer.Pair(old, new, at)
+			c.add(d, hidden)
 		}
-		change := Change{Path: text, Kind: Updated, Replaces: c.replaces(at)}
-		switch {
-		case len(at) == len(d.Path) && d.Kind == property.Added:
-			change.Kind = Added
-		case len(at) == len(d.Path) && d.Kind == property.Deleted:
-			change.Kind = Removed
-		}
-		if change.Hidden = slices.ContainsFunc(hidden, func(h property.Path) bool { return h.Contains(at) }); !change.Hidden {
-			change.Old, change.New = c.viewer.Pair(old, new, at)
-		}
-		c.out = append(c.out, change)
 	}
 }
 
+// add adds one place that differs, if there is room.
+func (c *differences) add(d why.Differing, hidden []property.Path) {
+	if len(c.out) == c.o.Limits.Changes {
+		c.more++
+		return
+	}
+	at := d.Path()
+	change := Change{Path: at.String(), Format: d.Format, Within: d.Within.String(), Kind: Updated, Replaces: c.replaces(at)}
+	switch {
+	case d.Was.IsNull():
+		change.Kind = Added
+	case d.Is.IsNull():
+		change.Kind = Removed
+	}
+	if change.Hidden = slices.ContainsFunc(hidden, func(h property.Path) bool { return h.Contains(at) }); !change.Hidden {
+		change.Old, change.New = d.Old, d.New
+	}
+	c.out = append(c.out, change)
+}
+
 // replaces reports whether the provider has said that a place cannot change in place.
-func (c *comparison) replaces(at property.Path) bool {
+func (c *differences) replaces(at property.Path) bool {
 	for text, d := range c.step.DetailedDiff {
 		if p, err := property.ParsePath(text); err == nil && d.Kind.IsReplace() && (p.Contains(at) || at.Contains(p)) {
 			return true
@@ -102,13 +116,13 @@ func (c *comparison) replaces(at property.Path) bool {
 }
 
 // annotate adds where new values come from, and the changes that only the provider has seen.
-func (c *comparison) annotate(d *why.Decision) {
+func (c *differences) annotate(d *why.Decision) {
 	at := make(map[string]int, len(c.out))
 	for i, change := range c.out {
-		at[change.Path] = i
+		at[change.place()] = i
 	}
 	for _, change := range decided(d) {
-		i, known := at[change.Path]
+		i, known := at[change.place()]
 		switch {
 		case known:
 			c.out[i].Origin, c.out[i].From = change.Origin, change.From
@@ -127,19 +141,11 @@ func decided(d *why.Decision) []Change {
 	for _, list := range [][]why.Change{d.Properties, d.Options} {
 		for _, c := range list {
 			out = append(out, Change{
-				Path: c.Path, Kind: kindOf(c), Replaces: isReplaceKind(c.Kind), Old: c.Old, New: c.New, Origin: c.Origin, From: c.From,
+				Path: c.Path, Format: c.Format, Within: c.Within, Kind: kindOf(c), Replaces: c.ForcesReplacement(), Old: c.Old, New: c.New, Origin: c.Origin, From: c.From,
 			})
 		}
 	}
 	return out
-}
-
-func isReplaceKind(kind string) bool {
-	switch kind {
-	case "replace", "add-replace", "delete-replace", "update-replace":
-		return true
-	}
-	return false
 }
 
 func kindOf(c why.Change) ChangeKind {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -18,6 +19,12 @@ type Document struct {
 	Version   int       `json:"version"`
 	Operation Operation `json:"operation"`
 	Summary   Summary   `json:"summary"`
+	// Failure says why the operation has failed, the cause first, what was not reached because of it, and what to do next. It has lines.
+	Failure string `json:"failure,omitempty"`
+	// RootCauses are what the operation follows from, the most dangerous first.
+	RootCauses []RootCause `json:"rootCauses,omitempty"`
+	// Renames are the deletes and creates of a preview that look like one resource.
+	Renames []Rename `json:"renames,omitempty"`
 	// Resources are in the order in which they are drawn: what is part of a component is behind it.
 	Resources []Resource `json:"resources"`
 	// Messages are those that are about no resource.
@@ -64,6 +71,8 @@ const (
 type Summary struct {
 	// Changes counts resources by operation, as the summary of an event log does: "create", "same" and so on.
 	Changes map[stages.Op]int `json:"changes"`
+	// Possible counts those of Changes that are only possible.
+	Possible map[stages.Op]int `json:"possible,omitempty"`
 	// Types counts the resources that change, by operation and type.
 	Types map[stages.Op]map[urn.Type]int `json:"types,omitempty"`
 	// Statuses counts the resources of the report by status.
@@ -71,6 +80,32 @@ type Summary struct {
 	// MaybeCorrupt is true if the outcome of an operation on a resource is not known.
 	MaybeCorrupt bool `json:"maybeCorrupt,omitempty"`
 }
+
+// RootCause is where chains of reasons end: one edit, option or event outside, with all that the operation does because of it.
+type RootCause struct {
+	// Text describes it and what follows from it: "`region` "eu" → "us" in the program (index.ts:14) replaces 30 (r0, r1, r2, …)".
+	Text string `json:"text"`
+	why.RootCause
+}
+
+// Rename is a resource that is to be deleted, and one that is to be created and looks like it.
+type Rename struct {
+	renames.Rename
+	// Alias is what keeps the resource under its new name, to be pasted into the program, in its language. It is missing where the alias of what
+	// contains the resource is enough.
+	Alias string `json:"alias,omitempty"`
+	// Others is how many other resources go on with that alias.
+	Others int `json:"others,omitempty"`
+}
+
+// Certainty says whether a change that a preview predicts comes for certain.
+type Certainty string
+
+// The certainties.
+const (
+	Certain  Certainty = "certain"
+	Possible Certainty = "possible" // it hangs on something that is not known yet
+)
 
 // Status is how far a resource has come.
 type Status string
@@ -95,6 +130,8 @@ type Resource struct {
 	// Operation is that on the resource as a whole: a replacement is "replace".
 	Operation stages.Op `json:"operation"`
 	Status    Status    `json:"status"`
+	// Certainty is that of what a preview predicts.
+	Certainty Certainty `json:"certainty,omitempty"`
 	// Component is true for a resource that only groups others.
 	Component bool `json:"component,omitempty"`
 	Protected bool `json:"protected,omitempty"`
@@ -125,6 +162,9 @@ type Reason struct {
 	Properties []string `json:"properties,omitempty"`
 	// DecidedBy is who compared: "Diff", "Read", "engine" and so on.
 	DecidedBy stages.Decider `json:"decidedBy,omitempty"`
+	// Possible says why the change is only possible, and Possibly says it in words.
+	Possible *stages.Possibility `json:"possible,omitempty"`
+	Possibly string              `json:"possibly,omitempty"`
 	// Causes are the resources whose own operations led to this one. Roots are what else did: where chains end.
 	Causes []urn.URN  `json:"causes,omitempty"`
 	Roots  []why.Root `json:"roots,omitempty"`
@@ -133,8 +173,11 @@ type Reason struct {
 // Change is one property that changes. Values are JSON; a missing one is left out, a secret is the text "[secret]", an unknown one
 // "[unknown]", and long ones are cut.
 type Change struct {
-	Path string     `json:"path"`
-	Kind ChangeKind `json:"kind"`
+	Path string `json:"path"`
+	// Within is the place in the document that the text at Path holds, and Format that of the document, "JSON" or "YAML".
+	Within string     `json:"within,omitempty"`
+	Format string     `json:"format,omitempty"`
+	Kind   ChangeKind `json:"kind"`
 	// Replaces is true if the change needs a replacement.
 	Replaces bool            `json:"forcesReplacement,omitempty"`
 	Old      json.RawMessage `json:"old,omitempty"`
@@ -144,6 +187,11 @@ type Change struct {
 	// Origin says where the new value comes from, and From which resources.
 	Origin why.Origin `json:"origin,omitempty"`
 	From   []urn.URN  `json:"from,omitempty"`
+}
+
+// place names the place of the change.
+func (c Change) place() string {
+	return why.Change{Path: c.Path, Format: c.Format, Within: c.Within}.Place()
 }
 
 // ChangeKind says what happens to a property.

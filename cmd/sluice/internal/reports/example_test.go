@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -113,7 +114,7 @@ func built() *reports.Document {
 	for _, e := range events() {
 		b.Observe(e)
 	}
-	return b.Document(decisions(), at(10))
+	return b.Document(display.Ending{Log: decisions(), Failed: "update"}, at(10))
 }
 
 // large is the report of an update of many resources, in components of a hundred.
@@ -146,5 +147,5 @@ func large(n int) *reports.Document {
 		}
 	}
 	b.Observe(stages.Summary{Result: stages.Succeeded, Changes: map[stages.Op]int{"update": n / 5, "create": n / 5, "same": n / 5, "replace": n / 5, "delete": n / 5}})
-	return b.Document(nil, at(101))
+	return b.Document(display.Ending{}, at(101))
 }

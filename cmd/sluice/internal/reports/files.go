@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,8 @@ import (
 // DefaultMarkdownLimit is how many bytes a report in Markdown has at most: the hosts of repositories take comments of 65,536 characters.
 const DefaultMarkdownLimit = 65_000
 
-// minMarkdownLimit has room for the heading of a report and for what says that there is more.
-const minMarkdownLimit = 2_000
+// MinMarkdownLimit has room for the heading of a report and for what says that there is more.
+const MinMarkdownLimit = 2_000
 
 // Files are the files that a report is written to. The end of each name is its form.
 type Files struct {
@@ -26,21 +27,23 @@ type Files struct {
 }
 
 // form writes a document.
-type form func(io.Writer, *Document, Files) error
+type form func(context.Context, io.Writer, *Document, Files) error
 
 // forms write a document, by the ends of names.
 var forms = map[string]form{
-	".html": func(out io.Writer, d *Document, _ Files) error { return WriteHTML(out, d) },
-	".md":   func(out io.Writer, d *Document, f Files) error { return WriteMarkdown(out, d, f.Markdown) },
-	".json": func(out io.Writer, d *Document, _ Files) error { return WriteJSON(out, d) },
+	".html": func(ctx context.Context, out io.Writer, d *Document, _ Files) error { return WriteHTML(ctx, out, d) },
+	".md": func(_ context.Context, out io.Writer, d *Document, f Files) error {
+		return WriteMarkdown(out, d, f.Markdown)
+	},
+	".json": func(_ context.Context, out io.Writer, d *Document, _ Files) error { return WriteJSON(out, d) },
 }
 
 func formOf(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // Check refuses files that are of no form or that cannot be written. It leaves them as they are.
 func (f Files) Check() error {
-	if f.Markdown < minMarkdownLimit {
-		return fmt.Errorf("a report in Markdown cannot be as short as %d bytes; allow %d or more", f.Markdown, minMarkdownLimit)
+	if f.Markdown < MinMarkdownLimit {
+		return fmt.Errorf("a report in Markdown cannot be as short as %d bytes; allow %d or more", f.Markdown, MinMarkdownLimit)
 	}
 	for _, path := range f.Paths {
 		if forms[formOf(path)] == nil {
@@ -78,33 +81,33 @@ func temporary(path string) (*os.File, error) {
 }
 
 // Write writes the report to all files. A reader of a file sees the former report or the new one as a whole.
-func (f Files) Write(d *Document) error {
+func (f Files) Write(ctx context.Context, d *Document) error {
 	var errs []error
 	for _, path := range f.Paths {
-		if err := f.write(path, d); err != nil {
+		if err := f.write(ctx, path, d); err != nil {
 			errs = append(errs, fmt.Errorf("write the report: %w", err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (f Files) write(path string, d *Document) error {
+func (f Files) write(ctx context.Context, path string, d *Document) error {
 	form := forms[formOf(path)]
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() { // a pipe
-		return f.fill(path, form, d)
+		return f.fill(ctx, path, form, d)
 	}
 	out, err := temporary(path)
 	if err != nil { // the folder is not ours
-		return f.fill(path, form, d)
+		return f.fill(ctx, path, form, d)
 	}
 	if info != nil {
 		_ = out.Chmod(info.Mode().Perm()) // as it was, where there are permissions
 	}
-	err = errors.Join(form(out, d, f), out.Close())
+	err = errors.Join(form(ctx, out, d, f), out.Close())
 	if err == nil {
 		err = os.Rename(out.Name(), path)
 	}
@@ -115,10 +118,10 @@ func (f Files) write(path string, d *Document) error {
 }
 
 // fill writes a file in place.
-func (f Files) fill(path string, form form, d *Document) error {
+func (f Files) fill(ctx context.Context, path string, form form, d *Document) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(form(out, d, f), out.Close())
+	return errors.Join(form(ctx, out, d, f), out.Close())
 }

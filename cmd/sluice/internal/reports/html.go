@@ -2,6 +2,8 @@ package reports
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	_ "embed"
 	"html/template"
 	"io"
@@ -24,13 +26,13 @@ var pageScript string
 
 // WriteHTML writes one page that needs nothing else: no request leaves it, also when it is opened from a disk. It draws the rows that are in
 // sight, whatever their number.
-func WriteHTML(out io.Writer, d *Document) error {
+func WriteHTML(ctx context.Context, out io.Writer, d *Document) error {
 	page, err := template.New("report").Parse(pageText)
 	if err != nil {
 		return err
 	}
 	b := bufio.NewWriterSize(out, 1<<16)
-	if err := page.Execute(b, newPage(d)); err != nil {
+	if err := page.Execute(b, newPage(ctx, d)); err != nil {
 		return err
 	}
 	return b.Flush()
@@ -48,16 +50,21 @@ type page struct {
 	Counts  []pageCount
 	Kinds   []pageKind
 	// Unchanged is how many resources stay as they are.
-	Unchanged string
-	Messages  []Message
-	Policies  []pagePolicy
-	Outputs   []pageLine
-	Waves     []pageWaves
-	Critical  []pageStep
-	Path      string // how many steps are on it
-	Omitted   *Omitted
-	Timeline  bool
-	Data      pageData
+	Unchanged  string
+	Failure    string
+	Causes     []string
+	MoreCauses string // how many are left out
+	Renames    []pageRename
+	Messages   []Message
+	Graph      picture
+	Policies   []pagePolicy
+	Outputs    []pageLine
+	Waves      []pageWaves
+	Critical   []pageStep
+	Path       string // how many steps are on it
+	Omitted    *Omitted
+	Timeline   bool
+	Data       pageData
 }
 
 type pageCount struct{ Class, Sign, Text string }
@@ -65,6 +72,8 @@ type pageCount struct{ Class, Sign, Text string }
 type pageKind struct{ Class, Text, Type string }
 
 type pagePolicy struct{ Level, Policy, Subject, Text string }
+
+type pageRename struct{ Text, Alias string }
 
 type pageLine struct{ Class, Sign, Text string }
 
@@ -82,6 +91,8 @@ type pageData struct {
 	Span float64 `json:"span"`
 	// Critical are the rows on the critical path.
 	Critical []int `json:"critical"`
+	// Boxes are the rows that the boxes of the drawing are named after.
+	Boxes []int `json:"boxes,omitempty"`
 }
 
 // pageRow is a resource. Names are short because there can be many; rows are named by their number.
@@ -90,6 +101,7 @@ type pageRow struct {
 	Type      string      `json:"t"`
 	Parent    int         `json:"p"` // -1 for none
 	Class     string      `json:"c"`
+	Danger    int         `json:"g"`
 	Sign      string      `json:"s"`
 	Fate      string      `json:"f"`
 	Unchanged bool        `json:"u,omitempty"`
@@ -144,11 +156,18 @@ func (c count) sign() string {
 	return strings.TrimSpace(display.Sign(c.Op))
 }
 
-func newPage(d *Document) page {
+func newPage(ctx context.Context, d *Document) page {
 	p := page{
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // they are files of this package
 		Title: d.title(), When: d.when(), Sluice: d.Operation.Sluice, Remark: display.Clean(d.Operation.Message), Corrupt: d.Summary.MaybeCorrupt,
-		Messages: d.Messages, Omitted: d.Omitted,
+		Messages: d.untold(), Omitted: d.Omitted, Failure: d.Failure, Graph: d.draw(ctx),
+	}
+	more := 0
+	if p.Causes, more = d.rootCauses(maxRootCauses); more > 0 {
+		p.MoreCauses = thousands(more)
+	}
+	for _, r := range d.aliases() {
+		p.Renames = append(p.Renames, pageRename{r.text(), display.CleanLine(r.Alias)})
 	}
 	changes, unchanged := d.tally()
 	for _, c := range changes {
@@ -176,6 +195,7 @@ func newPage(d *Document) page {
 	}
 	p.Path = plural(len(d.CriticalPath), "step", "steps")
 	p.Data = dataOf(d)
+	p.Data.Boxes = p.Graph.Heads
 	p.Timeline = p.Data.Span > 0
 	return p
 }
@@ -246,7 +266,7 @@ func dataOf(d *Document) pageData {
 
 func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow {
 	row := pageRow{
-		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation),
+		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation), Danger: r.danger(),
 		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged, Full: display.CleanLine(string(r.URN)),
 		ID: display.CleanLine(r.ID), Position: display.CleanLine(r.Position),
 		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached,
@@ -258,7 +278,7 @@ func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow
 		row.Class, row.Sign = "same", ""
 	}
 	if r.Reason != nil {
-		row.Why, row.Causes = display.CleanLine(r.Reason.Text), numbers(r.Reason.Causes, at)
+		row.Why, row.Causes = cmp.Or(r.why(), display.CleanLine(r.Reason.Text)), numbers(r.Reason.Causes, at)
 	}
 	row.Needs = numbers(r.DependsOn, at)
 	for _, c := range r.Changes {

@@ -16,7 +16,7 @@ const contextLines = 2
 
 // diffLines returns the lines that show a change.
 func diffLines(c Change) []line {
-	name := display.CleanLine(c.Path)
+	name := display.CleanLine(c.place())
 	if c.Replaces {
 		name += " (forces replacement)"
 	}

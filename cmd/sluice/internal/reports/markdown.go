@@ -41,10 +41,13 @@ func (m *markdown) text() string {
 	head := m.head()
 	m.left -= len(head) + reserve
 	b.WriteString(head)
+	b.WriteString(m.part(m.failure(), m.left/3))
 	b.WriteString(m.part(m.messages(), m.left/3))
+	causes := m.part(m.rootCauses(), m.left/3) + m.part(m.renames(), m.left/3)
 	resources := m.resources()
 	tail := m.part(m.policies(), m.left) + m.part(m.outputs(), m.left)
 	b.WriteString(resources)
+	b.WriteString(causes)
 	b.WriteString(tail)
 	return b.String()
 }
@@ -89,17 +92,66 @@ func (m *markdown) head() string {
 func quoted(text string) string { return "> " + text + "\n\n" }
 
 // short cuts a name that nobody reads as a whole.
-func short(text string) string {
-	if len(text) <= maxNames {
+func short(text string) string { return cutText(text, maxNames) }
+
+// cutText returns the beginning of a text, in bytes.
+func cutText(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxNames], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// messages are the errors and warnings that are about no resource.
+// failure says why the operation has failed.
+func (m *markdown) failure() string {
+	if m.d.Failure == "" {
+		return ""
+	}
+	return fenced("", cutLines(textLines(m.d.Failure), maxDetail))
+}
+
+// Bounds of lists.
+const (
+	maxCauses  = 10
+	maxRenames = 20
+)
+
+// rootCauses are those that say more than the resources do.
+func (m *markdown) rootCauses() string {
+	texts, more := m.d.rootCauses(maxCauses)
+	if len(texts) == 0 {
+		return ""
+	}
+	out := "#### Root causes\n\n"
+	for _, text := range texts {
+		out += "- " + markdownText(cutText(text, maxLine)) + "\n"
+	}
+	if more > 0 {
+		out += "- and " + thousands(more) + " more\n"
+	}
+	return out + "\n"
+}
+
+// renames are the aliases to paste.
+func (m *markdown) renames() string {
+	all := m.d.aliases()
+	if len(all) == 0 {
+		return ""
+	}
+	out := "#### Renamed?\n\nWhat is deleted looks like what is created. An alias keeps a resource under its new name:\n\n"
+	for _, r := range all[:min(len(all), maxRenames)] {
+		out += "- " + markdownText(cutText(r.text(), maxLine)) + ": " + code(display.CleanLine(r.Alias)) + "\n"
+	}
+	if more := len(all) - maxRenames; more > 0 {
+		out += "- and " + thousands(more) + " more\n"
+	}
+	return out + "\n"
+}
+
+// messages are the errors and warnings that are about no resource, and that are not among the causes of a failure.
 func (m *markdown) messages() string {
 	var lines []line
-	for _, x := range m.d.Messages {
+	for _, x := range m.d.untold() {
 		if x.Severity == "error" || x.Severity == "warning" {
 			lines = append(lines, said(x)...)
 		}
@@ -142,7 +194,7 @@ func (m *markdown) resources() string {
 func (m *markdown) row(r *Resource) string {
 	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(m.d.fate(r))), code(short(display.ShortType(r.Type))), code(short(display.CleanLine(r.Name))))
 	if why := r.why(); why != "" {
-		text += " " + markdownText(short(why))
+		text += " " + markdownText(cutText(why, maxLine))
 	}
 	return text + "\n"
 }
@@ -168,7 +220,7 @@ func (m *markdown) folded(r *Resource) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", html.EscapeString(m.d.fate(r)),
-		html.EscapeString(short(display.ShortType(r.Type))), html.EscapeString(short(display.CleanLine(r.Name))), withCode(short(r.why())))
+		html.EscapeString(short(display.ShortType(r.Type))), html.EscapeString(short(display.CleanLine(r.Name))), withCode(cutText(r.why(), maxLine)))
 	if r.Position != "" {
 		b.WriteString(code(display.CleanLine(r.Position)) + "\n\n")
 	}
@@ -182,9 +234,11 @@ func (m *markdown) folded(r *Resource) string {
 }
 
 // said returns the lines of a message.
-func said(m Message) []line {
+func said(m Message) []line { return textLines(m.Severity + ": " + m.Text) }
+
+func textLines(text string) []line {
 	var out []line
-	for text := range strings.SplitSeq(m.Severity+": "+m.Text, "\n") {
+	for text := range strings.SplitSeq(text, "\n") {
 		out = append(out, line{"", text})
 	}
 	return out
@@ -249,9 +303,7 @@ func (m *markdown) outputs() string {
 func cutLines(lines []line, most int) []line {
 	var out []line
 	for i, l := range lines {
-		if len(l.text) > maxLine {
-			l.text = strings.ToValidUTF8(l.text[:maxLine], "") + "…"
-		}
+		l.text = cutText(l.text, maxLine)
 		if most -= len(l.sign) + len(l.text) + 2; most < 0 {
 			return append(out, line{" ", fmt.Sprintf("… %s more", plural(len(lines)-i, "line", "lines"))})
 		}

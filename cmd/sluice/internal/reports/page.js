@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { rows, span, critical } = JSON.parse(document.getElementById("data").textContent);
+  const { rows, span, critical, boxes } = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
   const make = (tag, className, text) => {
     const e = document.createElement(tag);
@@ -18,9 +18,6 @@
     if (changes[i]) for (let p = rows[i].p, n = 0; p >= 0 && !changes[p] && n < rows.length; p = rows[p].p, n++) changes[p] = true;
   }
   rows.forEach((r, i) => (r.k || []).forEach((k) => dependents[k].push(i)));
-  const order = ["delete", "replace", "update", "create", "same"];
-  const danger = (i) => (rows[i].x ? -1 : rows[i].u ? 9 : order.indexOf(rows[i].c));
-
   // A list draws the lines that are in sight.
   const height = 26;
   const list = (box, draw) => {
@@ -63,7 +60,7 @@
     if (text) {
       rows.forEach((r, i) => { if (matches(r)) lines.push({ i, depth: 0, key: "" + i, kids: false }); });
     } else if (arranged === "danger") {
-      lines = rows.map((_, i) => i).filter((i) => sames || !rows[i].u).sort((a, b) => danger(a) - danger(b) || a - b).map((i) => ({ i, depth: 0, key: "" + i, kids: false }));
+      lines = rows.map((_, i) => i).filter((i) => sames || !rows[i].u).sort((a, b) => rows[a].g - rows[b].g || a - b).map((i) => ({ i, depth: 0, key: "" + i, kids: false }));
     } else {
       const top = arranged === "parts" ? roots.filter((i) => sames || changes[i])
         : rows.map((_, i) => i).filter((i) => (sames || !rows[i].u) && !(rows[i].k || []).some((k) => sames || !rows[k].u));
@@ -189,6 +186,30 @@
   compute();
   const start = lines.findIndex((l) => rows[l.i].x);
   if (start >= 0) { pick(lines[start]); tree.show(start); }
+
+  // The drawing.
+  const drawing = byId("drawing"), svg = drawing && drawing.querySelector("svg");
+  if (svg) {
+    const width = svg.width.baseVal.value, ratio = svg.height.baseVal.value / width;
+    let scale = 1;
+    const size = (to) => {
+      scale = Math.min(4, Math.max(0.05, to));
+      svg.setAttribute("width", width * scale);
+      svg.setAttribute("height", width * ratio * scale);
+    };
+    const fit = () => size(Math.min(1.5, (drawing.clientWidth - 4) / width));
+    byId("larger").onclick = () => size(scale * 1.25);
+    byId("smaller").onclick = () => size(scale / 1.25);
+    byId("actual").onclick = () => size(1);
+    byId("fit").onclick = fit;
+    if (width > drawing.clientWidth && width * 0.6 <= drawing.clientWidth) fit(); // it stays legible
+    svg.querySelectorAll("g.node").forEach((node) => {
+      const i = (boxes || [])[Number((node.querySelector("title") || {}).textContent?.slice(1))];
+      if (i === undefined) return;
+      node.style.cursor = "pointer";
+      node.addEventListener("click", () => { reveal(i); byId("resources").scrollIntoView(); });
+    });
+  }
 
   // The timeline.
   if (byId("bars")) {

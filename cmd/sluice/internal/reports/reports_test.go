@@ -45,7 +45,7 @@ func markdown(t *testing.T, d *reports.Document, limit int) string {
 func page(t *testing.T, d *reports.Document) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, reports.WriteHTML(&b, d))
+	require.NoError(t, reports.WriteHTML(t.Context(), &b, d))
 	return b.String()
 }
 
@@ -149,7 +149,7 @@ func TestAnEventLogHasTheSameReport(t *testing.T) {
 	require.NoError(t, err)
 	read, err := reports.ReadEventLog(t.Context(), bytes.NewReader(text))
 	require.NoError(t, err)
-	want := b.Document(nil, at(10))
+	want := b.Document(display.Ending{}, at(10))
 	for _, d := range []*reports.Document{want, read} { // what a log does not say, or not as exactly
 		d.Operation.Began, d.Operation.Ended, d.Operation.Message, d.Outputs = time.Time{}, time.Time{}, "", nil
 		for i := range d.Resources {
@@ -186,7 +186,7 @@ func TestTextsWithKnownSecretsAreMasked(t *testing.T) {
 	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, resource("a", map[string]any{"text": "the tiger sleeps"}), stages.Reason{}), At: start})
 	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: named("aws:s3/bucket:Bucket", "a"), Message: "tiger"}})
 	b.Fail("no tiger")
-	text := asJSON(t, b.Document(nil, start))
+	text := asJSON(t, b.Document(display.Ending{}, start))
 	require.NotContains(t, text, "tiger")
 	require.Contains(t, text, "no [secret]")
 }
@@ -214,7 +214,7 @@ func TestTheCriticalPathIsWhatTheEndWaitedFor(t *testing.T) {
 	}
 	require.Equal(t, []reports.PathStep{
 		{URN: a.URN, Operation: stages.OpCreate, Seconds: 2}, {URN: c.URN, Operation: stages.OpCreate, Waited: 1, Seconds: 2},
-	}, b.Document(nil, at(6)).CriticalPath)
+	}, b.Document(display.Ending{}, at(6)).CriticalPath)
 }
 
 func TestADocumentIsBounded(t *testing.T) {
@@ -233,7 +233,7 @@ func TestADocumentIsBounded(t *testing.T) {
 	gone := resource("gone", nil)
 	gone.Inputs = property.NewMap(many)
 	b.Observe(stages.StepDone{Step: step(stages.OpDelete, gone, nil, stages.Reason{}), At: start})
-	d := b.Document(nil, start)
+	d := b.Document(display.Ending{}, start)
 	require.Less(t, len(asJSON(t, d)), 30_000)
 	require.Equal(t, 3, d.Omitted.Details)
 	require.Len(t, find(d, "gone").Changes, 5, "the most dangerous has its details")
@@ -249,7 +249,7 @@ func TestFilesThatCannotBeWrittenAreRefused(t *testing.T) {
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, left, 1, "a check leaves nothing")
-	require.NoError(t, f.Write(built()))
+	require.NoError(t, f.Write(t.Context(), built()))
 	text, err := os.ReadFile(there)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "Update of shop/dev")
@@ -325,7 +325,7 @@ func BenchmarkReport(b *testing.B) {
 				case "json":
 					err = reports.WriteJSON(&out, d)
 				default:
-					err = reports.WriteHTML(&out, d)
+					err = reports.WriteHTML(b.Context(), &out, d)
 				}
 				require.NoError(b, err)
 				b.ReportMetric(float64(out.Len())/1e6, "MB")

@@ -47,7 +47,7 @@ func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 	}
 	b.o.Operation.Preview = b.preview
 	b.o.Operation.Ended = last
-	return b.Document(nil, last), nil
+	return b.Document(display.Ending{}, last), nil
 }
 
 // learn takes from a step what a log does not say of the operation. The logs of Pulumi have no more.
@@ -59,19 +59,20 @@ func (b *Builder) learn(u urn.URN, planning bool) {
 	}
 }
 
-// OfDecisions makes the report of what `sluice why` knows of an operation: without times, messages and outputs.
-func OfDecisions(log *why.Log) *Document {
-	b := NewBuilder(Options{Limits: DefaultLimits(), Operation: Operation{
+// OfDecisions makes the report of what `sluice why` knows of an operation: without times, messages and outputs. Aliases are in the
+// language of the runtime.
+func OfDecisions(log *why.Log, runtime string) *Document {
+	b := NewBuilder(Options{Limits: DefaultLimits(), Runtime: runtime, Operation: Operation{
 		Kind: log.Operation, Preview: log.Preview, Project: log.Project, Stack: log.Stack, Began: log.Began.UTC(), Ended: log.Ended.UTC(),
 	}})
-	return b.Document(log, log.Ended)
+	return b.Document(display.Ending{Log: log}, log.Ended)
 }
 
 // OfHistory makes the report of an entry of the history of a stack: its counts.
 func OfHistory(project, stack string, u backend.Update) *Document {
 	d := NewBuilder(Options{Limits: DefaultLimits(), Operation: Operation{
 		Kind: u.Kind, Project: project, Stack: stack, Message: u.Message, Began: u.Started().UTC(), Ended: u.Ended().UTC(),
-	}}).Document(nil, u.Ended())
+	}}).Document(display.Ending{}, u.Ended())
 	d.Operation.Result = Result(u.Result)
 	for op, n := range u.ResourceChanges {
 		d.Summary.Changes[stages.Op(op)] = n

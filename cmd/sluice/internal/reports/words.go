@@ -64,7 +64,11 @@ func (d *Document) fate(r *Resource) string {
 	case Unchanged:
 		return "unchanged"
 	}
-	return display.Done(r.Operation, d.Operation.Preview)
+	text := display.Done(r.Operation, d.Operation.Preview)
+	if r.Certainty == Possible {
+		text = "possibly " + text
+	}
+	return text
 }
 
 // count is a number of resources with the same operation, or in the same trouble.
@@ -96,7 +100,7 @@ func (d *Document) tally() (changes []count, unchanged int) {
 		}
 		text := thousands(n) + " " + display.Done(op, d.Operation.Preview)
 		if d.Operation.Preview {
-			text = thousands(n) + " to " + display.Done(op, true)
+			text = thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(d.Summary.Possible[op], n)
 		}
 		changes = append(changes, count{op, text, n})
 	}
@@ -120,8 +124,7 @@ func (d *Document) byDanger() []*Resource {
 			out = append(out, &d.Resources[i])
 		}
 	}
-	danger := dangerOf()
-	slices.SortStableFunc(out, func(a, b *Resource) int { return danger(a) - danger(b) })
+	slices.SortStableFunc(out, func(a, b *Resource) int { return a.danger() - b.danger() })
 	return out
 }
 
@@ -135,7 +138,46 @@ func (r *Resource) why() string {
 	if r.Reason == nil || r.Reason.Kind == stages.ReasonNew {
 		return ""
 	}
-	return display.CleanLine(r.Reason.Text)
+	text := display.CleanLine(r.Reason.Text)
+	if r.Reason.Possibly != "" {
+		text += "; only possible: " + display.CleanLine(r.Reason.Possibly)
+	}
+	return text
+}
+
+// maxRootCauses is how many root causes are listed for people.
+const maxRootCauses = 100
+
+// rootCauses returns those root causes that say more than the resources do, and how many of them are left out.
+func (d *Document) rootCauses(most int) (texts []string, more int) {
+	for _, c := range d.RootCauses {
+		if !display.IsSaidByResources(c.RootCause) {
+			texts = append(texts, display.CleanLine(c.Text))
+		}
+	}
+	shown := min(most, len(texts))
+	return texts[:shown], len(texts) - shown
+}
+
+// aliases returns the renames that need an alias.
+func (d *Document) aliases() []Rename {
+	return slices.DeleteFunc(slices.Clone(d.Renames), func(r Rename) bool { return r.Alias == "" })
+}
+
+// text names the resources: "aws:s3:Bucket archive, which was logs, with 3 resources in it".
+func (r Rename) text() string {
+	text := display.Renamed(r.Rename)
+	if r.Others > 0 {
+		text += ", with " + plural(r.Others, "resource", "resources") + " in it"
+	}
+	return text
+}
+
+// untold are the messages about no resource that Failure does not have.
+func (d *Document) untold() []Message {
+	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
+		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed")
+	})
 }
 
 func plural(n int, one, many string) string {

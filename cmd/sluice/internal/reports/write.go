@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
@@ -46,9 +47,8 @@ func (w *writer) resources() {
 	for i := range order {
 		order[i] = i
 	}
-	danger := dangerOf()
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(danger(&w.d.Resources[a]), danger(&w.d.Resources[b]))
+		return cmp.Compare(w.d.Resources[a].danger(), w.d.Resources[b].danger())
 	})
 	left := w.o.Limits.Bytes
 	for _, i := range order {
@@ -58,22 +58,15 @@ func (w *writer) resources() {
 	}
 }
 
-// dangerOf returns a function that orders resources: what failed comes first, then what may lose something, last what stays as it is.
-func dangerOf() func(*Resource) int {
-	ranks := map[stages.Op]int{}
-	for i, op := range display.ByDanger() {
-		ranks[op] = i + 1
+// danger orders resources: what failed comes first, then what may lose something, last what stays as it is.
+func (r *Resource) danger() int {
+	switch {
+	case r.Status == Failing, r.Status == Unfinished:
+		return -1
+	case r.Status == Unchanged:
+		return stages.LeastDanger + 1
 	}
-	return func(r *Resource) int {
-		switch rank, known := ranks[r.Operation]; {
-		case r.Status == Failing, r.Status == Unfinished:
-			return 0
-		case r.Status == Unchanged || !known:
-			return len(ranks) + 1
-		default:
-			return rank
-		}
-	}
+	return r.Operation.Danger()
 }
 
 func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
@@ -156,7 +149,7 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	out := Reason{}
 	d := w.decided[r.URN]
 	if d != nil {
-		reason = stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order}
+		reason = stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
 		out.Causes, out.Roots = d.Causes, d.Roots
 		r.Position = cmp.Or(d.Position, r.Position)
 		switch d.Fate {
@@ -168,9 +161,16 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	} else if reason.Cause != "" {
 		out.Causes = []urn.URN{reason.Cause}
 	}
+	if r.Status == Planned {
+		r.Certainty = Certain
+		if reason.Possible != nil {
+			r.Certainty = Possible
+		}
+	}
 	if reason.Kind == stages.ReasonNone {
 		return
 	}
+	out.Possible, out.Possibly = reason.Possible, display.Possibly(reason)
 	out.Kind, out.Text, out.Properties, out.DecidedBy = reason.Kind, reason.Clause(), reason.Properties, reason.By
 	if r.Status == Unchanged && len(out.Causes) == 0 {
 		return // nothing is worth being explained
@@ -207,6 +207,12 @@ func (w *writer) counts() {
 	for i := range w.d.Resources {
 		r := &w.d.Resources[i]
 		s.Statuses[r.Status]++
+		if r.Certainty == Possible {
+			if s.Possible == nil {
+				s.Possible = map[stages.Op]int{}
+			}
+			s.Possible[r.Operation]++
+		}
 		switch r.Status { // without a summary only what has come about is counted
 		case Planned, Done, Unchanged:
 			if w.summary == nil {
@@ -223,5 +229,21 @@ func (w *writer) counts() {
 	}
 	if w.summary != nil {
 		maps.Copy(s.Changes, w.summary.Changes)
+	}
+}
+
+// causes writes the root causes and the renames.
+func (w *writer) causes(log *why.Log) {
+	for _, c := range log.RootCauses() {
+		w.d.RootCauses = append(w.d.RootCauses, RootCause{display.RootCause(c, log), c})
+	}
+	all := log.Renames()
+	_, others := aliases.Own(all)
+	for _, r := range all {
+		one := Rename{Rename: r}
+		if r.With == "" {
+			one.Alias, one.Others = aliases.Text(w.o.Runtime, r), others[r.To]
+		}
+		w.d.Renames = append(w.d.Renames, one)
 	}
 }

@@ -1,4 +1,4 @@
-package display
+package comparison
 
 import (
 	"encoding/json"
@@ -16,34 +16,36 @@ import (
 
 // Limits on the texts that are read as documents.
 const (
-	maxDocument = 64 << 10 // bytes
-	maxNesting  = 50
+	// MaxDocument is how many bytes of a text are read as a document.
+	MaxDocument = 64 << 10
+	// MaxNesting is how deep the objects and arrays of a document may be.
+	MaxNesting = 50
 )
 
-// embedded is what a text holds.
-type embedded struct {
-	format string // "JSON" or "YAML"
-	value  property.Value
+// Document is what a text holds.
+type Document struct {
+	Format string // "JSON" or "YAML"
+	Value  property.Value
 }
 
 // errNoDocument says that a text is not to be compared by value: it is no document, or has something in it that a value cannot express, so that
 // two different texts might seem equal.
 var errNoDocument = errors.New("not a document")
 
-// embeddedIn reads a text that holds a JSON or YAML object or array, which is more readable by value.
-func embeddedIn(text string) (embedded, bool) {
-	if len(text) < 2 || len(text) > maxDocument {
-		return embedded{}, false
+// DocumentIn reads a text that holds a JSON or YAML object or array, which is more readable by value.
+func DocumentIn(text string) (Document, bool) {
+	if len(text) < 2 || len(text) > MaxDocument {
+		return Document{}, false
 	}
-	d, err := embedded{format: "JSON"}, errNoDocument
+	d, err := Document{Format: "JSON"}, errNoDocument
 	if start := strings.TrimLeft(text, " \t\r\n"); start != "" && (start[0] == '{' || start[0] == '[') {
-		d.value, err = readJSON(text)
+		d.Value, err = readJSON(text)
 	}
 	if err != nil && strings.Contains(text, "\n") {
-		d.format = "YAML"
-		d.value, err = readYAML(text)
+		d.Format = "YAML"
+		d.Value, err = readYAML(text)
 	}
-	return d, err == nil && isCollection(d.value)
+	return d, err == nil && IsCollection(d.Value)
 }
 
 func readJSON(text string) (property.Value, error) {
@@ -67,7 +69,7 @@ func jsonItem(d *json.Decoder, depth int) (property.Value, error) {
 	}
 	switch token := token.(type) {
 	case json.Delim:
-		if depth == maxNesting {
+		if depth == MaxNesting {
 			return property.Null, errNoDocument
 		}
 		if token == '[' {
@@ -167,7 +169,7 @@ func readYAML(text string) (property.Value, error) {
 
 func yamlItem(n *yaml.Node, depth int) (property.Value, error) {
 	switch {
-	case depth > maxNesting || n.Anchor != "" || n.Kind == yaml.AliasNode || n.Tag != "" && !strings.HasPrefix(n.Tag, "!!"):
+	case depth > MaxNesting || n.Anchor != "" || n.Kind == yaml.AliasNode || n.Tag != "" && !strings.HasPrefix(n.Tag, "!!"):
 		return property.Null, errNoDocument
 	case n.Kind == yaml.DocumentNode && len(n.Content) == 1:
 		return yamlItem(n.Content[0], depth+1)
@@ -227,4 +229,9 @@ func yamlScalar(n *yaml.Node) (property.Value, error) {
 func isOctal(literal string) bool {
 	digits := strings.TrimLeft(literal, "+-")
 	return len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
+}
+
+// IsCollection reports whether a value is an object or an array with something in it.
+func IsCollection(v property.Value) bool {
+	return v.IsMap() && v.AsMap().Len() > 0 || v.IsArray() && v.AsArray().Len() > 0
 }

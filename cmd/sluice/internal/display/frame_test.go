@@ -3,7 +3,6 @@ package display
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,43 +10,6 @@ import (
 
 	"github.com/sluice-iac/sluice/stages"
 )
-
-func TestTheSummaryOfAJob(t *testing.T) {
-	c := newClock()
-	j := NewJobSummary(Options{Title: "Updating (a_b):", Now: func() time.Time { return c.now }, Color: true})
-	for _, e := range session(c, false) {
-		j.Observe(e)
-	}
-	j.Observe(stages.StepDone{Step: step(stages.OpDelete, "old", values{}, nil)})
-	golden(t, "jobsummary", j.Markdown(Ending{Failed: "update"}, 1<<20))
-}
-
-func TestTheSummaryOfAJobHasItsBounds(t *testing.T) {
-	j := NewJobSummary(Options{Title: "Updating (dev):"})
-	j.Observe(problem(thing("a"), strings.Repeat("```` a fence\n", 1000)))
-	for i := range 5000 {
-		s := step(stages.OpCreate, fmt.Sprintf("%d-%s-%d", i, strings.Repeat("x", i%50), i), nil, values{})
-		s.New.InitErrors = []string{"x"}
-		j.Observe(stages.StepDone{Step: s})
-	}
-	j.p.ShowFullOutput = true // no rows are shared
-	for _, room := range []int{0, 10, 60, 200, 1000, 5000, 20000, 1 << 20} {
-		text := j.Markdown(Ending{Failed: "update"}, room)
-		require.LessOrEqual(t, len(text), room)
-		var fence string
-		for line := range strings.Lines(text) {
-			line = strings.TrimSuffix(line, "\n")
-			switch {
-			case fence == "" && strings.HasPrefix(line, "```"):
-				fence = strings.TrimSuffix(line, "text")
-			case fence != "" && line == fence:
-				fence = ""
-			}
-		}
-		require.Empty(t, fence, "a fence is open: %s", text)
-	}
-	require.Contains(t, j.Markdown(Ending{Failed: "update"}, 5000), " more\n")
-}
 
 // parts writes what it is told.
 type parts struct{ out *bytes.Buffer }

@@ -1,30 +1,30 @@
-package display
+package comparison
 
 import (
 	"hash/maphash"
 	"math"
 	"strconv"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/align"
+	"github.com/sluice-iac/sluice/internal/align"
 	"github.com/sluice-iac/sluice/property"
 )
 
-// nowhere is the index of an item in the array that does not have it.
-const nowhere = -1
+// Nowhere is the index of an item in the array that does not have it.
+const Nowhere = -1
 
-// item is what became of one item of an array: its index in the old array and in the new one.
-type item struct {
-	old, new int
-	moved    bool // it is among others than before
+// Item is what became of one item of an array: its index in the old array and in the new one.
+type Item struct {
+	Old, New int
+	Moved    bool // it is among others than before
 }
 
 // itemKeys are the properties by which people tell the items of a list apart, the best one first.
 var itemKeys = [...]string{"name", "Name", "id", "Id", "ID", "key", "Key", "sid", "Sid"}
 
-// matchItems finds out which items of two arrays belong together, and returns them in the order of the new array, with the removed ones where
+// Items finds out which items of two arrays belong together, and returns them in the order of the new array, with the removed ones where
 // they were. Items of which all have a name, an ID or a key are matched by that; others belong together if they are equal, or if they
 // are at the same place between such and not too different. key is the property that they were matched by, "" if there is none.
-func matchItems(old, new property.Array) (items []item, key string) {
+func Items(old, new property.Array) (items []Item, key string) {
 	key, oldIDs, newIDs := keysOf(old, new)
 	if key == "" {
 		known := &interner{of: map[uint64][]numbered{}, seed: maphash.MakeSeed()}
@@ -36,7 +36,7 @@ func matchItems(old, new property.Array) (items []item, key string) {
 	for _, k := range append(kept, align.Pair{Old: old.Len(), New: new.Len()}) {
 		items = between(items, old, new, align.Pair{Old: o, New: n}, k, moved, key)
 		if k.Old < old.Len() {
-			items = append(items, item{old: k.Old, new: k.New})
+			items = append(items, Item{Old: k.Old, New: k.New})
 		}
 		o, n = k.Old+1, k.New+1
 	}
@@ -71,7 +71,7 @@ func movedItems(old, new []string, kept []align.Pair) moves {
 }
 
 // between adds what is between two kept items: from includes the first place, and to does not.
-func between(items []item, old, new property.Array, from, to align.Pair, moved moves, key string) []item {
+func between(items []Item, old, new property.Array, from, to align.Pair, moved moves, key string) []Item {
 	var gone, came []int
 	for i := from.Old; i < to.Old; i++ {
 		if !moved.fromOld[i] {
@@ -86,7 +86,7 @@ func between(items []item, old, new property.Array, from, to align.Pair, moved m
 	pairs := alike(old, new, gone, came, key)
 	removed := func(before int) {
 		for len(gone) > 0 && gone[0] < before {
-			items = append(items, item{old: gone[0], new: nowhere})
+			items = append(items, Item{Old: gone[0], New: Nowhere})
 			gone = gone[1:]
 		}
 	}
@@ -101,12 +101,12 @@ func between(items []item, old, new property.Array, from, to align.Pair, moved m
 		}
 		switch o, was := moved.toOld[i]; {
 		case was:
-			items = append(items, item{old: o, new: i, moved: true})
+			items = append(items, Item{Old: o, New: i, Moved: true})
 		case isPaired(pairs, i):
-			items = append(items, item{old: pairs[i], new: i})
+			items = append(items, Item{Old: pairs[i], New: i})
 			gone = gone[1:]
 		default:
-			items = append(items, item{old: nowhere, new: i})
+			items = append(items, Item{Old: Nowhere, New: i})
 		}
 	}
 	removed(to.Old)
@@ -209,7 +209,7 @@ func keyValues(a property.Array, key string) ([]string, bool) {
 		case v.IsString():
 			out[i] = v.AsString()
 		case v.IsNumber():
-			out[i] = formatNumber(v.AsNumber())
+			out[i] = strconv.FormatFloat(v.AsNumber(), 'g', -1, 64)
 		default:
 			return nil, false
 		}

@@ -1,0 +1,41 @@
+package diagram
+
+import "github.com/sluice-iac/sluice/urn"
+
+// Resource is a resource of a diagram that is made of what is known of an operation.
+type Resource struct {
+	URN, Parent  urn.URN
+	Dependencies []urn.URN
+	Component    bool
+	Protected    bool
+	Change       Change
+	Uncertain    bool
+	Trouble      string // what has gone wrong: "failed"; "" for nothing
+}
+
+// OfOperation returns the diagram of what an operation does, or would do.
+func OfOperation(project, stack string, rs []Resource) *Diagram {
+	b := newBuilder(project, stack)
+	b.Planned = true
+	for _, r := range rs {
+		if isHidden(r.URN) {
+			continue
+		}
+		b.of[r.URN] = b.add(Node{
+			URN: r.URN, Type: r.URN.Type(), Name: r.URN.Name(), Component: r.Component, Protected: r.Protected, Change: r.Change, Uncertain: r.Uncertain,
+			Trouble: r.Trouble,
+		}, &draft{parent: r.Parent, dependencies: r.Dependencies})
+	}
+	return b.build()
+}
+
+// Changed returns the part of the diagram that changes or is in trouble, with what is next to that.
+func (d *Diagram) Changed() *Diagram {
+	var start []int
+	for i, n := range d.Nodes {
+		if n.Change != "" || n.Trouble != "" {
+			start = append(start, i)
+		}
+	}
+	return d.near(start, 1)
+}

@@ -1,0 +1,36 @@
+package display
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// FailureText says why an operation has failed, for texts that are made when it is over. It is safe for concurrent use.
+type FailureText struct {
+	mu sync.Mutex
+	facts
+}
+
+// NewFailureText begins a text about an operation with these options.
+func NewFailureText(o Options) *FailureText {
+	o.Color, o.Diff, o.ShowFullOutput = false, false, false
+	return &FailureText{facts: newFacts(o)}
+}
+
+// Observe takes account of an event.
+func (f *FailureText) Observe(e stages.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.m.observe(e)
+}
+
+// Text returns the causes, what was not reached because of each, and what to do next; "" if nothing has failed.
+func (f *FailureText) Text(e Ending) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ending = e
+	text, _ := f.failureSection()
+	return strings.TrimSuffix(text, "\n")
+}

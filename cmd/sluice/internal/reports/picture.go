@@ -1,0 +1,113 @@
+package reports
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/diagram"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Bounds of the drawing of a report.
+const (
+	maxWhole  = 40               // resources that are all drawn; of more only what changes is, with what is next to it
+	maxBoxes  = 100              // resources are merged until there are no more
+	maxArrows = 600              // or until there are no more of these
+	maxLayout = 20 * time.Second // for what is laid out badly all the same
+)
+
+// picture is the drawn graph of what changes.
+type picture struct {
+	SVG   template.HTML // "" if there is none
+	Note  string        // what is left out or merged, or why there is no drawing
+	Heads []int         // the resource that each box is named after
+}
+
+// draw draws what changes and what depends on what. A report without a drawing is a report all the same.
+func (d *Document) draw(ctx context.Context) picture {
+	rs := make([]diagram.Resource, 0, len(d.Resources))
+	changes := false
+	for i := range d.Resources {
+		r := d.Resources[i].drawn()
+		changes = changes || (r.Change != "" || r.Trouble != "") && !r.URN.IsRootStack()
+		rs = append(rs, r)
+	}
+	if !changes {
+		return picture{}
+	}
+	whole := diagram.OfOperation(d.Operation.Project, d.Operation.Stack, rs)
+	shown, out := whole, picture{}
+	if len(whole.Nodes) > maxWhole {
+		shown = whole.Changed()
+	}
+	drawing := shown.Draw(diagram.Options{Expand: true, Limit: maxBoxes})
+	for limit := maxBoxes / 2; drawing.Arrows() > maxArrows && limit > 0; limit /= 2 {
+		drawing = shown.Draw(diagram.Options{Expand: true, Limit: limit})
+	}
+	out.Note = noteOf(whole, shown, drawing)
+	ctx, cancel := context.WithTimeout(ctx, maxLayout)
+	defer cancel()
+	svg, err := drawing.SVG(ctx)
+	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("laying it out takes more than %s", maxLayout)
+		}
+		out.Note = fmt.Sprintf("The graph is not drawn: %v.", err)
+		return out
+	}
+	out.SVG = inline(svg)
+	at := make(map[urn.URN]int, len(d.Resources))
+	for i := range d.Resources {
+		at[d.Resources[i].URN] = i
+	}
+	for _, n := range drawing.Heads() {
+		out.Heads = append(out.Heads, at[shown.Nodes[n].URN])
+	}
+	return out
+}
+
+// drawn is what a drawing shows of a resource.
+func (r *Resource) drawn() diagram.Resource {
+	out := diagram.Resource{
+		URN: r.URN, Parent: r.Parent, Dependencies: r.DependsOn, Component: r.Component, Protected: r.Protected, Uncertain: r.Certainty == Possible,
+	}
+	if r.Status != Unchanged {
+		out.Change = diagram.ChangeOf(string(r.Operation))
+	}
+	for _, t := range troubles {
+		if r.Status == t.status {
+			out.Trouble = t.text
+		}
+	}
+	return out
+}
+
+// noteOf says what a drawing does not show.
+func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
+	note := ""
+	if hidden := len(whole.Nodes) - len(shown.Nodes); hidden > 0 {
+		note = fmt.Sprintf("%s that neither change nor are next to a change are not drawn. ", plural(hidden, "resource", "resources"))
+	}
+	switch {
+	case drawing.Merged != "":
+		note += fmt.Sprintf("Resources of the same %s are one box.", drawing.Merged)
+	case drawing.Collapsed:
+		note += "A component is one box."
+	}
+	return note
+}
+
+// inline returns an image as a part of a page: without what declares it as a file.
+func inline(svg []byte) template.HTML {
+	if i := bytes.Index(svg, []byte("<svg")); i >= 0 {
+		svg = svg[i:]
+	}
+	for _, name := range []string{` xmlns="http://www.w3.org/2000/svg"`, ` xmlns:xlink="http://www.w3.org/1999/xlink"`} {
+		svg = bytes.Replace(svg, []byte(name), nil, 1)
+	}
+	return template.HTML(svg) //nolint:gosec // Graphviz has escaped what is in it
+}
