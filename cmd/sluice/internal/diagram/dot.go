@@ -24,7 +24,7 @@ func (d *Drawing) DOT() string {
 	}
 	fmt.Fprintf(&b, "digraph {\n")
 	fmt.Fprintf(&b, "  graph [rankdir=%s, ranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=13, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
-		rank, fontName, textColor, dotText(title))
+		rank, fontName, textColor, dotLines(title))
 	fmt.Fprintf(&b, "  node [shape=box, style=filled, fontname=%q, fontsize=11, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, textColor)
 	fmt.Fprintf(&b, "  edge [color=%q, arrowsize=0.6];\n", lineColor)
 	d.dotFrame(&b, none, "  ")
@@ -46,7 +46,7 @@ func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
 		}
 		fmt.Fprintf(b, "%ssubgraph cluster%d {\n", indent, i)
 		fmt.Fprintf(b, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=11;\n",
-			indent, dotText(f.title), dotText(f.tip), styles[f.change].border)
+			indent, dotLines(f.title), dotText(f.tip), styles[f.change].border)
 		d.dotFrame(b, i, indent+"  ")
 		fmt.Fprintf(b, "%s}\n", indent)
 	}

@@ -68,6 +68,11 @@ var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&am
 
 func dotText(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
 
+// dotLines is dotText for lines that begin at the left.
+func dotLines(s string) string {
+	return `"` + strings.ReplaceAll(dotEscapes.Replace(s+"\n"), `\n`, `\l`) + `"`
+}
+
 // mermaidEscapes escape what Mermaid reads as something else in a quoted label: HTML, Markdown and its own entities.
 var mermaidEscapes = strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", `\`, "#92;",
 	"*", "#42;", "_", "#95;", "\n", "<br/>")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -275,36 +277,100 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// opened is a page as a browser has it once its script has run.
-func opened(t *testing.T, html string) string {
+// opened is a page as a browser has it once its script has run, in a window of a width in pixels.
+func opened(t *testing.T, html string, width int, flags ...string) string {
 	t.Helper()
 	browser := chromium(t)
 	path := filepath.Join(t.TempDir(), "report.html")
 	require.NoError(t, os.WriteFile(path, []byte(html), 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
-		"--user-data-dir="+t.TempDir(), "--window-size=1200,900", "--dump-dom", "file://"+path)
+	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--user-data-dir=" + t.TempDir(),
+		fmt.Sprintf("--window-size=%d,900", width), "--dump-dom"}, flags...)
+	cmd := exec.CommandContext(ctx, browser, append(args, "file://"+path)...)
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	return string(out)
 }
 
 func TestABrowserShowsThePage(t *testing.T) {
-	dom := opened(t, page(t, built()))
+	dom := opened(t, page(t, built()), 1200)
 	for _, text := range []string{
 		`<bdi class="name">web</bdi>`, `class="row delete critical"`, // of the timeline
 		`error: no quota &lt;/script&gt;`, // the failure is open
 		"7 shown, 1 unchanged hidden",
+		"<h2>Why it failed</h2>",
 	} {
 		require.True(t, strings.Contains(dom, text), text)
 	}
 	require.False(t, strings.Contains(dom, "<script>alert"))
+	require.Equal(t, 7, strings.Count(dom, `class="node" style="cursor: pointer;"`), "the boxes of the drawing open resources")
+}
+
+// A page is as wide as its window, whatever is in it: what is wider scrolls in its own box.
+func TestNothingOfAPageIsCutOff(t *testing.T) {
+	for name, d := range map[string]*reports.Document{"5": built(), "100": large(100), "3000": large(3000)} {
+		html := strings.Replace(page(t, d), "</body>", `<script>document.title = "width " + document.documentElement.scrollWidth + " of " + document.documentElement.clientWidth</script></body>`, 1)
+		for _, width := range []int{500, 1300} {
+			for _, scheme := range []string{"light", "dark"} {
+				t.Run(fmt.Sprintf("%s resources, %d pixels, %s", name, width, scheme), func(t *testing.T) {
+					dom := opened(t, html, width, "--blink-settings=preferredColorScheme="+map[string]string{"dark": "0", "light": "1"}[scheme])
+					is := regexp.MustCompile(`<title>width (\d+) of (\d+)</title>`).FindStringSubmatch(dom)
+					require.Len(t, is, 3)
+					require.Equal(t, is[2], is[1])
+				})
+			}
+		}
+	}
+}
+
+func TestThereIsADrawingOfWhatChanges(t *testing.T) {
+	for n, says := range map[int]string{100: "", 1000: "Resources of the same type and component are one box.", 10_000: "A component is one box."} {
+		html := page(t, large(n))
+		require.Contains(t, html, "<svg")
+		require.LessOrEqual(t, strings.Count(html, `class="node"`), 100, n)
+		if says != "" {
+			require.Contains(t, html, says)
+		}
+	}
+	b := reports.NewBuilder(options())
+	for i := range 200 { // of which one changes, and one needs that
+		r := resource(fmt.Sprintf("r%d", i), nil)
+		if i == 7 {
+			r = resource("r7", nil, named("aws:s3/bucket:Bucket", "r6"))
+		}
+		op := stages.OpSame
+		if i == 6 {
+			op = stages.OpUpdate
+		}
+		b.Observe(stages.StepDone{Step: step(op, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	}
+	html := page(t, b.Document(display.Ending{}, start))
+	require.Equal(t, 2, strings.Count(html, `class="node"`))
+	require.Contains(t, html, "198 resources that neither change nor are next to a change are not drawn.")
+
+	b = reports.NewBuilder(options())
+	r := resource("calm", nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpSame, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	require.NotContains(t, page(t, b.Document(display.Ending{}, start)), "<svg", "nothing changes")
+}
+
+func TestADenseGraphIsDrawnAllTheSame(t *testing.T) {
+	b := reports.NewBuilder(options())
+	var before []urn.URN
+	for i := range 120 {
+		r := resource(fmt.Sprintf("r%d", i), map[string]any{"i": float64(i)}, before...)
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
+		before = append(before, r.URN)
+	}
+	html := page(t, b.Document(display.Ending{}, start))
+	require.Contains(t, html, "<svg")
+	require.LessOrEqual(t, strings.Count(html, `class="edge"`), 600)
 }
 
 func TestABrowserDrawsTheRowsInSight(t *testing.T) {
 	html := page(t, large(10_000))
-	dom := opened(t, html)
+	dom := opened(t, html, 1200)
 	shown := regexp.MustCompile(`role="status">([^<]*)<`).FindStringSubmatch(dom)
 	require.Len(t, shown, 2)
 	require.Equal(t, "8,101 shown, 2,000 unchanged hidden", shown[1])
