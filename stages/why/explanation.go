@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
@@ -68,7 +69,7 @@ func rank(op stages.Op) int {
 }
 
 // Renames returns the deletes and creates of a preview that look like one resource which the program has given another name, in the order
-// of their new names.
+// of their new names, what contains others first.
 func (l *Log) Renames() []renames.Rename {
 	var out []renames.Rename
 	for _, d := range l.Decisions {
@@ -76,6 +77,8 @@ func (l *Log) Renames() []renames.Rename {
 			out = append(out, *d.Rename)
 		}
 	}
+	depth := func(r renames.Rename) int { return strings.Count(string(r.To.QualifiedType()), "$") }
+	slices.SortStableFunc(out, func(a, b renames.Rename) int { return cmp.Compare(depth(a), depth(b)) })
 	return out
 }
 
