@@ -155,17 +155,17 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 // it registers the outputs, which it returns.
 func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner) (map[string]property.Value, error) {
 	evaluator := e.evaluator.Checked(owner, r.Functions)
+	file := &places.File{Name: e.program.fileName(e.loaded.file.Name), Scope: e.scope}
 	declarer := declare.New(r.Template, declare.Inputs{
 		Evaluator: evaluator, Resources: e.resources, Monitor: e.monitor, Report: e.report, Types: r.Types, Owner: owner,
+		Declared: func(u urn.URN, r *ast.Resource) { e.program.places.Add(u, r, file) },
 	})
-	file := &places.File{Name: e.program.fileName(e.loaded.file.Name), Scope: e.scope}
 	err := inOrder(ctx, r.Nodes, func(n *bind.Node) {
 		switch {
 		case e.monitor.IsOver():
 		case n.Resource != nil:
 			if made, err := declarer.Declare(n); err == nil {
 				e.names.SetResource(n, made)
-				e.program.places.Add(made.URN, n.Resource, file)
 			}
 		default:
 			if v, err := evaluator.Eval(n.Variable.Value); err == nil {

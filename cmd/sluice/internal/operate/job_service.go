@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -63,23 +64,35 @@ func (p *jobPage) learn(s stages.StepInfo) {
 
 // annotate marks messages at lines of the program. Errors are marked in any case, for the page of the job.
 func (p *jobPage) annotate(out io.Writer, e display.Ending) {
+	decided := declaredAt(e.Log)
 	for _, d := range p.marks {
 		if d.URN == "" && strings.TrimSpace(d.Message) == e.Failed+" failed" {
 			continue
 		}
-		if a, found := p.mark(d); found || !a.Warning {
+		if a, found := p.mark(d, decided); found || !a.Warning {
 			p.service.Annotate(out, a)
 		}
 	}
 }
 
-// mark returns the annotation of a message, and reports whether its place is known.
-func (p *jobPage) mark(d stages.Diagnostic) (a ciservice.Annotation, found bool) {
+// declaredAt returns where the program declares resources, as explanations have it. States do not have the places of YAML programs.
+func declaredAt(log *why.Log) map[urn.URN]string {
+	out := map[urn.URN]string{}
+	if log != nil {
+		for _, d := range log.Decisions {
+			out[d.URN] = d.Position
+		}
+	}
+	return out
+}
+
+// mark returns the annotation of a message, and reports whether its place is known. decided are the places of resources, "Pulumi.yaml:14".
+func (p *jobPage) mark(d stages.Diagnostic, decided map[urn.URN]string) (a ciservice.Annotation, found bool) {
 	a = ciservice.Annotation{Warning: d.Severity == stages.Warning, Title: "sluice", Message: display.Clean(d.Message)}
 	if d.URN != "" {
 		a.Title = string(d.URN.Type().Short()) + " " + d.URN.Name()
 	}
-	if file, line, column, ok := p.place(d); ok {
+	if file, line, column, ok := p.place(d, decided); ok {
 		a.File, a.Line, a.Column = file, line, column
 		return a, true
 	}
@@ -90,20 +103,32 @@ func (p *jobPage) mark(d stages.Diagnostic) (a ciservice.Annotation, found bool)
 var said = regexp.MustCompile(`^([^\s:][^:\n]*):(\d+)(?::(\d+))?: `)
 
 // place returns where the program says what a message is about.
-func (p *jobPage) place(d stages.Diagnostic) (file string, line, column int, found bool) {
-	if m := said.FindStringSubmatch(d.Message); m != nil {
-		file := m[1]
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(p.root, file)
-		}
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			line, _ := strconv.Atoi(m[2])
-			column, _ := strconv.Atoi(m[3])
-			return file, line, column, true
-		}
+func (p *jobPage) place(d stages.Diagnostic, decided map[urn.URN]string) (file string, line, column int, found bool) {
+	if file, line, column, found = p.written(d.Message); found {
+		return file, line, column, true
 	}
-	name, line, column, found := position(p.positions[d.URN])
-	return filepath.Join(p.root, filepath.FromSlash(name)), line, column, found
+	if name, line, column, found := position(p.positions[d.URN]); found {
+		return filepath.Join(p.root, filepath.FromSlash(name)), line, column, true
+	}
+	return p.written(decided[d.URN] + ": ")
+}
+
+// written returns the place in a file that a text begins with, if there is such a file.
+func (p *jobPage) written(text string) (file string, line, column int, found bool) {
+	m := said.FindStringSubmatch(text)
+	if m == nil {
+		return "", 0, 0, false
+	}
+	file = m[1]
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.root, file)
+	}
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return "", 0, 0, false
+	}
+	line, _ = strconv.Atoi(m[2])
+	column, _ = strconv.Atoi(m[3])
+	return file, line, column, true
 }
 
 // position reads a recorded source position, "project:///src/index.ts#14,3".

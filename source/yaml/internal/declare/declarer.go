@@ -26,6 +26,8 @@ type Inputs struct {
 	Report    *syntax.Report
 	Types     map[*bind.Node]check.Type
 	Owner     eval.Owner
+	// Declared is told of each resource before it is registered or read, so that its place is known if that fails.
+	Declared func(urn.URN, *ast.Resource)
 }
 
 // New returns a declarer for the resources of a template.
@@ -67,10 +69,11 @@ func (d *Declarer) Declare(n *bind.Node) (*eval.Resource, error) {
 			failed = err
 		}
 	}
-	switch {
-	case failed != nil:
+	if failed != nil {
 		return nil, failed
-	case isRead:
+	}
+	d.Declared(one.request.Parent.Child(one.request.Type, one.request.Name), n.Resource)
+	if isRead {
 		return one.read(id)
 	}
 	return one.register()
