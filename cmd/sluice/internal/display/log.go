@@ -36,6 +36,9 @@ func (l *Log) Observe(e stages.Event) {
 	defer l.mu.Unlock()
 	if e, begins := e.(stages.StepStarted); begins {
 		l.overtake(e.Step)
+		if l.p.shows(e.Step) {
+			l.rows.expect(l.p, e.Step)
+		}
 	}
 	took := l.m.observe(e)
 	if text, said := l.line(e); said {
@@ -87,7 +90,7 @@ func (l *Log) finish() {
 // flush writes the rows whose turn it is.
 func (l *Log) flush(end bool) {
 	for _, rows := range l.rows.ready(l.p.Now(), end) {
-		for _, text := range l.p.portion(rows, l.rows.widths) {
+		for _, text := range l.p.portion(rows, &l.rows.widths) {
 			l.write(text)
 		}
 		for _, r := range rows {

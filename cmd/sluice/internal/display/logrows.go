@@ -27,7 +27,7 @@ type logRows struct {
 	places  map[place]int // the cell of each row that is expected
 	cells   []logCell
 	next    int      // the first cell that is not written
-	widths  columns  // of what is expected
+	widths  columns  // of what is expected, and of what has been written
 	others  []logRow // what nobody has foreseen
 	since   time.Time
 	foresee bool
@@ -63,6 +63,13 @@ func newLogRows(p stepPrinter, f *Forecast) logRows {
 		l.cells[len(l.cells)-1].open++
 	}
 	return l
+}
+
+// expect makes room for a row that nobody has foreseen, so that those that are written before it are as wide.
+func (l *logRows) expect(p stepPrinter, s stages.StepInfo) {
+	if !l.foresee {
+		l.widths.fit(p, s.URN, cleanLine(s.URN.Name()))
+	}
 }
 
 // end takes a row, and closes its place.
@@ -109,8 +116,8 @@ func (l *logRows) ready(now time.Time, end bool) [][]logRow {
 	return out
 }
 
-// portion returns the lines of rows that are written together.
-func (p stepPrinter) portion(rows []logRow, widths columns) []string {
+// portion returns the lines of rows that are written together. They are as wide as those before them, or wider.
+func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
 	slices.SortStableFunc(rows, func(a, b logRow) int {
 		return cmp.Or(compareBools(stages.Removes(a.step.Op), stages.Removes(b.step.Op)),
 			natural.Compare(shortType(a.step.URN.Type()), shortType(b.step.URN.Type())), natural.Compare(a.step.URN.Name(), b.step.URN.Name()),
@@ -135,7 +142,7 @@ func (p stepPrinter) portion(rows []logRow, widths columns) []string {
 		if len(g) > 1 {
 			said = p.fate(first.step, 0) + p.tookOf(g)
 		}
-		out = append(out, p.alignedRow(first.step, names[i], said, widths))
+		out = append(out, p.alignedRow(first.step, names[i], said, *widths))
 	}
 	return out
 }

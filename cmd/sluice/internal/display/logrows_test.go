@@ -127,6 +127,20 @@ func TestWithoutAForecastRowsOfASecondAreWrittenTogether(t *testing.T) {
 	require.Equal(t, "T\n +  pkg:mod:Thing a created\n +  pkg:mod:Thing b created\n", out.String())
 }
 
+func TestRowsOfALogWithoutAForecastAreAsWideAsThoseBeforeThem(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
+	long := step(stages.OpCreate, "a-long-name", nil, values{})
+	l.Observe(stages.StepStarted{Step: long, At: c.now})
+	for _, s := range []stages.StepInfo{step(stages.OpCreate, "a", nil, values{}), long, step(stages.OpCreate, "b", nil, values{})} {
+		l.Observe(stages.StepDone{Step: s, At: c.now})
+		c.after(page)
+		l.Tick()
+	}
+	require.Equal(t, "T\n +  pkg:mod:Thing a           created\n +  pkg:mod:Thing a-long-name created (1s)\n +  pkg:mod:Thing b           created\n", out.String())
+}
+
 func TestWhatIsLeftOfAReplacementThatFailsIsTold(t *testing.T) {
 	old, new := values{"region": property.String("eu")}, values{"region": property.String("us")}
 	c := newClock()
