@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,6 +29,7 @@ import (
 // traceEvent is an event of the Trace Event Format.
 type traceEvent struct {
 	Name  string
+	Cat   string
 	Ph    string
 	TS    float64
 	Dur   float64
@@ -88,14 +90,16 @@ func readTrace(t *testing.T, path string) *traceFile {
 	for at, all := range f.slices {
 		require.NotEmpty(t, f.names[at], "a track has a name")
 		sort.Slice(all, func(i, j int) bool { return all[i].TS < all[j].TS })
-		for i := 1; i < len(all); i++ { // times are in floating point
-			require.LessOrEqual(t, all[i-1].TS+all[i-1].Dur, all[i].TS+0.01, "%s: %s and %s overlap", f.names[at], all[i-1].Name, all[i].Name)
+		for i := 1; i < len(all); i++ { // viewers drop what overlaps; times are in floating point, and exact to the nanosecond
+			require.LessOrEqual(t, math.Round(1000*(all[i-1].TS+all[i-1].Dur)), math.Round(1000*all[i].TS), "%s: %s and %s overlap", f.names[at], all[i-1].Name, all[i].Name)
 		}
 	}
 	for id, a := range f.arrows {
 		require.Equal(t, "s", a[0].Ph, "arrow %d begins", id)
 		require.Equal(t, "f", a[1].Ph, "arrow %d ends", id)
 		require.Equal(t, "e", a[1].BP)
+		require.Equal(t, a[0].Name+a[0].Cat, a[1].Name+a[1].Cat, "arrow %d is bound by its name and category", id)
+		require.NotEmpty(t, a[0].Cat)
 		require.LessOrEqual(t, a[0].TS, a[1].TS+0.01)
 		require.NotEmpty(t, f.at(a[0]), "arrow %d begins in a slice", id)
 		require.NotEmpty(t, f.at(a[1]), "arrow %d ends in a slice", id)

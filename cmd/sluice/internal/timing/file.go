@@ -175,15 +175,15 @@ func (f *File) process(name string) *process {
 	return p
 }
 
-// track takes a free track of a kind.
-func (f *File) track(in, kind string) slice {
+// track takes a track of a kind that is free from a time on.
+func (f *File) track(in, kind string, start int64) slice {
 	p := f.process(in)
 	g := p.threads[kind]
 	if g == nil {
 		g = &group{}
 		p.threads[kind] = g
 	}
-	n := g.take()
+	n := g.take(start)
 	if n == len(g.first) {
 		p.tracks++
 		g.first = append(g.first, p.tracks)
@@ -194,7 +194,7 @@ func (f *File) track(in, kind string) slice {
 		f.emit(event{Name: "thread_name", Phase: "M", Process: p.id, Thread: p.tracks, Args: map[string]any{"name": name}})
 		f.emit(event{Name: "thread_sort_index", Phase: "M", Process: p.id, Thread: p.tracks, Args: map[string]any{"sort_index": p.tracks}})
 	}
-	return slice{pid: p.id, tid: g.first[n], of: g, lane: n}
+	return slice{pid: p.id, tid: g.first[n], of: g, lane: n, start: start}
 }
 
 // The names of tracks.
@@ -209,17 +209,17 @@ const (
 func (f *File) place(s *span) (slice, bool) {
 	switch s.kind {
 	case kindCommand, kindOperation:
-		return f.track(engineProcess, s.name), true
+		return f.track(engineProcess, s.name, f.at(s.start)), true
 	case kindPhase, kindOther:
-		return f.track(engineProcess, "phases"), true
+		return f.track(engineProcess, "phases", f.at(s.start)), true
 	case kindProgram:
-		return f.track(engineProcess, "program"), true
+		return f.track(engineProcess, "program", f.at(s.start)), true
 	case kindPlugin:
-		return f.track(engineProcess, "starts of plugins"), true
+		return f.track(engineProcess, "starts of plugins", f.at(s.start)), true
 	case kindStep:
-		return f.track(workerProcess, workerTrack), true
+		return f.track(workerProcess, workerTrack, f.at(s.start)), true
 	case kindCall:
-		return f.track("provider "+s.provides(), callTrack), true
+		return f.track("provider "+s.provides(), callTrack, f.at(s.start)), true
 	}
 	return slice{}, false
 }
@@ -229,7 +229,6 @@ func (f *File) began(s *span) {
 		f.origin = s.start
 	}
 	if at, drawn := f.place(s); drawn {
-		at.start = f.at(s.start)
 		f.under[s.id], f.open[s] = at, true
 		f.drawArrows(s, at)
 	}
@@ -244,8 +243,8 @@ func (f *File) ended(s *span) {
 	}
 	delete(f.under, s.id)
 	delete(f.open, s)
-	at.of.free(at.lane)
 	at.end = max(f.at(s.end), at.start+1)
+	at.of.free(at.lane, at.end)
 	f.emit(event{
 		Name: s.title(), Category: s.category(), Phase: "X", At: micros(at.start), Duration: micros(at.end - at.start),
 		Process: at.pid, Thread: at.tid, Args: s.arguments(),

@@ -223,9 +223,9 @@ func TestATraceThatCannotBeWrittenSaysSoAtTheEnd(t *testing.T) {
 
 func TestSpansThatFollowEachOtherShareATrack(t *testing.T) {
 	var l lanes
-	require.Equal(t, []int{0, 1}, []int{l.take(), l.take()})
-	l.free(0)
-	require.Equal(t, []int{0, 2}, []int{l.take(), l.take()})
+	require.Equal(t, []int{0, 1}, []int{l.take(0), l.take(0)})
+	l.free(0, 5)
+	require.Equal(t, []int{2, 0}, []int{l.take(4), l.take(5)}, "a span that began before the end of another one has a lane of its own")
 }
 
 func TestIntervalsThatOverlapCountOnce(t *testing.T) {
