@@ -45,7 +45,7 @@ func (m *markdown) text() string {
 	b.WriteString(m.part(m.messages(), m.left/3))
 	causes := m.part(m.rootCauses(), m.left/3) + m.part(m.renames(), m.left/3)
 	resources := m.resources()
-	tail := m.part(m.policies(), m.left) + m.part(m.outputs(), m.left)
+	tail := m.part(m.policies(), m.left) + m.part(m.outputs(), m.left) + m.part(m.criticalPath(), m.left)
 	b.WriteString(resources)
 	b.WriteString(causes)
 	b.WriteString(tail)
@@ -162,12 +162,50 @@ func (m *markdown) messages() string {
 	return fenced("", cutLines(lines, maxDetail))
 }
 
-// resources writes what changes: first as many lines as have room, then the details of as many of these as have room.
+// minAlike is how many resources share a row if they differ in nothing but their names.
+const minAlike = 11
+
+// entry is a row of the list of what changes.
+type entry struct {
+	resources []*Resource
+	folded    string // with the details, "" if there are none
+}
+
+// entries are the rows of what changes, most dangerous first. Resources without details share a row if they are many, and alike.
+func (m *markdown) entries() []*entry {
+	var out []*entry
+	alike := map[string]*entry{}
+	for _, r := range m.d.byDanger() {
+		e := &entry{resources: []*Resource{r}, folded: m.folded(r)}
+		if e.folded == "" {
+			look := m.d.fate(r) + "\x00" + string(r.Type) + "\x00" + r.why()
+			if first := alike[look]; first != nil {
+				first.resources = append(first.resources, r)
+				continue
+			}
+			alike[look] = e
+		}
+		out = append(out, e)
+	}
+	var apart []*entry
+	for _, e := range out {
+		if len(e.resources) >= minAlike {
+			apart = append(apart, e)
+			continue
+		}
+		for _, r := range e.resources {
+			apart = append(apart, &entry{[]*Resource{r}, e.folded})
+		}
+	}
+	return apart
+}
+
+// resources writes what changes: first as many rows as have room, then the details of as many of these as have room.
 func (m *markdown) resources() string {
-	all := m.d.byDanger()
+	all := m.entries()
 	rows := make([]string, 0, len(all))
-	for _, r := range all {
-		row := m.row(r)
+	for _, e := range all {
+		row := m.row(e)
 		if len(row)+2 > m.left {
 			break
 		}
@@ -175,13 +213,17 @@ func (m *markdown) resources() string {
 		rows = append(rows, row)
 	}
 	for i := range rows {
-		if folded := m.folded(all[i]); folded != "" && len(folded)-len(rows[i]) <= m.left {
+		if folded := all[i].folded; folded != "" && len(folded)-len(rows[i]) <= m.left {
 			m.left -= len(folded) - len(rows[i])
 			rows[i] = folded
 		}
 	}
 	out := strings.Join(rows, "")
-	if rest := all[len(rows):]; len(rest) > 0 {
+	var rest []*Resource
+	for _, e := range all[len(rows):] {
+		rest = append(rest, e.resources...)
+	}
+	if len(rest) > 0 {
 		out += "\n" + m.counted(rest)
 	}
 	if out != "" {
@@ -190,9 +232,18 @@ func (m *markdown) resources() string {
 	return out
 }
 
-// row is a resource on one line.
-func (m *markdown) row(r *Resource) string {
-	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(m.d.fate(r))), code(short(display.ShortType(r.Type))), code(short(display.CleanLine(r.Name))))
+// row writes resources on one line.
+func (m *markdown) row(e *entry) string {
+	r := e.resources[0]
+	name := code(short(display.CleanLine(r.Name)))
+	if n := len(e.resources); n > 1 {
+		names := make([]string, 0, 3)
+		for _, one := range e.resources[:cap(names)] {
+			names = append(names, code(short(display.CleanLine(one.Name))))
+		}
+		name = "× " + thousands(n) + " (" + strings.Join(names, ", ") + ", …)"
+	}
+	text := fmt.Sprintf("- **%s** %s %s", markdownText(short(m.d.fate(r))), code(short(display.ShortType(r.Type))), name)
 	if why := r.why(); why != "" {
 		text += " " + markdownText(cutText(why, maxLine))
 	}
@@ -297,6 +348,26 @@ func (m *markdown) outputs() string {
 		return ""
 	}
 	return "<details><summary>Outputs</summary>\n\n" + fenced("diff", cutLines(lines, maxDetail)) + "</details>\n"
+}
+
+// maxSteps is how many steps of the critical path are written: the last ones.
+const maxSteps = 30
+
+// criticalPath is the chain of steps that ended last.
+func (m *markdown) criticalPath() string {
+	all := m.d.CriticalPath
+	if len(all) < 2 {
+		return ""
+	}
+	out := fmt.Sprintf("<details><summary>Critical path: %s</summary>\n\n", plural(len(all), "step", "steps"))
+	if more := len(all) - maxSteps; more > 0 {
+		out += "- " + thousands(more) + " before\n"
+		all = all[more:]
+	}
+	for _, s := range all {
+		out += fmt.Sprintf("- %s %s: %s, after waiting %s\n", display.Doing(s.Operation), code(short(subject(s.URN))), ofSeconds(s.Seconds), ofSeconds(s.Waited))
+	}
+	return out + "\n</details>\n"
 }
 
 // cutLines returns the first lines that have room, each without what nobody reads to its end.
