@@ -140,7 +140,7 @@ func (m *eventMetadata) state(ctx context.Context, s *eventState) (*state.Resour
 	r := &state.Resource{
 		Type: urn.Type(s.Type), URN: urn.URN(s.URN), Custom: s.Custom, Delete: s.Delete, ID: s.ID, Parent: urn.URN(s.Parent), Protect: s.Protect,
 		Taint: s.Taint, External: s.External, RetainOnDelete: s.RetainOnDelete, Provider: s.Provider, InitErrors: s.InitErrors,
-		HideDiff: s.HideDiffs, Dependencies: m.Dependencies, SourcePosition: m.SourcePosition,
+		HideDiff: s.HideDiffs, Dependencies: m.Dependencies, PropertyDependencies: m.PropertyDependencies, SourcePosition: m.SourcePosition,
 	}
 	var err error
 	if r.Inputs, err = loggedMap(ctx, s.Inputs); err != nil {

@@ -180,9 +180,10 @@ type eventExtensions struct {
 	// Possible says why the change is only possible.
 	Possible *stages.Possibility `json:"possible,omitempty"`
 	At       time.Time           `json:"at,omitzero"` // when it began or ended
-	// Dependencies are what the resource depends on, directly.
-	Dependencies   []urn.URN `json:"dependencies,omitempty"`
-	SourcePosition string    `json:"sourcePosition,omitempty"` // where the program declares the resource
+	// Dependencies are what the resource depends on, directly, and PropertyDependencies by which of its inputs.
+	Dependencies         []urn.URN            `json:"dependencies,omitempty"`
+	PropertyDependencies map[string][]urn.URN `json:"propertyDependencies,omitempty"`
+	SourcePosition       string               `json:"sourcePosition,omitempty"` // where the program declares the resource
 }
 
 // eventReason is a reason as data.
@@ -200,6 +201,15 @@ func newEventExtensions(s stages.StepInfo, at time.Time) eventExtensions {
 	}
 	if r := cmp.Or(s.New, s.Old); r != nil {
 		out.Dependencies, out.SourcePosition = r.Dependencies, r.SourcePosition
+		for name, on := range r.PropertyDependencies {
+			if len(on) == 0 {
+				continue
+			}
+			if out.PropertyDependencies == nil {
+				out.PropertyDependencies = map[string][]urn.URN{}
+			}
+			out.PropertyDependencies[name] = on
+		}
 	}
 	return out
 }

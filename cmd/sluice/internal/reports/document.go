@@ -42,7 +42,8 @@ type Document struct {
 
 // Operation says what the report is of.
 type Operation struct {
-	// Kind is "update", "destroy", "refresh", "import" or "recovery"; for a preview what was previewed.
+	// Kind is "update", "destroy", "refresh", "import" or "recovery"; for a preview what was previewed, "" if
+	// that is not known.
 	Kind    string `json:"kind"`
 	Preview bool   `json:"preview"`
 	Project string `json:"project,omitempty"`
@@ -134,7 +135,10 @@ type Resource struct {
 	Certainty Certainty `json:"certainty,omitempty"`
 	// Component is true for a resource that only groups others.
 	Component bool `json:"component,omitempty"`
+	// Protected is true for a resource that is protected against being deleted.
 	Protected bool `json:"protected,omitempty"`
+	// DeleteFirst is true for a replacement that deletes the old object before there is a new one.
+	DeleteFirst bool `json:"deleteFirst,omitempty"`
 	// ID is what the provider calls it.
 	ID string `json:"id,omitempty"`
 	// Position is where the program declares the resource: "index.ts:14".

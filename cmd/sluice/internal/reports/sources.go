@@ -28,7 +28,9 @@ func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 		}
 		switch e := e.Event.(type) {
 		case stages.Prelude:
-			o.Kind = e.Operation
+			if o.Kind = e.Operation; o.Kind == "preview" { // a log does not say of what
+				o.Kind = ""
+			}
 			b.preview = b.preview || e.IsPreview
 		case stages.StepStarted:
 			b.learn(e.Step.URN, e.Planning)

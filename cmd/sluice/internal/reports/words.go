@@ -15,11 +15,11 @@ import (
 
 // title says what the report is of: "Preview of update of shop/dev: succeeded".
 func (d *Document) title() string {
-	what := d.Operation.Kind
-	if what == "" {
-		what = "operation"
-	}
-	if d.Operation.Preview {
+	what := cmp.Or(d.Operation.Kind, "operation")
+	switch {
+	case d.Operation.Preview && d.Operation.Kind == "":
+		what = "preview"
+	case d.Operation.Preview:
 		what = "preview of " + what
 	}
 	if d.Operation.Stack != "" {
@@ -44,8 +44,22 @@ func took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// fate says what has become of a resource: "created", "to be created", "creating failed".
+// fate says what has become of a resource: "created", "create", "creating failed"; and what makes that dangerous: "delete, protected".
 func (d *Document) fate(r *Resource) string {
+	text := d.become(r)
+	if r.Status == Unchanged {
+		return text
+	}
+	if r.DeleteFirst {
+		text += ", deleted first"
+	}
+	if r.Protected {
+		text += ", protected"
+	}
+	return text
+}
+
+func (d *Document) become(r *Resource) string {
 	switch r.Status {
 	case Failing:
 		if r.Operation == stages.OpSame {

@@ -151,6 +151,7 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	if d != nil {
 		reason = stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
 		out.Causes, out.Roots = d.Causes, d.Roots
+		r.DeleteFirst, r.Protected = d.Op == stages.OpReplace && d.DeleteFirst, r.Protected || d.Protected
 		r.Position = cmp.Or(d.Position, r.Position)
 		switch d.Fate {
 		case stages.FateSkipped:
