@@ -36,7 +36,7 @@ func (l *Log) Observe(e stages.Event) {
 	defer l.mu.Unlock()
 	if e, begins := e.(stages.StepStarted); begins {
 		l.overtake(e.Step)
-		if l.p.shows(e.Step) {
+		if l.p.shows(e.Step) && e.Step.Op != stages.OpRefresh { // most refreshes have no row
 			l.rows.expect(l.p, e.Step)
 		}
 	}
