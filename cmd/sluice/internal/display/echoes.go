@@ -35,25 +35,59 @@ func withoutEchoes(list []message, notes []string) ([]message, []string) {
 	return kept, notes
 }
 
+// WithoutEchoes leaves out of what a process has printed what SDKs say of the end of a run that has failed for another reason.
+func WithoutEchoes(text string) string {
+	lines := strings.Split(text, "\n")
+	var kept []string
+	for i := 0; i < len(lines); {
+		n, _ := echoIn(lines[i:])
+		i += n
+		if n == 0 {
+			kept = append(kept, lines[i])
+			i++
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
 // echo returns the number of messages at the beginning of a list that say only that the run has stopped.
 func echo(list []message) int {
-	if !isOutput(list[0]) || !strings.HasPrefix(list[0].Message, echoBegins) {
-		return 0
-	}
-	about := false
-	for i, d := range list[:min(len(list), 100)] {
+	var lines []string
+	for _, d := range list[:min(len(list), maxEcho)] {
 		if !isOutput(d) {
-			return 0
+			break
 		}
-		about = about || slices.ContainsFunc(echoReports[:], func(text string) bool { return strings.Contains(d.Message, text) })
-		if strings.HasPrefix(strings.TrimSpace(d.Message), echoEnds) {
-			if !about {
-				return 0
-			}
-			return i + 1
-		}
+		lines = append(lines, d.Message)
+	}
+	if n, whole := echoIn(lines); whole {
+		return n
 	}
 	return 0
+}
+
+// maxEcho is how many lines an echo has at most.
+const maxEcho = 100
+
+// echoIn returns the number of lines at the beginning that say only that the run has stopped, and whether they are all that there is to an echo: what was
+// printed may have been cut.
+func echoIn(lines []string) (n int, whole bool) {
+	if len(lines) == 0 || !strings.HasPrefix(lines[0], echoBegins) {
+		return 0, false
+	}
+	about := false
+	for i, text := range lines[:min(len(lines), maxEcho)] {
+		about = about || slices.ContainsFunc(echoReports[:], func(report string) bool { return strings.Contains(text, report) })
+		if strings.HasPrefix(strings.TrimSpace(text), echoEnds) {
+			if !about {
+				return 0, false
+			}
+			return i + 1, true
+		}
+	}
+	if about && len(lines) < maxEcho {
+		return len(lines), false
+	}
+	return 0, false
 }
 
 // isOutput reports whether a message is a line that a process has printed.

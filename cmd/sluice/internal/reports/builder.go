@@ -178,7 +178,7 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 		e.Failed = cmp.Or(e.Failed, d.Operation.Kind)
 		d.Failure = b.text(b.failure.Text(e))
 	}
-	d.Messages = slices.Clone(b.messages[""])
+	d.Messages = b.said(d.Failure != "")
 	w := writer{Builder: b, decided: decisionsOf(log), d: d}
 	w.resources()
 	w.counts()
@@ -191,6 +191,20 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 		w.omitted().Messages = b.unsaid
 	}
 	return d
+}
+
+// said returns the messages about no resource. Of an operation that has failed it leaves out what SDKs say of that.
+func (b *Builder) said(failed bool) []Message {
+	all := slices.Clone(b.messages[""])
+	if !failed {
+		return all
+	}
+	for i, m := range all {
+		if m.Severity == stages.Info.String() || m.Severity == stages.InfoErr.String() {
+			all[i].Text = strings.TrimSpace(display.WithoutEchoes(m.Text))
+		}
+	}
+	return slices.DeleteFunc(all, func(m Message) bool { return m.Text == "" })
 }
 
 // seen returns what events say of what was decided. They do not say which settings have changed.

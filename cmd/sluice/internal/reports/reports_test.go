@@ -94,6 +94,22 @@ func TestMarkdownHasAtMostSoManyBytesAndEndsWhatItBegins(t *testing.T) {
 	require.NotContains(t, markdown(t, small, 65_000), "that have no room here: ")
 }
 
+func TestWhatSDKsSayOfAFailureIsLeftOut(t *testing.T) {
+	b := reports.NewBuilder(options())
+	say := func(text string) {
+		b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.InfoErr, Message: text, StreamID: 1}})
+	}
+	for _, text := range []string{
+		"before", "failed to deliver log message.", "original message: Error: 14 UNAVAILABLE: resource monitor shut down while waiting", "    at x", "message severity: error", "after",
+	} {
+		say(text + "\n")
+	}
+	said := func() string { return b.Document(display.Ending{}, start).Messages[0].Text }
+	require.Contains(t, said(), "resource monitor shut down")
+	b.Fail("no quota")
+	require.Equal(t, "before\nafter", said())
+}
+
 func TestResourcesThatDifferOnlyInTheirNamesShareARow(t *testing.T) {
 	log := &why.Log{About: why.About{Operation: "update", Project: "shop", Stack: "dev", Result: stages.Succeeded}}
 	for i := range 1000 {
