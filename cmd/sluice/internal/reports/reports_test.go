@@ -199,6 +199,25 @@ func TestAnEventLogHasTheSameReport(t *testing.T) {
 	require.ErrorContains(t, err, "line 1 of the event log")
 }
 
+// A log may come from anywhere.
+func TestLogsMayLackStates(t *testing.T) {
+	for _, kind := range []stages.ReasonKind{
+		stages.ReasonInputs, stages.ReasonDrift, stages.ReasonProviderSaysSo, stages.ReasonOptions, stages.ReasonDependency, stages.ReasonProviderChanged,
+		stages.ReasonTrigger, stages.ReasonReplaceWith, stages.ReasonNew, stages.ReasonReplaceOnChanges, stages.ReasonView,
+	} {
+		for _, states := range []string{``, `,"old":{"urn":"u","custom":true}`, `,"new":{"urn":"u","custom":true}`} {
+			for _, op := range []stages.Op{stages.OpCreate, stages.OpUpdate, stages.OpReplace, stages.OpDelete, stages.OpRefresh} {
+				line := fmt.Sprintf(`{"sequence":0,"timestamp":1,"resOutputsEvent":{"metadata":{"op":%q,"urn":"urn:pulumi:dev::shop::t:m:T::a","type":"t:m:T","why":{"kind":%q,"properties":["p[0].q"],"cause":"x"}%s}}}`,
+					op, kind, states)
+				d, err := reports.ReadEventLog(t.Context(), strings.NewReader(line+"\n"))
+				require.NoError(t, err)
+				require.Len(t, d.Resources, 1, line)
+				require.NotEmpty(t, markdown(t, d, reports.DefaultMarkdownLimit))
+			}
+		}
+	}
+}
+
 func asJSON(t *testing.T, d *reports.Document) string {
 	t.Helper()
 	var b strings.Builder
