@@ -42,6 +42,16 @@ func (p Package) IsLocal(directory string) (path string, is bool) {
 	return localPath(directory, p.Source)
 }
 
+// Repository returns the download URL and the version of the plugin of a package that is in a git repository. The error is
+// [plugin.ErrNoGitSource] for others.
+func (p Package) Repository() (downloadURL, version string, err error) {
+	downloadURL, version, err = plugin.ParsePackageSource(p.Source)
+	if err == nil && version == "" && p.Version != "" {
+		return plugin.ParsePackageSource(p.String())
+	}
+	return downloadURL, version, err
+}
+
 // packages reads what the file says about packages.
 func (r *projectReader) packages() []Package {
 	entries := r.mapping(r.doc.root(), "packages")
@@ -300,7 +310,11 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 
 // gitPackage adds a package whose source is a git repository; other sources are left out.
 func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
-	server, version, err := plugin.ParsePackageSource(source)
+	p := Package{Source: source}
+	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode {
+		p.Version = strings.TrimPrefix(r.text(resolve(n), "version", ""), "v")
+	}
+	server, version, err := p.Repository()
 	if errors.Is(err, plugin.ErrNoGitSource) {
 		return
 	}
@@ -310,9 +324,6 @@ func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
 	if err != nil {
 		r.fail(name, err.Error(), "")
 		return
-	}
-	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode && version == "" {
-		version = strings.TrimPrefix(r.text(resolve(n), "version", ""), "v")
 	}
 	r.p.Plugins.Providers = append(r.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
 }
