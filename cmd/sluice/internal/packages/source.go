@@ -106,7 +106,7 @@ func (r *Reader) Read(ctx context.Context, written string, of Parameters, server
 		entry.Server = server
 	}
 	if r.Prepares {
-		if err := r.prepare(ctx, entry); err != nil {
+		if err := r.prepare(ctx, entry, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -76,12 +76,19 @@ func (r *projectReader) checkPackage(at *yaml.Node, p Package) {
 	}
 }
 
+// splitVersion splits the short form of a package behind its source. A folder can have an "@" in its path.
+func splitVersion(text string) (source, version string) {
+	if at := strings.LastIndexByte(text, '@'); at > strings.LastIndexByte(text, '/') {
+		return text[:at], strings.TrimPrefix(text[at+1:], "v")
+	}
+	return text, ""
+}
+
 func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
 	_, n := child(entries, name)
 	if n = resolve(n); n.Kind != yaml.MappingNode {
 		p := Package{Name: name}
-		p.Source, p.Version, _ = strings.Cut(r.text(entries, name, "name a plugin or a directory"), "@")
-		p.Version = strings.TrimPrefix(p.Version, "v")
+		p.Source, p.Version = splitVersion(r.text(entries, name, "name a plugin or a directory"))
 		return p
 	}
 	r.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "extensions", "pluginDownloadURL")
@@ -271,7 +278,8 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 	packages := reader.mapping(doc.root(), "packages")
 	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
 		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
-		path, local := localPath(directory, source)
+		place, _ := splitVersion(source) // the version of a folder says nothing: it has one version
+		path, local := localPath(directory, place)
 		if seen[name] || reader.err != nil {
 			continue
 		}
