@@ -33,11 +33,11 @@ func FindTarget(language string) (Target, error) {
 	file, err := workspace.PackageFile(here)
 	switch {
 	case err == nil && language != "":
-		return Target{}, exit.Usagef("--language is for folders outside of projects and plugins, but there is %s; leave it out", file)
+		return Target{}, exit.Usagef("--language is for use outside a Pulumi project or plugin, but there is %s; leave it out", file)
 	case errors.Is(err, workspace.ErrNoProject) && language != "":
 		return Target{Program: source.Project{Runtime: Language(language), Root: here, Directory: here, Entry: "."}}, nil
 	case errors.Is(err, workspace.ErrNoProject):
-		return Target{}, exit.AsUsage(fmt.Errorf("%w; outside of projects, name the language with --language", err))
+		return Target{}, exit.AsUsage(fmt.Errorf("no project file found: %w; outside of projects, name the language with --language", err))
 	case err != nil:
 		return Target{}, err
 	}
