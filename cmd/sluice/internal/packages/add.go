@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -98,6 +99,34 @@ func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions st
 
 // sdk is the folder of a package's SDK.
 func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
+
+// InstallHere installs what the project or plugin of the working directory names under `packages`; see [Reader.Install].
+func InstallHere(ctx context.Context, t *terminal.Terminal) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	file, err := workspace.PackageFile(here)
+	if errors.Is(err, workspace.ErrNoProject) {
+		return nil // a policy pack
+	}
+	if err != nil {
+		return err
+	}
+	if list, err := workspace.ReadPackages(file); len(list) == 0 || err != nil {
+		return err
+	}
+	target, err := FindTarget("")
+	if err != nil {
+		return err
+	}
+	r, err := NewReader(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // its error changes nothing
+	return r.Install(ctx, target)
+}
 
 // Install installs the plugins of the packages that the file of the target names, and what those need that are written in a program
 // language, and generates the SDKs. Where nothing generates an SDK, one that is there is used, or the published one.
