@@ -29,5 +29,7 @@ func newAboutCommand(open *session.Opener) *cobra.Command {
 	}
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	flags.AddStack(cmd.Flags(), &stack)
+	cmd.Flags().BoolP("transitive", "t", false, "accepted for scripts: the packages of the program are not listed")
+	_ = cmd.Flags().MarkHidden("transitive") // fails only for flags that do not exist
 	return cmd
 }

@@ -65,17 +65,21 @@ func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest,
 		}
 		copied = map[workspace.Key]workspace.Value{key: v}
 	}
+	return putSettings(ctx, from, to, copied, path)
+}
+
+// putSettings gives settings of one stack to another, and saves them. path says that their keys are paths.
+func putSettings(ctx context.Context, from, to *session.Stack, copied map[workspace.Key]workspace.Value, path bool) error {
 	if err := reencryptFor(ctx, from, to, copied); err != nil {
 		return err
 	}
 	before := maps.Clone(to.Settings.Values())
 	for key, v := range copied {
+		put := to.Settings.Put
 		if path {
-			err = to.Settings.SetPath(key, v)
-		} else {
-			err = to.Settings.Put(key, v)
+			put = to.Settings.SetPath
 		}
-		if err != nil {
+		if err := put(key, v); err != nil {
 			return err
 		}
 	}

@@ -48,6 +48,8 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 	f.AddPolicies(p)
 	f.AddConfirmation(p)
 	f.Confirmation.AddPreviewOnly(p, "only show what would be deleted")
+	excludes(cmd, "yes", "preview-only")
+	excludes(cmd, "skip-preview", "preview-only")
 	p.BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
 	p.BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
 	excludes(cmd, "exclude-protected", "ignore-protect")

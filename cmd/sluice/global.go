@@ -37,7 +37,10 @@ type logFlags struct {
 }
 
 // ignoredFlags are accepted because scripts give them, and change nothing.
-type ignoredFlags struct{ emoji, logFlow bool }
+type ignoredFlags struct {
+	emoji, logFlow bool
+	memory         int
+}
 
 func (g *globalFlags) add(f *pflag.FlagSet) {
 	t := g.open.Terminal
@@ -53,7 +56,8 @@ func (g *globalFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&g.log.traces, "tracing", "", "the same as --otel-traces")
 	f.BoolVarP(&g.ignored.emoji, "emoji", "e", false, "accepted for scripts: there are no emojis")
 	f.BoolVar(&g.ignored.logFlow, "logflow", false, "accepted for scripts: plugins are not asked to log more")
-	for _, name := range []string{"tracing", "emoji", "logflow"} {
+	f.IntVar(&g.ignored.memory, "memprofilerate", 0, "accepted for scripts: the profile of the memory has the rate of Go")
+	for _, name := range []string{"tracing", "emoji", "logflow", "memprofilerate"} {
 		_ = f.MarkHidden(name) // fails only for flags that do not exist
 	}
 }

@@ -68,6 +68,8 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	flags.AddYes(p, &f.Confirmation.Yes, "do not ask for confirmation")
 	p.BoolVar(&f.Confirmation.SkipPreview, "skip-preview", false, "do not preview first") // its letter is that of --file
 	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
+	excludes(cmd, "yes", "preview-only")
+	excludes(cmd, "skip-preview", "preview-only")
 	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
 	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program")
 	p.StringVar(&f.provider, "provider", "", "the provider as name=URN; the name is its variable in the program")

@@ -17,7 +17,6 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -58,7 +57,7 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 		return err
 	}
 	if !f.noPlugins {
-		if err := installPackages(ctx, t); err != nil {
+		if err := packages.InstallHere(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -75,34 +74,6 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 		return err
 	}
 	return installNeeded(ctx, places, installFlags{reinstall: f.reinstall})
-}
-
-// installPackages installs what the project or plugin of the working directory names under `packages`.
-func installPackages(ctx context.Context, t *terminal.Terminal) error {
-	here, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	file, err := workspace.PackageFile(here)
-	if errors.Is(err, workspace.ErrNoProject) {
-		return nil // a policy pack
-	}
-	if err != nil {
-		return err
-	}
-	if list, err := workspace.ReadPackages(file); len(list) == 0 || err != nil {
-		return err
-	}
-	target, err := packages.FindTarget("")
-	if err != nil {
-		return err
-	}
-	r, err := packages.NewReader(ctx, t)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = r.Close() }() // its error changes nothing
-	return r.Install(ctx, target)
 }
 
 // programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the

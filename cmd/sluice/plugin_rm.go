@@ -23,14 +23,11 @@ func newPluginRemoveCommand(t *terminal.Terminal) *cobra.Command {
 		Aliases: []string{"remove"},
 		Short:   "Remove plugins that were installed",
 		Long: "Remove plugins that were installed: those of a kind, of a name, or of a version, which may be a range such as\n" +
-			"'<2.0.0'; all of them with --all. What is needed again is installed again.",
+			"'<2.0.0'; all of them with --all. Beside a kind, --all changes nothing. What is needed again is installed again.",
 		Args: rangeArgs(0, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0 && !all:
+			if len(args) == 0 && !all {
 				return exit.Usagef("missing kind of plugin; use --all to remove all plugins")
-			case len(args) > 0 && all:
-				return exit.Usagef("--all cannot be used with a kind of plugin; leave it out to remove the plugins of the kind %s", args[0])
 			}
 			places, err := plugins.Find(t)
 			if err != nil {
@@ -38,6 +35,10 @@ func newPluginRemoveCommand(t *terminal.Terminal) *cobra.Command {
 			}
 			chosen, err := choosePlugins(places, args)
 			if err != nil {
+				return err
+			}
+			if len(chosen) == 0 {
+				_, err := fmt.Fprintln(t.Err, "no plugins found to uninstall; `sluice plugin ls` lists those that are installed")
 				return err
 			}
 			return removePlugins(cmd.Context(), places, chosen, yes)
@@ -77,9 +78,6 @@ func choosePlugins(places *plugins.Places, args []string) ([]plugin.Listing, err
 		if fits(l) {
 			chosen = append(chosen, l)
 		}
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("no such plugin was installed; `sluice plugin ls` lists them")
 	}
 	return chosen, nil
 }

@@ -41,6 +41,8 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 	f.AddConfirmation(p)
 	f.Confirmation.AddExpectNoChanges(p)
 	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
+	excludes(cmd, "yes", "preview-only")
+	excludes(cmd, "skip-preview", "preview-only")
 	f.Creates.AddRefresh(p)
 	return cmd
 }

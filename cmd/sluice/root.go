@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
@@ -47,7 +46,7 @@ func newTree(global *globalFlags) *cobra.Command {
 	version := root.Flags().Bool("version", false, "print the version of sluice")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *version {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "v"+sluice.Version)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionOf(open.Terminal))
 			return err
 		}
 		return cmd.Help()

@@ -73,10 +73,18 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		open.Terminal.Warn("%s", w)
 	}
 	first := len(updates)
+	if first == 0 && !f.json {
+		_, err := fmt.Fprintln(open.Terminal.Out, "Stack has never been updated")
+		return err
+	}
 	if f.pageSize > 0 {
 		from := min((f.page-1)*f.pageSize, len(updates))
 		first -= from
 		updates = updates[from:min(from+f.pageSize, len(updates))]
+	}
+	if len(updates) == 0 && !f.json {
+		_, err := fmt.Fprintf(open.Terminal.Out, "No stack updates found on page '%d'\n", f.page)
+		return err
 	}
 	if !f.json {
 		return writeHistoryText(open.Terminal.Out, updates, first, f.fullDates)
@@ -128,10 +136,6 @@ func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec
 
 // writeHistoryText prints operations for people. first is the version of the first of them.
 func writeHistoryText(w io.Writer, updates []backend.Update, first int, fullDates bool) error {
-	if len(updates) == 0 {
-		_, err := fmt.Fprintln(w, "Stack has never been updated")
-		return err
-	}
 	var b strings.Builder
 	for i, u := range updates {
 		if i > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 
 func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 	var noSelect bool
-	var provider string
+	var provider, copyFrom string
 	cmd := &cobra.Command{
 		Use:     "init [name]",
 		Aliases: []string{"new", "create"},
@@ -23,11 +24,14 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return initStack(cmd.Context(), open, name, provider, !noSelect)
+			return initStack(cmd.Context(), open, name, provider, copyFrom, !noSelect)
 		},
 	}
 	cmd.Flags().BoolVar(&noSelect, "no-select", false, "do not select the new stack")
 	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
+	cmd.Flags().StringVar(&copyFrom, "copy-config-from", "", "copy the settings of this stack; secrets are encrypted with the key of the new one")
+	cmd.Flags().BoolP("yes", "y", false, "accepted for scripts: nothing is asked")
+	_ = cmd.Flags().MarkHidden("yes") // fails only for flags that do not exist
 	return cmd
 }
 
@@ -46,11 +50,24 @@ func newStackName(t *terminal.Terminal, args []string, flag string) (string, err
 	return "", exit.Usagef("missing stack name: write the name of the new stack as an argument")
 }
 
-func initStack(ctx context.Context, open *session.Opener, name, provider string, selectIt bool) error {
+// initStack makes a stack. copyFrom is the stack whose settings it gets, "" for none; that must be there before anything is made.
+func initStack(ctx context.Context, open *session.Opener, name, provider, copyFrom string, selectIt bool) error {
 	in, err := open.Session(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = session.Make(ctx, in, name, provider, selectIt)
-	return err
+	var from *session.Stack
+	if copyFrom != "" {
+		if from, err = open.Stack(ctx, copyFrom, ""); err != nil {
+			return err
+		}
+	}
+	if _, err = session.Make(ctx, in, name, provider, selectIt); err != nil || from == nil {
+		return err
+	}
+	to, err := open.Stack(ctx, name, "")
+	if err != nil {
+		return err
+	}
+	return putSettings(ctx, from, to, maps.Clone(from.Settings.Values()), false)
 }

@@ -18,12 +18,16 @@ func newVersionCommand(t *terminal.Terminal) *cobra.Command {
 			"behaves as, for those who check it.",
 		Args: exactArgs(0),
 		RunE: func(*cobra.Command, []string) error {
-			version := sluice.Version
-			if t.AsPulumi {
-				version = engine.CompatibilityVersion
-			}
-			_, err := fmt.Fprintln(t.Out, "v"+version)
+			_, err := fmt.Fprintln(t.Out, versionOf(t))
 			return err
 		},
 	}
+}
+
+// versionOf returns the version as which the command answers.
+func versionOf(t *terminal.Terminal) string {
+	if t.AsPulumi {
+		return "v" + engine.CompatibilityVersion
+	}
+	return "v" + sluice.Version
 }

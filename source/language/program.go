@@ -47,8 +47,8 @@ type Options struct {
 	Schemas source.Service
 }
 
-// Program is a program that a language plugin runs. The plugin is started by the first call that needs it and kept
-// until Close.
+// Program is a program that a language plugin runs. The plugin is started by the first call that needs it and kept until a run has
+// ended, or until Close.
 type Program struct {
 	project source.Project
 	options Options
@@ -95,15 +95,31 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return err
 	}
 	reply, err := h.run(ctx, req)
-	switch {
-	case err != nil:
+	if err != nil {
 		return p.failed(ctx, h, "run", err)
+	}
+	p.finish(h)
+	switch {
 	case reply.GetBail():
 		return fmt.Errorf("%s: %w", p.project.Program(), source.ErrReported)
 	case reply.GetError() != "":
 		return fmt.Errorf("an unhandled error occurred: %s", terminal.Plain(reply.GetError()))
 	}
 	return nil
+}
+
+// finish stops a plugin that has run the program. What the program has printed comes through the plugin's output, and only the end
+// of that says that nothing more comes: not even the rest of a last line without a line break.
+func (p *Program) finish(h *host) {
+	if h.process == nil {
+		return
+	}
+	p.mu.Lock()
+	if p.host == h {
+		p.host = nil
+	}
+	p.mu.Unlock()
+	h.stop()
 }
 
 // Close stops the plugin.

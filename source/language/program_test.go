@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -81,7 +82,7 @@ func (h *fakeHost) GetRequiredPackages(ctx context.Context, req *pulumirpc.GetRe
 		{Name: "aws", Kind: "resource", Version: "v6.0.0", Server: req.GetInfo().GetProgramDirectory(), Checksums: map[string][]byte{"linux-amd64": {1}}},
 		{Name: "nodejs", Kind: "language", Version: "1.0.0"},
 		{
-			Name: "terraform-provider", Kind: "resource", Version: "0.1.0",
+			Name: "terraform-provider", Kind: "resource", Version: "0.1.0", Server: strconv.Itoa(os.Getpid()),
 			Parameterization: &pulumirpc.PackageParameterization{Name: "random", Version: "4.0.0", Value: []byte("v")},
 		},
 	}}, nil
@@ -115,7 +116,7 @@ func (h *fakeHost) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	fmt.Println("to stdout")
+	fmt.Print("to stdout\nthe rest of a line")
 	switch h.how {
 	case "bail":
 		return &pulumirpc.RunResponse{Bail: true}, nil
@@ -202,9 +203,9 @@ func TestOutputOfThePluginIsShownInRuns(t *testing.T) {
 	_, err := p.Packages(context.Background())
 	require.NoError(t, err)
 	require.NoError(t, p.Run(context.Background(), host))
-	require.NoError(t, p.Run(context.Background(), host), "what the first run wrote is shown by now or in the second")
 	require.Contains(t, m.Messages(stages.InfoErr), "starting up\n")
 	require.Contains(t, m.Messages(stages.Info), "to stdout\n")
+	require.Contains(t, m.Messages(stages.Info), "the rest of a line\n")
 }
 
 func TestOnePluginServesPackagesAndRuns(t *testing.T) {
@@ -216,14 +217,16 @@ func TestOnePluginServesPackagesAndRuns(t *testing.T) {
 	require.Equal(t, "6.0.0", list[0].Version)
 	require.Equal(t, "app", filepath.Base(list[0].DownloadURL), "the plugin knows the program's directory")
 	require.Equal(t, map[string][]byte{"linux-amd64": {1}}, list[0].Checksums)
+	served := list[1].DownloadURL
 	require.Equal(t, stages.Package{
-		Name: "terraform-provider", Version: "0.1.0",
+		Name: "terraform-provider", Version: "0.1.0", DownloadURL: served,
 		Parameterization: &stages.Parameterization{Name: "random", Version: "4.0.0", Value: []byte("v")},
 	}, list[1])
 	require.NoError(t, p.Run(context.Background(), host))
 	require.NoError(t, p.Run(context.Background(), host))
 	ran := m.Record().Registered
-	require.Equal(t, ran[0].Inputs.At("pid"), ran[1].Inputs.At("pid"))
+	require.Equal(t, served, strconv.Itoa(int(ran[0].Inputs.At("pid").AsNumber())))
+	require.NotEqual(t, ran[0].Inputs.At("pid"), ran[1].Inputs.At("pid"), "the end of a run is the end of the plugin, and of what it prints")
 }
 
 func TestAnotherEngineAddressStartsThePluginAgain(t *testing.T) {

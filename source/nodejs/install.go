@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -27,22 +29,35 @@ var managers = [...]manager{
 	{"npm", []string{"package-lock.json", "npm-shrinkwrap.json"}, []string{"install", "--loglevel=error"}, "it comes with Node.js"},
 }
 
-// managerOf returns the package manager of a program: the one that the option packagemanager names, else that of the nearest
-// lock file in the program's directory or above it, as far up as the nearest package.json with workspaces may be; else npm.
+// preferYarn is the variable that chooses yarn for programs that name no package manager.
+const preferYarn = "PULUMI_PREFER_YARN"
+
+// managerOf returns the package manager of a program. The first of these decides: the option packagemanager; a package.yaml, which
+// only pnpm reads; the environment, if it prefers yarn and yarn is there; the nearest lock file in the directory from which the
+// package is installed or above it. Without any of them it is npm.
 func managerOf(p source.Project) (manager, error) {
 	name := p.Option("packagemanager")
 	if p.Runtime == bun {
 		name = bun
 	}
 	if name != "" && name != "auto" {
-		for _, m := range managers {
-			if m.name == name {
-				return m, nil
-			}
-		}
-		return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be npm, pnpm, yarn or bun", name)
+		return managerNamed(name)
 	}
-	for dir := p.Directory; ; dir = filepath.Dir(dir) {
+	start := p.Directory
+	if of, found := manifestAbove(start); found {
+		if of.unread {
+			return managerNamed("pnpm")
+		}
+		if root := installedFrom(of.directory); root != of.directory {
+			start = root
+		}
+	}
+	if preferred, _ := strconv.ParseBool(os.Getenv(preferYarn)); preferred {
+		if _, err := exec.LookPath("yarn"); err == nil {
+			return managerNamed("yarn")
+		}
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
 		for _, m := range managers {
 			for _, lock := range m.locks {
 				if _, err := os.Stat(filepath.Join(dir, lock)); err == nil {
@@ -56,7 +71,17 @@ func managerOf(p source.Project) (manager, error) {
 	}
 }
 
-// Install installs what the package names that a program is part of: its package.json is in the directory of the program or above.
+func managerNamed(name string) (manager, error) {
+	for _, m := range managers {
+		if m.name == name {
+			return m, nil
+		}
+	}
+	return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be npm, pnpm, yarn or bun", name)
+}
+
+// Install installs what the package names that a program is part of: its package.json is in the directory of the program or above. A package
+// of a workspace is installed with the whole workspace.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	of, found := manifestAbove(p.Directory)
 	if !found {
@@ -66,7 +91,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil {
 		return err
 	}
-	return direct.Install(ctx, of.directory, nil, said, m.get, m.name, m.args...)
+	return direct.Install(ctx, installedFrom(of.directory), nil, said, m.get, m.name, m.args...)
 }
 
 // About returns node and the package manager of the program.

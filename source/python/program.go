@@ -210,10 +210,21 @@ func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monito
 	case exit.Code == 0:
 		return nil
 	case strings.Contains(stderr, "No module named "+name):
-		return fmt.Errorf("the runtime option `typechecker` is %s, which is not installed for %s; add it to what the program needs, and install that with %s",
-			name, e.python, e.installs(p.project))
+		return e.withoutChecker(name)
 	}
 	return fmt.Errorf("%s finds mistakes in %s:\n%s", name, p.project.Program(), strings.TrimSpace(stdout+stderr))
+}
+
+// withoutChecker is the error of an environment without the type checker that the project asks for. Scripts look for its words.
+func (e environment) withoutChecker(name string) error {
+	mend := fmt.Sprintf("Please add an entry for %s to requirements.txt and run `%s -m pip install -r requirements.txt`", name, e.python)
+	switch e.toolchain {
+	case uv:
+		mend = fmt.Sprintf("Please install it using `uv add %s`", name)
+	case poetry:
+		mend = fmt.Sprintf("Please install it using `poetry add %s`", name)
+	}
+	return fmt.Errorf("The typechecker option is set to %s, but %s is not installed. %s", name, name, mend) //nolint:staticcheck // known text
 }
 
 // installed is an entry of what packages.py prints.

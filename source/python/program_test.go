@@ -142,7 +142,8 @@ func TestPackagesAreThoseWhoseSDKsAreInstalled(t *testing.T) {
 
 	require.ErrorContains(t, run(t, p, monitortest.Preview()), "the package pulumi is not installed for "+filepath.Join(venv, "bin", "python"))
 	p.Options["typechecker"] = "mypy"
-	require.ErrorContains(t, run(t, p, monitortest.Preview()), "`typechecker` is mypy, which is not installed")
+	require.ErrorContains(t, run(t, p, monitortest.Preview()),
+		"The typechecker option is set to mypy, but mypy is not installed. Please add an entry for mypy to requirements.txt and run `")
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 )
 
 // InvalidValue returns the error for a value that a flag does not accept because of cause. source is what has the value: the
-// flag itself, or an environment variable.
+// flag itself, or an environment variable. Scripts look for the first two words.
 func InvalidValue(source string, f *pflag.Flag, value string, cause error) error {
-	return exit.Usagef("%s is %q: %s", source, value, wanted(f, cause))
+	return exit.Usagef("invalid argument %q for %s: %s", value, source, wanted(f, cause))
 }
 
 // wanted says what to write instead. The parsers of numbers and booleans name functions of Go in their errors; the other flags

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -32,9 +33,13 @@ func program(n *creation) (p source.Project, options sluice.PluginOptions, runs 
 	return p, options, true, nil
 }
 
-// install installs the packages of the program.
+// install installs what the project names under `packages`, and what the program needs.
 func install(ctx context.Context, n *creation, p source.Project, options sluice.PluginOptions) error {
-	if err := dependencies.Install(ctx, n.terminal, p, options); err != nil {
+	err := packages.InstallHere(ctx, n.terminal)
+	if err == nil {
+		err = dependencies.Install(ctx, n.terminal, p, options)
+	}
+	if err != nil {
 		return fmt.Errorf("%w\nthe project and the stack are made; run `sluice install` in %s before `sluice up`", err, n.directory)
 	}
 	return nil

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -32,11 +34,11 @@ func FindTarget(language string) (Target, error) {
 	file, err := workspace.PackageFile(here)
 	switch {
 	case err == nil && language != "":
-		return Target{}, exit.Usagef("--language is for folders outside of projects and plugins, but there is %s; leave it out", file)
+		return Target{}, exit.Usagef("--language is for use outside a Pulumi project or plugin, but there is %s; leave it out", file)
 	case errors.Is(err, workspace.ErrNoProject) && language != "":
 		return Target{Program: source.Project{Runtime: Language(language), Root: here, Directory: here, Entry: "."}}, nil
 	case errors.Is(err, workspace.ErrNoProject):
-		return Target{}, exit.AsUsage(fmt.Errorf("%w; outside of projects, name the language with --language", err))
+		return Target{}, exit.AsUsage(fmt.Errorf("no project file found: %w; outside of projects, name the language with --language", err))
 	case err != nil:
 		return Target{}, err
 	}
@@ -98,15 +100,47 @@ func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions st
 // sdk is the folder of a package's SDK.
 func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
 
+// InstallHere installs what the project or plugin of the working directory names under `packages`; see [Reader.Install].
+func InstallHere(ctx context.Context, t *terminal.Terminal) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	file, err := workspace.PackageFile(here)
+	if errors.Is(err, workspace.ErrNoProject) {
+		return nil // a policy pack
+	}
+	if err != nil {
+		return err
+	}
+	if list, err := workspace.ReadPackages(file); len(list) == 0 || err != nil {
+		return err
+	}
+	target, err := FindTarget("")
+	if err != nil {
+		return err
+	}
+	r, err := NewReader(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // its error changes nothing
+	return r.Install(ctx, target)
+}
+
 // Install installs the plugins of the packages that the file of the target names, and what those need that are written in a program
 // language, and generates the SDKs. Where nothing generates an SDK, one that is there is used, or the published one.
-func (r *Reader) Install(ctx context.Context, t Target) error {
+func (r *Reader) Install(ctx context.Context, t Target) error { return r.installFor(ctx, t, nil) }
+
+// installFor installs the packages of a target. users are the files of what needs it, from the first one on.
+func (r *Reader) installFor(ctx context.Context, t Target, users []string) error {
 	list, err := workspace.ReadPackages(t.File)
 	if err != nil {
 		return err
 	}
+	users = append(slices.Clip(users), t.File)
 	for _, entry := range list {
-		if err := r.prepare(ctx, entry); err != nil {
+		if err := r.prepare(ctx, entry, users); err != nil {
 			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
 		}
 		p, err := r.Ask(ctx, entry)
@@ -127,19 +161,41 @@ func (r *Reader) Install(ctx context.Context, t Target) error {
 	return nil
 }
 
-// prepare installs what a plugin on the disk needs to run.
-func (r *Reader) prepare(ctx context.Context, entry workspace.Package) error {
+// prepare installs what a plugin on the disk needs to run: the packages that it names itself, and what its language needs. users are
+// the files of what needs the plugin.
+func (r *Reader) prepare(ctx context.Context, entry workspace.Package, users []string) error {
 	if !filepath.IsAbs(entry.Source) {
 		return nil
 	}
 	m, err := source.ReadManifest(entry.Source, plugin.PluginManifest)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), err == nil && m.Runtime.Name == "yaml":
-		return nil // an executable, or components that this process serves
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil // an executable
 	case err != nil:
 		return err
 	}
-	return dependencies.Install(ctx, r.Terminal, m.Project(entry.Source), r.Options)
+	t := Target{File: filepath.Join(entry.Source, plugin.PluginManifest), Program: m.Project(entry.Source)}
+	if at := slices.Index(users, t.File); at >= 0 {
+		return cycle(users, at)
+	}
+	if err := r.installFor(ctx, t, users); err != nil {
+		return err
+	}
+	return dependencies.Install(ctx, r.Terminal, t.Program, r.Options)
+}
+
+// cycle is the error of plugins that need each other: from the file at an index on, each needs the next, and the last the first.
+func cycle(users []string, at int) error {
+	var folders []string
+	for _, file := range append(users[at:], users[at]) {
+		folder, err := filepath.Rel(filepath.Dir(users[0]), filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		folders = append(folders, folder)
+	}
+	return fmt.Errorf("installing `packages` from %s: cycle found: %s\nName under `packages` only what does not need the plugin itself",
+		filepath.Base(users[0]), strings.Join(folders, " -> "))
 }
 
 // enter names a package in the file of the target, if that is to know it: a schema alone serves nobody.

@@ -106,7 +106,7 @@ func (r *Reader) Read(ctx context.Context, written string, of Parameters, server
 		entry.Server = server
 	}
 	if r.Prepares {
-		if err := r.prepare(ctx, entry); err != nil {
+		if err := r.prepare(ctx, entry, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -168,7 +168,9 @@ func (r *Reader) entry(written string) (workspace.Package, error) {
 	server, tag, err := plugin.ParsePackageSource(written)
 	switch {
 	case err == nil:
-		return workspace.Package{Source: strings.TrimPrefix(server, plugin.GitScheme), Version: tag}, nil
+		return workspace.Package{
+			Source: strings.TrimPrefix(server, plugin.GitScheme), Version: strings.TrimPrefix(tag, plugin.CommitVersion),
+		}, nil
 	case !errors.Is(err, plugin.ErrNoGitSource):
 		return workspace.Package{}, exit.AsUsage(err)
 	case strings.Contains(name, "/"):
@@ -191,9 +193,12 @@ type pluginPlace struct {
 // place finds the plugin of a package, whose folder must be absolute if it has one.
 func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 	at := pluginPlace{options: r.Options, spec: providers.Spec{Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server}}
-	if server, _, err := plugin.ParsePackageSource(entry.Source); err == nil {
-		at.spec.Package, at.spec.DownloadURL = path.Base(entry.Source), server
+	switch server, version, err := entry.Repository(); {
+	case err == nil:
+		at.spec.Package, at.spec.Version, at.spec.DownloadURL = path.Base(entry.Source), version, server
 		return at, nil
+	case !errors.Is(err, plugin.ErrNoGitSource):
+		return at, exit.AsUsage(err)
 	}
 	if !filepath.IsAbs(entry.Source) {
 		if err := urn.CheckPackageName("package", entry.Source); err != nil {
@@ -209,6 +214,27 @@ func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 	at.options = at.options.With(local)
 	at.spec.Package, at.spec.Version = local.Name, ""
 	return at, nil
+}
+
+// version is that of the plugin which has served a package. One from a git repository has the tag or the commit from which it was
+// installed, whatever its package says.
+func (at pluginPlace) version(p *Package) (string, error) {
+	if !strings.HasPrefix(at.spec.DownloadURL, plugin.GitScheme) {
+		return p.Package().Version, nil
+	}
+	name, _ := plugin.PluginOf(at.spec)
+	finder := at.options.Finder()
+	found, err := finder.Find(plugin.Resource, name, "")
+	if hosted := (*plugin.LanguageHostedError)(nil); errors.As(err, &hosted) {
+		found.Directory, err = hosted.Directory, nil
+	}
+	for _, l := range finder.List() {
+		inside, no := filepath.Rel(l.Location.Directory, found.Directory)
+		if l.Kind == plugin.Resource && l.Name == name && no == nil && filepath.IsLocal(inside) {
+			return strings.TrimPrefix(l.Version, plugin.CommitVersion), err
+		}
+	}
+	return "", err
 }
 
 // made is the request that makes a plugin serve a package of parameters; nil if there are none.
@@ -244,7 +270,9 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 		entry.Name = p.Name
 	}
 	if at.folder == "" && entry.Version == "" && !sluice.IsBuiltin(at.spec) {
-		entry.Version = p.Package().Version // so that it stays the same
+		if entry.Version, err = at.version(p); err != nil { // so that it stays the same
+			return nil, err
+		}
 	}
 	p.Entry, p.plugin = &entry, at.folder
 	return p, nil

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -81,8 +80,8 @@ func (p *Places) entry(entry workspace.Package) (Need, error) {
 		}, nil
 	}
 	pkg := stages.Package{Name: entry.Source, Version: entry.Version, DownloadURL: entry.Server}
-	if server, version, err := plugin.ParsePackageSource(entry.Source); err == nil {
-		pkg.Name, pkg.Version, pkg.DownloadURL = entry.Name, cmp.Or(version, entry.Version), server
+	if server, version, err := entry.Repository(); err == nil {
+		pkg.Name, pkg.Version, pkg.DownloadURL = entry.Name, version, server
 	}
 	return p.need(pkg)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrNoProject is wrapped if neither a directory nor any of its parents has a project file.
-var ErrNoProject = errors.New("no Pulumi.yaml found")
+var ErrNoProject = errors.New("no Pulumi.yaml project file found")
 
 // FileError describes a fault in a project or stack file, where it is, and what to do.
 type FileError struct {

@@ -42,6 +42,16 @@ func (p Package) IsLocal(directory string) (path string, is bool) {
 	return localPath(directory, p.Source)
 }
 
+// Repository returns the download URL and the version of the plugin of a package that is in a git repository. The error is
+// [plugin.ErrNoGitSource] for others.
+func (p Package) Repository() (downloadURL, version string, err error) {
+	downloadURL, version, err = plugin.ParsePackageSource(p.Source)
+	if err == nil && version == "" && p.Version != "" {
+		return plugin.ParsePackageSource(p.String())
+	}
+	return downloadURL, version, err
+}
+
 // packages reads what the file says about packages.
 func (r *projectReader) packages() []Package {
 	entries := r.mapping(r.doc.root(), "packages")
@@ -66,12 +76,19 @@ func (r *projectReader) checkPackage(at *yaml.Node, p Package) {
 	}
 }
 
+// splitVersion splits the short form of a package behind its source. A folder can have an "@" in its path.
+func splitVersion(text string) (source, version string) {
+	if at := strings.LastIndexByte(text, '@'); at > strings.LastIndexByte(text, '/') {
+		return text[:at], strings.TrimPrefix(text[at+1:], "v")
+	}
+	return text, ""
+}
+
 func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
 	_, n := child(entries, name)
 	if n = resolve(n); n.Kind != yaml.MappingNode {
 		p := Package{Name: name}
-		p.Source, p.Version, _ = strings.Cut(r.text(entries, name, "name a plugin or a directory"), "@")
-		p.Version = strings.TrimPrefix(p.Version, "v")
+		p.Source, p.Version = splitVersion(r.text(entries, name, "name a plugin or a directory"))
 		return p
 	}
 	r.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "extensions", "pluginDownloadURL")
@@ -261,7 +278,8 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 	packages := reader.mapping(doc.root(), "packages")
 	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
 		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
-		path, local := localPath(directory, source)
+		place, _ := splitVersion(source) // the version of a folder says nothing: it has one version
+		path, local := localPath(directory, place)
 		if seen[name] || reader.err != nil {
 			continue
 		}
@@ -300,7 +318,11 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 
 // gitPackage adds a package whose source is a git repository; other sources are left out.
 func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
-	server, version, err := plugin.ParsePackageSource(source)
+	p := Package{Source: source}
+	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode {
+		p.Version = strings.TrimPrefix(r.text(resolve(n), "version", ""), "v")
+	}
+	server, version, err := p.Repository()
 	if errors.Is(err, plugin.ErrNoGitSource) {
 		return
 	}
@@ -310,9 +332,6 @@ func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
 	if err != nil {
 		r.fail(name, err.Error(), "")
 		return
-	}
-	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode && version == "" {
-		version = strings.TrimPrefix(r.text(resolve(n), "version", ""), "v")
 	}
 	r.p.Plugins.Providers = append(r.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
 }

@@ -1,0 +1,62 @@
+package nodejs
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"gopkg.in/yaml.v3"
+)
+
+// installedFrom returns the directory where a package manager installs what the package in a directory needs: the root of the
+// workspace that lists the package, else the directory itself.
+func installedFrom(directory string) string {
+	for root := directory; ; root = filepath.Dir(root) {
+		if relative, err := filepath.Rel(root, directory); err == nil && lists(members(root), filepath.ToSlash(relative)) {
+			return root
+		}
+		if root == filepath.Dir(root) {
+			return directory
+		}
+	}
+}
+
+// members returns the patterns of the packages that a directory lists as those of its workspace. A file that is malformed is its
+// package manager's to complain about.
+func members(directory string) []string {
+	var pnpm struct{ Packages []string }
+	if read(filepath.Join(directory, "pnpm-workspace.yaml"), yaml.Unmarshal, &pnpm) && len(pnpm.Packages) != 0 {
+		return pnpm.Packages
+	}
+	var short struct{ Workspaces []string }
+	var long struct{ Workspaces struct{ Packages []string } } // as yarn has it
+	for _, target := range []any{&short, &long} {
+		if read(filepath.Join(directory, "package.json"), json.Unmarshal, target) ||
+			read(filepath.Join(directory, "package.yaml"), yaml.Unmarshal, target) {
+			break
+		}
+	}
+	return append(short.Workspaces, long.Workspaces.Packages...)
+}
+
+// read reports whether a file is there and fits the target.
+func read(file string, decode func([]byte, any) error, target any) bool {
+	b, err := os.ReadFile(file)
+	return err == nil && decode(b, target) == nil
+}
+
+// lists reports whether a package, relative to the root of a workspace, is one that its patterns choose. The last one that matches
+// decides, and `!` in front of it excludes.
+func lists(patterns []string, relative string) bool {
+	listed := false
+	for _, pattern := range patterns {
+		pattern, excluded := strings.CutPrefix(pattern, "!")
+		if ok, err := doublestar.Match(path.Clean(pattern), relative); err == nil && ok {
+			listed = !excluded
+		}
+	}
+	return listed
+}
