@@ -187,15 +187,20 @@ func (c *cursor) scalar(start int) (json.RawMessage, error) {
 	return c.data[start:c.pos], nil
 }
 
+// skipString consumes a string, from its first quote on, in one pass: the next quote is looked for once.
 func (c *cursor) skipString() bool {
+	quote := c.pos
 	for c.pos++; c.pos < len(c.data); {
-		n := bytes.IndexByte(c.data[c.pos:], '"')
-		if n < 0 {
-			return false
+		if quote < c.pos {
+			n := bytes.IndexByte(c.data[c.pos:], '"')
+			if n < 0 {
+				return false
+			}
+			quote = c.pos + n
 		}
-		escape := bytes.IndexByte(c.data[c.pos:c.pos+n], '\\')
+		escape := bytes.IndexByte(c.data[c.pos:quote], '\\')
 		if escape < 0 {
-			c.pos += n + 1
+			c.pos = quote + 1
 			return true
 		}
 		c.pos += escape + 2
