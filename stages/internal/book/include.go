@@ -14,6 +14,7 @@ func (r locator) chooseCourse(l *stages.Located) {
 		switch {
 		case r.refersToSkipped(l):
 			l.Course = stages.RefersToSkipped
+			r.Names.leaves = r.Names.leaves || l.Old != nil
 		case l.Goal != nil && l.Goal.IsManaged():
 			l.Course = stages.Bypassed
 		}

@@ -20,6 +20,7 @@ type names struct {
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
 	kept    map[urn.URN]bool    // old URNs that go on, as what took them over is not part of the operation
+	leaves  bool                // a registration leaves its recorded state as it is, because it refers to something that is not created
 	claims  []int               // by base position: the registration that goes on with it, 0 if there is none
 	views   map[urn.URN]urn.URN // view -> the resource that it belongs to; providers publish them while registrations go on
 	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
@@ -83,6 +84,13 @@ func (n *names) IsKept(u urn.URN) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.kept[u]
+}
+
+// LeavesRecorded reports whether a registration leaves its recorded state as it is, because it refers to something that is not created.
+func (n *names) LeavesRecorded() bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.leaves
 }
 
 // Claimant returns the number of the registration that continues a recorded state.

@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // RefreshRegistered reads the recorded state that a registration continues. It waits for the decisions that could concern that
@@ -34,7 +35,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	r.Record.Note(s)
 	// Where there is nothing to read, Pulumi reports an update, as it makes a copy of the state. Nobody sees it, except for a
 	// resource that waits for its replacement.
-	f := r.refreshOne(ctx, s, refreshing{into: toRefresh(l, r.Mode), opWithoutRead: stages.OpUpdate, record: true})
+	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
 	if !f.ok {
 		r.Halt()
 		return l, &stages.ReportedError{Err: errRefreshFailed}
@@ -48,13 +49,48 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 
 // toRefresh returns the state into which a refresh puts what it finds. Unless the run is an update, which records the options
 // of the program later, the state has them.
-func toRefresh(l stages.Located, mode stages.Mode) *state.Resource {
-	if mode == stages.ModeUpdate {
+func (r *Reader) toRefresh(l stages.Located) *state.Resource {
+	if r.Mode == stages.ModeUpdate {
 		return l.Old.Clone()
 	}
 	s := l.NewState(stages.Checked{Inputs: l.Old.Inputs})
 	s.External, s.Taint = l.Old.External, l.Old.Taint
+	if r.Names.LeavesRecorded() && r.closesCircle(s) {
+		old := l.Old
+		s.Provider, s.Dependencies, s.PropertyDependencies = old.Provider, old.Dependencies, old.PropertyDependencies
+		s.DeletedWith, s.ReplaceWith = old.DeletedWith, old.ReplaceWith
+	}
 	return s
+}
+
+// closesCircle reports whether a state with the program's references would come to refer to itself, because something that they lead to is left as
+// it is recorded: a refresh does not touch what refers to something that is not created. What the program's references lead to has been answered;
+// what only recorded ones lead to may change meanwhile, and counts as it is recorded.
+func (r *Reader) closesCircle(s *state.Resource) bool {
+	type node struct {
+		*state.Resource
+		recorded bool
+	}
+	seen := map[urn.URN]bool{}
+	for todo := []node{{s, false}}; len(todo) > 0; todo = todo[1:] {
+		here := todo[0]
+		for ref := range here.References() {
+			u := r.Names.NewNameOf(ref.URN)
+			if u == s.URN {
+				return true
+			}
+			if seen[u] {
+				continue
+			}
+			seen[u] = true
+			if now, ok := r.Lookup(u); ok && !here.recorded {
+				todo = append(todo, node{now, false})
+			} else if old := r.Base.Olds[ref.URN]; old != nil {
+				todo = append(todo, node{old, true})
+			}
+		}
+	}
+	return false
 }
 
 // refreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
