@@ -38,3 +38,9 @@
 // What an operation decides and records does not depend on how long anything takes or on how many workers there are.
 // docs/architecture.md says how, and what the exceptions are.
 package sluice
+
+// Version is the version of this library and of the command line.
+const Version = "0.1.0"
+
+// manifestVersion is the name of the writer in states (state.md 1.5).
+const manifestVersion = "sluice/" + Version
