@@ -206,6 +206,9 @@ func TestAControllerUndoesWhatOthersDo(t *testing.T) {
 		c := &composing.Controller{
 			Options: s.declaring(1, 2), Interval: time.Minute, Longest: 4 * time.Minute,
 			Locked: func(ctx context.Context, f func(context.Context, state.Store) error) error {
+				if held.Load() {
+					return errors.New("somebody else has the lock")
+				}
 				return f(ctx, s.options.State)
 			},
 			Reconciled: func(r *sluice.Result, err error) {
