@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
-	"examples": {"urn", "property", "pipeline", "providers", "stages", "source", "."},
+	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
 }
 
 // pkg is a package of the module and what its code, without its tests, imports.
