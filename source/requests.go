@@ -28,6 +28,13 @@ func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		workers := pool.New().WithErrors().WithFirstError().WithMaxGoroutines(atOnce)
+		ended := false
+		defer func() {
+			if !ended { // the sequence has panicked
+				stop(nil)
+				_ = workers.Wait()
+			}
+		}()
 		for request, err := range seq {
 			if err == nil && request == nil {
 				err = errors.New("the sequence of registrations has yielded neither a registration nor an error")
@@ -36,7 +43,8 @@ func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
 				workers.Go(func() error { return err })
 				break
 			}
-			if ctx.Err() != nil {
+			if ctx.Err() != nil { // the end of the sequence would mean that nothing else is wanted
+				workers.Go(func() error { return context.Cause(ctx) })
 				break
 			}
 			earlier, own := r.enter(request)
@@ -49,6 +57,7 @@ func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
 				return err
 			})
 		}
+		ended = true
 		return workers.Wait()
 	}
 }

@@ -124,3 +124,31 @@ func TestASequenceEndsWithTheRun(t *testing.T) {
 	})(t.Context(), m)
 	require.ErrorIs(t, err, stages.ErrShutDown)
 }
+
+func TestASequenceThatPanicsLeavesNothingRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := testMonitor()
+		m.OnRegister = func(ctx context.Context, _ *stages.RegisterRequest) (*stages.RegisterReply, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		require.PanicsWithValue(t, "boom", func() {
+			_ = source.Requests(func(yield func(*stages.RegisterRequest, error) bool) {
+				_ = yield(named("a"), nil)
+				panic("boom")
+			})(t.Context(), m)
+		})
+	})
+}
+
+// What ends before its sequence has not declared everything.
+func TestASequenceThatIsCutOffIsNoSuccess(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	closing, m := errors.New("the office closes"), testMonitor()
+	err := source.Requests(func(yield func(*stages.RegisterRequest, error) bool) {
+		cancel(closing)
+		_ = yield(named("a"), nil)
+	})(ctx, m)
+	require.ErrorIs(t, err, closing)
+	require.Empty(t, m.Record().Registered)
+}
