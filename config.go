@@ -126,10 +126,7 @@ func (o Options) calls() (c providers.RegistryOptions, err error) {
 
 func (o Options) readLimit() (int, error) {
 	v, ok := o.Config[ReadLimitKey]
-	switch {
-	case o.ReadLimit < 0:
-		return 0, fmt.Errorf("Options.ReadLimit must be a number from 1, or 0 for none, not %d", o.ReadLimit)
-	case o.ReadLimit > 0 || !ok:
+	if o.ReadLimit > 0 || !ok {
 		return o.ReadLimit, nil
 	}
 	n, err := strconv.Atoi(v.Text)

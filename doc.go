@@ -9,7 +9,7 @@
 //		Project: "shop", Stack: "dev",
 //		State:     &sluice.MemoryState{},         // or a stack of a backend, see Locked
 //		Providers: cloud.Host(),                  // or plugins, see NewPluginHost
-//		Program:   source.Func(declareResources), // or a program's files, see NewProgram
+//		Program:   source.Func(declareResources), // or source.Requests, NewYAMLText, Options.WithProgramIn
 //		Observe:   func(e stages.Event) { ... },
 //	})
 //
@@ -29,7 +29,8 @@
 //	register → lookup → import → check → analyze → diff → build → execute
 //
 // lookup owns names and build owns decisions: each has one writer and does no I/O. The others call programs and providers,
-// many at once. [Standard] gives the assembled [Engine], which has a slot after each stage for stages of a caller's own.
+// many at once. [Standard] gives the assembled [Engine], which has a slot after each stage for stages of a caller's own, and two for deletes.
+// docs/composing.md has the contract of slots, and examples.
 //
 // What these take and return is named where it lives: events, steps, reasons and requests of programs in package stages,
 // explanations in stages/why, recorded resources and plans in state, stacks and locks in state/backend and state/lock,
@@ -38,3 +39,9 @@
 // What an operation decides and records does not depend on how long anything takes or on how many workers there are.
 // docs/architecture.md says how, and what the exceptions are.
 package sluice
+
+// Version is the version of this library and of the command line.
+const Version = "0.1.0"
+
+// manifestVersion is the name of the writer in states (state.md 1.5).
+const manifestVersion = "sluice/" + Version

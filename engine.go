@@ -42,6 +42,7 @@ type Engine struct {
 
 	submitted Slot[stages.Submitted] // before register; for traces
 	watch     *tracing.Run           // nil if nobody traces
+	session   *session               // of the interrupts, for one operation
 
 	options Options
 }
@@ -174,9 +175,6 @@ func (e *Engine) PreviewImport(ctx context.Context, requests ...stages.ImportReq
 }
 
 func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
-	if err := stages.CheckImports(e.options.Stack, e.options.Project, k.imports); err != nil {
-		return nil, err
-	}
 	if k.imports == nil {
 		k.imports = []stages.ImportRequest{}
 	}

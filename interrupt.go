@@ -2,19 +2,31 @@ package sluice
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Interrupts pauses and stops an operation in an orderly way. The zero value is ready to use; its methods may be
+// ErrInterrupted is the cause of a [FailedError] if [Interrupts] have stopped the operation.
+var ErrInterrupted = errors.New("interrupted")
+
+// errStoppedBefore is ErrInterrupted for an operation that has not begun anything.
+var errStoppedBefore = fmt.Errorf("%w before the operation began: its Interrupts had been stopped; for another operation, call Reset or make new ones", ErrInterrupted)
+
+// Interrupts pauses and stops operations in an orderly way. The zero value is ready to use; its methods may be
 // called from any goroutine, at any time, any number of times.
+//
+// Stop and Cancel count for the operations that are under way and for those that begin later, so that nothing begins between the preview and
+// the update that somebody interrupts. An operation that is stopped before it begins fails with a [FailedError] whose
+// cause says so. Reset makes Interrupts that have been stopped usable again.
 type Interrupts struct {
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the rest
 	stopped  bool
 	canceled bool
-	onStop   []func()
-	onCancel []func()
+	sessions []*session   // the operations that are under way
 	resumed  *await.Event // fires at the end of the pause; nil if there is none
 }
 
@@ -62,16 +74,22 @@ func (i *Interrupts) admit(ctx context.Context) error {
 	}
 }
 
-// Stop ends admission: no further operation starts, running ones finish and are recorded.
-func (i *Interrupts) Stop() { i.fire(&i.stopped, &i.onStop) }
+// Stop ends admission: no further step starts, running ones finish and are recorded.
+func (i *Interrupts) Stop() {
+	for _, s := range i.set(&i.stopped) {
+		s.stop()
+	}
+}
 
 // Cancel asks the providers to abort what they are doing, and ends the program. It implies Stop.
 func (i *Interrupts) Cancel() {
 	i.Stop()
-	i.fire(&i.canceled, &i.onCancel)
+	for _, s := range i.set(&i.canceled) {
+		s.cancel()
+	}
 }
 
-// Stopped reports whether Stop has been called.
+// Stopped reports whether Stop has been called, and Reset not since.
 func (i *Interrupts) Stopped() bool {
 	if i == nil {
 		return false
@@ -81,30 +99,101 @@ func (i *Interrupts) Stopped() bool {
 	return i.stopped
 }
 
-func (i *Interrupts) fire(done *bool, callbacks *[]func()) {
+// Reset takes back Stop and Cancel for the operations that begin later. What they have stopped stays stopped, and a pause stays.
+func (i *Interrupts) Reset() {
 	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped, i.canceled = false, false
+}
+
+// set remembers what has been asked for, and returns the operations that are under way.
+func (i *Interrupts) set(what *bool) []*session {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	*what = true
+	return slices.Clone(i.sessions)
+}
+
+// session is what one operation has to do with its interrupts; nil if nothing interrupts it.
+type session struct {
+	of     *Interrupts
+	before bool // it was stopped before it began
+
+	mu       sync.Mutex // guards the rest
+	stopped  bool
+	canceled bool
+	onStop   []func()
+	onCancel []func()
+}
+
+// begin returns the session of an operation. end must be called.
+func (i *Interrupts) begin() *session {
+	if i == nil {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s := &session{of: i, before: i.stopped, stopped: i.stopped, canceled: i.canceled}
+	i.sessions = append(i.sessions, s)
+	return s
+}
+
+func (s *session) end() {
+	if s == nil {
+		return
+	}
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.sessions = slices.DeleteFunc(s.of.sessions, func(other *session) bool { return other == s })
+}
+
+func (s *session) stop()   { s.fire(&s.stopped, &s.onStop) }
+func (s *session) cancel() { s.fire(&s.canceled, &s.onCancel) }
+
+func (s *session) fire(done *bool, callbacks *[]func()) {
+	s.mu.Lock()
 	if *done {
-		i.mu.Unlock()
+		s.mu.Unlock()
 		return
 	}
 	*done = true
 	fs := *callbacks
-	i.mu.Unlock()
+	s.mu.Unlock()
 	for _, f := range fs {
 		f()
 	}
 }
 
+func (s *session) isStopped() bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
+}
+
+// cause is why the operation was stopped; nil if it was not.
+func (s *session) cause() error {
+	switch {
+	case !s.isStopped():
+		return nil
+	case s.before:
+		return errStoppedBefore
+	}
+	return ErrInterrupted
+}
+
 // watch arranges for stop and cancel to be called on an interrupt, at once if it has happened already.
-func (i *Interrupts) watch(stop, cancel func()) {
-	if i == nil {
+func (s *session) watch(stop, cancel func()) {
+	if s == nil {
 		return
 	}
-	i.mu.Lock()
-	i.onStop = append(i.onStop, stop)
-	i.onCancel = append(i.onCancel, cancel)
-	stopped, canceled := i.stopped, i.canceled
-	i.mu.Unlock()
+	s.mu.Lock()
+	s.onStop = append(s.onStop, stop)
+	s.onCancel = append(s.onCancel, cancel)
+	stopped, canceled := s.stopped, s.canceled
+	s.mu.Unlock()
 	if stopped {
 		stop()
 	}

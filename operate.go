@@ -1,11 +1,11 @@
 package sluice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"runtime"
 	"time"
 
@@ -31,9 +31,6 @@ func (k kind) hasPlans() bool { return k.mode == stages.ModeUpdate && k.imports 
 
 // previewWorkers is how many chains of steps a preview takes at once: it changes nothing, so --parallel does not bound it.
 const previewWorkers = 256
-
-// errNoProgram is returned when there is nothing to run.
-var errNoProgram = errors.New("no program: set Options.Program")
 
 func (o Options) withDefaults() Options {
 	if o.Organization == "" {
@@ -61,8 +58,14 @@ func (o Options) withDefaults() Options {
 
 // operate runs one operation from loading the state to the last event, and writes it into the history of a locked stack.
 func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
+	if err := e.options.validate(k); err != nil {
+		return nil, err
+	}
 	began := time.Now()
-	result, err := e.traced(ctx, k)
+	own := *e
+	own.session = e.options.Interrupts.begin()
+	defer own.session.end()
+	result, err := own.traced(ctx, k)
 	if s, ok := e.options.State.(lockedStack); ok {
 		s.ended(ctx, k, e.options, began, result, err)
 	}
@@ -74,6 +77,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.OnInterrupt, s.Stopped = e.session.watch, e.session.isStopped
 	own, err := e.callers(k, s.Stages)
 	if err != nil {
 		return nil, err
@@ -100,7 +104,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	if out.Ended == stages.Succeeded {
 		return result, nil
 	}
-	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Cause: out.Interrupt, Err: out.Err}
+	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Cause: cmp.Or(out.Interrupt, e.session.cause()), Err: out.Err}
 }
 
 // settings translates the options for package operation.
@@ -112,30 +116,14 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
 		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
 		Messages: o.Service.attach, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
-		OnInterrupt: o.Interrupts.watch, Stopped: o.Interrupts.Stopped, Log: o.Log,
+		Log: o.Log,
 	}
 	if o.Service != nil { // not a nil pointer in an interface
 		s.Engine = o.Service
 	}
 	var invalid error
 	s.Calls, invalid = o.calls()
-	err = errors.Join(err, invalid)
-	if s.RunsProgram() {
-		if o.Program == nil {
-			return s, errNoProgram
-		}
-		err = errors.Join(err, notNil("Program", o.Program))
-	}
-	return s, errors.Join(err, notNil("Providers", o.Providers), notNil("State", o.State))
-}
-
-// notNil returns an error for an option that is set to a nil function or pointer, which would panic when it is used.
-func notNil(option string, value any) error {
-	v := reflect.ValueOf(value)
-	if (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil() {
-		return fmt.Errorf("Options.%s is a nil %s; give it a value, or leave it unset", option, v.Type())
-	}
-	return nil
+	return s, errors.Join(err, invalid)
 }
 
 // stageSettings returns the part of the options that the stages need.

@@ -15,18 +15,18 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Options describe one operation on one stack.
+// Options describe one operation on one stack. What is wrong with them is the error of the operation, all of it at once, before anything is done.
 type Options struct {
-	Stack        string
+	Stack        string // required, as Project is
 	Project      string
 	Organization string // "organization" when empty
-	// Root is the directory of the project file: the places in the program's source that states record are relative to
+	// Root is the absolute directory of the project file: the places in the program's source that states record are relative to
 	// it. "" records none.
 	Root string
 	// Directory is the program's directory: relative paths of assets are resolved against it. "" is the working
 	// directory of the process.
 	Directory string
-	// Config is the stack's configuration, decrypted.
+	// Config is the stack's configuration, decrypted. A key is "namespace:name".
 	Config Config
 	// Program declares the resources. Refresh and Destroy run it only with RunProgram. Otherwise they ask it for the versions
 	// of its packages, to warn about older ones; it may be nil then.
@@ -74,14 +74,14 @@ type Options struct {
 	PolicyPacks  []*policy.Pack
 	AnalyzeLimit int
 	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
-	// [*stages.PlanViolation]. nil allows everything. MakePlan makes them return a plan (see [Result.Plan]).
+	// [*stages.PlanViolation]. nil allows everything. MakePlan makes them return a plan (see [Result.Plan]). Other operations refuse a Plan and make none.
 	Plan      *state.Plan
 	MakePlan  bool
 	Autonamer stages.Autonamer // nil: providers generate names as they like
 
 	// Observe is called with each event, one at a time. It must not block for long.
 	Observe func(stages.Event)
-	// Interrupts pauses and stops the operation in an orderly way; nil if nothing does.
+	// Interrupts pauses and stops the operation in an orderly way; nil if nothing does. Several operations may have the same.
 	Interrupts *Interrupts
 	Log        *slog.Logger // nil discards
 	// Now is the clock by which states are stamped; nil is the real one.

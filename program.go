@@ -3,7 +3,9 @@ package sluice
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -25,6 +27,34 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 		return nil, err
 	}
 	return runtime.Program(files), nil
+}
+
+// WithProgramIn returns o with the program of a directory: its project file is that of the directory or of the nearest one above it. Project, Root,
+// Directory and Program are set; the caller closes the program. Of the project file its name, runtime and main count. p is as for
+// [NewProgram].
+func (o Options) WithProgramIn(directory string, p PluginOptions) (Options, error) {
+	file, err := source.FindProject(directory)
+	if err != nil {
+		return o, err
+	}
+	root := filepath.Dir(file)
+	m, err := source.ReadManifest(root, filepath.Base(file))
+	if err != nil {
+		return o, err
+	}
+	if m.Name == "" {
+		return o, fmt.Errorf("%s has no name; add `name: my-project`", file)
+	}
+	files := m.Project(root)
+	if files.Directory, files.Entry, err = source.Locate(root, m.Main); err != nil {
+		return o, err
+	}
+	program, err := NewProgram(files, p)
+	if err != nil {
+		return o, err
+	}
+	o.Project, o.Root, o.Directory, o.Program = m.Name, root, files.Directory, program
+	return o, nil
 }
 
 // NewInlineProgram returns a program that consists of functions of another process, which serves it at a port of this machine as a
@@ -53,6 +83,14 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 		host = yaml.ComponentHost(host, yaml.ComponentOptions{})
 	}
 	return yaml.New(files, yaml.Options{Providers: host, LookupEnv: os.LookupEnv})
+}
+
+// NewYAMLText is [NewYAMLProgram] for the text of a program. Relative paths in it are relative to the directory of the process.
+func NewYAMLText(text string, host providers.Host) source.Program {
+	if host != nil {
+		host = yaml.ComponentHost(host, yaml.ComponentOptions{})
+	}
+	return yaml.New(source.Project{Runtime: "yaml"}, yaml.Options{Text: text + "\n", Providers: host, LookupEnv: os.LookupEnv})
 }
 
 // OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may

@@ -63,8 +63,8 @@ func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
 type FailedError struct {
 	Operation string
 	Canceled  bool // it was interrupted, and nothing failed but what the providers were asked to abort
-	// Cause is why the caller's context ended before the operation did; nil if it did not. It is [context.Canceled] or
-	// [context.DeadlineExceeded], and what [context.Cause] returns.
+	// Cause is why the operation was to end before it was done, nil if it was not: the caller's context has ended, which is [context.Canceled] or
+	// [context.DeadlineExceeded], and what [context.Cause] returns; or [Interrupts] have stopped it, which is [ErrInterrupted].
 	Cause error
 	Err   error // the failures, ordered by URN; a *multierror.Error; nil if there are none
 }
@@ -74,7 +74,7 @@ func (e *FailedError) Error() string {
 	if e.Canceled {
 		text = e.Operation + " canceled"
 	}
-	if e.Canceled && e.Cause != nil && e.Cause != context.Canceled {
+	if e.Canceled && e.Cause != nil && e.Cause != context.Canceled && e.Cause != ErrInterrupted {
 		text += fmt.Sprintf(" (%v)", e.Cause)
 	}
 	if e.Canceled && e.Err == nil {

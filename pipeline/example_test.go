@@ -121,6 +121,31 @@ func ExampleRejecter() {
 // A caller's own stage takes and gives the type of the place where it stands.
 func ExampleVia() {
 	numbers := pipeline.From("numbers", 0, func(_ context.Context, emit pipeline.Emit[int]) error {
+		for i := range 4 {
+			if err := emit(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	square := pipeline.Stage[int, string]{Name: "square", Workers: 4, Run: func(_ context.Context, v int, emit pipeline.Emit[string]) error {
+		return emit(fmt.Sprintf("%d² = %d", v, v*v))
+	}}
+	err := pipeline.Run(context.Background(), pipeline.Via(numbers, square), func(_ context.Context, v string) error {
+		fmt.Println(v)
+		return nil
+	})
+	fmt.Println(err)
+	// Unordered output:
+	// 0² = 0
+	// 1² = 1
+	// 2² = 4
+	// 3² = 9
+	// <nil>
+}
+
+func ExampleFilter() {
+	numbers := pipeline.From("numbers", 0, func(_ context.Context, emit pipeline.Emit[int]) error {
 		for i := range 6 {
 			if err := emit(i); err != nil {
 				return err
@@ -128,12 +153,7 @@ func ExampleVia() {
 		}
 		return nil
 	})
-	even := pipeline.Stage[int, int]{Name: "even", Run: func(_ context.Context, v int, emit pipeline.Emit[int]) error {
-		if v%2 != 0 {
-			return nil
-		}
-		return emit(v)
-	}}
+	even := pipeline.Filter("even", func(v int) bool { return v%2 == 0 })
 	err := pipeline.Run(context.Background(), pipeline.Via(numbers, even), func(_ context.Context, v int) error {
 		fmt.Println(v)
 		return nil
@@ -143,5 +163,39 @@ func ExampleVia() {
 	// 0
 	// 2
 	// 4
+	// <nil>
+}
+
+// A stage may gather items, and lets the rest go at the end.
+func ExampleStage_flush() {
+	words := pipeline.From("words", 0, func(_ context.Context, emit pipeline.Emit[string]) error {
+		for w := range strings.FieldsSeq("a vpc two nets and three") {
+			if err := emit(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var kept []string // by the stage, which has one worker
+	fours := pipeline.Stage[string, []string]{
+		Name: "fours",
+		Run: func(_ context.Context, w string, emit pipeline.Emit[[]string]) error {
+			if kept = append(kept, w); len(kept) < 4 {
+				return nil
+			}
+			full := kept
+			kept = nil
+			return emit(full)
+		},
+		Flush: func(_ context.Context, emit pipeline.Emit[[]string]) error { return emit(kept) },
+	}
+	err := pipeline.Run(context.Background(), pipeline.Via(words, fours), func(_ context.Context, list []string) error {
+		fmt.Println(list)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// [a vpc two nets]
+	// [and three]
 	// <nil>
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Manifest is what the engine uses of the file of a plugin that is written in a program language.
+// Manifest is what the engine uses of the file of a project, or of a plugin that is written in a program language.
 type Manifest struct {
+	Name    string      `yaml:"name"` // of a project
 	Runtime RuntimeSpec `yaml:"runtime"`
 	Main    string      `yaml:"main"`
 	Version string      `yaml:"version"`
@@ -40,7 +41,7 @@ func (r *RuntimeSpec) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// ReadManifest reads the manifest of a folder; file is plugin.PluginManifest or plugin.PolicyManifest. The error wraps
+// ReadManifest reads the manifest of a folder; file is plugin.PluginManifest, plugin.PolicyManifest, or the name of a project file. The error wraps
 // fs.ErrNotExist if there is no such file.
 func ReadManifest(directory, file string) (Manifest, error) {
 	path := filepath.Join(directory, file)

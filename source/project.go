@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,29 @@ func (p Project) Option(name string) string {
 		return fmt.Sprint(v)
 	}
 	return ""
+}
+
+// projectFiles are the names of project files, in the order in which they are looked for.
+var projectFiles = [...]string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
+
+// FindProject returns the path of the project file of dir or of its nearest ancestor that has one (state.md 6.1), or an error that wraps
+// [fs.ErrNotExist].
+func FindProject(dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for at := absolute; ; at = filepath.Dir(at) {
+		for _, name := range projectFiles {
+			path := filepath.Join(at, name)
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				return path, nil
+			}
+		}
+		if filepath.Dir(at) == at {
+			return "", fmt.Errorf("no Pulumi.yaml in %s or any directory above it: %w", absolute, fs.ErrNotExist)
+		}
+	}
 }
 
 // Locate returns the directory and the entry point of a program from the project file's directory and its "main", which

@@ -1,5 +1,5 @@
-// Command custom-stage deploys a small program with a stage of its own in the pipeline: a freeze window, in which
-// nothing may be replaced. Updates in place go through.
+// Command custom-stage deploys a small program with stages of its own in the pipeline: a freeze window, in which
+// nothing may be replaced or deleted. Updates in place go through.
 //
 // Everything is in the process: the program is a Go function, the cloud is simulated, the state is in memory.
 package main
@@ -17,21 +17,34 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// freeze is a window that ends at until, in which nothing may be replaced. It makes a new stage for each operation.
+// freeze puts a window into an engine that ends at until, and in which nothing may be replaced or deleted.
 //
-// The stage stands behind diff: what the provider says of each change is known, and nothing has been decided.
-func freeze(until time.Time, now func() time.Time) func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
-	return func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
+// Replacements are refused behind diff, where what the provider says of each change is known, and nothing has been decided. Deletes are refused before
+// any of them begins, those of destroys, too. The functions make new stages for each operation.
+func freeze(e *sluice.Engine, until time.Time, now func() time.Time) {
+	isFrozen := func() bool { return now().Before(until) }
+	e.Diffed.Insert(func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
 		return pipeline.Stage[stages.Diffed, stages.Diffed]{
 			Name: "freeze",
 			Run: func(_ context.Context, d stages.Diffed, emit pipeline.Emit[stages.Diffed]) error {
-				if d.Replaces() && now().Before(until) {
+				if d.Replaces() && isFrozen() {
 					return d.Refuse("replacements are frozen until " + until.Format("Monday"))
 				}
 				return emit(d)
 			},
 		}
-	}
+	})
+	e.Deleting.Insert(func(stages.Operation) pipeline.Stage[stages.Deleting, stages.Deleting] {
+		return pipeline.Stage[stages.Deleting, stages.Deleting]{
+			Name: "freeze",
+			Run: func(_ context.Context, d stages.Deleting, emit pipeline.Emit[stages.Deleting]) error {
+				if d.IsManaged() && isFrozen() {
+					return d.Refuse("deletes are frozen until " + until.Format("Monday"))
+				}
+				return emit(d)
+			},
+		}
+	})
 }
 
 // server is what the program declares one of.
@@ -59,12 +72,17 @@ type deployer struct {
 	now   func() time.Time
 }
 
-func (d deployer) deploy(ctx context.Context, s server) (*sluice.Result, error) {
+// engine returns an engine for the program of one server, in the window.
+func (d deployer) engine(s server) *sluice.Engine {
 	engine := sluice.Standard(sluice.Options{
 		Project: "shop", Stack: "dev", Program: source.Func(s.declare), Providers: d.cloud.Host(), State: d.state,
 	})
-	engine.Diffed.Insert(freeze(d.until, d.now))
-	return engine.Update(ctx)
+	freeze(engine, d.until, d.now)
+	return engine
+}
+
+func (d deployer) deploy(ctx context.Context, s server) (*sluice.Result, error) {
+	return d.engine(s).Update(ctx)
 }
 
 func main() {

@@ -50,6 +50,22 @@ func TestAnUpdatePassesInTheWindow(t *testing.T) {
 	require.Equal(t, map[stages.Op]int{stages.OpUpdate: 1}, result.Changes)
 }
 
+func TestNothingIsDeletedInTheWindow(t *testing.T) {
+	now := until.Add(-time.Hour)
+	d := deployedBefore(t, now)
+	d.now = func() time.Time { return now }
+	_, err := d.engine(server{}).Destroy(t.Context())
+	var refused *stages.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.EqualError(t, refused, "deletes are frozen until Monday")
+	require.Zero(t, d.cloud.Count(providers.MethodDelete))
+
+	now = until
+	_, err = d.engine(server{}).Destroy(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, d.cloud.Count(providers.MethodDelete))
+}
+
 func TestAReplacementPassesAfterTheWindow(t *testing.T) {
 	d := deployedBefore(t, until)
 	result, err := d.deploy(t.Context(), server{"debian-13", 1})

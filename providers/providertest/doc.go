@@ -20,7 +20,8 @@
 //	result, err := sluice.Update(ctx, sluice.Options{Providers: cloud.Host(), Program: program})
 //	require.Len(t, cloud.Records(), 3)
 //
-// [Fake] is a provider made of functions, for the cases that Cloud does not have.
+// [Fake] is a provider made of functions, for the cases that Cloud does not have. [Check] is for people who write providers: it tries whether theirs
+// keeps what engines rely on.
 //
 // Invariant: what a provider of this package answers depends on its options and on the calls for the same URN that came
 // before, never on timing.

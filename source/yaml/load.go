@@ -26,6 +26,9 @@ type written struct {
 
 // text returns the text of the program (protocol.md 11.1).
 func (p *Program) text(ctx context.Context, info stages.RunInfo) (written, error) {
+	if p.options.Text != "" {
+		return written{name: "program", content: p.options.Text}, nil
+	}
 	if command := p.project.Option("compiler"); command != "" {
 		return p.compile(ctx, command, info)
 	}

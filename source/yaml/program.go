@@ -20,6 +20,8 @@ import (
 
 // Options are what a program needs in addition to its files.
 type Options struct {
+	// Text is the program; "" for one that is in its files.
+	Text string
 	// Providers starts the providers that are asked for schemas. If it is nil, packages are unknown: types are used as
 	// they are written, and nothing is checked.
 	Providers providers.Host
@@ -129,6 +131,9 @@ func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error
 	l := &loaded{template: known.template, file: known.file, diagnostics: slices.Clip(known.diagnostics)}
 	if t.remarks != "" {
 		l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Warning, Summary: "it wrote to its error output:\n" + t.remarks})
+	}
+	if p.project.Directory == "" {
+		return l, nil
 	}
 	if l.packages, err = packages.Locked(p.project.Directory); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.project.Program(), err)

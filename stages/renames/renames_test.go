@@ -41,25 +41,11 @@ func resource(path string, inputs map[string]any) *state.Resource {
 }
 
 func value(v any) property.Value {
-	switch v := v.(type) {
-	case property.Value:
-		return v
-	case int:
-		return property.Number(float64(v))
-	case in:
-		out := map[string]property.Value{}
-		for k, e := range v {
-			out[k] = value(e)
-		}
-		return property.Of(property.NewMap(out))
-	case []any:
-		var out []property.Value
-		for _, e := range v {
-			out = append(out, value(e))
-		}
-		return property.ArrayOf(out...)
+	out, err := property.FromGo(v)
+	if err != nil {
+		panic(err)
 	}
-	return property.Plain(v)
+	return out
 }
 
 func deleted(path string, inputs map[string]any, with ...func(*state.Resource)) *stages.StepInfo {

@@ -25,9 +25,13 @@ func named(typ, name string) urn.URN { return urn.New("dev", "shop", "", urn.Typ
 var stack = named("pulumi:pulumi:Stack", "shop-dev")
 
 func resource(name string, inputs map[string]any, deps ...urn.URN) *state.Resource {
+	values, err := property.FromGo(inputs)
+	if err != nil {
+		panic(err)
+	}
 	return &state.Resource{
 		URN: named("aws:s3/bucket:Bucket", name), Type: "aws:s3/bucket:Bucket", Custom: true, Parent: stack, ID: "id-" + name,
-		Inputs: property.Plain(inputs).AsMap(), Dependencies: deps, SourcePosition: "project:///index.ts#14,3",
+		Inputs: values.AsMap(), Dependencies: deps, SourcePosition: "project:///index.ts#14,3",
 	}
 }
 

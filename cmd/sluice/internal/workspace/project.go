@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -60,27 +61,15 @@ type NamedPlugin struct {
 	DownloadURL string
 }
 
-// projectFiles are the names of project files, in search order.
-var projectFiles = [...]string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
-
 // FindProject returns the path of the project file of dir or of its nearest ancestor that has one, or an error that
 // wraps [ErrNoProject].
 func FindProject(dir string) (string, error) {
-	absolute, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
+	path, err := source.FindProject(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		absolute, _ := filepath.Abs(dir) // which it was then
+		return "", fmt.Errorf("%w in %s or any directory above it; change to the project's directory or name it with --cwd", ErrNoProject, absolute)
 	}
-	for at := absolute; ; at = filepath.Dir(at) {
-		for _, name := range projectFiles {
-			path := filepath.Join(at, name)
-			if info, err := os.Stat(path); err == nil && !info.IsDir() {
-				return path, nil
-			}
-		}
-		if filepath.Dir(at) == at {
-			return "", fmt.Errorf("%w in %s or any directory above it; change to the project's directory or name it with --cwd", ErrNoProject, absolute)
-		}
-	}
+	return path, err
 }
 
 // ReadProject reads and validates a project file.

@@ -184,8 +184,8 @@ func (p *properties) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, wh
 	}
 	var allowed, names []string
 	for _, v := range t.Values {
-		value := property.Plain(v)
-		if property.Equal(value, literal.Value) {
+		value, err := property.FromGo(v)
+		if err == nil && property.Equal(value, literal.Value) {
 			return
 		}
 		if s, isText := v.(string); isText {

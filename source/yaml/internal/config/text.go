@@ -21,7 +21,9 @@ func Untyped(text string) property.Value {
 	}
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {
-		return property.Plain(v)
+		if value, err := property.FromGo(v); err == nil {
+			return value
+		}
 	}
 	return property.String(text)
 }

@@ -1,6 +1,8 @@
 package declare
 
 import (
+	"fmt"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
@@ -19,7 +21,11 @@ func (d *declaration) evaluate() error {
 	if d.typ.Schema != nil && r.Get == nil {
 		for name, p := range d.typ.Schema.Outputs {
 			if _, given := d.properties[name]; p.Const != nil && !given {
-				d.properties[name] = property.Plain(p.Const)
+				constant, invalid := property.FromGo(p.Const)
+				if invalid != nil {
+					return fmt.Errorf("the constant of property %s in the schema: %w", name, invalid)
+				}
+				d.properties[name] = constant
 			}
 		}
 	}

@@ -1,0 +1,47 @@
+package composing
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Entry is a line of an audit trail. It names what was changed and has no values, so it has no secrets.
+type Entry struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Op     stages.Op `json:"op"`
+	URN    string    `json:"urn"`
+	Reason string    `json:"reason,omitempty"`
+	Error  string    `json:"error,omitempty"`
+}
+
+// Audit returns an observer that writes each change, whether or not it succeeds, as a line of JSON. Events have what slots have not: an operation
+// that is stopped ends its pipeline, and its events go on to the end. Writing may take long: put a buffer before it.
+func Audit(w io.Writer, by string, failed func(error)) func(stages.Event) {
+	out := json.NewEncoder(w)
+	write := func(s stages.StepInfo, at time.Time, err error) {
+		if s.Internal || s.Op == stages.OpSame {
+			return
+		}
+		e := Entry{At: at, By: by, Op: s.Op, URN: string(s.URN), Reason: s.Reason.String()}
+		if err != nil {
+			e.Error = err.Error()
+		}
+		if err := out.Encode(e); err != nil {
+			failed(err)
+		}
+	}
+	return func(e stages.Event) {
+		switch e := e.(type) {
+		case stages.StepDone:
+			if !e.Planning && !e.Outputs {
+				write(e.Step, e.At, nil)
+			}
+		case stages.StepFailed:
+			write(e.Step, e.At, e.Err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package composing
+
+import (
+	"context"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Controller keeps a stack at what its program declares, whatever others do to its objects.
+type Controller struct {
+	// Options are those of each update; the State is given by Locked.
+	Options sluice.Options
+	// Locked calls f with the state while nobody else can change it.
+	Locked func(ctx context.Context, f func(context.Context, state.Store) error) error
+	// Interval is the time between two reconciliations. After a failure it is doubled each time, up to Longest.
+	Interval, Longest time.Duration
+	// Reconciled is called after each reconciliation.
+	Reconciled func(*sluice.Result, error)
+}
+
+// Run reconciles until the context ends, and returns its cause. What is running then is finished first.
+func (c *Controller) Run(ctx context.Context) error {
+	wait := c.Interval
+	for {
+		result, err := c.reconcile(ctx)
+		c.Reconciled(result, err)
+		if err == nil {
+			wait = c.Interval
+		} else {
+			wait = min(2*wait, c.Longest)
+		}
+		if err := await.For(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// reconcile reads what there is, and changes what differs. A preview comes first, so that nothing is recorded, and the history gets no entry, when nothing has
+// changed.
+func (c *Controller) reconcile(ctx context.Context) (result *sluice.Result, err error) {
+	err = c.Locked(ctx, func(ctx context.Context, s state.Store) error {
+		o := c.Options
+		o.State, o.Refresh = s, true
+		if result, err = sluice.Preview(ctx, o); err != nil || !result.HasChanges() {
+			return err
+		}
+		result, err = sluice.Update(ctx, o)
+		return err
+	})
+	return result, err
+}

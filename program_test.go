@@ -1,0 +1,65 @@
+package sluice_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+const text = "resources: {web: {type: 'simple:index:Thing', properties: {size: 1}}}\n"
+
+func TestAProgramMayBeAText(t *testing.T) {
+	host := providertest.NewCloud(providertest.Options{}).Host()
+	options := sluice.Options{Project: "shop", Stack: "dev", Providers: host, Program: sluice.NewYAMLText(text, nil)}
+	result, err := sluice.Update(t.Context(), options)
+	require.NoError(t, err)
+	require.Equal(t, 2, result.Changes[stages.OpCreate], "with the stack itself")
+
+	options.Program = sluice.NewYAMLText("resources: [", nil)
+	_, err = sluice.Preview(t.Context(), options)
+	require.Error(t, err)
+
+	options.Program = sluice.NewYAMLText("", nil) // and no file of the working directory
+	result, err = sluice.Preview(t.Context(), options)
+	require.NoError(t, err)
+	for _, step := range result.Steps {
+		require.True(t, step.URN.IsRootStack(), step.URN)
+	}
+}
+
+func TestAProgramMayBeFoundInADirectory(t *testing.T) {
+	root := t.TempDir()
+	below := filepath.Join(root, "a", "b")
+	require.NoError(t, os.MkdirAll(below, 0o755))
+	plugins := sluice.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }}
+
+	_, err := sluice.Options{}.WithProgramIn(below, plugins)
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	file := filepath.Join(root, "Pulumi.yaml")
+	for content, want := range map[string]string{
+		"runtime: yaml\n":                              "has no name",
+		"name: shop\n":                                 "names no runtime",
+		"name: shop\nruntime: nothing\n":               "nothing",
+		"name: shop\nruntime: yaml\nmain: elsewhere\n": "elsewhere",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o644))
+		_, err := sluice.Options{}.WithProgramIn(below, plugins)
+		require.ErrorContains(t, err, want)
+	}
+
+	require.NoError(t, os.WriteFile(file, []byte("name: shop\nruntime: yaml\nmain: a\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a", "Main.yaml"), []byte("variables: {x: 1}\n"), 0o644))
+	options, err := sluice.Options{Stack: "dev"}.WithProgramIn(below, plugins)
+	require.NoError(t, err)
+	defer options.Program.Close()
+	require.Equal(t, []string{"shop", "dev", root, filepath.Join(root, "a")}, []string{options.Project, options.Stack, options.Root, options.Directory})
+	_, err = sluice.Update(t.Context(), options)
+	require.NoError(t, err)
+}

@@ -1,0 +1,176 @@
+package stagestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// crowds is how often items come in from several goroutines: for the race detector, and for rules that only some orders break.
+const crowds = 20
+
+// Check holds a stage to the rules of its slot, and fails the test for each that it breaks. items makes items, each time anew; their identities must differ. To
+// these Check adds what stages easily forget: reads, components, providers, new resources, and those that the operation leaves out.
+//
+//   - Each item is emitted once, or there is an error for it; a stage does not panic.
+//   - Deletes come in groups, of which a stage sees one after the other.
+//   - What is kept is let go when nothing else comes, because the program may wait for it.
+//   - What becomes of an item does not depend on whether others wait behind it, and nothing is left over from an earlier operation.
+//   - The end of the context ends the stage, and it forgets nothing.
+//   - Items may come from many goroutines. Run the test with -race.
+func Check[T Item](t testing.TB, newStage Stage[T], items func() []T) {
+	t.Helper()
+	all := func() []T { return append(items(), unusual[T]()...) }
+	if seen := identities(all()); len(seen) != len(all()) {
+		t.Errorf("the items must have different identities; give the resources different names")
+		return
+	}
+	preview, update := stages.RunInfo{DryRun: true}, stages.RunInfo{}
+	first := newRun(preview, newStage).do(t.Context(), together, all())
+	requireRules(t, "a preview", first, true)
+	if isGrouped[T]() {
+		groups := newRun(preview, newStage)
+		groups.do(t.Context(), together, all())
+		requireRules(t, "the second group of an operation", groups.do(t.Context(), together, all()), true)
+	}
+	for what, p := range map[string]pace{"the next preview": together, "a program that waits for each item": single} {
+		if p == single && isGrouped[T]() {
+			continue
+		}
+		again := newRun(preview, newStage).do(t.Context(), p, all())
+		requireRules(t, what, again, true)
+		if was, is := first.outcome(), again.outcome(); was != is {
+			t.Errorf("%s: other items have been emitted and refused than in the first preview.\nfirst:\n%s\nnow:\n%s", what, was, is)
+		}
+	}
+	requireRules(t, "an update", newRun(update, newStage).do(t.Context(), together, all()), true)
+	for range crowds {
+		requireRules(t, "items from many goroutines", newRun(preview, newStage).do(t.Context(), crowded, all()), true)
+	}
+	for after := range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, n := newRun(update, newStage), 0
+		r.seen = func() {
+			if n++; n == after {
+				cancel()
+			}
+		}
+		if after == 0 {
+			cancel()
+		}
+		requireRules(t, fmt.Sprintf("a context that ends after %d items", after), r.do(ctx, together, all()), false)
+		cancel()
+	}
+}
+
+// requireRules fails the test if a rule is broken. whole is true if all items must have come out or been refused.
+func requireRules[T Item](t testing.TB, what string, r Result[T], whole bool) {
+	t.Helper()
+	for _, b := range r.Broken {
+		t.Errorf("%s: %v", what, b)
+	}
+	var p *pipeline.PanicError
+	switch {
+	case len(r.Broken) > 0:
+	case errors.As(r.Err, &p):
+		t.Errorf("%s: the stage has panicked: %v\n%s", what, p, p.Stack)
+	case whole && r.Err != nil && len(r.Refused) == 0:
+		t.Errorf("%s: %v", what, r.Err)
+	}
+}
+
+// outcome describes what has become of items, without their order.
+func (r Result[T]) outcome() string {
+	var lines []string
+	for _, item := range r.Emitted {
+		lines = append(lines, "emitted "+item.String())
+	}
+	for _, err := range r.Refused {
+		lines = append(lines, "refused: "+err.Error())
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func identities[T Item](items []T) map[stages.Identity]bool {
+	out := map[stages.Identity]bool{}
+	for _, item := range items {
+		out[item.Identity()] = true
+	}
+	return out
+}
+
+// unusual returns items that are not resources which the run changes by calls of a provider.
+func unusual[T Item]() []T {
+	var out []T
+	for i, r := range []Resource{
+		{Name: "stagestest-new"},
+		{Name: "stagestest-same", Recorded: true},
+		{Name: "stagestest-component", Type: "my:index:Component", Component: true},
+		{Name: "stagestest-provider", Type: "pulumi:providers:test"},
+		{Name: "stagestest-left-out", Recorded: true, Course: stages.LeftOut},
+		{Name: "stagestest-bypassed", Course: stages.Bypassed},
+		{Name: "stagestest-answered", Course: stages.Answered},
+	} {
+		r.Seq = 1_000_000 + i
+		out = append(out, r.item(slotOf[T]()).(T))
+	}
+	if read, ok := readItem(slotOf[T]()).(T); ok {
+		out = append(out, read)
+	}
+	return out
+}
+
+// item returns the item for a slot.
+func (r Resource) item(slot string) any {
+	switch slot {
+	case "Registered":
+		return r.Registered()
+	case "Located":
+		return r.Located()
+	case "Checked":
+		return r.Checked()
+	case "Analyzed":
+		return r.Analyzed()
+	case "Diffed":
+		return r.Diffed()
+	case "Built":
+		return r.Built()
+	case "Executed":
+		return r.Executed()
+	case "Deleting":
+		return r.Deleting()
+	}
+	return r.Deleted()
+}
+
+// readItem returns the item of a read, nil where reads are no different.
+func readItem(slot string) any {
+	registered := stages.Registered{
+		PendingReply: stages.NewPendingReply(true), Read: &stages.ReadGoal{Type: "test:index:Thing", Name: "stagestest-read", ID: property.String("id")},
+	}
+	l := stages.Located{Registered: registered, Seq: 2_000_000, URN: urn.New(Stack, Project, "", "test:index:Thing", "stagestest-read")}
+	switch slot {
+	case "Registered":
+		return registered
+	case "Located":
+		return l
+	case "Checked":
+		return stages.Checked{Located: l}
+	case "Analyzed":
+		return stages.Analyzed{Checked: stages.Checked{Located: l}}
+	case "Diffed":
+		return stages.Diffed{Analyzed: stages.Analyzed{Checked: stages.Checked{Located: l}}}
+	case "Built":
+		return stages.Built{Located: l}
+	}
+	return nil
+}

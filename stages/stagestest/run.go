@@ -1,0 +1,205 @@
+package stagestest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/internal/slot"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Item is what passes through a slot: [stages.Registered] to [stages.Executed], [stages.Deleting] and [stages.Deleted].
+type Item interface {
+	fmt.Stringer
+	Identity() stages.Identity
+}
+
+// Stage makes a stage, as it is given to the Insert method of a slot.
+type Stage[T Item] = func(stages.Operation) pipeline.Stage[T, T]
+
+// Result is what a stage has done.
+type Result[T Item] struct {
+	Emitted []T // in the order in which they came out
+	// Refused are the errors of the stage that are about an item, in the order in which they came.
+	Refused []error
+	// Broken are the rules that the stage has broken.
+	Broken []*stages.SlotError
+	// Diagnosed are the messages of the stage.
+	Diagnosed []stages.LogMessage
+	// Err is why the items did not get to the end: the first refusal of an update, a broken rule, a panic, or the cause of a context that has ended.
+	Err error
+}
+
+// Run makes the stage as an engine does for a preview, if info.DryRun is set, or an update. It gives it the items, in their order and without a pause, and
+// returns when the stage has ended. As in an engine, a refusal stops an update, and a preview goes on with the item. Stack and Project are those of the
+// items unless info has others.
+func Run[T Item](ctx context.Context, info stages.RunInfo, newStage Stage[T], items ...T) Result[T] {
+	return newRun(info, newStage).do(ctx, together, items)
+}
+
+// pace is how items come in.
+type pace int
+
+const (
+	together pace = iota // as fast as the stage takes them
+	single               // each when what the stage keeps is what the program waits for
+	crowded              // from several goroutines, in any order
+)
+
+// run is one operation of one stage.
+type run[T Item] struct {
+	stage  pipeline.Stage[T, T]
+	failed error // the stage cannot be made
+	dryRun bool
+	over   []*await.Event // by item: it has come out
+	index  map[stages.Identity]int
+
+	mu     sync.Mutex // guards the rest
+	result Result[T]
+	seen   func() // is called when an item has come out; nil for nothing
+}
+
+func newRun[T Item](info stages.RunInfo, newStage Stage[T]) *run[T] {
+	r := &run[T]{dryRun: info.DryRun, index: map[stages.Identity]int{}}
+	if info.Stack == "" {
+		info.Stack, info.Project = Stack, Project
+	}
+	name := "update"
+	if info.DryRun {
+		name = "preview"
+	}
+	op := stages.NewOperation(name, stages.ModeUpdate, info, r.diagnose)
+	made, err := slot.Make(slotOf[T](), op, []slot.Maker[T]{newStage})
+	if r.failed = err; err == nil {
+		r.stage = made[0]
+	}
+	return r
+}
+
+func (r *run[T]) diagnose(at urn.URN, s stages.Severity, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.Diagnosed = append(r.result.Diagnosed, stages.LogMessage{Severity: s, URN: at, Message: text})
+}
+
+// refuse is what an engine does with errors of stages.
+func (r *run[T]) refuse(err error, mayGoOn bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if broken := (*stages.SlotError)(nil); errors.As(err, &broken) {
+		r.result.Broken = append(r.result.Broken, broken)
+		return err
+	}
+	if errors.Is(err, pipeline.ErrStopped) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err // that the run is over is no refusal
+	}
+	r.result.Refused = append(r.result.Refused, err)
+	if mayGoOn && r.dryRun {
+		return nil
+	}
+	return err
+}
+
+func (r *run[T]) do(ctx context.Context, p pace, items []T) Result[T] {
+	if r.failed != nil {
+		return Result[T]{Err: r.failed}
+	}
+	r.over = nil
+	clear(r.index)
+	for i, item := range items {
+		r.over = append(r.over, await.NewEvent())
+		r.index[item.Identity()] = i
+	}
+	guarded := slot.Guard(slotOf[T](), r.stage, r.refuse)
+	if p == together || isGrouped[T]() {
+		guarded.Idle = nil // something always waits, or it is a group of deletes
+	}
+	from := pipeline.From("items", 0, func(ctx context.Context, emit pipeline.Emit[T]) error { return r.send(ctx, p, items, emit) })
+	err := pipeline.Run(ctx, pipeline.Via(from, guarded), func(_ context.Context, item T) error {
+		r.out(item)
+		return nil
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result.Err = err
+	return r.result
+}
+
+func (r *run[T]) out(item T) {
+	r.mu.Lock()
+	r.result.Emitted = append(r.result.Emitted, item)
+	seen := r.seen
+	r.mu.Unlock()
+	if i, known := r.index[item.Identity()]; known {
+		r.over[i].Fire()
+	}
+	if registered, ok := any(item).(stages.Registered); ok {
+		registered.Answer(&stages.RegisterReply{}) // and nobody waits for it any more
+	}
+	if seen != nil {
+		seen()
+	}
+}
+
+func (r *run[T]) send(ctx context.Context, p pace, items []T, emit pipeline.Emit[T]) error {
+	if p == crowded {
+		var senders conc.WaitGroup
+		for _, item := range items {
+			senders.Go(func() { _ = emit(item) }) // which only says that the run is over
+		}
+		senders.Wait()
+		return nil
+	}
+	for i, item := range items {
+		if err := emit(item); err != nil {
+			return err
+		}
+		if p == single {
+			r.waitFor(ctx, i, item)
+		}
+	}
+	return nil
+}
+
+// waitFor waits until an item has come out, or needs to go no further.
+func (r *run[T]) waitFor(ctx context.Context, i int, item T) {
+	if registered, ok := any(item).(stages.Registered); ok {
+		_, _ = registered.Wait(ctx)
+		return
+	}
+	_ = r.over[i].Wait(ctx)
+}
+
+// isGrouped reports whether items pass the slot in groups: a stage may keep them until all of a group have come.
+func isGrouped[T Item]() bool { return slotOf[T]() == "Deleting" }
+
+// slotOf names the slot for items of a type.
+func slotOf[T Item]() string {
+	var none T
+	switch any(none).(type) {
+	case stages.Registered:
+		return "Registered"
+	case stages.Located:
+		return "Located"
+	case stages.Checked:
+		return "Checked"
+	case stages.Analyzed:
+		return "Analyzed"
+	case stages.Diffed:
+		return "Diffed"
+	case stages.Built:
+		return "Built"
+	case stages.Executed:
+		return "Executed"
+	case stages.Deleting:
+		return "Deleting"
+	}
+	return "Deleted"
+}

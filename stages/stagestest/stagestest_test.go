@@ -1,0 +1,230 @@
+package stagestest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/stagestest"
+)
+
+type (
+	located  = pipeline.Stage[stages.Located, stages.Located]
+	emitting = pipeline.Emit[stages.Located]
+)
+
+func of(st located) stagestest.Stage[stages.Located] {
+	return func(stages.Operation) located { return st }
+}
+
+func run(f func(stages.Located, emitting) error) stagestest.Stage[stages.Located] {
+	return of(located{Name: "mine", Run: func(_ context.Context, l stages.Located, emit emitting) error { return f(l, emit) }})
+}
+
+func things() []stages.Located {
+	var out []stages.Located
+	for i := range 4 {
+		out = append(out, stagestest.Resource{Name: fmt.Sprint("thing", i), Seq: i + 1, Recorded: i%2 == 0}.Located())
+	}
+	return out
+}
+
+func inputs(n float64) property.Map {
+	return property.NewMap(map[string]property.Value{"size": property.Number(n)})
+}
+
+func TestRunCollectsWhatAStageDoes(t *testing.T) {
+	stage := func(op stages.Operation) located {
+		return located{Name: "mine", Run: func(_ context.Context, l stages.Located, emit emitting) error {
+			op.Diagnose(l.URN, stages.Warning, op.Name+" of "+op.Info.Stack)
+			if l.Old != nil {
+				return l.Refuse("not " + l.URN.Name())
+			}
+			return emit(l)
+		}}
+	}
+	preview := stagestest.Run(t.Context(), stages.RunInfo{DryRun: true}, stage, things()...)
+	require.NoError(t, preview.Err)
+	require.Len(t, preview.Emitted, 4, "a preview goes on")
+	require.Len(t, preview.Refused, 2)
+	require.EqualError(t, preview.Refused[1], "not thing2")
+	require.Equal(t, "preview of dev", preview.Diagnosed[0].Message)
+
+	update := stagestest.Run(t.Context(), stages.RunInfo{}, stage, things()...)
+	require.ErrorContains(t, update.Err, "not thing0")
+	require.Empty(t, update.Emitted)
+	require.Len(t, update.Refused, 1)
+	require.Equal(t, "update of dev", update.Diagnosed[0].Message)
+}
+
+func TestAStageThatCannotBeMadeIsAnError(t *testing.T) {
+	require.ErrorContains(t, stagestest.Run(t.Context(), stages.RunInfo{}, of(located{}), things()...).Err, "cannot be used")
+}
+
+func TestItemsAreWhatTheirResourceIs(t *testing.T) {
+	fresh := stagestest.Resource{Inputs: inputs(1)}
+	require.Equal(t, stages.OpCreate, fresh.Built().Steps()[0].Op)
+	require.True(t, fresh.Registered().IsManaged())
+	require.False(t, stagestest.Resource{Component: true}.Located().IsManaged())
+
+	same := stagestest.Resource{Inputs: inputs(1), Was: inputs(1), Recorded: true}
+	require.Equal(t, stages.OpSame, same.Built().Steps()[0].Op)
+	require.False(t, same.Diffed().Replaces())
+
+	changed := stagestest.Resource{Inputs: inputs(2), Was: inputs(1), Recorded: true}
+	require.Equal(t, stages.OpUpdate, changed.Built().Steps()[0].Op)
+	require.Equal(t, []string{"size"}, changed.Diffed().Diff.ChangedKeys)
+
+	changed.Replaces = true
+	require.True(t, changed.Diffed().Replaces())
+	require.Equal(t, stages.OpCreateReplacement, changed.Executed().Steps[0].Op)
+	require.Equal(t, stages.OpDeleteReplaced, changed.Deleting().Op)
+	require.True(t, changed.Deleting().IsManaged())
+	require.EqualError(t, stagestest.Resource{Err: errors.New("boom")}.Deleted().Err, "boom")
+	require.Equal(t, stages.EndPhaseSeq, same.Deleting().Seq)
+}
+
+// failures is a test that does not end when it fails.
+type failures struct {
+	testing.TB
+	mu    sync.Mutex
+	texts []string
+}
+
+func (f *failures) Errorf(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.texts = append(f.texts, fmt.Sprintf(format, args...))
+}
+
+func TestCheckFindsTheRulesThatAStageBreaks(t *testing.T) {
+	leaked := map[string]bool{}
+	for name, c := range map[string]struct {
+		stage stagestest.Stage[stages.Located]
+		text  string
+	}{
+		"forgets":         {run(func(stages.Located, emitting) error { return nil }), "it has not emitted"},
+		"repeats":         {run(func(l stages.Located, emit emitting) error { return errors.Join(emit(l), emit(l)) }), "which it has emitted before"},
+		"renames":         {run(func(l stages.Located, emit emitting) error { l.URN += "x"; return emit(l) }), "or never got"},
+		"forgets reads":   {run(func(l stages.Located, emit emitting) error { l.Goal.Protect = nil; return emit(l) }), "the stage has panicked"},
+		"forgets the new": {run(func(l stages.Located, emit emitting) error { _ = l.Old.ID; return emit(l) }), "the stage has panicked"},
+		"remembers": {run(func(l stages.Located, emit emitting) error {
+			if leaked[string(l.URN)] {
+				return l.Refuse("seen before")
+			}
+			leaked[string(l.URN)] = true
+			return emit(l)
+		}), "other items have been emitted and refused"},
+		"keeps": {func(stages.Operation) located {
+			return located{
+				Name: "mine", Run: func(context.Context, stages.Located, emitting) error { return nil },
+				Flush: func(context.Context, emitting) error { return nil },
+			}
+		}, "its Flush has not emitted"},
+		"depends on what waits": {func(stages.Operation) located {
+			var kept []stages.Located
+			return located{
+				Name: "mine", Run: func(_ context.Context, l stages.Located, _ emitting) error { kept = append(kept, l); return nil },
+				Flush: func(_ context.Context, emit emitting) error {
+					var errs []error
+					for _, l := range kept {
+						if len(kept) > 5 {
+							errs = append(errs, l.Refuse("too many"))
+						}
+						errs = append(errs, emit(l))
+					}
+					kept = nil
+					return errors.Join(errs...)
+				},
+			}
+		}, "a program that waits for each item: other items"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &failures{TB: t}
+			stagestest.Check(f, c.stage, things)
+			require.Contains(t, strings.Join(f.texts, "\n"), c.text)
+		})
+	}
+}
+
+func TestItemsOfACheckDiffer(t *testing.T) {
+	f := &failures{TB: t}
+	stage := func(stages.Operation) pipeline.Stage[stages.Executed, stages.Executed] {
+		return pipeline.Stage[stages.Executed, stages.Executed]{Name: "mine"}
+	}
+	stagestest.Check(f, stage, func() []stages.Executed {
+		return []stages.Executed{stagestest.Resource{}.Executed(), stagestest.Resource{}.Executed()}
+	})
+	require.Contains(t, strings.Join(f.texts, "\n"), "different identities")
+}
+
+func TestStagesThatKeepTheRulesPass(t *testing.T) {
+	stagestest.Check(t, func(op stages.Operation) located {
+		var mu sync.Mutex
+		names := map[string]bool{}
+		return located{Name: "mine", Workers: 8, Run: func(_ context.Context, l stages.Located, emit emitting) error {
+			mu.Lock()
+			names[string(l.URN)] = true
+			mu.Unlock()
+			if op.Info.DryRun && l.IsManaged() && l.Old == nil {
+				return l.Refuse("no new things")
+			}
+			return emit(l)
+		}}
+	}, things)
+
+	clears := true
+	all := func(stages.Operation) pipeline.Stage[stages.Deleting, stages.Deleting] {
+		var kept []stages.Deleting
+		return pipeline.Stage[stages.Deleting, stages.Deleting]{
+			Name: "all", Run: func(_ context.Context, d stages.Deleting, _ pipeline.Emit[stages.Deleting]) error {
+				kept = append(kept, d)
+				return nil
+			},
+			Flush: func(_ context.Context, emit pipeline.Emit[stages.Deleting]) error {
+				for _, d := range kept {
+					if err := emit(d); err != nil {
+						return err
+					}
+				}
+				if clears {
+					kept = nil
+				}
+				return nil
+			},
+		}
+	}
+	deletes := func() []stages.Deleting {
+		return []stages.Deleting{stagestest.Resource{Name: "a"}.Deleting(), stagestest.Resource{Name: "b"}.Deleting()}
+	}
+	stagestest.Check(t, all, deletes)
+	clears = false
+	f := &failures{TB: t}
+	stagestest.Check(f, all, deletes)
+	require.Contains(t, strings.Join(f.texts, "\n"), "the second group of an operation")
+	pass[stages.Registered](t, stagestest.Resource.Registered)
+	pass[stages.Checked](t, stagestest.Resource.Checked)
+	pass[stages.Analyzed](t, stagestest.Resource.Analyzed)
+	pass[stages.Diffed](t, stagestest.Resource.Diffed)
+	pass[stages.Built](t, stagestest.Resource.Built)
+	pass[stages.Executed](t, stagestest.Resource.Executed)
+	pass[stages.Deleted](t, stagestest.Resource.Deleted)
+}
+
+func pass[T stagestest.Item](t *testing.T, item func(stagestest.Resource) T) {
+	t.Helper()
+	n := 0
+	stage := func(stages.Operation) pipeline.Stage[T, T] {
+		return pipeline.Stage[T, T]{Name: "pass", Run: func(_ context.Context, v T, emit pipeline.Emit[T]) error { n++; return emit(v) }}
+	}
+	stagestest.Check(t, stage, func() []T { return []T{item(stagestest.Resource{Name: "a"})} })
+	require.NotZero(t, n)
+}
