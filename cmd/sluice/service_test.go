@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/servicetest"
 )
 
-// TestService runs the scripts whose backend is the service. A script that begins with a line "# service: journal delta batch" says what
-// the service can do. None may call it in a way that it would not expect.
+// TestService runs the scripts whose backend is the service. What the service
+// can do is in the name of the script: "journal" or "delta". None may call it in a way that it would not expect.
 func TestService(t *testing.T) {
 	p := scripts("testdata/service")
 	setup := p.Setup
@@ -26,7 +26,7 @@ func TestService(t *testing.T) {
 			Policies: map[string][]servicetest.RequiredPolicy{
 				"strict": {{Name: "guard", Version: 3, VersionTag: "1.2.0"}},
 			},
-			Journal: false, Delta: strings.Contains(e.WorkDir, "delta"), Batch: true,
+			Journal: strings.Contains(e.WorkDir, "journal"), Delta: strings.Contains(e.WorkDir, "delta"), Batch: true,
 		})
 		e.Values[serviceKey{}] = server
 		e.Defer(func() {
@@ -89,4 +89,3 @@ func called(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Fatalf("%s %s was called %d times", args[0], args[1], n)
 }
-

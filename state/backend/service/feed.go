@@ -30,6 +30,10 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 		}
 		_, r = s.now()
 	}
+	content, err := h.content(ctx)
+	if err != nil {
+		return nil, err
+	}
 	inner, err := s.locked(h).Record(ctx, base)
 	if err != nil {
 		return nil, err
@@ -39,6 +43,13 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f := &feed{Recorder: inner, run: r, stop: stop}
+	if r.lease.Journal == api.JournalVersion {
+		if f.journal, err = newJournal(later, r, s, base, state.Digest(content)); err != nil {
+			stop()
+			return nil, errors.Join(err, inner.Close(ctx))
+		}
+		return f, nil
+	}
 	f.work.Go(func() { f.follow(later) })
 	return f, nil
 }
@@ -46,12 +57,14 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 // feedEvery is how often the service gets what was recorded meanwhile.
 const feedEvery = 2 * time.Second
 
-// feed is a recorder of a working copy, of which the service gets a checkpoint from time to time and at the end.
+// feed is a recorder of a working copy. The service gets each change if it takes journals, and else a checkpoint from time to time and at
+// the end.
 type feed struct {
 	state.Recorder
-	run  *run
-	stop context.CancelFunc
-	work conc.WaitGroup
+	run     *run
+	journal *journal // nil for checkpoints
+	stop    context.CancelFunc
+	work    conc.WaitGroup
 
 	mu       sync.Mutex // guards what follows, and is locked while a checkpoint is sent
 	sent     string     // the digest of the content that the service has
@@ -65,7 +78,32 @@ func (f *feed) Begin(ctx context.Context, op state.Pending) error {
 	if err := f.run.lostBecause(); err != nil {
 		return err
 	}
-	return f.Recorder.Begin(ctx, op)
+	err := f.Recorder.Begin(ctx, op)
+	if err == nil && f.journal != nil {
+		f.journal.began(ctx, op)
+	}
+	return err
+}
+
+// End implements [state.Recorder].
+func (f *feed) End(ctx context.Context, c state.Change) error {
+	err := f.Recorder.End(ctx, c)
+	if err == nil && f.journal != nil {
+		f.journal.ended(context.WithoutCancel(ctx), c)
+	}
+	return err
+}
+
+// Rebase implements [state.Recorder].
+func (f *feed) Rebase(ctx context.Context, base *state.Snapshot) error {
+	if err := f.run.lostBecause(); err != nil {
+		return err
+	}
+	err := f.Recorder.Rebase(ctx, base)
+	if err == nil && f.journal != nil {
+		f.journal.rebased(context.WithoutCancel(ctx), base)
+	}
+	return err
 }
 
 // follow sends checkpoints until ctx ends. One that cannot be sent is sent later, with everything that was recorded by then.
@@ -146,19 +184,36 @@ func (f *feed) Close(ctx context.Context) error {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	f.stop()
+	if f.journal == nil {
+		f.stop()
+	}
 	f.work.Wait()
 	err := f.Recorder.Close(ctx)
-	lost := f.run.lostBecause()
+	lost := f.sendLast(ctx)
+	f.stop()
 	if lost == nil {
-		if lost = f.send(ctx); lost != nil {
-			f.run.refused(lost)
-		}
+		lost = f.run.lostBecause()
 	}
 	if lost != nil {
 		return errors.Join(err, &UnsentError{f.run.stack.ref, f.run.held.name(), lost})
 	}
 	return errors.Join(err, f.run.held.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
+}
+
+// sendLast sends what the service does not have yet.
+func (f *feed) sendLast(ctx context.Context) error {
+	if f.journal != nil {
+		content, err := f.run.held.content(ctx)
+		return errors.Join(err, f.journal.close(ctx, content))
+	}
+	if f.run.lostBecause() != nil {
+		return nil
+	}
+	err := f.send(ctx)
+	if err != nil {
+		f.run.refused(err)
+	}
+	return err
 }
 
 // edit replaces a part of a text, in the form that the service takes.

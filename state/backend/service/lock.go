@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
@@ -104,21 +105,14 @@ func (s *stack) settle(ctx context.Context) error {
 	case errors.As(err, new(*lock.HeldError)):
 		return nil // whoever has it sends it
 	case errors.As(err, &overtaken), errors.As(err, new(*BusyError)):
-		s.undecided(err)
+		if s.backend.options.Note != nil {
+			s.backend.options.Note(err.Error(), advice.Of(err)...)
+		}
 		return nil // the stack can be read; whoever wants to change it gets the error again
 	case err != nil:
 		return err
 	}
 	return l.Close()
-}
-
-// undecided tells the user what stands in the way of changing the stack.
-func (s *stack) undecided(err error) {
-	if s.backend.options.Undecided != nil {
-		s.backend.options.Undecided(&backend.JournalError{Stack: s.ref.Name, Err: err})
-		return
-	}
-	s.backend.note("%v", err)
 }
 
 // ownLock is the lock of a stack that this process has.

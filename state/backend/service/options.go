@@ -30,8 +30,10 @@ func Address(url string) string { return strings.TrimSuffix(url, "/") }
 
 // EnvToken is the variable with the access token, and EnvPatience the one that says how long calls are repeated while the service is away.
 const (
-	EnvToken    = "PULUMI_ACCESS_TOKEN"
-	EnvPatience = "SLUICE_SERVICE_PATIENCE"
+	EnvToken = "PULUMI_ACCESS_TOKEN"
+	// EnvNoJournal is the variable that has checkpoints sent even to a service that takes journals.
+	EnvNoJournal = "PULUMI_DISABLE_JOURNALING"
+	EnvPatience  = "SLUICE_SERVICE_PATIENCE"
 )
 
 func (o Options) lookup() func(string) (string, bool) {

@@ -85,6 +85,10 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	}); err != nil {
 		return s.explain(ctx, err)
 	}
+	journal := api.JournalVersion
+	if disabled, _ := s.backend.options.lookup()(EnvNoJournal); disabled == "true" || disabled == "1" || o.Preview {
+		journal = 0
+	}
 	tags := maps.Clone(now.Tags)
 	if tags == nil {
 		tags = map[string]string{}
@@ -94,7 +98,7 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 			tags[name] = value
 		}
 	}
-	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, 0); err != nil {
+	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err != nil {
 		return s.explain(ctx, err)
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
