@@ -80,7 +80,7 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	}
 	if r.created, err = client.CreateUpdate(ctx, s.id(), kind, api.Program{
 		Name: cmp.Or(o.Program.Name, s.ref.Project), Runtime: cmp.Or(o.Program.Runtime, "unknown"), Main: o.Program.Main, Description: o.Program.Description,
-		Options: api.ProgramOptions{Color: "raw", DryRun: o.Preview, Parallel: int32(o.Parallel)}, Config: config,
+		Options: api.ProgramOptions{Color: "raw", DryRun: o.Preview, PolicyPacks: []string{}, Parallel: int32(o.Parallel)}, Config: config,
 		Metadata: api.Metadata{Message: o.Message, Environment: o.Environment},
 	}); err != nil {
 		return s.explain(ctx, err)
