@@ -87,10 +87,6 @@ func newStackServiceCommands() []*cobra.Command {
 		hosted{name: "schedule", short: "Run operations at fixed times in the hosted service", instead: job},
 		hosted{name: "drift", short: "Look for drift in the hosted service", instead: job},
 		hosted{name: "webhook", short: "Have the hosted service call URLs", instead: job},
-		hosted{
-			name: "migrate", short: "Move stacks to the hosted service",
-			instead: "`sluice stack export` and `sluice stack import` move the state of a stack from one backend to another",
-		},
 	)
 	for _, cmd := range list {
 		cmd.Hidden = true
