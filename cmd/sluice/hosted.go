@@ -23,7 +23,7 @@ type hosted struct {
 func newHostedCommands(list ...hosted) []*cobra.Command {
 	var out []*cobra.Command
 	for _, h := range list {
-		because := cmp.Or(h.because, "This needs Pulumi's hosted service, and sluice works with self-managed backends only")
+		because := cmp.Or(h.because, "Sluice does not have this feature of Pulumi's hosted service")
 		cmd := &cobra.Command{
 			Use: h.name, Aliases: h.aliases, Short: h.short, Long: h.short + ".\n\n" + because + ". " + h.instead + ".",
 			DisableFlagParsing: true, ValidArgsFunction: cobra.NoFileCompletions,
@@ -53,10 +53,6 @@ func newServiceCommands() []*cobra.Command {
 		hosted{
 			name: "env", aliases: []string{"esc"}, short: "Manage environments of settings and secrets in the hosted service",
 			instead: "`sluice config set` and `sluice config set --secret` keep settings and secrets of a stack, and `sluice config cp` copies them to another one",
-		},
-		hosted{
-			name: "org", short: "Manage organizations of the hosted service",
-			instead: "A self-managed backend has the one organization \"organization\"; who may use it is decided where it is kept",
 		},
 		hosted{
 			name: "logs", short: "Show what the resources of a stack have logged", because: "Sluice does not collect the logs of resources",
