@@ -109,11 +109,7 @@ func (k *stack) addEntries(r *request, u *update) error {
 			return err
 		}
 	}
-	d, err := u.journal.deployment()
-	if err == nil {
-		k.state = d
-	}
-	return err
+	return nil
 }
 
 func (j *journal) add(e entry) error {

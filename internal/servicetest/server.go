@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Options say what the service can do and who may use it.
@@ -26,6 +27,8 @@ type Options struct {
 	Journal, Delta, Batch bool
 	// PageSize is how many stacks a page has; 0 means 2.
 	PageSize int
+	// Delay is how long each call takes at least.
+	Delay time.Duration
 	// Policies are the policy packs that each update of an organization must be held to.
 	Policies map[string][]RequiredPolicy
 }
@@ -174,6 +177,9 @@ func (r *request) into(v any) error {
 
 // ServeHTTP answers a call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
+	if s.options.Delay > 0 {
+		time.Sleep(s.options.Delay)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery}

@@ -34,19 +34,19 @@ type stack struct {
 	key                             []byte
 }
 
-func (s *stack) running() *update {
-	if s.active != nil && s.active.status == running {
-		return s.active
+func (k *stack) running() *update {
+	if k.active != nil && k.active.status == running {
+		return k.active
 	}
 	return nil
 }
 
 // resources counts those of the state.
-func (s *stack) resources() int {
+func (k *stack) resources() int {
 	var d struct {
 		Resources []json.RawMessage `json:"resources"`
 	}
-	_ = json.Unmarshal(s.state.Deployment, &d) // there may be no state
+	_ = json.Unmarshal(k.state.Deployment, &d) // there may be no state
 	return len(d.Resources)
 }
 
@@ -184,6 +184,11 @@ func describe(k *stack) any {
 }
 
 func (k *stack) export() deployment {
+	if u := k.running(); u != nil && u.journal != nil {
+		if d, err := u.journal.deployment(); err == nil {
+			return d
+		}
+	}
 	if k.state.Deployment == nil {
 		return deployment{Version: 3, Deployment: json.RawMessage(emptyDeployment)}
 	}

@@ -22,26 +22,26 @@ type copies struct {
 }
 
 // copiesOf returns those of an organization.
-func (b *core) copiesOf(ctx context.Context, organization string) (*copies, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if c := b.copies[organization]; c != nil {
-		return c, nil
+func (c *core) copiesOf(ctx context.Context, organization string) (*copies, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.copies[organization]; known != nil {
+		return known, nil
 	}
-	root := filepath.Join(b.options.Home, "sluice", "service", strings.ReplaceAll(b.host(), ":", "_"), organization)
+	root := filepath.Join(c.options.Home, "sluice", "service", strings.ReplaceAll(c.host(), ":", "_"), organization)
 	if err := private.MkdirAll(root, private.Folder); err != nil {
 		return nil, err
 	}
-	o := b.options.Options
-	o.URL, o.Stores, o.Renamed, o.Passphrases = "file://"+root, nil, nil, b.passphrases()
+	o := c.options.Options
+	o.URL, o.Stores, o.Renamed, o.Passphrases = "file://"+root, nil, nil, c.passphrases()
 	o.Environment = nil // variables about self-managed backends do not count here
 	files, err := backend.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &copies{files: files, dir: store.NewDir(root)}
-	b.copies[organization] = c
-	return c, nil
+	made := &copies{files: files, dir: store.NewDir(root)}
+	c.copies[organization] = made
+	return made, nil
 }
 
 // workingCopy is that of one stack.
@@ -50,9 +50,9 @@ type workingCopy struct {
 	keys layout.Stack
 }
 
-func (b *core) copyOf(ctx context.Context, ref backend.Ref) (workingCopy, error) {
-	c, err := b.copiesOf(ctx, ref.Organization())
-	return workingCopy{c, layout.Stack{Project: ref.Project, Name: ref.Name}}, err
+func (c *core) copyOf(ctx context.Context, ref backend.Ref) (workingCopy, error) {
+	all, err := c.copiesOf(ctx, ref.Organization())
+	return workingCopy{all, layout.Stack{Project: ref.Project, Name: ref.Name}}, err
 }
 
 func (c workingCopy) ref() backend.Ref {

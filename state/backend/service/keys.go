@@ -108,27 +108,27 @@ func (k *keys) open(ctx context.Context, sealed []string) error {
 }
 
 // keysOf returns the keys of a stack, the same ones each time.
-func (b *core) keysOf(s api.StackID) *keys {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	k := b.keys[s]
+func (c *core) keysOf(s api.StackID) *keys {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.keys[s]
 	if k == nil {
-		k = newKeys(b, s)
-		b.keys[s] = k
+		k = newKeys(c, s)
+		c.keys[s] = k
 	}
 	return k
 }
 
 // openKeys returns the manager that a state names. A stack that was renamed has states that name it as it was called.
-func (b *core) openKeys(_ context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
+func (c *core) openKeys(_ context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
 	var s keyState
 	if err := json.Unmarshal(p.State, &s); err != nil {
 		return nil, fmt.Errorf("the state of the service's secrets provider: %w", err)
 	}
-	if s.URL != "" && s.URL != b.client.URL() {
-		return nil, fmt.Errorf("the secrets are encrypted by another service, %s; this one is %s", backend.MaskURL(s.URL), b.client.URL())
+	if s.URL != "" && s.URL != c.client.URL() {
+		return nil, fmt.Errorf("the secrets are encrypted by another service, %s; this one is %s", backend.MaskURL(s.URL), c.client.URL())
 	}
-	k := b.keysOf(api.StackID{Organization: s.Owner, Project: s.Project, Name: s.Stack})
+	k := c.keysOf(api.StackID{Organization: s.Owner, Project: s.Project, Name: s.Stack})
 	if k.provider.Identity() != p.Identity() { // other bytes that mean the same
 		return &recordedKeys{k, p}, nil
 	}

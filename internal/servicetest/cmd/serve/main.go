@@ -27,6 +27,7 @@ func serve() error {
 	journal := flag.Bool("journal", false, "take journals")
 	delta := flag.Bool("delta", false, "take differences of checkpoints")
 	batch := flag.Bool("batch", true, "take secrets in batches")
+	delay := flag.Duration("delay", 0, "how long each call takes at least")
 	calls := flag.String("calls", "", "the file for what was asked")
 	url := flag.String("url", "", "the file for the address")
 	flag.Parse()
@@ -34,7 +35,7 @@ func serve() error {
 	defer stop()
 	server := servicetest.New(servicetest.Options{
 		Users: map[string]string{"pul-alice": "alice"}, Members: map[string][]string{"acme": {"alice"}},
-		Journal: *journal, Delta: *delta, Batch: *batch,
+		Journal: *journal, Delta: *delta, Batch: *batch, Delay: *delay,
 	})
 	defer server.Close()
 	fmt.Println(server.URL())
