@@ -37,6 +37,8 @@ func TestService(t *testing.T) {
 		})
 		e.Setenv("SERVICE", server.URL())
 		e.Setenv("PULUMI_BACKEND_URL", server.URL())
+		host := strings.ReplaceAll(strings.TrimPrefix(server.URL(), "http://"), ":", "_")
+		e.Setenv("JOURNAL", e.WorkDir+"/home/sluice/service/"+host+"/alice/.pulumi/sluice/journal/demo/dev.jnl")
 		e.Setenv("PULUMI_ACCESS_TOKEN", "pul-alice")
 		e.Setenv("PULUMI_CONFIG_PASSPHRASE", "")
 		e.Setenv("SLUICE_SERVICE_PATIENCE", "3s")
