@@ -147,6 +147,12 @@ func (s *Server) routeStack(r *request, p []string) (any, error) {
 		return s.createUpdate(r, k, rest)
 	case "POST encrypt", "POST batch-encrypt", "POST decrypt", "POST batch-decrypt":
 		return s.crypt(r, k, rest)
+	case "POST decrypt/log-decryption", "POST decrypt/log-batch-decryption":
+		var in struct {
+			Secret  string `json:"secretName"`
+			Command string `json:"commandName"`
+		}
+		return nil, r.into(&in)
 	case "GET export":
 		return k.export(), nil
 	case "GET updates":
