@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/operation"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
@@ -45,13 +46,26 @@ type BackendOptions struct {
 	Renamed func(from, to backend.Ref) (remark string, err error)
 }
 
-// OpenBackend opens a backend. Nothing is written.
+// OpenBackend opens a backend: Pulumi's service, or one that has its interface, for a URL that begins with https:// or http://, and a
+// self-managed backend for any other. Nothing is written.
 func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error) {
-	return backend.Open(ctx, backend.Options{
+	options := backend.Options{
 		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: manifestVersion,
 		SkipIntegrity: o.SkipIntegrity, Stores: o.Stores, Checkpoints: o.Checkpoints, Note: o.Note, Undecided: o.Undecided,
 		Renamed: o.Renamed,
-	})
+	}
+	if !service.Handles(o.URL) {
+		return backend.Open(ctx, options)
+	}
+	lookup := o.LookupEnv
+	if lookup == nil {
+		lookup = func(string) (string, bool) { return "", false }
+	}
+	home, err := workspace.Home(lookup)
+	if err != nil {
+		return nil, err
+	}
+	return service.Open(ctx, service.Options{Options: options, Home: home})
 }
 
 // LocalBackendURL is the backend that is used when none is configured, the one that `pulumi login --local` puts it.

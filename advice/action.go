@@ -65,6 +65,12 @@ const (
 	UpgradeStore Action = "upgrade store"
 	// LogIn selects a backend.
 	LogIn Action = "log in"
+	// LogInToService gives an access token for the service.
+	LogInToService Action = "log in to the service"
+	// SendState sends to the service what a run has recorded and could not send.
+	SendState Action = "send state"
+	// DiscardState forgets what a run has recorded and could not send.
+	DiscardState Action = "discard state"
 	// SetConfig sets a key of the configuration.
 	SetConfig Action = "set configuration"
 	// ListVersions shows the operations on a stack, with their numbers.

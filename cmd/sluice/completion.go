@@ -93,7 +93,7 @@ func listStackNames(ctx context.Context, open *session.Opener, _ *cobra.Command)
 	}
 	var out []string
 	for _, l := range stacks {
-		out = append(out, l.Ref.Display(s.Project.Name))
+		out = append(out, s.NameOf(l.Ref))
 	}
 	return out, nil
 }

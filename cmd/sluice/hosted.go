@@ -23,7 +23,7 @@ type hosted struct {
 func newHostedCommands(list ...hosted) []*cobra.Command {
 	var out []*cobra.Command
 	for _, h := range list {
-		because := cmp.Or(h.because, "This needs Pulumi's hosted service, and sluice works with self-managed backends only")
+		because := cmp.Or(h.because, "Sluice does not have this feature of Pulumi's hosted service")
 		cmd := &cobra.Command{
 			Use: h.name, Aliases: h.aliases, Short: h.short, Long: h.short + ".\n\n" + because + ". " + h.instead + ".",
 			DisableFlagParsing: true, ValidArgsFunction: cobra.NoFileCompletions,
@@ -55,10 +55,6 @@ func newServiceCommands() []*cobra.Command {
 			instead: "`sluice config set` and `sluice config set --secret` keep settings and secrets of a stack, and `sluice config cp` copies them to another one",
 		},
 		hosted{
-			name: "org", short: "Manage organizations of the hosted service",
-			instead: "A self-managed backend has the one organization \"organization\"; who may use it is decided where it is kept",
-		},
-		hosted{
 			name: "logs", short: "Show what the resources of a stack have logged", because: "Sluice does not collect the logs of resources",
 			instead: "The tools of the cloud show the logs of what runs there; `sluice up --debug` and `sluice up -v 1` show those of a deployment",
 		},
@@ -87,10 +83,6 @@ func newStackServiceCommands() []*cobra.Command {
 		hosted{name: "schedule", short: "Run operations at fixed times in the hosted service", instead: job},
 		hosted{name: "drift", short: "Look for drift in the hosted service", instead: job},
 		hosted{name: "webhook", short: "Have the hosted service call URLs", instead: job},
-		hosted{
-			name: "migrate", short: "Move stacks to the hosted service",
-			instead: "`sluice stack export` and `sluice stack import` move the state of a stack from one backend to another",
-		},
 	)
 	for _, cmd := range list {
 		cmd.Hidden = true

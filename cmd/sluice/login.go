@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +14,14 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 func newLoginCommand(t *terminal.Terminal) *cobra.Command {
-	var local, asJSON bool
-	var cloudURL string
+	var local, insecure, asJSON bool
+	var cloudURL, organization string
 	cmd := &cobra.Command{
 		Use:   "login [url]",
 		Short: "Choose where state is kept",
@@ -26,7 +29,10 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 			"  sluice login --local                       in the home directory, as file://~\n" +
 			"  sluice login file:///srv/states            in a directory\n" +
 			"  sluice login s3://bucket/team?region=…     in an object store: s3://, gs://, azblob://\n" +
-			"  sluice login postgres://host/database      in a table of a PostgreSQL database\n\n" +
+			"  sluice login postgres://host/database      in a table of a PostgreSQL database\n" +
+			"  sluice login                               at Pulumi's service, https://api.pulumi.com\n" +
+			"  sluice login https://pulumi.example.com    at a service of your own that has its interface\n\n" +
+			"A service asks for an access token: it is taken from PULUMI_ACCESS_TOKEN, or asked for, and kept in the credentials file.\n" +
 			"Pulumi uses the same file, so that both tools are logged in to the same backend.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,22 +45,41 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 			case local:
 				url = sluice.LocalBackendURL
 			}
-			return login(cmd.Context(), t, url, asJSON)
+			return login(cmd.Context(), t, url, serviceLogin{insecure: insecure, organization: organization}, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
+	cmd.Flags().BoolVar(&insecure, "insecure", false, "do not verify the certificate of the service, now and later")
+	cmd.Flags().StringVar(&organization, "default-org", "", "the organization of stacks that are named without one")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }
 
-func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) error {
-	if url == "" {
-		return exit.Usagef("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
-	}
+// serviceLogin is what counts only for a service.
+type serviceLogin struct {
+	insecure     bool
+	organization string
+}
+
+// publicService is the address of the service that most people mean.
+const publicService = "https://api.pulumi.com"
+
+func login(ctx context.Context, t *terminal.Terminal, url string, at serviceLogin, asJSON bool) error {
 	home, err := workspace.Home(t.Lookup)
 	if err != nil {
 		return err
+	}
+	if url == "" {
+		if url = t.Env("PULUMI_BACKEND_URL"); url == "" {
+			url = publicService
+		}
+	}
+	if service.Handles(url) {
+		return loginToService(ctx, t, home, service.Address(url), at, asJSON)
+	}
+	if at != (serviceLogin{}) {
+		return exit.Usagef("--insecure and --default-org are for a service, and %s is none", backend.MaskURL(url))
 	}
 	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {
@@ -66,10 +91,51 @@ func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) e
 	if err := workspace.NewCredentials(home, t.Lookup).Login(url); err != nil {
 		return err
 	}
-	who := session.IdentityAt(url)
+	who, err := session.IdentityAt(ctx, t, url)
+	if err != nil {
+		return err
+	}
+	return sayLogin(t, who, asJSON)
+}
+
+func sayLogin(t *terminal.Terminal, who session.Identity, asJSON bool) error {
 	if asJSON {
 		return format.JSON(t.Out, who)
 	}
-	_, err = fmt.Fprintf(t.Out, "Logged in to %s as %s\n", who.URL, who.User)
+	_, err := fmt.Fprintf(t.Out, "Logged in to %s as %s\n", who.URL, who.User)
 	return err
+}
+
+// loginToService logs in with the access token of the environment, with one that is known, or with one that the user types.
+func loginToService(ctx context.Context, t *terminal.Terminal, home, url string, at serviceLogin, asJSON bool) error {
+	token := t.Env(service.EnvToken)
+	if token == "" {
+		account, err := workspace.NewCredentials(home, t.Lookup).Account(url)
+		if err != nil {
+			return err
+		}
+		token, at.insecure = account.AccessToken, at.insecure || account.Insecure
+	}
+	o := service.Options{Home: home}
+	o.URL, o.Environment, o.Version = url, t.Lookup, sluice.Version
+	o.Note = t.WarnWith
+	who, err := service.Identity{}, service.ErrLoggedOut
+	if token != "" {
+		who, err = service.Login(ctx, o, token, at.insecure)
+	}
+	if service.MayAskForToken(err) && t.Env(service.EnvToken) == "" && t.Interactive() {
+		if token, err = t.AskHidden(fmt.Sprintf("Enter an access token for %s: ", url)); err != nil {
+			return err
+		}
+		who, err = service.Login(ctx, o, strings.TrimSpace(token), at.insecure)
+	}
+	if err != nil {
+		return err
+	}
+	if at.organization != "" {
+		if err := workspace.NewConfig(home).SetDefaultOrganization(url, at.organization); err != nil {
+			return err
+		}
+	}
+	return sayLogin(t, session.Identity{User: who.User, Organizations: who.Organizations, URL: url}, asJSON)
 }

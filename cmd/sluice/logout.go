@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
@@ -60,6 +61,9 @@ func logout(t *terminal.Terminal, url string, all bool) error {
 		}
 	}
 	for _, u := range urls {
+		if service.Handles(u) {
+			u = service.Address(u)
+		}
 		if err := credentials.Logout(u); err != nil {
 			return err
 		}

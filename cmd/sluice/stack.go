@@ -42,7 +42,7 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 		newStackInitCommand(open, &stack), newStackSelectCommand(open, &stack), newStackUnselectCommand(open), newStackListCommand(open),
 		newStackRemoveCommand(open, &stack), newStackExportCommand(open, &stack), newStackImportCommand(open, &stack),
 		newStackOutputCommand(open, &stack), newStackHistoryCommand(open, &stack), newStackTagCommand(open, &stack),
-		newStackRenameCommand(open, &stack), newStackSecretsCommand(open, &stack), newStackGraphCommand(open, &stack),
+		newStackRenameCommand(open, &stack), newStackSecretsCommand(open, &stack), newStackMigrateCommand(open, &stack), newStackGraphCommand(open, &stack),
 	)
 	cmd.AddCommand(newStackServiceCommands()...)
 	return cmd

@@ -78,7 +78,7 @@ func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, show
 		tags = map[string]string{}
 	}
 	d := stackDocument{
-		Organization: backend.Organization, Project: s.Ref.Project, Stack: s.Ref.Name, Backend: backend.MaskURL(s.BackendURL), Tags: tags,
+		Organization: s.Ref.Organization(), Project: s.Ref.Project, Stack: s.Ref.Name, Backend: backend.MaskURL(s.BackendURL), Tags: tags,
 		Resources: []stackResource{}, Outputs: make(map[string]any, c.outputs.Len()),
 	}
 	for name, v := range c.outputs.All() {

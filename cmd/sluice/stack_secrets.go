@@ -22,7 +22,7 @@ func newStackSecretsCommand(open *session.Opener, stack *string) *cobra.Command 
 		Use:   "change-secrets-provider <provider>",
 		Short: "Encrypt the secrets of a stack with another key",
 		Long: "Encrypt the secrets of a stack, those of its configuration and those of its state, with another key: a new\n" +
-			"passphrase (passphrase, or default), or one of a key service (awskms://, azurekeyvault://, gcpkms://, hashivault://).\n\n" +
+			"passphrase (passphrase), the usual one of the backend (default: a passphrase, or the key of the stack at a service), or one of a key service (awskms://, azurekeyvault://, gcpkms://, hashivault://).\n\n" +
 			"The provider that the stack has already makes a new key. A new passphrase is asked for; without a terminal it is the\n" +
 			"first line of the standard input. Secrets in the history and in backups stay under the old key.",
 		Args: exactArgs(1),
@@ -42,9 +42,16 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 		return exit.Usagef("%w", err)
 	}
 	return interrupts.Hold(ctx, open.Terminal, []backend.Lockable{s.State}, func(h *interrupts.Holder) error {
-		newKeys, err := sourceOfNewKeys(ctx, s, provider)
-		if err != nil {
-			return err
+		manager, settings := s.Backend.DefaultSecrets(s.Ref), secrets.Settings{}
+		if provider != "default" {
+			manager = nil
+		}
+		newKeys := s.Passphrases
+		if manager == nil {
+			var err error
+			if newKeys, err = sourceOfNewKeys(ctx, s, provider); err != nil {
+				return err
+			}
 		}
 		snapshot, err := s.State.Load(ctx)
 		if err != nil {
@@ -56,9 +63,10 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 				return err
 			}
 		}
-		manager, settings, err := secrets.NewManager(ctx, provider, newKeys)
-		if err != nil {
-			return err
+		if manager == nil {
+			if manager, settings, err = secrets.NewManager(ctx, provider, newKeys); err != nil {
+				return err
+			}
 		}
 		if err := s.Settings.Reencrypt(ctx, dec, manager.Encrypter()); err != nil {
 			return err

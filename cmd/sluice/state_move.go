@@ -91,7 +91,9 @@ func (m *stateMove) open(ctx context.Context, name string) (backend.Stack, error
 	return m.Backend.Open(ctx, ref)
 }
 
-func (m *stateMove) nameOf(ref backend.Ref) string { return ref.Display(m.Project.Name) }
+func (m *stateMove) nameOf(ref backend.Ref) string {
+	return ref.Display(m.Project.Name, m.Backend.Organization())
+}
 
 func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string) error {
 	source, err := m.source.Load(ctx)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,24 +19,31 @@ func newWhoamiCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "whoami",
 		Short: "Print who you are, and where state is kept",
 		Args:  exactArgs(0),
-		RunE:  func(*cobra.Command, []string) error { return whoami(t, verbose, asJSON) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return whoami(cmd.Context(), t, verbose, asJSON) },
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the backend")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }
 
-func whoami(t *terminal.Terminal, verbose, asJSON bool) error {
+func whoami(ctx context.Context, t *terminal.Terminal, verbose, asJSON bool) error {
 	url, err := session.BackendURL(t.Lookup)
 	if err != nil {
 		return err
 	}
-	who := session.IdentityAt(url)
+	who, err := session.IdentityAt(ctx, t, url)
+	if err != nil {
+		return err
+	}
 	switch {
 	case asJSON:
 		return format.JSON(t.Out, who)
 	case verbose:
-		_, err = fmt.Fprintf(t.Out, "User: %s\nBackend URL: %s\n", who.User, who.URL)
+		organizations := ""
+		if len(who.Organizations) > 0 {
+			organizations = "Organizations: " + strings.Join(who.Organizations, ", ") + "\n"
+		}
+		_, err = fmt.Fprintf(t.Out, "User: %s\n%sBackend URL: %s\n", who.User, organizations, who.URL)
 	default:
 		_, err = fmt.Fprintln(t.Out, who.User)
 	}

@@ -145,7 +145,7 @@ func TestRoomsImportThoseBelowThem(t *testing.T) {
 var vocabulary = []string{
 	"property/redact",
 	"stages/renames", "stages/why",
-	"state/backend", "state/backend/workspace", "state/lock", "state/secrets",
+	"state/backend", "state/backend/service", "state/backend/workspace", "state/lock", "state/secrets",
 	"providers/plugin", "providers/plugin/install", "providers/providertest",
 	"source/convert", "source/engine", "source/policy", "source/spans",
 }

@@ -36,12 +36,18 @@ type Backend interface {
 	StackOutputs(ctx context.Context, name string) (property.Map, error)
 	// StackResources returns the live resources of another stack.
 	StackResources(ctx context.Context, name string) ([]*state.Resource, error)
+	// Passphrases opens the secrets in the states of this backend.
+	Passphrases() secrets.Source
+	// DefaultSecrets is the manager of a stack for which no provider of secrets was chosen, nil where that is a passphrase.
+	DefaultSecrets(ref Ref) secrets.Manager
 	// Close closes connections. No method may be called afterwards.
 	Close() error
 }
 
 // Catalog knows which stacks there are.
 type Catalog interface {
+	// Organization is the one that names without one belong to.
+	Organization() string
 	// Resolve returns the stack that a user's text names: "S", "organization/S" or "organization/P/S" (state.md 4.4).
 	// Whether there is one is not checked.
 	Resolve(name string) (Ref, error)
@@ -72,6 +78,7 @@ type Stack interface {
 	Locks
 	Tags
 	History
+	Runs
 
 	Ref() Ref
 	// Revision identifies the content of the stack file; "" when there is none.

@@ -133,8 +133,8 @@ func TestStackNames(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, ref.String())
 	}
-	require.Equal(t, "dev", Ref{"shop", "dev"}.Display("shop"))
-	require.Equal(t, "organization/shop/dev", Ref{"shop", "dev"}.Display("other"))
+	require.Equal(t, "dev", Ref{Project: "shop", Name: "dev"}.Display("shop", Organization))
+	require.Equal(t, "organization/shop/dev", Ref{Project: "shop", Name: "dev"}.Display("other", Organization))
 	b.options.Project = ""
 	_, err := b.Resolve("dev")
 	require.ErrorIs(t, err, errNoProject)
@@ -196,7 +196,7 @@ func TestLegacyStoreIsOnlyRead(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Lock(ctx, LockOptions{})
 	require.ErrorIs(t, err, ErrLegacy)
-	_, err = b.Init(ctx, Ref{"shop", "new"}, nil)
+	_, err = b.Init(ctx, Ref{Project: "shop", Name: "new"}, nil)
 	require.ErrorIs(t, err, ErrLegacy)
 	require.ErrorIs(t, s.Save(ctx, snapshotOf()), ErrLegacy)
 	require.ErrorIs(t, b.Remove(ctx, ref, RemoveOptions{}), ErrLegacy)
@@ -217,7 +217,7 @@ func TestListingShowsCorruptStacksBesideTheOthers(t *testing.T) {
 	list, err := b.Stacks(ctx, "")
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	require.Equal(t, []Ref{{"alpha", "prod"}, {"shop", "broken"}, {"shop", "dev"}}, []Ref{list[0].Ref, list[1].Ref, list[2].Ref})
+	require.Equal(t, []Ref{{Project: "alpha", Name: "prod"}, {Project: "shop", Name: "broken"}, {Project: "shop", Name: "dev"}}, []Ref{list[0].Ref, list[1].Ref, list[2].Ref})
 	var corrupt *CorruptError
 	require.ErrorAs(t, list[1].Err, &corrupt)
 	require.Equal(t, 2, list[2].Summary.Resources)
@@ -257,7 +257,7 @@ func TestDamageIsReportedWithTheCopiesThatAreLeft(t *testing.T) {
 	require.ErrorAs(t, err, &missing)
 	require.ErrorContains(t, err, "no stack named 'dev' found")
 	require.ErrorContains(t, err, "dev.json.bak")
-	_, err = f.open().Open(ctx, Ref{"shop", "never"})
+	_, err = f.open().Open(ctx, Ref{Project: "shop", Name: "never"})
 	require.EqualError(t, err, "no stack named 'never' found")
 }
 
@@ -348,7 +348,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	b := f.open()
 	m, err := secrets.New(ctx, secrets.FixedSource("p"))
 	require.NoError(t, err)
-	s, err := b.Init(ctx, Ref{"shop", "dev"}, m)
+	s, err := b.Init(ctx, Ref{Project: "shop", Name: "dev"}, m)
 	require.NoError(t, err)
 	withSecret := rootOf(map[string]property.Value{"pw": property.Secret(property.String("hunter2"))})
 	mustEdit(t, s, &state.Snapshot{Resources: []*state.Resource{withSecret}, SecretsProvider: m.Provider()})

@@ -46,6 +46,15 @@ func openFile(ctx context.Context, o Options) (*File, error) {
 // MaskURL is a backend's URL without the credentials in it, for messages.
 func MaskURL(text string) string { return location.Mask(text) }
 
+// Organization implements [Catalog].
+func (f *File) Organization() string { return Organization }
+
+// Passphrases implements [Backend].
+func (f *File) Passphrases() secrets.Source { return f.options.Passphrases }
+
+// DefaultSecrets implements [Backend].
+func (f *File) DefaultSecrets(Ref) secrets.Manager { return nil }
+
 // Close implements [Backend].
 func (f *File) Close() error { return f.store.Close() }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -181,4 +182,29 @@ func (h history) moveTo(ctx context.Context, to stackFiles) error {
 		}
 	}
 	return nil
+}
+
+// fileRun is an operation on a stack file. Nobody follows it; its end is in the history.
+type fileRun struct {
+	history history
+	preview bool
+}
+
+var _ Run = fileRun{}
+
+// Page implements [Run].
+func (fileRun) Page() string { return "" }
+
+// Events implements [Run].
+func (fileRun) Events() io.Writer { return nil }
+
+// Policies implements [Run].
+func (fileRun) Policies() []RequiredPolicy { return nil }
+
+// End implements [Run].
+func (r fileRun) End(ctx context.Context, u Update) error {
+	if r.preview {
+		return nil
+	}
+	return r.history.write(ctx, u)
 }

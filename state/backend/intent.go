@@ -76,7 +76,7 @@ func (s *storage) intents(ctx context.Context) ([]*intent, error) {
 	var all []*intent
 	for _, i := range infos {
 		if keys, is := layout.IntentOf(i.Key); is {
-			all = append(all, &intent{stacks: [2]stackFiles{s.files(Ref(keys[0])), s.files(Ref(keys[1]))}})
+			all = append(all, &intent{stacks: [2]stackFiles{s.files(refOf(keys[0])), s.files(refOf(keys[1]))}})
 		}
 	}
 	return all, nil
@@ -144,7 +144,7 @@ func (p *intent) end(ctx context.Context) error { return p.storage().store.Remov
 // name returns the name of a stack for people.
 func (p *intent) name(i int) string {
 	s := p.stacks[i]
-	return s.ref.Display(s.options.Project)
+	return s.ref.Display(s.options.Project, Organization)
 }
 
 // String says what the operation is.

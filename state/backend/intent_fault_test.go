@@ -115,7 +115,7 @@ func TestALockThatARenameCannotGiveBackIsTold(t *testing.T) {
 	b.store = failing{b.store, func(doing, key string) bool {
 		return doing == "remove" && strings.HasPrefix(key, ".pulumi/locks/organization/shop/dev/")
 	}, nil}
-	_, err := b.Rename(context.Background(), s.Ref(), Ref{"shop", "prod"})
+	_, err := b.Rename(context.Background(), s.Ref(), Ref{Project: "shop", Name: "prod"})
 	require.ErrorIs(t, err, errFull)
 	require.Equal(t, []advice.Advice{advice.On(advice.CancelLock)}, advice.Of(err))
 }

@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	dev  = Ref{"shop", "dev"}
-	prod = Ref{"other", "prod"}
+	dev  = Ref{Project: "shop", Name: "dev"}
+	prod = Ref{Project: "other", Name: "prod"}
 )
 
 // twofold is an operation on two stacks.

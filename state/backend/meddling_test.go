@@ -36,7 +36,7 @@ func TestWhatSomebodyWritesWhileARunBeginsIsNotWrittenOver(t *testing.T) {
 		Stores: map[string]store.Opener{"mem": func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return m, nil }},
 	})
 	require.NoError(t, err)
-	s, err := b.Init(ctx, Ref{"shop", "dev"}, nil)
+	s, err := b.Init(ctx, Ref{Project: "shop", Name: "dev"}, nil)
 	require.NoError(t, err)
 	l, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func TestAStackInAnObjectStoreIsRecovered(t *testing.T) {
 	open := shared()
 	var notes []string
 	b := open(t, &notes)
-	s, err := b.Init(ctx, Ref{"shop", "dev"}, secrets.Plain{})
+	s, err := b.Init(ctx, Ref{Project: "shop", Name: "dev"}, secrets.Plain{})
 	require.NoError(t, err)
 	base, err := s.Load(ctx)
 	require.NoError(t, err)
@@ -81,16 +81,16 @@ func TestAStackIsRenamed(t *testing.T) {
 	require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update"}))
 	require.NoError(t, s.EditTags(ctx, func(tags map[string]string) { tags["k"] = "v" }))
 	f.init(b, "taken")
-	_, err := b.Rename(ctx, s.Ref(), Ref{"shop", "taken"})
+	_, err := b.Rename(ctx, s.Ref(), Ref{Project: "shop", Name: "taken"})
 	var exists *ExistsError
 	require.ErrorAs(t, err, &exists)
 	_, err = b.Rename(ctx, s.Ref(), s.Ref())
 	require.ErrorAs(t, err, &exists, "nobody waits for the lock that it has itself")
-	_, err = b.Rename(ctx, Ref{"shop", "none"}, Ref{"shop", "new"})
+	_, err = b.Rename(ctx, Ref{Project: "shop", Name: "none"}, Ref{Project: "shop", Name: "new"})
 	var missing *NotFoundError
 	require.ErrorAs(t, err, &missing)
 
-	renamed, err := b.Rename(ctx, s.Ref(), Ref{"other", "new"})
+	renamed, err := b.Rename(ctx, s.Ref(), Ref{Project: "other", Name: "new"})
 	require.NoError(t, err)
 	_, err = b.Open(ctx, s.Ref())
 	require.ErrorAs(t, err, &missing)

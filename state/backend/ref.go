@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,22 +13,35 @@ import (
 const Organization = layout.Organization
 
 // Ref names a stack. Project is "" in a store of the old layout, which knows no projects (state.md 4.3).
-type Ref struct{ Project, Name string }
+type Ref struct {
+	Project, Name string
+	// Owner is the organization at a service; "" in a self-managed backend, which has only one.
+	Owner string
+}
+
+// refOf returns the stack that keys belong to.
+func refOf(s layout.Stack) Ref { return Ref{Project: s.Project, Name: s.Name} }
 
 // String returns the fully qualified name: "organization/<project>/<stack>".
 func (r Ref) String() string {
 	if r.Project == "" {
 		return r.Name
 	}
-	return Organization + "/" + r.Project + "/" + r.Name
+	return r.Organization() + "/" + r.Project + "/" + r.Name
 }
 
-// Display returns the form for people: the bare name of a stack of the current project (state.md 4.4).
-func (r Ref) Display(currentProject string) string {
-	if r.Project == currentProject {
-		return r.Name
+// Organization returns the organization that the stack belongs to.
+func (r Ref) Organization() string { return cmp.Or(r.Owner, Organization) }
+
+// Display returns the form for people: the bare name of a stack of the current project in the current organization (state.md 4.4).
+func (r Ref) Display(currentProject, currentOrganization string) string {
+	switch {
+	case r.Project != currentProject:
+		return r.String()
+	case r.Organization() != currentOrganization:
+		return r.Organization() + "/" + r.Name
 	}
-	return r.String()
+	return r.Name
 }
 
 var errNoProject = errors.New("there is no current project; name the stack as organization/<project>/<stack>")

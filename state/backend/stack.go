@@ -159,6 +159,11 @@ func (s *fileStack) EditTags(ctx context.Context, edit func(tags map[string]stri
 	return tags{s.stackFiles}.edit(ctx, edit)
 }
 
+// Begin implements [Stack].
+func (s *fileStack) Begin(_ context.Context, o Operation) (Run, error) {
+	return fileRun{history{s.stackFiles}, o.Preview}, nil
+}
+
 // WriteHistory implements [Stack].
 func (s *fileStack) WriteHistory(ctx context.Context, u Update) error {
 	return history{s.stackFiles}.write(ctx, u)

@@ -26,7 +26,9 @@ type stackFiles struct {
 
 func (s *storage) files(ref Ref) stackFiles { return stackFiles{s, ref} }
 
-func (s stackFiles) keys() layout.Stack { return layout.Stack(s.ref) }
+func (s stackFiles) keys() layout.Stack {
+	return layout.Stack{Project: s.ref.Project, Name: s.ref.Name}
+}
 
 // file is the stack file.
 func (s stackFiles) file() stackfile.File {

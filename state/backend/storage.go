@@ -114,7 +114,7 @@ func (s *storage) refsOf(ctx context.Context, legacy bool, project string) ([]Re
 	var refs []Ref
 	for _, i := range infos {
 		if keys, is := layout.StackOf(i.Key, legacy); is {
-			refs = append(refs, Ref(keys))
+			refs = append(refs, refOf(keys))
 		}
 	}
 	slices.SortFunc(refs, func(a, b Ref) int {

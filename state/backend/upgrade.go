@@ -36,7 +36,7 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 		if u.Err != nil || u.Project == "" {
 			continue
 		}
-		to := Ref{u.Project, u.Name}
+		to := Ref{Project: u.Project, Name: u.Name}
 		if all[i].Err = to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
 			_, all[i].Err = f.rename(ctx, f.stack(Ref{Name: u.Name}), f.stack(to), u.Project)
 		}

@@ -34,8 +34,8 @@ func (e *UnsupportedProviderError) Error() string {
 	case TypeCloud:
 		return "the secrets of this stack are encrypted with a cloud key service, whose driver this program does not have"
 	case TypeService:
-		return "the secrets of this stack are encrypted by the Pulumi service, which sluice cannot use; re-key the stack with " +
-			"`pulumi stack change-secrets-provider passphrase`"
+		return "the secrets of this stack are encrypted by Pulumi's service with a key of the stack there; they can be opened while the " +
+			"service is the backend"
 	}
 	return fmt.Sprintf("no known secrets provider for type %q", e.Type)
 }
@@ -55,6 +55,10 @@ func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Mana
 		return cloudFromState(ctx, p, from)
 	case TypeBase64:
 		return Plain{}, nil
+	case TypeService:
+		if from.service != nil {
+			return from.service(ctx, p)
+		}
 	}
 	return nil, &UnsupportedProviderError{p.Type}
 }

@@ -166,7 +166,7 @@ func TestChoosingTheManager(t *testing.T) {
 
 func TestProvidersThatCannotBeUsedAreRefused(t *testing.T) {
 	for typ, text := range map[string]string{
-		TypeService: "re-key the stack",
+		TypeService: "while the service is the backend",
 		"mystery":   `no known secrets provider for type "mystery"`,
 	} {
 		_, err := FromState(context.Background(), &state.SecretsProvider{Type: typ}, other())

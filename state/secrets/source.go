@@ -32,6 +32,16 @@ type Source struct {
 	keys   *keyring
 
 	keepers map[string]KeeperOpener // by scheme
+	service ServiceOpener           // nil where the backend is not the service
+}
+
+// ServiceOpener opens the manager of a state whose secrets the service encrypts.
+type ServiceOpener func(ctx context.Context, p *state.SecretsProvider) (Manager, error)
+
+// WithService returns the source with what opens secrets that the service encrypts.
+func (s Source) WithService(open ServiceOpener) Source {
+	s.service = open
+	return s
 }
 
 // Prompt asks the user for a passphrase; twice with confirm, for a new one.

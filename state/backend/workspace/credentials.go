@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/sluice-iac/sluice/advice"
 )
@@ -78,6 +79,53 @@ func (c Credentials) Login(url string) error {
 	f.set("current", url)
 	f.entry("accessTokens", url, "")
 	f.entry("accounts", url, map[string]string{"lastValidatedAt": "0001-01-01T00:00:00Z"})
+	return writeJSON(c.path, f)
+}
+
+// Account is what the file knows of who uses a service.
+type Account struct {
+	AccessToken      string            `json:"accessToken,omitempty"`
+	Username         string            `json:"username,omitempty"`
+	Organizations    []string          `json:"organizations,omitempty"`
+	LastValidatedAt  time.Time         `json:"lastValidatedAt"`
+	Insecure         bool              `json:"insecure,omitempty"`
+	TokenInformation *TokenInformation `json:"tokenInformation,omitempty"`
+}
+
+// TokenInformation describes an access token that is not a person's.
+type TokenInformation struct {
+	Name         string `json:"name"`
+	Organization string `json:"organization,omitempty"`
+	Team         string `json:"team,omitempty"`
+}
+
+// Account returns the account at a service, the zero Account if there is none.
+func (c Credentials) Account(url string) (Account, error) {
+	f, err := c.read()
+	if err != nil {
+		return Account{}, err
+	}
+	var a Account
+	if raw, known := f.members("accounts")[url]; known {
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return Account{}, fmt.Errorf("the credentials in %s: the account at %s: %w", c.path, url, err)
+		}
+	}
+	if a.AccessToken == "" {
+		_ = json.Unmarshal(f.members("accessTokens")[url], &a.AccessToken) // anything but a text is no token
+	}
+	return a, nil
+}
+
+// LoginToService makes a service the current backend, with an account there.
+func (c Credentials) LoginToService(url string, a Account) error {
+	f, err := c.read()
+	if err != nil {
+		return err
+	}
+	f.set("current", url)
+	f.entry("accessTokens", url, a.AccessToken)
+	f.entry("accounts", url, a)
 	return writeJSON(c.path, f)
 }
 

@@ -62,7 +62,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 		a.Runtime.Tools, err = askRuntime(ctx, project, options)
 		report(err)
 	}
-	a.Backend, err = lookAtBackend(ctx, open.Terminal.Lookup, home, project)
+	a.Backend, err = lookAtBackend(ctx, open.Terminal, home, project)
 	report(err)
 	if project != nil && a.Backend != nil && err == nil {
 		if a.Stack, err = lookAtStack(ctx, open, stack); err != nil {

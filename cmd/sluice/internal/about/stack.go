@@ -6,22 +6,26 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
 // lookAtBackend opens the backend and returns its name, or an error if it cannot be opened.
-func lookAtBackend(ctx context.Context, lookup func(string) (string, bool), home string, project *workspace.Project) (*backendReport, error) {
+func lookAtBackend(ctx context.Context, t *terminal.Terminal, home string, project *workspace.Project) (*backendReport, error) {
 	var named, name string
 	if project != nil {
 		named, name = project.BackendURL, project.Name
 	}
-	url, err := sluice.BackendURL(home, named, lookup)
+	url, err := sluice.BackendURL(home, named, t.Lookup)
 	if err != nil {
 		return nil, err
 	}
-	who := session.IdentityAt(url)
+	who, err := session.IdentityAt(ctx, t, url)
 	out := &backendReport{URL: who.URL, User: who.User, Organizations: who.Organizations}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: lookup, Stores: cloud.Stores()})
+	if err != nil {
+		return out, err
+	}
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return out, err
 	}

@@ -54,6 +54,10 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.ForgetResources: plain(", or use --force to forget them"),
 	advice.UpgradeStore:    plain("; upgrade it with `sluice state upgrade`"),
 	advice.LogIn:           plain("\n`sluice login file://~` (or another directory) selects one"),
+	advice.LogInToService:  plain("\nset PULUMI_ACCESS_TOKEN, or give the token to `sluice login`"),
+	advice.SendState:       plain("\n`sluice recover` sends it, and so does the next command on the stack"),
+	advice.DiscardState: plain("\nCompare that file with the stack (`sluice stack export`, `sluice refresh --preview-only`), and then put it aside with " +
+		"`sluice recover --discard`"),
 	advice.SetConfig: func(a advice.Advice) string {
 		return fmt.Sprintf("\nset it with `sluice config set %s <value>`", a.Key)
 	},

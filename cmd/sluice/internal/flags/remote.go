@@ -23,7 +23,7 @@ func (remote) Type() string { return "bool" }
 func (remote) Set(text string) error {
 	wanted, err := strconv.ParseBool(text)
 	if err == nil && wanted {
-		err = errors.New("this needs Pulumi's hosted service, and sluice works with self-managed backends only; " +
+		err = errors.New("this runs the operation on the machines of Pulumi's hosted service, which sluice cannot use; " +
 			"`sluice up --yes` does the same in a job of your own CI")
 	}
 	return err

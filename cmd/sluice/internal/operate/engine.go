@@ -77,7 +77,7 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 		root = s.Project.Directory()
 	}
 	return sluice.Options{
-		Stack: s.Ref.Name, Project: s.Project.Name, Root: root, Config: o.config,
+		Stack: s.Ref.Name, Project: s.Project.Name, Organization: s.Ref.Organization(), Root: root, Config: o.config,
 		Log: o.Terminal.Log, Secrets: &o.known, ShowSecrets: f.Display.ShowSecrets(), Legacy: legacy(o.Terminal), Interrupts: &o.interrupts,
 		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
 		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.plan == nil),

@@ -3,16 +3,59 @@ package operate
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// writeHistory records the operation in the history and backs up the state (state.md 4.7, 4.8).
-func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Result, runErr error) error {
+// begin says that a phase begins, where the state is kept. It refuses policies that the operation would not be held to.
+func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error) {
+	j := o.Job
+	config, err := historyConfig(j)
+	if err != nil {
+		return nil, err
+	}
+	p, kind := j.Stack.Project, j.Kind.History
+	if preview && j.Flags.Confirmation.PreviewOnly && kind == Update().History {
+		kind = "preview"
+	}
+	run, err := j.Stack.State.Begin(ctx, backend.Operation{
+		Kind: kind, Preview: preview, Message: j.Flags.History.Message, Environment: environment(j), Config: config,
+		Program: backend.Program{Name: p.Name, Runtime: p.Runtime, Main: p.Main, Description: p.Description}, OnLost: o.lost,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if required := run.Policies(); len(required) > 0 {
+		names := make([]string, len(required))
+		for i, r := range required {
+			names[i] = r.Name + " " + r.Version
+		}
+		refused := fmt.Errorf("the organization requires policy packs that this operation would not be held to, so nothing was done: %s. "+
+			"Sluice cannot run the policy packs of the service; take the stack out of the policy group, or use `pulumi` for it", strings.Join(names, ", "))
+		return nil, errors.Join(refused, run.End(ctx, backend.Update{Result: backend.ResultFailed}))
+	}
+	if page := run.Page(); page != "" && !j.Flags.Display.JSON() {
+		fmt.Fprintf(j.Terminal.Out, "View in the service: %s\n\n", page)
+	}
+	return run, nil
+}
+
+// lost stops the operation whose right to be carried out was lost.
+func (o *operation) lost(err error) {
+	o.foreground.note(advise.Text(err))
+	o.interrupts.Stop()
+}
+
+// end says how a phase has ended. What is no preview is recorded in the history, and the state is backed up (state.md 4.7, 4.8).
+func end(ctx context.Context, j *Job, run backend.Run, started time.Time, r *sluice.Result, runErr error) error {
 	text, err := historyConfig(j)
 	if err != nil {
 		return err
@@ -31,7 +74,7 @@ func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Resu
 		}
 	}
 	// An interrupted operation is recorded like any other.
-	return j.Stack.State.WriteHistory(context.WithoutCancel(ctx), entry)
+	return run.End(context.WithoutCancel(ctx), entry)
 }
 
 // historyConfig returns the settings as the history records them.

@@ -2,17 +2,33 @@ package operate
 
 import (
 	"context"
+	"time"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // runPhase runs a preview or the operation itself, with its screen and event log. expected is the expected number of
 // steps, 0 if it is not known.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	o.learnCredentials()
-	screen, err := openScreen(ctx, o, preview, expected)
+	started := time.Now()
+	run, err := begin(ctx, o, preview)
+	if err != nil {
+		return nil, err
+	}
+	result, err := followPhase(ctx, o, run, preview, expected)
+	if endErr := end(ctx, o.Job, run, started, result, err); endErr != nil {
+		o.Terminal.Warn("the history of the stack was not written: %v", endErr)
+	}
+	return result, err
+}
+
+// followPhase runs a phase that has begun, where the state is kept, as run.
+func followPhase(ctx context.Context, o *operation, run backend.Run, preview bool, expected int) (*sluice.Result, error) {
+	screen, err := openScreen(ctx, o, run, preview, expected)
 	if err != nil {
 		return nil, err
 	}

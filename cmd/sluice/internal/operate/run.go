@@ -3,10 +3,8 @@ package operate
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
@@ -65,10 +63,7 @@ func previewOnly(ctx context.Context, o *operation) error {
 // previewAndPerformLocked holds the lock of the stack. A signal that arrives while it takes or releases the lock does
 // not end the process, because the lock would stay.
 func previewAndPerformLocked(ctx context.Context, o *operation) error {
-	lock, err := o.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.Kind.History, OnLost: func(err error) {
-		o.foreground.note(advise.Text(err))
-		o.interrupts.Stop()
-	}})
+	lock, err := o.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.Kind.History, OnLost: o.lost})
 	if err != nil {
 		return err
 	}
@@ -86,12 +81,10 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	started := time.Now()
 	o.work = estimate.New(estimate.Read(ctx, o.Stack), stepsOf(previewed), o.Flags.Run.Workers())
 	result, err := runPhase(ctx, o, false, countVisible(previewed))
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	estimate.Keep(ctx, o.Stack, o.work)
-	historyErr := writeHistory(ctx, o.Job, started, result, err)
 	if err == nil {
 		err = checkNoChanges(o.Job, result)
 	}
@@ -102,9 +95,6 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 		case also != nil:
 			o.Terminal.Warn("%v", also)
 		}
-	}
-	if historyErr != nil {
-		o.Terminal.Warn("the history of the stack was not written: %v", historyErr)
 	}
 	return err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -65,7 +66,7 @@ type view interface {
 const tick = 100 * time.Millisecond
 
 // openScreen opens the screen of a phase.
-func openScreen(ctx context.Context, o *operation, preview bool, expected int) (*screen, error) {
+func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool, expected int) (*screen, error) {
 	j, f := o.Job, o.Flags
 	s := &screen{
 		out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
@@ -77,6 +78,9 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 			return nil, exit.AsUsage(err)
 		}
 		s.events = append(s.events, l)
+	}
+	if followed := run.Events(); followed != nil {
+		s.events = append(s.events, display.StreamEvents(followed))
 	}
 	options := displayOptions(j, preview, expected, o.forecast)
 	if preview {

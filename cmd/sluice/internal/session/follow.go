@@ -36,7 +36,7 @@ func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 		return fmt.Sprintf("%s and %s are both there: keep the one that is right as %s", source, target, filepath.Base(target)), nil
 	}
 	if err := os.Rename(source, target); err != nil {
-		return "", fmt.Errorf("the stack is called %s now, but its configuration file is not: %w", to.Display(s.Project.Name), err)
+		return "", fmt.Errorf("the stack is called %s now, but its configuration file is not: %w", s.NameOf(to), err)
 	}
 	return "", nil
 }

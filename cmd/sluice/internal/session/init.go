@@ -52,6 +52,9 @@ func Init(ctx context.Context, in *Session, name, provider string) (*Stack, erro
 		}
 		s.Settings.SetSecrets(provider, "", "")
 	}
+	if provider == secrets.TypePassphrase && in.Backend.DefaultSecrets(ref) != nil && s.Settings.EncryptionSalt() == "" {
+		s.Settings.SetSecrets(provider, "", "") // where a passphrase is not what is usual
+	}
 	manager, err := SecretsManager(ctx, s)
 	if err != nil {
 		return nil, err

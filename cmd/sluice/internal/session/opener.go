@@ -98,6 +98,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Passphrases = s.Backend.Passphrases()
 	return s, nil
 }
 

@@ -20,9 +20,9 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 			return nil, err
 		}
 	}
-	choice, err := secrets.Choose(ctx, secrets.Settings{
+	choice, err := choose(ctx, s, secrets.Settings{
 		Provider: s.Settings.SecretsProvider(), EncryptedKey: s.Settings.EncryptedKey(), Salt: s.Settings.EncryptionSalt(),
-	}, recorded, s.Passphrases)
+	}, recorded)
 	switch {
 	case errors.Is(err, secrets.ErrIncorrectPassphrase):
 		return nil, fmt.Errorf("wrong passphrase for stack '%s' (%s)", s.Name(), s.encryptedIn(ctx))
@@ -39,6 +39,16 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 		s.Settings.SetSecrets(choice.Save.Provider, choice.Save.EncryptedKey, choice.Save.Salt)
 	}
 	return choice.Manager, nil
+}
+
+// choose returns the manager that the settings name, and where they name none, that of the backend.
+func choose(ctx context.Context, s *Stack, settings secrets.Settings, recorded *state.SecretsProvider) (secrets.Choice, error) {
+	usual := s.Backend.DefaultSecrets(s.Ref)
+	named := settings.Provider != "" && settings.Provider != "default"
+	if usual == nil || named || settings.Salt != "" || recorded != nil && recorded.Type != secrets.TypeService {
+		return secrets.Choose(ctx, settings, recorded, s.Passphrases)
+	}
+	return secrets.Choice{Manager: usual, Disagrees: recorded != nil && recorded.Identity() != usual.Provider().Identity()}, nil
 }
 
 // encryptedIn returns the file that says how the secrets of the stack are encrypted.

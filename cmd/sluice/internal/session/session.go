@@ -72,7 +72,7 @@ func (s *Session) NameOf(ref backend.Ref) string {
 	if s.FullNames {
 		return ref.String()
 	}
-	return ref.Display(s.Project.Name)
+	return ref.Display(s.Project.Name, s.Backend.Organization())
 }
 
 // Selected returns the name of the stack that commands use without --stack, "" if none is selected.

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
+)
+
+func newOrgCommand(t *terminal.Terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "org",
+		Short: "Choose the organization of stacks that are named without one",
+		Long: "Choose the organization, at a service, of stacks that are named without one. A self-managed backend has only one, \"organization\":\n" +
+			"who may use it is decided where it is kept.",
+		Args: rangeArgs(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "get-default", Short: "Print the organization", Args: exactArgs(0),
+			RunE: func(cmd *cobra.Command, _ []string) error { return getOrganization(cmd.Context(), t) },
+		},
+		&cobra.Command{
+			Use: "set-default <name>", Short: "Choose the organization", Args: exactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return setOrganization(cmd.Context(), t, args[0]) },
+		})
+	return cmd
+}
+
+func getOrganization(ctx context.Context, t *terminal.Terminal) error {
+	url, err := session.BackendURL(t.Lookup)
+	if err != nil {
+		return err
+	}
+	if !service.Handles(url) {
+		_, err := fmt.Fprintln(t.Out, backend.Organization)
+		return err
+	}
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Note: t.WarnWith})
+	if err != nil {
+		return err
+	}
+	name := b.Organization()
+	if name == "" {
+		err = errors.New("the service does not say which organization is the default one; choose one with `sluice org set-default NAME`")
+	} else {
+		_, err = fmt.Fprintln(t.Out, name)
+	}
+	return errors.Join(err, b.Close())
+}
+
+func setOrganization(ctx context.Context, t *terminal.Terminal, name string) error {
+	url, err := session.BackendURL(t.Lookup)
+	if err != nil {
+		return err
+	}
+	if !service.Handles(url) {
+		return exit.Usagef("%s is no service: it has the one organization %q", backend.MaskURL(url), backend.Organization)
+	}
+	who, err := session.IdentityAt(ctx, t, url)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(who.Organizations, name) {
+		return exit.Usagef("%s belongs to no organization %q at %s, but to %s", who.User, name, who.URL, strings.Join(who.Organizations, ", "))
+	}
+	home, err := workspace.Home(t.Lookup)
+	if err != nil {
+		return err
+	}
+	return workspace.NewConfig(home).SetDefaultOrganization(service.Address(url), name)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sluice-iac/sluice/internal/servicetest"
+)
+
+// TestService runs the scripts whose backend is the service. What the service
+// can do is in the name of the script: "journal" or "delta". None may call it in a way that it would not expect.
+func TestService(t *testing.T) {
+	p := scripts("testdata/service")
+	setup := p.Setup
+	p.Setup = func(e *testscript.Env) error {
+		if err := setup(e); err != nil {
+			return err
+		}
+		server := servicetest.New(servicetest.Options{
+			Users:   map[string]string{"pul-alice": "alice", "pul-bob": "bob"},
+			Members: map[string][]string{"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}},
+			Policies: map[string][]servicetest.RequiredPolicy{
+				"strict": {{Name: "guard", Version: 3, VersionTag: "1.2.0"}},
+			},
+			Journal: strings.Contains(e.WorkDir, "journal"), Delta: strings.Contains(e.WorkDir, "delta"), Batch: true,
+		})
+		e.Values[serviceKey{}] = server
+		e.Defer(func() {
+			server.Close()
+			for _, v := range server.Violations() {
+				t.Errorf("%s: %s", e.WorkDir, v)
+			}
+		})
+		e.Setenv("SERVICE", server.URL())
+		e.Setenv("PULUMI_BACKEND_URL", server.URL())
+		host := strings.ReplaceAll(strings.TrimPrefix(server.URL(), "http://"), ":", "_")
+		e.Setenv("JOURNAL", e.WorkDir+"/home/sluice/service/"+host+"/alice/.pulumi/sluice/journal/demo/dev.jnl")
+		e.Setenv("PULUMI_ACCESS_TOKEN", "pul-alice")
+		e.Setenv("PULUMI_CONFIG_PASSPHRASE", "")
+		e.Setenv("SLUICE_SERVICE_PATIENCE", "3s")
+		return nil
+	}
+	p.Cmds["fault"] = fault
+	p.Cmds["heal"] = func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).Heal() }
+	p.Cmds["called"] = called
+	p.Cmds["forgetcalls"] = func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).Calls() }
+	testscript.Run(t, p)
+}
+
+type serviceKey struct{}
+
+func serviceOf(ts *testscript.TestScript) *servicetest.Server {
+	return ts.Value(serviceKey{}).(*servicetest.Server)
+}
+
+// fault has calls of the service fail: fault '{"call": "PATCH checkpoint", "status": 500}'.
+func fault(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: fault JSON")
+	}
+	var f servicetest.Fault
+	ts.Check(json.Unmarshal([]byte(args[0]), &f))
+	serviceOf(ts).Inject(f)
+}
+
+// called checks how often the service was called with a method and a part of a path, and forgets all calls: called PATCH checkpoint 1. Without
+// a number it was called at least once; with ! before it, never.
+func called(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: called METHOD PART [TIMES]")
+	}
+	n := 0
+	calls := serviceOf(ts).Calls()
+	for _, c := range calls {
+		if c.Method == args[0] && strings.Contains(c.Path, args[1]) {
+			n++
+		}
+	}
+	switch {
+	case neg && n > 0, !neg && n == 0:
+	case len(args) == 3 && strconv.Itoa(n) != args[2]:
+	default:
+		return
+	}
+	for _, c := range calls {
+		ts.Logf("%s %s?%s %d %s %s", c.Method, c.Path, c.Query, c.Status, c.User, c.Body)
+	}
+	ts.Fatalf("%s %s was called %d times", args[0], args[1], n)
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+func newStackMigrateCommand(open *session.Opener, stack *string) *cobra.Command {
+	var f migrateFlags
+	cmd := &cobra.Command{
+		Use:   "migrate <url>",
+		Short: "Copy stacks to another backend",
+		Long: "Copy the selected stack, or with --all every stack of the project, to the backend with that URL: the state, the tags, and the\n" +
+			"selection. Secrets are encrypted anew if the key belongs to the backend that the stack comes from, in the state and in the\n" +
+			"configuration file. At the end both states are compared.\n\n" +
+			"The stack that was copied stays as it is, and the history stays with it. Use one of the two from then on.",
+		Example: "  sluice stack migrate https://api.pulumi.com --all\n  sluice stack migrate file:///srv/states --secrets-provider passphrase",
+		Args:    exactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return migrate(cmd.Context(), open, *stack, args[0], f)
+		},
+	}
+	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "copy every stack of the project")
+	cmd.Flags().StringVar(&f.provider, "secrets-provider", "", "what encrypts the secrets there; without it the provider stays if it can be used there")
+	cmd.Flags().StringVar(&f.organization, "organization", "", "the organization there; without it the default one")
+	return cmd
+}
+
+type migrateFlags struct {
+	all                    bool
+	provider, organization string
+}
+
+// migration copies stacks from one backend to another.
+type migration struct {
+	*session.Session
+	to        backend.Backend
+	selection stateworkspace.Selection // at the other backend
+	flags     migrateFlags
+}
+
+func migrate(ctx context.Context, open *session.Opener, name, url string, f migrateFlags) error {
+	s, err := open.Session(ctx)
+	if err != nil {
+		return err
+	}
+	if url == s.BackendURL {
+		return exit.Usagef("the stacks are at %s already", backend.MaskURL(url))
+	}
+	if service.Handles(url) {
+		url = service.Address(url)
+	}
+	to, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
+		URL: url, Project: s.Project.Name, LookupEnv: open.Terminal.Lookup, Passphrases: s.Passphrases, Stores: cloud.Stores(), Note: open.Terminal.WarnWith,
+	})
+	if err != nil {
+		return err
+	}
+	m := migration{s, to, stateworkspace.NewSelection(s.Home, s.Project.Name, s.Project.Path, url), f}
+	err = m.run(ctx, name)
+	return errors.Join(err, to.Close())
+}
+
+func (m migration) run(ctx context.Context, name string) error {
+	var refs []backend.Ref
+	switch {
+	case m.flags.all && name != "":
+		return exit.Usagef("name a stack, or use --all")
+	case m.flags.all:
+		stacks, err := m.Backend.Stacks(ctx, m.Project.Name)
+		if err != nil {
+			return err
+		}
+		for _, l := range stacks {
+			if l.Ref.Organization() == m.Backend.Organization() {
+				refs = append(refs, l.Ref)
+			}
+		}
+	default:
+		ref, err := m.Choose(name)
+		if err != nil {
+			return err
+		}
+		refs = []backend.Ref{ref}
+	}
+	selected, err := m.Selected()
+	if err != nil {
+		return err
+	}
+	current, _ := m.Backend.Resolve(selected) // a selection that is not valid here selects nothing
+	for _, ref := range refs {
+		there, err := m.copy(ctx, ref)
+		if err != nil {
+			return fmt.Errorf("stack %s: %w", m.NameOf(ref), err)
+		}
+		if ref == current {
+			if err := m.selection.Select(there.String()); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = fmt.Fprintf(m.Terminal.Out, "`sluice login %s` uses them from now on.\n", backend.MaskURL(m.to.URL()))
+	return err
+}
+
+// copy copies one stack, and returns what it is called there. The configuration file is written last.
+func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref, err error) {
+	if !m.Owns(ref) {
+		return there, exit.Usagef("it belongs to another project; run this command in the folder of that one")
+	}
+	from, err := m.Open(ctx, ref)
+	if err != nil {
+		return there, err
+	}
+	if err := from.ReadSettings(""); err != nil {
+		return there, err
+	}
+	lock, err := from.State.Lock(ctx, backend.LockOptions{Operation: "stack migrate"})
+	if err != nil {
+		return there, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	snapshot, err := from.State.Load(ctx)
+	if err != nil {
+		return there, err
+	}
+	if snapshot == nil {
+		snapshot = &state.Snapshot{}
+	}
+	name := ref.Name
+	if m.flags.organization != "" {
+		name = m.flags.organization + "/" + ref.Project + "/" + ref.Name
+	}
+	if there, err = m.to.Resolve(name); err != nil {
+		return there, err
+	}
+	next, err := m.chooseKey(ctx, from, snapshot, there)
+	if err != nil {
+		return there, err
+	}
+	to, err := m.to.Init(ctx, there, next.Manager)
+	if err != nil {
+		return there, err
+	}
+	if err := next.rekey(ctx, from); err != nil {
+		return there, err
+	}
+	if err := put(ctx, to.WithSecrets(next.Manager), snapshot); err != nil {
+		return there, err
+	}
+	tags, err := from.State.Tags(ctx)
+	if err != nil {
+		return there, err
+	}
+	if len(tags) > 0 {
+		err = to.EditTags(ctx, func(now map[string]string) {
+			for name, value := range tags {
+				if !strings.HasPrefix(name, "pulumi:") {
+					now[name] = value
+				}
+			}
+		})
+	}
+	if err == nil {
+		err = from.Settings.Save()
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(m.Terminal.Out, "Copied %s to %s at %s: %d resources, the same in both.\n", m.NameOf(ref), there, backend.MaskURL(m.to.URL()), len(snapshot.Resources))
+	}
+	return there, err
+}
+
+// key is what encrypts the secrets of a stack at the other backend.
+type key struct {
+	secrets.Manager
+	settings secrets.Settings // what the configuration file records of it
+	decrypts workspace.Decrypter
+	stays    bool // it is the one that encrypts them already
+}
+
+// chooseKey returns what encrypts the secrets at the other backend.
+func (m migration) chooseKey(ctx context.Context, from *session.Stack, snapshot *state.Snapshot, there backend.Ref) (key, error) {
+	present, err := session.SecretsManager(ctx, from)
+	if err != nil {
+		return key{}, err
+	}
+	usual, provider := m.to.DefaultSecrets(there), m.flags.provider
+	used := from.Settings.HasSecrets() || snapshot.SecretsProvider != nil
+	if provider == "" && present.Provider().Type != secrets.TypeService && (usual == nil || used) {
+		return key{Manager: present, stays: true}, nil
+	}
+	next := key{Manager: usual, decrypts: present.Decrypter()}
+	if usual == nil || provider != "" && provider != "default" {
+		next.Manager, next.settings, err = secrets.NewManager(ctx, provider, m.Passphrases)
+	}
+	return next, err
+}
+
+// rekey changes the settings of a stack for its new key. It does not save them.
+func (k key) rekey(ctx context.Context, from *session.Stack) error {
+	if k.stays {
+		return nil
+	}
+	if from.Settings.HasSecrets() {
+		if err := from.Settings.Reencrypt(ctx, k.decrypts, k.Encrypter()); err != nil {
+			return err
+		}
+	}
+	from.Settings.SetSecrets(k.settings.Provider, k.settings.EncryptedKey, k.settings.Salt)
+	return nil
+}
+
+// put makes a state that of a new stack, and compares what is there then.
+func put(ctx context.Context, to backend.Stack, snapshot *state.Snapshot) (err error) {
+	lock, err := to.Lock(ctx, backend.LockOptions{Operation: "stack migrate"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	empty, err := to.Load(ctx)
+	if err != nil {
+		return err
+	}
+	next := state.Snapshot{}
+	if empty != nil {
+		next = *empty
+	}
+	next.Manifest, next.SecretsProvider = snapshot.Manifest, nil
+	next.Resources, next.Pending, next.Metadata = snapshot.Resources, snapshot.Pending, snapshot.Metadata
+	next.Snippets, next.Extensions = snapshot.Snippets, snapshot.Extensions
+	if err := to.Save(ctx, &next); err != nil {
+		return err
+	}
+	written, err := to.Load(ctx)
+	if err != nil {
+		return err
+	}
+	want, err := neutral(ctx, snapshot)
+	if err != nil {
+		return err
+	}
+	got, err := neutral(ctx, written)
+	if err == nil && !bytes.Equal(want, got) {
+		err = fmt.Errorf("the state of %s is not what was copied; remove that stack and report this", to.Ref())
+	}
+	return err
+}
+
+// neutral returns a state in a form that is the same wherever it is kept.
+func neutral(ctx context.Context, s *state.Snapshot) ([]byte, error) {
+	plain := state.Snapshot{}
+	if s != nil {
+		plain = *s
+	}
+	plain.Manifest, plain.SecretsProvider = state.Manifest{}, nil
+	return state.NewEncoder(state.EncoderOptions{Plaintext: true}).Deployment(ctx, &plain)
+}

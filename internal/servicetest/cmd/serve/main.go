@@ -1,0 +1,59 @@
+// Command serve runs the server of package servicetest until it is interrupted, and writes what was asked when it ends: to compare tools that
+// are run on it by turns. It serves on the loopback interface, for the user alice with the access token pul-alice.
+//
+//	go run ./internal/servicetest/cmd/serve -journal -calls calls.json -url url.txt
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/sluice-iac/sluice/internal/servicetest"
+)
+
+func main() {
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func serve() error {
+	journal := flag.Bool("journal", false, "take journals")
+	delta := flag.Bool("delta", false, "take differences of checkpoints")
+	batch := flag.Bool("batch", true, "take secrets in batches")
+	delay := flag.Duration("delay", 0, "how long each call takes at least")
+	calls := flag.String("calls", "", "the file for what was asked")
+	url := flag.String("url", "", "the file for the address")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server := servicetest.New(servicetest.Options{
+		Users: map[string]string{"pul-alice": "alice"}, Members: map[string][]string{"acme": {"alice"}},
+		Journal: *journal, Delta: *delta, Batch: *batch, Delay: *delay,
+	})
+	defer server.Close()
+	fmt.Println(server.URL())
+	if *url != "" {
+		if err := os.WriteFile(*url, []byte(server.URL()), 0o600); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	for _, v := range server.Violations() {
+		fmt.Fprintln(os.Stderr, "violation:", v)
+	}
+	if *calls == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(server.Calls(), "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(*calls, b, 0o600)
+}

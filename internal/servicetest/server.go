@@ -1,0 +1,393 @@
+package servicetest
+
+import (
+	"compress/gzip"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options say what the service can do and who may use it.
+type Options struct {
+	// Users are the names of the users by their access tokens.
+	Users map[string]string
+	// Members are the users of each organization; that of a user's own name need not be listed.
+	Members map[string][]string
+	// DefaultOrganization is the one for names without one, "" for the user's own.
+	DefaultOrganization string
+	// Journal takes journals, Delta takes differences, Batch takes secrets in batches.
+	Journal, Delta, Batch bool
+	// PageSize is how many stacks a page has; 0 means 2.
+	PageSize int
+	// Delay is how long each call takes at least.
+	Delay time.Duration
+	// Policies are the policy packs that each update of an organization must be held to.
+	Policies map[string][]RequiredPolicy
+}
+
+// RequiredPolicy is a policy pack that updates are held to.
+type RequiredPolicy struct {
+	Name       string `json:"name"`
+	Version    int    `json:"version"`
+	VersionTag string `json:"versionTag"`
+	Location   string `json:"packLocation,omitempty"`
+}
+
+// Server is the service. It is safe for concurrent use.
+type Server struct {
+	options Options
+	http    *httptest.Server
+
+	mu         sync.Mutex // guards what follows
+	stacks     map[string]*stack
+	faults     []*Fault
+	calls      []Call
+	violations []string
+	last       int // the number of the last ID
+}
+
+// Call is one request that the server got.
+type Call struct {
+	Method, Path, Query string
+	Body                json.RawMessage // uncompressed; nil if there was none
+	Status              int             // of the answer; 0 if there was none
+	User                string          // whose access token it had, or "lease"
+}
+
+// Fault makes calls fail.
+type Fault struct {
+	// Call is the method and a part of the path: "PATCH checkpoint". "" is any.
+	Call string `json:"call"`
+	// After is how many such calls are answered as usual first, and Times how many fail then; 0 means all that follow.
+	After int `json:"after"`
+	Times int `json:"times"`
+	// Status is the answer; 0 cuts the connection. With Done set the call has its effect all the same.
+	Status     int    `json:"status"`
+	RetryAfter string `json:"retryAfter"`
+	Done       bool   `json:"done"`
+	// Redirect is where the answer sends the caller; Status is a redirect then.
+	Redirect string `json:"redirect"`
+}
+
+// New starts a server on the loopback interface.
+func New(o Options) *Server {
+	s := newServer(o)
+	s.http = httptest.NewServer(s)
+	return s
+}
+
+// NewTLS starts a server with a certificate that nobody knows.
+func NewTLS(o Options) *Server {
+	s := newServer(o)
+	s.http = httptest.NewTLSServer(s)
+	return s
+}
+
+func newServer(o Options) *Server {
+	if o.PageSize == 0 {
+		o.PageSize = 2
+	}
+	return &Server{options: o, stacks: map[string]*stack{}}
+}
+
+// URL is its address.
+func (s *Server) URL() string { return s.http.URL }
+
+// Close ends it.
+func (s *Server) Close() {
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// Inject adds a fault.
+func (s *Server) Inject(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, &f)
+}
+
+// Heal removes all faults.
+func (s *Server) Heal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
+// Calls returns what was asked, and forgets it.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	calls := s.calls
+	s.calls = nil
+	return calls
+}
+
+// Violations returns what callers did that the service would not expect.
+func (s *Server) Violations() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.violations)
+}
+
+// refused is an answer that is an error.
+type refused struct {
+	status  int
+	message string
+}
+
+func (r *refused) Error() string { return r.message }
+
+func refuse(status int, format string, args ...any) error {
+	return &refused{status, fmt.Sprintf(format, args...)}
+}
+
+// violation is a refusal of something that no correct client does.
+type violation struct{ message string }
+
+func (v *violation) Error() string { return v.message }
+
+func violate(format string, args ...any) error { return &violation{fmt.Sprintf(format, args...)} }
+
+// request is a call that is being answered.
+type request struct {
+	*http.Request
+	body []byte
+	user string // whose access token it has; "" for none
+	// lease is the token of an update; "" for none.
+	lease string
+}
+
+// into reads the body strictly.
+func (r *request) into(v any) error {
+	d := json.NewDecoder(strings.NewReader(string(r.body)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return violate("%s %s: the body: %v", r.Method, r.URL.Path, err)
+	}
+	return nil
+}
+
+// ServeHTTP answers a call.
+func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
+	if s.options.Delay > 0 {
+		time.Sleep(s.options.Delay)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery}
+	fault := s.fault(h)
+	if fault != nil && !fault.Done {
+		call.Status = fault.Status
+		s.calls = append(s.calls, call)
+		fault.answer(w)
+		return
+	}
+	r, err := s.read(h)
+	var out any
+	if r != nil {
+		if call.User = r.user; len(r.body) > 0 {
+			call.Body = r.body
+		}
+		if r.lease != "" {
+			call.User = "lease"
+		}
+	}
+	if err == nil {
+		out, err = s.route(r)
+	}
+	switch e := err.(type) {
+	case nil:
+		call.Status = http.StatusOK
+	case *refused:
+		call.Status = e.status
+	default:
+		call.Status = http.StatusBadRequest
+		s.violations = append(s.violations, err.Error())
+	}
+	if fault != nil {
+		s.calls = append(s.calls, call)
+		fault.answer(w)
+		return
+	}
+	s.calls = append(s.calls, call)
+	if err != nil {
+		out = map[string]any{"code": call.Status, "message": err.Error()}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(call.Status)
+	if out != nil {
+		_ = json.NewEncoder(w).Encode(out) // the caller may have gone
+	}
+}
+
+// read checks what all calls have.
+func (s *Server) read(h *http.Request) (*request, error) {
+	r := &request{Request: h}
+	var body io.Reader = h.Body
+	switch h.Header.Get("Content-Encoding") {
+	case "":
+	case "gzip":
+		z, err := gzip.NewReader(h.Body)
+		if err != nil {
+			return nil, violate("%s %s: the body is not compressed: %v", h.Method, h.URL.Path, err)
+		}
+		body = z
+	default:
+		return nil, violate("%s %s: unknown encoding", h.Method, h.URL.Path)
+	}
+	var err error
+	if r.body, err = io.ReadAll(body); err != nil {
+		return nil, violate("%s %s: the body: %v", h.Method, h.URL.Path, err)
+	}
+	if !strings.HasPrefix(h.Header.Get("Accept"), "application/vnd.pulumi+") {
+		return r, violate("%s %s: no version of the interface: %q", h.Method, h.URL.Path, h.Header.Get("Accept"))
+	}
+	if len(r.body) > 0 && h.Header.Get("Content-Type") != "application/json" {
+		return r, violate("%s %s: a body that is not called JSON", h.Method, h.URL.Path)
+	}
+	kind, token, _ := strings.Cut(h.Header.Get("Authorization"), " ")
+	switch kind {
+	case "":
+	case "token":
+		user, known := s.options.Users[token]
+		if !known {
+			return r, refuse(http.StatusUnauthorized, "Unauthorized: No credentials provided or are invalid.")
+		}
+		r.user = user
+	case "update-token":
+		r.lease = token
+	default:
+		return r, violate("%s %s: unknown kind of token %q", h.Method, h.URL.Path, kind)
+	}
+	if r.user == "" && r.lease == "" {
+		return r, refuse(http.StatusUnauthorized, "Unauthorized: No credentials provided or are invalid.")
+	}
+	return r, nil
+}
+
+// fault returns what is to go wrong with a call, nil if nothing is.
+func (s *Server) fault(h *http.Request) *Fault {
+	for i, f := range s.faults {
+		method, part, _ := strings.Cut(f.Call, " ")
+		if f.Call != "" && (h.Method != method || !strings.Contains(h.URL.Path, part)) {
+			continue
+		}
+		if f.After > 0 {
+			f.After--
+			continue
+		}
+		if f.Times > 0 {
+			if f.Times--; f.Times == 0 {
+				s.faults = slices.Delete(s.faults, i, i+1)
+			}
+		}
+		return f
+	}
+	return nil
+}
+
+func (f *Fault) answer(w http.ResponseWriter) {
+	if f.Status == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if f.RetryAfter != "" {
+		w.Header().Set("Retry-After", f.RetryAfter)
+	}
+	if f.Redirect != "" {
+		w.Header().Set("Location", f.Redirect)
+	}
+	w.WriteHeader(f.Status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"code": f.Status, "message": "a fault of the test"})
+}
+
+// newID returns an identifier. s.mu is held.
+func (s *Server) newID() string {
+	s.last++
+	return fmt.Sprintf("00000000-0000-0000-0000-%012d", s.last)
+}
+
+func newToken() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// isMember reports whether a user belongs to an organization.
+func (s *Server) isMember(user, organization string) bool {
+	return user == organization || slices.Contains(s.options.Members[organization], user)
+}
+
+// organizations lists those of a user, its own first.
+func (s *Server) organizations(user string) []string {
+	all := []string{user}
+	for name := range s.options.Members {
+		if name != user && s.isMember(user, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all[1:])
+	return all
+}
+
+// parts returns the elements of a path below /api/.
+func parts(path string) []string {
+	return strings.Split(strings.TrimPrefix(path, "/api/"), "/")
+}
+
+// route finds out what is asked. s.mu is held.
+func (s *Server) route(r *request) (any, error) {
+	p := parts(r.URL.Path)
+	switch {
+	case r.URL.Path == "/api/user":
+		return s.user(r)
+	case r.URL.Path == "/api/user/stacks":
+		return s.list(r)
+	case r.URL.Path == "/api/user/organizations/default":
+		if s.options.DefaultOrganization == "" {
+			return map[string]string{"GitHubLogin": r.user}, nil
+		}
+		return map[string]string{"GitHubLogin": s.options.DefaultOrganization}, nil
+	case r.URL.Path == "/api/capabilities":
+		return s.capabilities(), nil
+	case r.URL.Path == "/api/cli/version":
+		return map[string]string{"latestVersion": "v3.0.0", "oldestWithoutWarning": "v3.0.0"}, nil
+	case len(p) >= 3 && p[0] == "stacks":
+		return s.routeStack(r, p[1:])
+	}
+	return nil, violate("%s %s: there is no such call", r.Method, r.URL.Path)
+}
+
+func (s *Server) user(r *request) (any, error) {
+	if r.user == "" {
+		return nil, refuse(http.StatusUnauthorized, "Unauthorized: an access token is needed.")
+	}
+	var organizations []map[string]string
+	for _, name := range s.organizations(r.user) {
+		organizations = append(organizations, map[string]string{"githubLogin": name, "name": name})
+	}
+	return map[string]any{"id": "u-" + r.user, "githubLogin": r.user, "name": r.user, "organizations": organizations}, nil
+}
+
+func (s *Server) capabilities() any {
+	type capability struct {
+		Name          string         `json:"capability"`
+		Version       int            `json:"version,omitempty"`
+		Configuration map[string]any `json:"configuration,omitempty"`
+	}
+	all := []capability{{Name: "deployment-schema-version", Version: 1, Configuration: map[string]any{"version": 4}}}
+	if s.options.Delta {
+		all = append(all, capability{"delta-checkpoint-uploads-v2", 2, map[string]any{"checkpointCutoffSizeBytes": 0}})
+	}
+	if s.options.Batch {
+		all = append(all, capability{Name: "batch-encrypt"})
+	}
+	return map[string]any{"capabilities": all}
+}

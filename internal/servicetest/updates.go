@@ -1,0 +1,380 @@
+package servicetest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// The states of an update.
+const (
+	notStarted = "not started"
+	running    = "running"
+	succeeded  = "succeeded"
+	failed     = "failed"
+	cancelled  = "cancelled"
+)
+
+type configValue struct {
+	String string `json:"string"`
+	Secret bool   `json:"secret"`
+	Object bool   `json:"object"`
+}
+
+// program is what an update is made with.
+type program struct {
+	Name        string `json:"name"`
+	Runtime     string `json:"runtime"`
+	Main        string `json:"main"`
+	Description string `json:"description"`
+	Options     struct {
+		PolicyPacks          []string `json:"localPolicyPackPaths"`
+		Color                string   `json:"color"`
+		DryRun               bool     `json:"dryRun"`
+		Parallel             int32    `json:"parallel"`
+		ShowConfig           bool     `json:"showConfig"`
+		ShowReplacementSteps bool     `json:"showReplacementSteps"`
+		ShowSames            bool     `json:"showNames"`
+		Summary              bool     `json:"summary"`
+		Debug                bool     `json:"debug"`
+	} `json:"options"`
+	Config   map[string]configValue `json:"config"`
+	Metadata struct {
+		Message     string            `json:"message"`
+		Environment map[string]string `json:"environment"`
+	} `json:"metadata"`
+}
+
+type update struct {
+	id, kind, user, status string
+	program                program
+	dryRun                 bool
+	started, ended         time.Time
+	token                  string
+	version                int        // of the stack; 0 for a preview
+	state                  deployment // when it had ended
+	text                   []byte     // the latest verbatim checkpoint
+	sequence               int        // of the latest checkpoint
+	events                 map[int]json.RawMessage
+	journal                *journal // nil if it does not write one
+}
+
+func (u *update) info() any {
+	result := map[string]string{succeeded: "succeeded", failed: "failed", cancelled: "failed", running: "in-progress", notStarted: "not-started"}[u.status]
+	config, environment := u.program.Config, u.program.Metadata.Environment
+	if config == nil {
+		config = map[string]configValue{}
+	}
+	if environment == nil {
+		environment = map[string]string{}
+	}
+	out := map[string]any{
+		"kind": u.kind, "startTime": u.started.Unix(), "message": u.program.Metadata.Message, "environment": environment,
+		"config": config, "result": result, "endTime": u.ended.Unix(), "version": u.version,
+	}
+	for _, e := range u.events {
+		var event struct {
+			Summary *struct {
+				Changes map[string]int `json:"resourceChanges"`
+			} `json:"summaryEvent"`
+		}
+		if json.Unmarshal(e, &event) == nil && event.Summary != nil {
+			out["resourceChanges"] = event.Summary.Changes
+		}
+	}
+	return out
+}
+
+func (s *Server) createUpdate(r *request, k *stack, kind string) (any, error) {
+	u := &update{id: s.newID(), kind: kind, user: r.user, status: notStarted, events: map[int]json.RawMessage{}}
+	if err := r.into(&u.program); err != nil {
+		return nil, err
+	}
+	if u.program.Name == "" || u.program.Runtime == "" {
+		return nil, violate("POST %s: the program has no name or no runtime", kind)
+	}
+	if kind == "preview" && !u.program.Options.DryRun {
+		return nil, violate("POST preview: a preview that is not one")
+	}
+	u.dryRun = u.program.Options.DryRun
+	k.updates = append(k.updates, u)
+	return map[string]any{"updateID": u.id, "requiredPolicies": s.options.Policies[k.organization]}, nil
+}
+
+// routeUpdate answers what is about an update.
+func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error) {
+	at := slices.IndexFunc(k.updates, func(u *update) bool { return u.id == id })
+	if at < 0 {
+		return nil, refuse(http.StatusNotFound, "Not Found: Update %s not found", id)
+	}
+	u := k.updates[at]
+	switch r.Method + " " + what {
+	case "POST ", "GET ", "POST cancel", "GET events":
+		if r.user == "" {
+			return nil, violate("%s %s: with the token of an update", r.Method, r.URL.Path)
+		}
+	default:
+		switch {
+		case r.lease == "":
+			return nil, violate("%s %s: with an access token", r.Method, r.URL.Path)
+		case r.lease != u.token || u.status != running:
+			return nil, refuse(http.StatusForbidden, "Forbidden: The Update Token has expired or is invalid.")
+		}
+	}
+	switch r.Method + " " + what {
+	case "POST ":
+		return s.start(r, k, u)
+	case "GET ":
+		out := map[string]any{"status": u.status, "events": []any{}}
+		if u.status == running || u.status == notStarted {
+			out["continuationToken"] = "more"
+		}
+		return out, nil
+	case "POST cancel":
+		if u.status != running && u.status != notStarted {
+			return nil, refuse(http.StatusConflict, "Conflict: The Update has already completed.")
+		}
+		return nil, k.end(u, cancelled)
+	case "POST renew_lease":
+		var in struct {
+			Token    string `json:"token"`
+			Duration int    `json:"duration"`
+		}
+		if err := r.into(&in); err != nil {
+			return nil, err
+		}
+		if in.Duration < 1 || in.Duration > 300 || in.Token != "" {
+			return nil, violate("POST renew_lease: %d seconds, token %q", in.Duration, in.Token)
+		}
+		u.token = newToken()
+		return map[string]any{"token": u.token, "tokenExpiration": time.Now().Add(time.Duration(in.Duration) * time.Second).Unix()}, nil
+	case "POST events/batch":
+		return nil, u.record(r)
+	case "POST complete":
+		var in struct {
+			Status string `json:"status"`
+		}
+		if err := r.into(&in); err != nil {
+			return nil, err
+		}
+		if !slices.Contains([]string{succeeded, failed, cancelled}, in.Status) {
+			return nil, violate("POST complete: %q", in.Status)
+		}
+		return nil, k.end(u, in.Status)
+	}
+	if u.dryRun {
+		return nil, violate("%s %s: by a preview", r.Method, r.URL.Path)
+	}
+	switch r.Method + " " + what {
+	case "PATCH checkpoint":
+		return nil, k.checkpoint(r, u)
+	case "PATCH checkpointverbatim":
+		return nil, k.verbatim(r, u)
+	case "PATCH checkpointdelta":
+		return nil, s.delta(r, k, u)
+	case "PATCH journalentries":
+		return nil, k.addEntries(r, u)
+	}
+	return nil, violate("%s %s: there is no such call", r.Method, r.URL.Path)
+}
+
+func (s *Server) start(r *request, k *stack, u *update) (any, error) {
+	var in struct {
+		Tags    map[string]string `json:"tags"`
+		Journal int64             `json:"journalVersion"`
+	}
+	if err := r.into(&in); err != nil {
+		return nil, err
+	}
+	if u.status != notStarted {
+		return nil, violate("POST %s: it has begun already", r.URL.Path)
+	}
+	if !u.dryRun && k.running() != nil {
+		return nil, refuse(http.StatusConflict, "Conflict: Another update is currently in progress.")
+	}
+	if in.Tags != nil {
+		k.tags = in.Tags
+	}
+	u.status, u.token, u.started = running, newToken(), time.Now()
+	out := map[string]any{"token": u.token, "tokenExpiration": time.Now().Add(5 * time.Minute).Unix(), "version": k.version}
+	if !u.dryRun {
+		k.active = u
+		out["version"] = k.version + 1
+		if s.options.Journal && in.Journal >= 1 {
+			out["journalVersion"] = 1
+			var err error
+			if u.journal, err = newJournal(k.export()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// end ends an update in whatever way.
+func (k *stack) end(u *update, status string) error {
+	wasRunning := u.status == running
+	u.status, u.ended = status, time.Now()
+	if u.dryRun || !wasRunning {
+		return nil
+	}
+	if u.journal != nil {
+		d, err := u.journal.deployment()
+		if err != nil {
+			return err
+		}
+		k.state = d
+	}
+	k.finish(u)
+	return nil
+}
+
+func (u *update) record(r *request) error {
+	var in struct {
+		Events []json.RawMessage `json:"events"`
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	for _, raw := range in.Events {
+		var event map[string]json.RawMessage
+		var sequence, timestamp int
+		if json.Unmarshal(raw, &event) != nil || json.Unmarshal(event["sequence"], &sequence) != nil ||
+			json.Unmarshal(event["timestamp"], &timestamp) != nil || timestamp == 0 {
+			return violate("POST events/batch: an event without sequence or timestamp: %s", raw)
+		}
+		if len(event) != 3 {
+			return violate("POST events/batch: an event that is not one thing: %s", raw)
+		}
+		for name := range event {
+			if !slices.Contains(eventNames, name) {
+				return violate("POST events/batch: unknown event %s", name)
+			}
+		}
+		if old, there := u.events[sequence]; there && !bytes.Equal(old, raw) {
+			return violate("POST events/batch: two events have the number %d", sequence)
+		}
+		u.events[sequence] = raw
+	}
+	return nil
+}
+
+var eventNames = []string{
+	"sequence", "timestamp", "cancelEvent", "stdoutEvent", "diagnosticEvent", "preludeEvent", "summaryEvent", "resourcePreEvent",
+	"resOutputsEvent", "resOpFailedEvent", "policyEvent", "policyRemediationEvent", "policyLoadEvent", "policyAnalyzeSummaryEvent",
+	"policyRemediateSummaryEvent", "policyAnalyzeStackSummaryEvent", "startDebuggingEvent", "progressEvent", "errorEvent",
+}
+
+func (u *update) mayCheckpoint() error {
+	if u.journal != nil {
+		return violate("a checkpoint by an update that writes a journal")
+	}
+	return nil
+}
+
+func (k *stack) checkpoint(r *request, u *update) error {
+	var in struct {
+		Invalid bool `json:"isInvalid"`
+		deployment
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	if err := u.mayCheckpoint(); err != nil {
+		return err
+	}
+	if in.Version < 1 || in.Deployment == nil {
+		return violate("PATCH checkpoint: version %d", in.Version)
+	}
+	k.state, u.text = in.deployment, nil
+	return nil
+}
+
+func (k *stack) verbatim(r *request, u *update) error {
+	var in struct {
+		Version  int             `json:"version"`
+		Content  json.RawMessage `json:"untypedDeployment"`
+		Sequence int             `json:"sequenceNumber"`
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	if err := u.mayCheckpoint(); err != nil {
+		return err
+	}
+	if in.Sequence <= u.sequence {
+		if bytes.Equal(in.Content, u.text) {
+			return nil // it was asked twice
+		}
+		return violate("PATCH checkpointverbatim: number %d after %d", in.Sequence, u.sequence)
+	}
+	return k.take(u, in.Content, in.Sequence)
+}
+
+// take makes a text the state.
+func (k *stack) take(u *update, text []byte, sequence int) error {
+	var d deployment
+	if err := json.Unmarshal(text, &d); err != nil || d.Deployment == nil {
+		return violate("a checkpoint that is none: %v", err)
+	}
+	k.state, u.text, u.sequence = d, text, sequence
+	return nil
+}
+
+func (s *Server) delta(r *request, k *stack, u *update) error {
+	var in struct {
+		Version  int    `json:"version"`
+		Hash     string `json:"checkpointHash"`
+		Sequence int    `json:"sequenceNumber"`
+		Edits    []struct {
+			Span struct {
+				Start struct {
+					Offset int `json:"offset"`
+					Line   int `json:"line"`
+					Column int `json:"column"`
+				} `json:"start"`
+				End struct {
+					Offset int `json:"offset"`
+					Line   int `json:"line"`
+					Column int `json:"column"`
+				} `json:"end"`
+				URI string `json:"uri"`
+			} `json:"Span"`
+			NewText string `json:"NewText"`
+		} `json:"deploymentDelta"`
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	if err := u.mayCheckpoint(); err != nil {
+		return err
+	}
+	if !s.options.Delta || u.text == nil {
+		return violate("PATCH checkpointdelta: there is nothing that it could be the difference from")
+	}
+	if in.Sequence <= u.sequence {
+		if sum := sha256.Sum256(u.text); hex.EncodeToString(sum[:]) == in.Hash {
+			return nil // it was asked twice
+		}
+		return violate("PATCH checkpointdelta: number %d after %d", in.Sequence, u.sequence)
+	}
+	var out []byte
+	at := 0
+	for _, e := range in.Edits {
+		from, to := e.Span.Start.Offset, e.Span.End.Offset
+		if from < at || to < from || to > len(u.text) {
+			return violate("PATCH checkpointdelta: an edit of %d to %d", from, to)
+		}
+		out = append(append(out, u.text[at:from]...), e.NewText...)
+		at = to
+	}
+	out = append(out, u.text[at:]...)
+	if sum := sha256.Sum256(out); hex.EncodeToString(sum[:]) != in.Hash {
+		return refuse(http.StatusBadRequest, "Bad Request: the hash of the checkpoint does not fit")
+	}
+	return k.take(u, out, in.Sequence)
+}

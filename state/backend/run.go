@@ -1,0 +1,49 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+)
+
+// Runs is where operations are followed while they run.
+type Runs interface {
+	// Begin says that an operation begins, or its preview. For an operation the caller holds the lock. Where the state is kept, somebody
+	// may refuse it, or want it to be held to policies.
+	Begin(ctx context.Context, o Operation) (Run, error)
+}
+
+// Operation describes an operation on a stack for whoever follows it.
+type Operation struct {
+	Kind        string // as in [Update]; "preview" for that of an update that no update follows
+	Preview     bool
+	Message     string
+	Environment map[string]string
+	Config      json.RawMessage // as in [Update]
+	Program     Program
+	Parallel    int
+	// OnLost is called, once and by another goroutine, when the right to carry out the operation is lost. It may be nil.
+	OnLost func(error)
+}
+
+// Program is what a project file says of the program.
+type Program struct{ Name, Runtime, Main, Description string }
+
+// Run is an operation that has begun.
+type Run interface {
+	// Page is where people can follow it, "" if nowhere.
+	Page() string
+	// Events takes the events of the engine, each as a line of JSON; nil if nobody wants them.
+	Events() io.Writer
+	// Policies are the policy packs that the operation must be held to.
+	Policies() []RequiredPolicy
+	// End says how it has ended, when everything is recorded and all events are written.
+	End(ctx context.Context, u Update) error
+}
+
+// RequiredPolicy is a policy pack that an operation must be held to.
+type RequiredPolicy struct {
+	Name, Version string
+	Location      string                     // where it can be fetched
+	Config        map[string]json.RawMessage // by policy
+}

@@ -1,0 +1,298 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+// Backend is the service.
+type Backend struct {
+	*core
+	organization func() (string, error)
+}
+
+var _ backend.Backend = (*Backend)(nil)
+
+// Open returns the service with the URL of the options. Nothing is asked. The error wraps [ErrLoggedOut] if there is no access token.
+func Open(ctx context.Context, o Options) (*Backend, error) {
+	lookup := o.lookup()
+	credentials := workspace.NewCredentials(o.Home, lookup)
+	account, err := credentials.Account(Address(o.URL))
+	if err != nil {
+		return nil, err
+	}
+	if token, given := lookup(EnvToken); given && token != "" {
+		account.AccessToken = token
+	}
+	if account.AccessToken == "" {
+		return nil, fmt.Errorf("%w %s", ErrLoggedOut, Address(o.URL))
+	}
+	client, err := newClient(o, account.AccessToken, account.Insecure)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	later := context.WithoutCancel(ctx)
+	b := &Backend{core: &core{options: o, client: client, keys: map[api.StackID]*keys{}, copies: map[string]*copies{}}}
+	b.organization = sync.OnceValues(func() (string, error) { return b.findOrganization(later, account) })
+	b.capabilities = sync.OnceValues(func() (api.Capabilities, error) { return client.Capabilities(later) })
+	return b, nil
+}
+
+// findOrganization returns the organization for names without one: the one that the user has chosen, else that of the service, else
+// the user's own.
+func (b *Backend) findOrganization(ctx context.Context, account workspace.Account) (string, error) {
+	chosen, err := workspace.NewConfig(b.options.Home).DefaultOrganization(Address(b.options.URL))
+	if err != nil || chosen != "" {
+		return chosen, err
+	}
+	if chosen, err = b.client.DefaultOrganization(ctx); err != nil || chosen != "" {
+		return chosen, err
+	}
+	if account.Username != "" {
+		return account.Username, nil
+	}
+	user, err := b.client.User(ctx)
+	return user.Login, err
+}
+
+// URL implements [backend.Backend].
+func (b *Backend) URL() string { return b.options.URL }
+
+// Close implements [backend.Backend].
+func (b *Backend) Close() error {
+	b.client.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, c := range b.copies {
+		errs = append(errs, c.files.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Passphrases implements [backend.Backend].
+func (b *Backend) Passphrases() secrets.Source { return b.passphrases() }
+
+// DefaultSecrets implements [backend.Backend].
+func (b *Backend) DefaultSecrets(ref backend.Ref) secrets.Manager { return b.keysOf(idOf(ref)) }
+
+// Organization implements [backend.Catalog]. It is "" if the service does not say.
+func (b *Backend) Organization() string {
+	name, _ := b.organization() // Resolve returns the error
+	return name
+}
+
+// Resolve implements [backend.Catalog].
+func (b *Backend) Resolve(name string) (backend.Ref, error) {
+	parts := strings.Split(name, "/")
+	ref := backend.Ref{Project: b.options.Project, Name: parts[len(parts)-1]}
+	switch len(parts) {
+	case 1:
+	case 2:
+		ref.Owner = parts[0]
+	case 3:
+		ref.Owner, ref.Project = parts[0], parts[1]
+	default:
+		return backend.Ref{}, fmt.Errorf("stack name %q must have the form <stack>, <organization>/<stack> or <organization>/<project>/<stack>", name)
+	}
+	if ref.Project == "" {
+		return backend.Ref{}, errors.New("there is no current project; name the stack as <organization>/<project>/<stack>")
+	}
+	if err := errors.Join(layout.CheckName("stack", ref.Name, true), layout.CheckName("project", ref.Project, true)); err != nil {
+		return backend.Ref{}, err
+	}
+	if len(parts) > 1 {
+		return ref, layout.CheckName("organization", ref.Owner, true)
+	}
+	var err error
+	ref.Owner, err = b.organization()
+	return ref, err
+}
+
+// Stacks implements [backend.Catalog].
+func (b *Backend) Stacks(ctx context.Context, project string) ([]backend.Listing, error) {
+	found, err := b.client.Stacks(ctx, api.Filter{Project: project})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]backend.Listing, 0, len(found))
+	for _, s := range found {
+		l := backend.Listing{Ref: backend.Ref{Owner: s.Organization, Project: s.Project, Name: s.Name}}
+		if s.LastUpdate != nil {
+			l.Summary.Deployed, l.Summary.Time = true, time.Unix(*s.LastUpdate, 0)
+		}
+		if s.ResourceCount != nil {
+			l.Summary.Resources = *s.ResourceCount
+		}
+		all = append(all, l)
+	}
+	own := b.Organization()
+	slices.SortFunc(all, func(x, y backend.Listing) int {
+		if a, c := x.Ref.Owner == own, y.Ref.Owner == own; a != c {
+			if a {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(x.Ref.Owner, y.Ref.Owner), strings.Compare(x.Ref.Project, y.Ref.Project), strings.Compare(x.Ref.Name, y.Ref.Name))
+	})
+	return all, nil
+}
+
+// stack returns a handle without asking whether there is the stack.
+func (b *Backend) stack(ref backend.Ref) *stack {
+	if ref.Owner == "" {
+		ref.Owner = b.Organization()
+	}
+	return &stack{subject: subject{b.core, ref}, shared: &shared{}}
+}
+
+// Open implements [backend.Backend]. What an interrupted operation could not send is sent.
+func (b *Backend) Open(ctx context.Context, ref backend.Ref) (backend.Stack, error) {
+	s := b.stack(ref)
+	if err := s.exists(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.settle(ctx)
+}
+
+// Init implements [backend.Backend].
+func (b *Backend) Init(ctx context.Context, ref backend.Ref, m secrets.Manager) (backend.Stack, error) {
+	s := b.stack(ref)
+	s.secrets = m
+	err := b.client.CreateStack(ctx, s.id(), map[string]string{tagProject: ref.Project})
+	if api.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "already exists") {
+		return nil, &backend.ExistsError{Name: ref.Name}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// The tags that the service knows of every stack.
+const (
+	tagProject     = "pulumi:project"
+	tagRuntime     = "pulumi:runtime"
+	tagDescription = "pulumi:description"
+)
+
+// Rename implements [backend.Backend].
+func (b *Backend) Rename(ctx context.Context, from, to backend.Ref) (backend.Stack, error) {
+	s, renamed := b.stack(from), b.stack(to)
+	if s.ref.Owner != renamed.ref.Owner {
+		return nil, fmt.Errorf("a stack of the service keeps its organization: %s cannot become %s; transfer it in the service's console", s.ref, renamed.ref)
+	}
+	if err := s.exists(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.settle(ctx); err != nil {
+		return nil, err
+	}
+	err := b.client.RenameStack(ctx, s.id(), to.Project, to.Name)
+	switch {
+	case api.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "already exists"):
+		return nil, &backend.ExistsError{Name: to.Name}
+	case api.Is(err, http.StatusConflict):
+		return nil, &BusyError{Ref: s.ref}
+	case err != nil:
+		return nil, err
+	}
+	if b.options.Renamed != nil {
+		remark, err := b.options.Renamed(s.ref, renamed.ref)
+		if remark != "" {
+			b.note("%s", remark)
+		}
+		if err != nil {
+			b.note("%v", err)
+		}
+	}
+	return renamed, nil
+}
+
+// Upgrade implements [backend.Backend]. The service has no layouts.
+func (b *Backend) Upgrade(context.Context, func(string) (string, error)) ([]backend.Upgraded, error) {
+	return nil, nil
+}
+
+// Remove implements [backend.Backend].
+func (b *Backend) Remove(ctx context.Context, ref backend.Ref, o backend.RemoveOptions) error {
+	s := b.stack(ref)
+	if err := s.exists(ctx); err != nil {
+		return err
+	}
+	if !o.Force {
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+	}
+	err := b.client.DeleteStack(ctx, s.id(), o.Force)
+	if api.Is(err, http.StatusBadRequest) && strings.Contains(err.Error(), "still contains resources") {
+		content, asked := s.download(ctx)
+		if asked != nil {
+			return errors.Join(err, asked)
+		}
+		summary, asked := state.Summarise(content, s.File(ctx))
+		if asked != nil {
+			return errors.Join(err, asked)
+		}
+		return &backend.NotEmptyError{Name: ref.Name, Resources: summary.Resources}
+	}
+	if err != nil {
+		return err
+	}
+	return s.forget(ctx)
+}
+
+// StackOutputs implements [backend.Backend].
+func (b *Backend) StackOutputs(ctx context.Context, name string) (property.Map, error) {
+	s, err := b.referenced(ctx, name)
+	if err != nil {
+		return property.Map{}, err
+	}
+	return s.Outputs(ctx, false)
+}
+
+func (b *Backend) referenced(ctx context.Context, name string) (*stack, error) {
+	ref, err := b.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	s := b.stack(ref)
+	err = s.exists(ctx)
+	if missing := new(backend.NotFoundError); errors.As(err, &missing) {
+		return nil, fmt.Errorf("unknown stack %q: %w", name, missing)
+	}
+	return s, err
+}
+
+// StackResources implements [backend.Backend].
+func (b *Backend) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
+	s, err := b.referenced(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := s.Load(ctx)
+	if err != nil || snapshot == nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(snapshot.Resources), func(r *state.Resource) bool { return r.Delete }), nil
+}

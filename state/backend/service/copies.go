@@ -1,0 +1,170 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// copies are the working copies of the stacks of one organization: a file backend in the user's home directory.
+type copies struct {
+	files backend.Backend
+	dir   *store.Dir
+}
+
+// copiesOf returns those of an organization.
+func (c *core) copiesOf(ctx context.Context, organization string) (*copies, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.copies[organization]; known != nil {
+		return known, nil
+	}
+	root := filepath.Join(c.options.Home, "sluice", "service", strings.ReplaceAll(c.host(), ":", "_"), organization)
+	if err := private.MkdirAll(root, private.Folder); err != nil {
+		return nil, err
+	}
+	o := c.options.Options
+	o.URL, o.Stores, o.Renamed, o.Passphrases = "file://"+root, nil, nil, c.passphrases()
+	o.Environment = nil // variables about self-managed backends do not count here
+	files, err := backend.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	made := &copies{files: files, dir: store.NewDir(root)}
+	c.copies[organization] = made
+	return made, nil
+}
+
+// workingCopy is that of one stack.
+type workingCopy struct {
+	*copies
+	keys layout.Stack
+}
+
+func (c *core) copyOf(ctx context.Context, ref backend.Ref) (workingCopy, error) {
+	all, err := c.copiesOf(ctx, ref.Organization())
+	return workingCopy{all, layout.Stack{Project: ref.Project, Name: ref.Name}}, err
+}
+
+func (c workingCopy) ref() backend.Ref {
+	return backend.Ref{Project: c.keys.Project, Name: c.keys.Name}
+}
+
+// name is the file, for people.
+func (c workingCopy) name() string { return c.dir.Name(c.keys.File()) }
+
+// content returns what it holds, nil if there is none.
+func (c workingCopy) content(ctx context.Context) ([]byte, error) {
+	b, _, err := c.dir.Read(ctx, c.keys.File())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// attempts is how often a working copy is made that another process removes at the same moment.
+const attempts = 5
+
+// open makes the working copy, with what download returns unless it is there already, and returns it as a stack. What an
+// interrupted operation has recorded is in it.
+func (c workingCopy) open(ctx context.Context, download func() ([]byte, error)) (backend.Stack, error) {
+	for attempt := 1; ; attempt++ {
+		there, err := c.dir.Stat(ctx, c.keys.File())
+		if err == nil && len(there) == 0 {
+			var content []byte
+			if content, err = download(); err == nil {
+				_, err = c.dir.Write(ctx, c.keys.File(), content, store.IfAbsent())
+			}
+		}
+		if err != nil && !errors.Is(err, store.ErrConflict) {
+			return nil, err
+		}
+		s, err := c.files.Open(ctx, c.ref())
+		if errors.As(err, new(*backend.NotFoundError)) && attempt < attempts {
+			continue
+		}
+		return s, err
+	}
+}
+
+// replace makes content what the working copy holds. The caller has its lock.
+func (c workingCopy) replace(ctx context.Context, content []byte) error {
+	if now, err := c.content(ctx); err == nil && string(now) == string(content) {
+		return nil
+	}
+	_, err := c.dir.Write(ctx, c.keys.File(), content, store.Condition{})
+	return err
+}
+
+// remove removes it, with what the file backend keeps beside it. The caller has its lock.
+func (c workingCopy) remove(ctx context.Context) error {
+	var all []string
+	for _, prefix := range []string{c.keys.File(), c.keys.History() + "/", c.keys.Backups() + "/"} {
+		infos, err := c.dir.List(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		for _, i := range infos {
+			all = append(all, i.Key)
+		}
+	}
+	return c.dir.Remove(ctx, all...)
+}
+
+// unsent says that a working copy may hold what the service does not know of.
+type unsent struct {
+	// Update is the operation that it is from, "" for an edit.
+	Update string `json:"update,omitempty"`
+	// Version is that of the stack before.
+	Version int `json:"version"`
+	// Sent is true if the service has everything, and only the end of the operation was not said.
+	Sent bool `json:"sent,omitempty"`
+}
+
+func (c workingCopy) unsentKey() string {
+	return strings.TrimSuffix(c.keys.Journal(), ".jnl") + ".unsent.json"
+}
+
+// unsent returns what is not sent, nil if there is nothing.
+func (c workingCopy) unsent(ctx context.Context) (*unsent, error) {
+	b, _, err := c.dir.Read(ctx, c.unsentKey())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := &unsent{}
+	if err := json.Unmarshal(b, u); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.dir.Name(c.unsentKey()), err)
+	}
+	return u, nil
+}
+
+// mark says that what the working copy holds is not sent.
+func (c workingCopy) mark(ctx context.Context, u unsent) error {
+	b, err := json.Marshal(u)
+	if err == nil {
+		_, err = c.dir.Write(ctx, c.unsentKey(), b, store.Condition{})
+	}
+	return err
+}
+
+// settled says that the service has everything.
+func (c workingCopy) settled(ctx context.Context) error { return c.dir.Remove(ctx, c.unsentKey()) }
+
+// setAside keeps what the working copy holds where nothing uses it, and returns where.
+func (c workingCopy) setAside(ctx context.Context, content []byte, at int64) (string, error) {
+	key := c.keys.Salvage(fmt.Sprintf("%s.%d.unsent.json", c.keys.Name, at))
+	_, err := c.dir.Write(ctx, key, content, store.Condition{})
+	return c.dir.Name(key), err
+}

@@ -1,0 +1,62 @@
+package service
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+// core is what everything that is done with a service needs: who asks, and what is kept on this machine.
+type core struct {
+	options      Options
+	client       *api.Client
+	capabilities func() (api.Capabilities, error)
+
+	mu     sync.Mutex // guards what follows
+	keys   map[api.StackID]*keys
+	copies map[string]*copies // by organization
+}
+
+func (c *core) host() string {
+	u, err := url.Parse(c.client.URL())
+	if err != nil {
+		return "unknown" // the client was made for it
+	}
+	return u.Host
+}
+
+// note tells the user something.
+func (c *core) note(format string, args ...any) {
+	if c.options.Note != nil {
+		c.options.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// passphrases opens the secrets in states of the service.
+func (c *core) passphrases() secrets.Source { return c.options.Passphrases.WithService(c.openKeys) }
+
+// EnvConsole is the variable with the host of the service's console.
+const EnvConsole = "PULUMI_CONSOLE_DOMAIN"
+
+// page is an address in the console of the service, "" if it is not known where that is.
+func (c *core) page(parts ...string) string {
+	u, err := url.Parse(c.client.URL())
+	if err != nil {
+		return ""
+	}
+	rest, isAPI := strings.CutPrefix(u.Host, "api.")
+	console, _ := c.options.lookup()(EnvConsole)
+	switch {
+	case console != "":
+		u.Host = console
+	case isAPI:
+		u.Host = "app." + rest
+	default:
+		return ""
+	}
+	return u.JoinPath(parts...).String()
+}

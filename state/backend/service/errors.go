@@ -1,0 +1,78 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+// ErrLoggedOut says that there is no access token for a service.
+var ErrLoggedOut = advice.With(errors.New("there is no access token for the service"), advice.On(advice.LogInToService))
+
+// BusyError says that another update of a stack runs.
+type BusyError struct {
+	Ref  backend.Ref
+	Kind string // of the update; "" if that is not known
+	Who  string // makes it
+}
+
+func (e *BusyError) Error() string {
+	who := ""
+	if e.Who != "" {
+		who = fmt.Sprintf(" (%s, by %s)", e.Kind, e.Who)
+	}
+	return fmt.Sprintf("the stack %s is currently being updated by somebody else%s; wait for it to end", e.Ref, who)
+}
+
+// Advice says how to end what nobody carries out any more.
+func (e *BusyError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.CancelDead)} }
+
+// LeaseError says that the lease of an operation was lost.
+type LeaseError struct {
+	Ref    backend.Ref
+	Reason error
+}
+
+func (e *LeaseError) Error() string {
+	return fmt.Sprintf("the service has ended the right to update stack %s: %v; no further operation is started", e.Ref, e.Reason)
+}
+
+func (e *LeaseError) Unwrap() error { return e.Reason }
+
+// UnsentError says that an operation has done something that the service does not know of.
+type UnsentError struct {
+	Ref  backend.Ref
+	File string // the working copy, which has it
+	Err  error  // why it was not sent
+}
+
+func (e *UnsentError) Error() string {
+	return fmt.Sprintf("what was done to stack %s is recorded on this machine, in %s, and not yet at the service: %v", e.Ref, e.File, e.Err)
+}
+
+// Advice says what sends it.
+func (e *UnsentError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.SendState)} }
+
+func (e *UnsentError) Unwrap() error { return e.Err }
+
+// OvertakenError says that a stack was updated by somebody else before what an operation had done was sent.
+type OvertakenError struct {
+	Ref  backend.Ref
+	File string // the working copy
+}
+
+func (e *OvertakenError) Error() string {
+	return fmt.Sprintf("an operation on stack %s has recorded on this machine, in %s, what it could not send to the service, and the stack "+
+		"was updated by somebody else since; it was not sent", e.Ref, e.File)
+}
+
+// Advice says how that is decided.
+func (e *OvertakenError) Advice() []advice.Advice {
+	return []advice.Advice{advice.On(advice.DiscardState)}
+}
+
+// IsAway reports whether err says that the service could not be reached.
+func IsAway(err error) bool { return api.IsAway(err) }

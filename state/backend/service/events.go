@@ -1,0 +1,106 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+// How events are sent: as many as this at once, when as many have come or so long after the first. So many may wait: then whoever
+// emits them waits, too.
+const (
+	eventBatch   = 100
+	eventDelay   = time.Second
+	eventsToWait = 4000
+)
+
+// events sends the events of an operation to the service. A service that does not take them misses them: they are for looking at.
+type events struct {
+	run  *run
+	ctx  context.Context
+	part []byte // of a line that is not whole
+	box  *await.Mailbox[json.RawMessage]
+	room *await.Slots
+	work conc.WaitGroup
+}
+
+func newEvents(ctx context.Context, r *run) *events {
+	e := &events{run: r, ctx: ctx, box: await.NewMailbox[json.RawMessage](), room: await.NewSlots(eventsToWait)}
+	e.work.Go(func() { e.send(ctx) })
+	return e
+}
+
+// Write takes lines of JSON, each an event. One goroutine at a time calls it.
+func (e *events) Write(p []byte) (int, error) {
+	e.part = append(e.part, p...)
+	for {
+		line, rest, whole := bytes.Cut(e.part, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		if len(bytes.TrimSpace(line)) > 0 && e.room.Acquire(e.ctx) == nil && !e.box.Put(bytes.Clone(line)) {
+			e.room.Release() // the operation has ended
+		}
+		e.part = bytes.Clone(rest)
+	}
+}
+
+// send sends what comes until the box is closed and empty.
+func (e *events) send(ctx context.Context) {
+	missed := false
+	for {
+		first, more := e.box.Take(ctx)
+		if !more {
+			return
+		}
+		all := e.fill(ctx, []json.RawMessage{first})
+		if !missed {
+			if err := e.run.stack.backend.client.SaveEvents(ctx, e.run.lease, all); err != nil && ctx.Err() == nil {
+				missed = true
+				e.run.refused(err)
+				e.run.stack.backend.note("the service does not show the rest of what happens in this operation: %v", err)
+			}
+		}
+		for range all {
+			e.room.Release()
+		}
+	}
+}
+
+// fill adds what has come, and waits once for more.
+func (e *events) fill(ctx context.Context, all []json.RawMessage) []json.RawMessage {
+	for waited := false; len(all) < eventBatch; {
+		if next, there := e.box.TryTake(); there {
+			all = append(all, next)
+			continue
+		}
+		if waited || e.isClosed() {
+			return all
+		}
+		waited = true
+		for left := eventDelay; left > 0 && !e.isClosed(); left -= eventDelay / 20 {
+			if await.For(ctx, eventDelay/20) != nil {
+				return all
+			}
+		}
+	}
+	return all
+}
+
+// isClosed reports whether no more events come.
+func (e *events) isClosed() bool {
+	e.run.mu.Lock()
+	defer e.run.mu.Unlock()
+	return e.run.ended
+}
+
+// close waits until everything is sent.
+func (e *events) close(context.Context) {
+	e.box.Close()
+	e.work.Wait()
+}

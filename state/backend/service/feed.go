@@ -1,0 +1,285 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+// Record implements [backend.Stack]. Without a Begin before it, it begins an update.
+func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
+	h, r := s.now()
+	if h == nil {
+		return nil, &backend.NotLockedError{Ref: s.ref}
+	}
+	if r == nil {
+		if _, err := s.Begin(ctx, backend.Operation{Kind: "update"}); err != nil {
+			return nil, err
+		}
+		_, r = s.now()
+	}
+	content, err := h.content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := s.locked(h).Record(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1}); err != nil {
+		return nil, errors.Join(err, inner.Close(ctx))
+	}
+	later, stop := context.WithCancel(context.WithoutCancel(ctx))
+	f := &feed{Recorder: inner, run: r, stop: stop}
+	if r.lease.Journal == api.JournalVersion {
+		if f.journal, err = newJournal(later, r, s, base, state.Digest(content)); err != nil {
+			stop()
+			return nil, errors.Join(err, inner.Close(ctx))
+		}
+		return f, nil
+	}
+	f.work.Go(func() { f.follow(later) })
+	return f, nil
+}
+
+// feedEvery is how often the service gets what was recorded meanwhile.
+const feedEvery = 2 * time.Second
+
+// feed is a recorder of a working copy. The service gets each change if it takes journals, and else a checkpoint from time to time and at
+// the end.
+type feed struct {
+	state.Recorder
+	run     *run
+	journal *journal // nil for checkpoints
+	stop    context.CancelFunc
+	work    conc.WaitGroup
+
+	mu       sync.Mutex // guards what follows, and is locked while a checkpoint is sent
+	sent     string     // the digest of the content that the service has
+	text     []byte     // of the latest checkpoint whose bytes count
+	sequence int
+	closed   bool
+}
+
+// Begin implements [state.Recorder].
+func (f *feed) Begin(ctx context.Context, op state.Pending) error {
+	if err := f.run.lostBecause(); err != nil {
+		return err
+	}
+	err := f.Recorder.Begin(ctx, op)
+	if err == nil && f.journal != nil {
+		f.journal.began(ctx, op)
+	}
+	return err
+}
+
+// End implements [state.Recorder].
+func (f *feed) End(ctx context.Context, c state.Change) error {
+	err := f.Recorder.End(ctx, c)
+	if err == nil && f.journal != nil {
+		f.journal.ended(context.WithoutCancel(ctx), c)
+	}
+	return err
+}
+
+// Rebase implements [state.Recorder].
+func (f *feed) Rebase(ctx context.Context, base *state.Snapshot) error {
+	if err := f.run.lostBecause(); err != nil {
+		return err
+	}
+	err := f.Recorder.Rebase(ctx, base)
+	if err == nil && f.journal != nil {
+		f.journal.rebased(context.WithoutCancel(ctx), base)
+	}
+	return err
+}
+
+// follow sends checkpoints until ctx ends. One that cannot be sent is sent later, with everything that was recorded by then.
+func (f *feed) follow(ctx context.Context) {
+	for await.For(ctx, feedEvery) == nil && f.run.lostBecause() == nil {
+		if err := f.send(ctx); err != nil {
+			f.run.refused(err)
+		}
+	}
+}
+
+// send sends the checkpoint of the working copy if the service does not have it.
+func (f *feed) send(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	content, err := f.run.held.content(ctx)
+	if err != nil || content == nil || state.Digest(content) == f.sent {
+		return err
+	}
+	d, err := deploymentOf(content)
+	if err != nil || d.Deployment == nil {
+		return err
+	}
+	can, err := f.run.stack.backend.capabilities()
+	if err != nil {
+		return err
+	}
+	if can.Delta {
+		err = f.saveText(ctx, d, can.DeltaCutoff)
+	} else {
+		err = f.run.stack.backend.client.SaveCheckpoint(ctx, f.run.lease, d)
+	}
+	if err == nil {
+		f.sent = state.Digest(content)
+	}
+	return err
+}
+
+// saveText sends a checkpoint as the difference from the one before if that is worth it.
+func (f *feed) saveText(ctx context.Context, d api.Deployment, cutoff int) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	client := f.run.stack.backend.client
+	f.sequence++
+	if f.text != nil && len(f.text) >= cutoff && len(text) >= cutoff {
+		edits, err := json.Marshal(editsOf(f.text, text))
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(text)
+		delta := api.Delta{Version: d.Version, Hash: hex.EncodeToString(sum[:]), Sequence: f.sequence, Delta: edits}
+		if err = client.SaveDelta(ctx, f.run.lease, delta); err == nil {
+			f.text = text
+			return nil
+		}
+		f.run.refused(err)
+		if f.run.lostBecause() != nil || api.IsAway(err) {
+			return err
+		}
+		f.sequence++ // the service may have another text, and gets this one as a whole
+	}
+	err = client.SaveVerbatim(ctx, f.run.lease, api.Verbatim{Version: d.Version, Content: text, Sequence: f.sequence})
+	if err == nil {
+		f.text = text
+	}
+	return err
+}
+
+// Close implements [state.Recorder]. What the service does not take stays in the working copy.
+func (f *feed) Close(ctx context.Context) error {
+	f.mu.Lock()
+	again := f.closed
+	f.closed = true
+	f.mu.Unlock()
+	if again {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	if f.journal == nil {
+		f.stop()
+	}
+	f.work.Wait()
+	err := f.Recorder.Close(ctx)
+	lost := f.sendLast(ctx)
+	f.stop()
+	if lost == nil {
+		lost = f.run.lostBecause()
+	}
+	if lost != nil {
+		return errors.Join(err, &UnsentError{f.run.stack.ref, f.run.held.name(), lost})
+	}
+	return errors.Join(err, f.run.held.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
+}
+
+// sendLast sends what the service does not have yet.
+func (f *feed) sendLast(ctx context.Context) error {
+	if f.journal != nil {
+		content, err := f.run.held.content(ctx)
+		return errors.Join(err, f.journal.close(ctx, content))
+	}
+	if f.run.lostBecause() != nil {
+		return nil
+	}
+	err := f.send(ctx)
+	if err != nil {
+		f.run.refused(err)
+	}
+	return err
+}
+
+// edit replaces a part of a text, in the form that the service takes.
+type edit struct {
+	Span    span
+	NewText string
+}
+
+type span struct {
+	URI   string `json:"uri"`
+	Start point  `json:"start"`
+	End   point  `json:"end"`
+}
+
+type point struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Offset int `json:"offset"`
+}
+
+// editsOf returns what makes one text of another: edits in their order, whole resources each.
+func editsOf(before, after []byte) []edit {
+	old, now := spansOf(before), spansOf(after)
+	places := map[string][]int{}
+	offsets := make([]int, len(old)+1)
+	for i, s := range old {
+		places[string(s)] = append(places[string(s)], i)
+		offsets[i+1] = offsets[i] + len(s)
+	}
+	edits := []edit{}
+	next := 0 // of the old spans
+	var text []byte
+	until := func(i int) {
+		if i > next || len(text) > 0 {
+			at := func(i int) point { return point{Line: 1, Offset: offsets[i]} }
+			edits = append(edits, edit{span{Start: at(next), End: at(i)}, string(text)})
+		}
+		text = nil
+	}
+	for _, s := range now {
+		same := places[string(s)]
+		for len(same) > 0 && same[0] < next {
+			same = same[1:]
+		}
+		if len(same) == 0 {
+			text = append(text, s...)
+			continue
+		}
+		until(same[0])
+		next, places[string(s)] = same[0]+1, same[1:]
+	}
+	until(len(old))
+	return edits
+}
+
+// spansOf cuts the text of a state where resources begin.
+func spansOf(text []byte) [][]byte {
+	begin := []byte(`{"urn":`)
+	var all [][]byte
+	for len(text) > 0 {
+		at := bytes.Index(text[1:], begin)
+		if at < 0 {
+			return append(all, text)
+		}
+		all = append(all, text[:at+1])
+		text = text[at+1:]
+	}
+	return all
+}

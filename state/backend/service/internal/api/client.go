@@ -1,0 +1,239 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Options say where the service is and who asks.
+type Options struct {
+	URL      string // "https://api.pulumi.com", without a path
+	Token    string // "" asks as nobody
+	Insecure bool   // do not verify the certificate of the server
+	Version  string // of sluice
+	// Note is called with what the service has to say to people. It may be nil.
+	Note func(string)
+	// Patience is how long a call is repeated; 0 means a minute. Pause is the time before the first repetition; 0 means half a second.
+	Patience, Pause time.Duration
+}
+
+// Client is safe for concurrent use.
+type Client struct {
+	options Options
+	base    *url.URL
+	http    *http.Client
+}
+
+// New returns a client. Nothing is sent.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(o.URL)
+	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
+		return nil, fmt.Errorf("%q is no address of a service: it must be like https://api.pulumi.com", o.URL)
+	}
+	if base.User != nil {
+		return nil, errors.New("the address of a service has no user and no password in it; the access token is in PULUMI_ACCESS_TOKEN")
+	}
+	base.Path = strings.TrimSuffix(base.Path, "/")
+	if o.Patience == 0 {
+		o.Patience = time.Minute
+	}
+	if o.Pause == 0 {
+		o.Pause = time.Second / 2
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	transport.ResponseHeaderTimeout = o.Patience
+	if o.Insecure {
+		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
+	}
+	return &Client{options: o, base: base, http: &http.Client{Transport: transport, CheckRedirect: sameOrigin}}, nil
+}
+
+// errElsewhere says that a token would have gone to another host.
+var errElsewhere = errors.New("it refers to another address, which sluice does not follow: the access token is for this one")
+
+const maxRedirects = 5
+
+func sameOrigin(r *http.Request, via []*http.Request) error {
+	if r.URL.Scheme != via[0].URL.Scheme || r.URL.Host != via[0].URL.Host {
+		return errElsewhere
+	}
+	if len(via) > maxRedirects {
+		return errors.New("it refers from one address to another without end")
+	}
+	return nil
+}
+
+// URL is the address that the client was made for.
+func (c *Client) URL() string { return c.options.URL }
+
+// Insecure reports whether certificates are not verified.
+func (c *Client) Insecure() bool { return c.options.Insecure }
+
+// Close closes the connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// call is one request.
+type call struct {
+	method, path string
+	query        url.Values
+	in, out      any    // JSON; nil for none
+	lease        *Lease // whose token authorizes the call; nil for the access token
+	repeat       bool   // has the same effect twice
+	squeeze      bool   // the body is compressed
+}
+
+// acceptVersion is the version of the interface: leases by their own token (5), pages of lists (8), both forms of secret values (9).
+const acceptVersion = "application/vnd.pulumi+9"
+
+// do makes a call, and repeats it while the service is away if that does no harm.
+func (c *Client) do(ctx context.Context, k call) error {
+	var body []byte
+	if k.in != nil {
+		var err error
+		if body, err = json.Marshal(k.in); err != nil {
+			return err
+		}
+	}
+	if k.squeeze {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write(body); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		body = b.Bytes()
+	}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = c.options.Pause, 10*time.Second
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		return struct{}{}, c.once(ctx, k, body)
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
+		err = permanent.Err
+	}
+	var later *laterError
+	if errors.As(err, &later) {
+		err = later.err
+	}
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// laterError is an answer that says when to ask again.
+type laterError struct {
+	err   error
+	after *backoff.RetryAfterError
+}
+
+func (e *laterError) Error() string   { return e.err.Error() }
+func (e *laterError) Unwrap() []error { return []error{e.err, e.after} }
+
+func (c *Client) once(ctx context.Context, k call, body []byte) error {
+	what := k.method + " " + k.path
+	target := c.base.String() + k.path // whose elements are escaped
+	if len(k.query) > 0 {
+		target += "?" + k.query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, k.method, target, bytes.NewReader(body))
+	if err != nil {
+		return backoff.Permanent(err)
+	}
+	c.setHeader(request, k)
+	response, err := c.http.Do(request)
+	if err != nil {
+		return c.away(ctx, k, what, err)
+	}
+	defer response.Body.Close()
+	for _, text := range response.Header.Values("X-Pulumi-Warning") {
+		c.note(text)
+	}
+	answer, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return c.away(ctx, k, what, err)
+	case response.StatusCode >= 400:
+		return refusal(response, answer, k, what)
+	case k.out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(answer, k.out); err != nil {
+		return backoff.Permanent(fmt.Errorf("the service at %s: its answer to %s cannot be read: %w", c.base.Host, what, err))
+	}
+	return nil
+}
+
+func (c *Client) setHeader(r *http.Request, k call) {
+	r.Header.Set("User-Agent", "sluice/"+c.options.Version)
+	r.Header.Set("Accept", acceptVersion)
+	r.Header.Set("Content-Type", "application/json")
+	if k.squeeze {
+		r.Header.Set("Content-Encoding", "gzip")
+	}
+	switch {
+	case k.lease != nil:
+		r.Header.Set("Authorization", "update-token "+k.lease.Token())
+	case c.options.Token != "":
+		r.Header.Set("Authorization", "token "+c.options.Token)
+	}
+}
+
+// away returns the error of a call without an answer. It is repeated if it cannot have had an effect, or may have one twice.
+func (c *Client) away(ctx context.Context, k call, what string, err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // the URL is said already
+	}
+	e := &AwayError{Host: c.base.Host, Call: what, Err: err}
+	var dial *net.OpError
+	unsent := errors.As(err, &dial) && dial.Op == "dial"
+	var badCertificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, errElsewhere), errors.As(err, &badCertificate), ctx.Err() != nil, !k.repeat && !unsent:
+		return backoff.Permanent(e)
+	}
+	return e
+}
+
+// refusal returns the error of an answer. Of rate limits the service says that nothing was done.
+func refusal(r *http.Response, answer []byte, k call, what string) error {
+	e := errorOf(r, answer, what)
+	limited := e.Status == http.StatusTooManyRequests
+	if !limited && (!k.repeat || e.Status < 500 || e.Status == http.StatusNotImplemented) {
+		return backoff.Permanent(e)
+	}
+	if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && seconds >= 0 {
+		return &laterError{err: e, after: &backoff.RetryAfterError{Duration: time.Duration(seconds) * time.Second}}
+	}
+	return e
+}
+
+func (c *Client) note(text string) {
+	if c.options.Note != nil {
+		c.options.Note(text)
+	}
+}
+
+// get is a call that changes nothing.
+func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
+	return c.do(ctx, call{method: http.MethodGet, path: path, query: query, out: out, repeat: true})
+}

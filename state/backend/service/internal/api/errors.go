@@ -1,0 +1,84 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/sluice-iac/sluice/advice"
+)
+
+// AnswerError is an answer of the service that is not the one that was asked for.
+type AnswerError struct {
+	Status  int    // of HTTP
+	Message string // by the service, "" if it says nothing
+	Call    string // "GET /api/user"
+	Host    string
+	Request string // how the service finds the request in its own records; "" if it does not say
+}
+
+func (e *AnswerError) Error() string {
+	said := e.Message
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		said = "it does not accept the access token"
+	case e.Status == http.StatusTooManyRequests:
+		said = "there were too many requests in a short time, and waiting did not help; try again later"
+	case said == "":
+		said = fmt.Sprintf("it answers %d %s", e.Status, http.StatusText(e.Status))
+	}
+	text := fmt.Sprintf("the service at %s: %s (%s", e.Host, said, e.Call)
+	if e.Request != "" {
+		text += ", request " + e.Request
+	}
+	return text + ")"
+}
+
+// Advice says that one can log in again.
+func (e *AnswerError) Advice() []advice.Advice {
+	if e.Status == http.StatusUnauthorized {
+		return []advice.Advice{advice.On(advice.LogInToService)}
+	}
+	return nil
+}
+
+// AwayError says that the service gave no answer at all.
+type AwayError struct {
+	Host, Call string
+	Err        error
+}
+
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("the service at %s cannot be reached (%s): %v", e.Host, e.Call, e.Err)
+}
+
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// Is reports whether err is an answer with this status.
+func Is(err error, status int) bool {
+	var e *AnswerError
+	return errors.As(err, &e) && e.Status == status
+}
+
+// IsAway reports whether the service gave no answer, or one that says that it cannot work now.
+func IsAway(err error) bool {
+	var e *AnswerError
+	return errors.As(err, new(*AwayError)) || errors.As(err, &e) && (e.Status >= 500 || e.Status == http.StatusTooManyRequests)
+}
+
+// errorOf reads an answer that is an error.
+func errorOf(r *http.Response, body []byte, call string) *AnswerError {
+	e := &AnswerError{Status: r.StatusCode, Call: call, Host: r.Request.URL.Host}
+	var said struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(body, &said) == nil {
+		e.Message = strings.TrimSpace(said.Message)
+	}
+	if r.StatusCode >= 500 {
+		e.Request = r.Header.Get("X-Pulumi-Request-ID")
+	}
+	return e
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// The kinds of entries of a journal.
+const (
+	EntryBegin     = 0 // an operation begins
+	EntrySuccess   = 1 // an operation has changed the state
+	EntryFailure   = 2 // an operation has ended and changed nothing
+	EntryRefresh   = 3 // a resource was read
+	EntryOutputs   = 4 // a resource takes the place of another
+	EntryWrite     = 5 // the base is another one
+	EntrySecrets   = 6 // the provider of secrets
+	EntryRebuilt   = 7 // what the entries lead to is the base
+	EntryExtension = 8 // of a provider
+)
+
+// JournalVersion is the version of the entries.
+const JournalVersion = 1
+
+// Entry is one change of a state. Old resources are those of the base, by position; new ones are named by the operation that made them.
+type Entry struct {
+	Version            int               `json:"version"`
+	Kind               int               `json:"kind"`
+	Sequence           int64             `json:"sequenceID"` // from 1, without gaps
+	Operation          int64             `json:"operationID"`
+	RemoveOld          *int64            `json:"removeOld"`
+	RemoveNew          *int64            `json:"removeNew"`
+	State              json.RawMessage   `json:"state,omitempty"`
+	Begun              *PendingOperation `json:"operation,omitempty"`
+	IsRefresh          bool              `json:"isRefresh,omitempty"`
+	Secrets            *SecretsProvider  `json:"secretsProvider,omitempty"`
+	Snapshot           json.RawMessage   `json:"newSnapshot,omitempty"`
+	ExtensionRef       string            `json:"extensionRef,omitempty"`
+	Extension          json.RawMessage   `json:"extension,omitempty"`
+	RequiresByteString bool              `json:"requiresByteString,omitempty"`
+}
+
+// PendingOperation is an operation that has begun.
+type PendingOperation struct {
+	Resource json.RawMessage `json:"resource"`
+	Type     string          `json:"type"`
+}
+
+// SecretsProvider is what encrypts the secrets of a state.
+type SecretsProvider struct {
+	Type  string          `json:"type"`
+	State json.RawMessage `json:"state,omitempty"`
+}
+
+// SaveEntries adds entries to the journal of an update. The same ones may be sent again.
+func (c *Client) SaveEntries(ctx context.Context, l *Lease, all []Entry) error {
+	in := struct {
+		Entries []Entry `json:"entries"`
+	}{all}
+	err := c.do(ctx, call{
+		method: http.MethodPatch, path: l.Update.path("journalentries"), in: in, lease: l, repeat: true, squeeze: true,
+	})
+	if half := len(all) / 2; Is(err, http.StatusRequestEntityTooLarge) && half > 0 {
+		if err = c.SaveEntries(ctx, l, all[:half]); err == nil {
+			err = c.SaveEntries(ctx, l, all[half:])
+		}
+	}
+	return err
+}

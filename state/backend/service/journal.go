@@ -1,0 +1,328 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+// entriesAtOnce is how many entries a call has, and entriesToWait how many may be on their way before an operation waits for the service.
+const (
+	entriesAtOnce = 100
+	entriesToWait = 500
+)
+
+// journal tells the service of each change of a state. The entries are in the order in which the changes were recorded.
+type journal struct {
+	run      *run
+	encoder  *state.Encoder
+	provider *state.SecretsProvider
+	box      *await.Mailbox[api.Entry]
+	room     *await.Slots
+	work     conc.WaitGroup
+
+	mu       sync.Mutex // guards what follows
+	sequence int64
+	last     int64                      // the number of the last operation
+	old      map[*state.Resource]int64  // positions in the base
+	made     map[*state.Resource]int64  // operations
+	open     map[*state.Resource]opened // by the resource that it began with
+	failed   error                      // why the service does not have all of it
+}
+
+// opened is an operation that has begun.
+type opened struct {
+	number int64
+	of     state.Pending
+	// carried is set for one that an earlier run had begun.
+	carried bool
+}
+
+// newJournal begins a journal for a run on base, which was read from the state with the digest present.
+func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
+	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases()}
+	var recorded *state.SecretsProvider
+	if base != nil {
+		recorded = base.SecretsProvider
+	}
+	provider := seal.Provider(recorded)
+	j := &journal{
+		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), room: await.NewSlots(entriesToWait),
+		old: map[*state.Resource]int64{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
+	}
+	if provider != nil {
+		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
+	}
+	if base != nil && (base.Origin() != present || len(base.Pending) > 0) {
+		if err := j.write(ctx, base); err != nil {
+			return nil, err
+		}
+	} else if base != nil {
+		j.number(base.Resources)
+	}
+	j.work.Go(func() { j.send(context.WithoutCancel(ctx)) })
+	return j, nil
+}
+
+func (j *journal) number(base []*state.Resource) {
+	for i, r := range base {
+		j.old[r] = int64(i)
+	}
+}
+
+// write makes base the one that the entries are about. What is pending in it is begun by entries, so that entries can end it.
+func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
+	without := state.Snapshot{}
+	if base != nil {
+		without = *base
+	}
+	without.Pending, without.SecretsProvider = nil, j.provider
+	text, err := j.encoder.Deployment(ctx, &without)
+	if err != nil {
+		return err
+	}
+	var d api.Deployment
+	if err := json.Unmarshal(text, &d); err != nil {
+		return err
+	}
+	j.put(ctx, api.Entry{Kind: api.EntryWrite, Snapshot: d.Deployment})
+	j.number(without.Resources)
+	if base == nil {
+		return nil
+	}
+	for _, op := range base.Pending {
+		if err := j.begin(ctx, op, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put sends an entry, in its turn. j.mu is held, or the journal is new.
+func (j *journal) put(_ context.Context, e api.Entry) {
+	j.sequence++
+	e.Version, e.Sequence = api.JournalVersion, j.sequence
+	j.box.Put(e)
+}
+
+// wait waits while too much is on its way.
+func (j *journal) wait(ctx context.Context) {
+	if j.room.Acquire(ctx) == nil {
+		j.room.Release()
+	}
+}
+
+// begin says that an operation begins. j.mu is held, or the journal is new.
+func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) error {
+	text, err := j.encoder.Resource(ctx, op.Resource, false)
+	if err != nil {
+		return err
+	}
+	j.last++
+	j.open[op.Resource] = opened{j.last, op, carried}
+	j.put(ctx, api.Entry{Kind: api.EntryBegin, Operation: j.last, Begun: &api.PendingOperation{Resource: text, Type: string(op.Type)}})
+	return nil
+}
+
+// began is called when an operation has been recorded to begin.
+func (j *journal) began(ctx context.Context, op state.Pending) {
+	j.wait(ctx)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.fail(j.begin(ctx, op, false))
+}
+
+// fail remembers why the service does not have everything. j.mu is held.
+func (j *journal) fail(err error) {
+	if err != nil && j.failed == nil {
+		j.failed = err
+	}
+}
+
+// ended is called when a change has been recorded.
+func (j *journal) ended(ctx context.Context, c state.Change) {
+	texts := map[*state.Resource][]byte{}
+	var err error
+	for _, r := range append([]*state.Resource{c.Add}, news(c)...) {
+		if r == nil {
+			continue
+		}
+		text, fault := j.encoder.Resource(ctx, r, false)
+		texts[r], err = text, errors.Join(err, fault)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.fail(err); err != nil {
+		return
+	}
+	if c.Extension != nil && c.Add != nil {
+		j.put(ctx, api.Entry{Kind: api.EntryExtension, ExtensionRef: c.Add.ExtensionRef, Extension: c.Extension})
+	}
+	op, began := j.open[c.Begun]
+	if c.Begun != nil {
+		delete(j.open, c.Begun)
+	}
+	j.resolve(ctx, c, op)
+	for _, p := range c.Replace {
+		e := j.about(api.Entry{Kind: api.EntryOutputs, State: texts[p.New]}, p.Old)
+		if c.Refresh {
+			e.Kind = api.EntryRefresh
+		}
+		j.put(ctx, e)
+		j.move(p)
+	}
+	for len(c.Remove) > 1 {
+		j.last++
+		j.put(ctx, j.about(api.Entry{Kind: api.EntrySuccess, Operation: j.last, IsRefresh: c.Refresh}, c.Remove[0]))
+		c.Remove = c.Remove[1:]
+	}
+	e := api.Entry{Kind: api.EntrySuccess, Operation: op.number, IsRefresh: c.Refresh}
+	switch {
+	case c.Add == nil && len(c.Remove) == 0 && !began:
+		return
+	case c.Add == nil && len(c.Remove) == 0 && len(c.Replace) == 0:
+		e.Kind = api.EntryFailure
+	case !began:
+		j.last++
+		e.Operation = j.last
+	}
+	if len(c.Remove) == 1 {
+		e = j.about(e, c.Remove[0])
+	}
+	if c.Add != nil {
+		e.State = texts[c.Add]
+		j.made[c.Add] = e.Operation
+	}
+	j.put(ctx, e)
+}
+
+func news(c state.Change) []*state.Resource {
+	var all []*state.Resource
+	for _, p := range c.Replace {
+		all = append(all, p.New)
+	}
+	return all
+}
+
+// about makes an entry one about a recorded resource. j.mu is held.
+func (j *journal) about(e api.Entry, r *state.Resource) api.Entry {
+	if at, is := j.old[r]; is {
+		e.RemoveOld = &at
+	} else if by, is := j.made[r]; is {
+		e.RemoveNew = &by
+	}
+	return e
+}
+
+// move gives the new resource the place of the old one. j.mu is held.
+func (j *journal) move(p state.Replacement) {
+	if at, is := j.old[p.Old]; is {
+		delete(j.old, p.Old)
+		j.old[p.New] = at
+	} else if by, is := j.made[p.Old]; is {
+		delete(j.made, p.Old)
+		j.made[p.New] = by
+	}
+}
+
+// resolve ends the operations of earlier runs that a change has settled: their object was updated or deleted again, or was read. j.mu is held.
+func (j *journal) resolve(ctx context.Context, c state.Change, by opened) {
+	if t := by.of.Type; t != state.Updating && t != state.Deleting && !c.Refresh {
+		return
+	}
+	known := slices.Clone(c.Remove)
+	for _, p := range c.Replace {
+		known = append(known, p.Old)
+	}
+	for _, op := range slices.SortedFunc(maps.Values(j.open), func(a, b opened) int { return int(a.number - b.number) }) {
+		about := op.of.Resource
+		if !op.carried || op.of.Type != state.Updating && op.of.Type != state.Deleting {
+			continue
+		}
+		if slices.ContainsFunc(known, func(k *state.Resource) bool { return k.URN == about.URN && (about.ID == "" || k.ID == about.ID) }) {
+			delete(j.open, about)
+			j.put(ctx, api.Entry{Kind: api.EntryFailure, Operation: op.number})
+		}
+	}
+}
+
+// rebased is called when another base has been recorded.
+func (j *journal) rebased(ctx context.Context, base *state.Snapshot) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.put(ctx, api.Entry{Kind: api.EntryRebuilt})
+	j.old, j.made = map[*state.Resource]int64{}, map[*state.Resource]int64{}
+	open := j.open
+	j.open = map[*state.Resource]opened{}
+	j.fail(j.write(ctx, base))
+	for _, op := range slices.SortedFunc(maps.Values(open), func(a, b opened) int { return int(a.number - b.number) }) {
+		if _, again := j.open[op.of.Resource]; !again && !op.carried {
+			j.fail(j.begin(ctx, op.of, false))
+		}
+	}
+}
+
+// send sends what comes until the box is closed and empty.
+func (j *journal) send(ctx context.Context) {
+	for {
+		first, more := j.box.Take(ctx)
+		if !more {
+			return
+		}
+		all := []api.Entry{first}
+		for len(all) < entriesAtOnce {
+			next, there := j.box.TryTake()
+			if !there {
+				break
+			}
+			all = append(all, next)
+		}
+		taken := 0
+		for taken < len(all) && j.room.Acquire(ctx) == nil { // others wait while these are on their way
+			taken++
+		}
+		if j.complete() == nil {
+			if err := j.run.stack.backend.client.SaveEntries(ctx, j.run.lease, all); err != nil {
+				j.run.refused(err)
+				j.mu.Lock()
+				j.fail(err)
+				j.mu.Unlock()
+			}
+		}
+		for range taken {
+			j.room.Release()
+		}
+	}
+}
+
+// complete returns why the service does not have everything that was sent.
+func (j *journal) complete() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.failed
+}
+
+// featureBytes is the feature of states with texts that are no UTF-8, which only their writer can see.
+const featureBytes = "byteString"
+
+// close waits until the service has everything, and returns why it has not. content is the state that the entries lead to.
+func (j *journal) close(ctx context.Context, content []byte) error {
+	if d, err := deploymentOf(content); err == nil && slices.Contains(d.Features, featureBytes) {
+		j.mu.Lock()
+		j.put(ctx, api.Entry{Kind: api.EntryOutputs, RequiresByteString: true})
+		j.mu.Unlock()
+	}
+	j.box.Close()
+	j.work.Wait()
+	return j.complete()
+}

@@ -1,0 +1,264 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/state/lock"
+)
+
+func keysOf(ref backend.Ref) layout.Stack { return layout.Stack{Project: ref.Project, Name: ref.Name} }
+
+// Lock implements [backend.Stack]. It keeps other processes of this machine away; the service keeps away those of others, from Begin on.
+func (s *stack) Lock(ctx context.Context, o backend.LockOptions) (backend.Lock, error) {
+	h, err := s.take(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.bringUp(ctx, h); err != nil {
+		return nil, errors.Join(err, h.lock.Close())
+	}
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	s.shared.held = h
+	return &ownLock{h.lock, s, h}, nil
+}
+
+// take locks the working copy.
+func (s *stack) take(ctx context.Context, o backend.LockOptions) (*held, error) {
+	c, err := s.backend.copyOf(ctx, s.ref)
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.open(ctx, func() ([]byte, error) { return s.download(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	l, err := w.Lock(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &held{c, w, l}, nil
+}
+
+// bringUp sends what an earlier operation could not send, and makes the working copy what the service has then.
+func (s *stack) bringUp(ctx context.Context, h *held) error {
+	if err := s.sendLeft(ctx, h); err != nil {
+		return err
+	}
+	content, err := s.download(ctx)
+	if err != nil {
+		return err
+	}
+	return h.replace(ctx, content)
+}
+
+// sendLeft sends what an operation that has ended could not send. If it was cut off, what of it the service takes for running is ended.
+func (s *stack) sendLeft(ctx context.Context, h *held) error {
+	left, err := h.unsent(ctx)
+	if err != nil || left == nil {
+		return err
+	}
+	now, err := s.describe(ctx)
+	if err != nil {
+		return &UnsentError{s.ref, h.name(), err}
+	}
+	ours := left.Update != "" && now.ActiveUpdate == left.Update
+	switch {
+	case ours && now.Current != nil:
+		// The process that made it has ended: this one has the lock of its working copy.
+		if err := s.backend.client.Cancel(ctx, api.UpdateID{Stack: s.id(), ID: left.Update}); err != nil {
+			return &UnsentError{s.ref, h.name(), err}
+		}
+	case now.Current != nil:
+		return &BusyError{s.ref, now.Current.Kind, now.Current.Author}
+	case !ours && now.Version != left.Version && !left.Sent:
+		return &OvertakenError{s.ref, h.name()}
+	}
+	if !left.Sent {
+		if err := s.send(ctx, h); err != nil {
+			return &UnsentError{s.ref, h.name(), err}
+		}
+		s.backend.note("what the last operation on stack %s recorded on this machine has been sent to the service", s.ref.Name)
+	}
+	return h.settled(ctx)
+}
+
+// settle sends what an operation that has ended could not send, unless another process works on the stack.
+func (s *stack) settle(ctx context.Context) error {
+	c, err := s.backend.copyOf(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	if left, err := c.unsent(ctx); err != nil || left == nil {
+		return err
+	}
+	l, err := s.Lock(ctx, backend.LockOptions{Operation: "recovery"})
+	var overtaken *OvertakenError
+	switch {
+	case errors.As(err, new(*lock.HeldError)):
+		return nil // whoever has it sends it
+	case errors.As(err, &overtaken), errors.As(err, new(*BusyError)):
+		if s.backend.options.Note != nil {
+			s.backend.options.Note(err.Error(), advice.Of(err)...)
+		}
+		return nil // the stack can be read; whoever wants to change it gets the error again
+	case err != nil:
+		return err
+	}
+	return l.Close()
+}
+
+// ownLock is the lock of a stack that this process has.
+type ownLock struct {
+	backend.Lock
+	stack *stack
+	held  *held
+}
+
+// Check implements [backend.Lock].
+func (l *ownLock) Check(ctx context.Context) error {
+	if _, r := l.stack.now(); r != nil {
+		if err := r.lostBecause(); err != nil {
+			return err
+		}
+	}
+	return l.Lock.Check(ctx)
+}
+
+// Close implements [backend.Lock]. The working copy goes with the lock, unless it has what the service has not. An operation that has begun
+// and not ended has failed.
+func (l *ownLock) Close() error {
+	ctx := context.Background()
+	s := l.stack
+	var errs []error
+	if _, r := s.now(); r != nil {
+		errs = append(errs, r.End(ctx, backend.Update{Result: backend.ResultFailed}))
+	}
+	s.shared.mu.Lock()
+	if s.shared.held != l.held {
+		s.shared.mu.Unlock()
+		return l.Lock.Close()
+	}
+	s.shared.held = nil
+	s.shared.mu.Unlock()
+	left, err := l.held.unsent(ctx)
+	if err == nil && left == nil && l.Lock.Check(ctx) == nil {
+		err = l.held.remove(ctx)
+	}
+	return errors.Join(append(errs, err, l.Lock.Close())...)
+}
+
+// toolService is the tool of a lock that is an update which runs at the service.
+const toolService = "service"
+
+// Locks implements [backend.Stack].
+func (s *stack) Locks(ctx context.Context) ([]lock.Held, error) {
+	now, err := s.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []lock.Held
+	if now.Current != nil {
+		place := fmt.Sprintf("%s, update %s", s.File(ctx), now.ActiveUpdate)
+		all = append(all, lock.Held{Path: place, URL: place, Owner: lock.Owner{
+			Username: now.Current.Author, Hostname: s.backend.host(), Timestamp: time.Unix(now.Current.Started, 0), Tool: toolService,
+			Lease: lock.Lease{Operation: now.Current.Kind},
+		}})
+	}
+	own, err := s.ownLocks(ctx)
+	return append(all, own...), err
+}
+
+// ownLocks are those of the working copy.
+func (s *stack) ownLocks(ctx context.Context) ([]lock.Held, error) {
+	c, err := s.backend.copyOf(ctx, s.ref)
+	if err != nil {
+		return nil, err
+	}
+	there, err := c.dir.Stat(ctx, c.keys.File())
+	if err != nil || len(there) == 0 {
+		return nil, err
+	}
+	w, err := c.files.Open(ctx, c.ref())
+	if err != nil {
+		return nil, err
+	}
+	return w.Locks(ctx)
+}
+
+// BreakLocks implements [backend.Stack].
+func (s *stack) BreakLocks(ctx context.Context, all []lock.Held) (int, error) {
+	var own []lock.Held
+	n := 0
+	for _, l := range all {
+		if l.Owner.Tool != toolService {
+			own = append(own, l)
+			continue
+		}
+		now, err := s.describe(ctx)
+		if err != nil {
+			return n, err
+		}
+		if now.Current == nil || now.Current.Started != l.Owner.Timestamp.Unix() {
+			continue // it has ended, and another one may have begun
+		}
+		if err := s.backend.client.Cancel(ctx, api.UpdateID{Stack: s.id(), ID: now.ActiveUpdate}); err != nil {
+			return n, err
+		}
+		n++
+	}
+	if len(own) == 0 {
+		return n, nil
+	}
+	c, err := s.backend.copyOf(ctx, s.ref)
+	if err != nil {
+		return n, err
+	}
+	w, err := c.files.Open(ctx, c.ref())
+	if err != nil {
+		return n, err
+	}
+	broken, err := w.BreakLocks(ctx, own)
+	return n + broken, err
+}
+
+// DiscardJournal implements [backend.Stack].
+func (s *stack) DiscardJournal(ctx context.Context) (where string, err error) {
+	c, err := s.backend.copyOf(ctx, s.ref)
+	if err != nil {
+		return "", err
+	}
+	left, err := c.unsent(ctx)
+	if err != nil || left == nil {
+		return "", err
+	}
+	h, err := s.take(ctx, backend.LockOptions{Operation: "recovery"})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, h.lock.Close()) }()
+	content, err := h.content(ctx)
+	if err != nil {
+		return "", err
+	}
+	if where, err = h.setAside(ctx, content, s.backend.options.Now().UnixNano()); err != nil {
+		return "", err
+	}
+	return where, errors.Join(h.settled(ctx), h.remove(ctx))
+}
+
+// forget removes the working copy of a stack that is gone, and what of it was not sent.
+func (s *stack) forget(ctx context.Context) error {
+	c, err := s.backend.copyOf(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.settled(ctx), c.remove(ctx))
+}

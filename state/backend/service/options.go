@@ -1,0 +1,68 @@
+package service
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+// Options define how the service is used.
+type Options struct {
+	backend.Options
+	// Home is Pulumi's home directory, with the credentials file and the working copies.
+	Home string
+	// Patience is how long a call is repeated while the service is away; 0 means a minute. Renew is how often leases are renewed; 0 means
+	// a quarter of what they last.
+	Patience, Renew time.Duration
+}
+
+// Handles reports whether a URL names a service.
+func Handles(url string) bool {
+	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
+}
+
+// Address returns the URL of a service as credentials and states have it.
+func Address(url string) string { return strings.TrimSuffix(url, "/") }
+
+// EnvToken is the variable with the access token, and EnvPatience the one that says how long calls are repeated while the service is away.
+const (
+	EnvToken = "PULUMI_ACCESS_TOKEN"
+	// EnvNoJournal is the variable that has checkpoints sent even to a service that takes journals.
+	EnvNoJournal = "PULUMI_DISABLE_JOURNALING"
+	EnvPatience  = "SLUICE_SERVICE_PATIENCE"
+)
+
+func (o Options) lookup() func(string) (string, bool) {
+	if o.Environment == nil {
+		return func(string) (string, bool) { return "", false }
+	}
+	return o.Environment
+}
+
+func newClient(o Options, token string, insecure bool) (*api.Client, error) {
+	note := func(text string) {
+		if o.Note != nil {
+			o.Note(text)
+		}
+	}
+	address := Address(o.URL)
+	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		note(fmt.Sprintf("%s is asked without encryption: everybody on the way can read the access token", address))
+	}
+	version := strings.TrimPrefix(o.Version, "sluice/")
+	if text, _ := o.lookup()(EnvPatience); text != "" && o.Patience == 0 {
+		var err error
+		if o.Patience, err = time.ParseDuration(text); err != nil || o.Patience <= 0 {
+			return nil, fmt.Errorf("the environment variable %s is %q: write how long calls of the service are repeated, such as 30s", EnvPatience, text)
+		}
+	}
+	return api.New(api.Options{URL: address, Token: token, Insecure: insecure, Version: version, Note: note, Patience: o.Patience})
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+}

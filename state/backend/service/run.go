@@ -1,0 +1,256 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+// run is an operation that has begun at the service.
+type run struct {
+	stack   *stack
+	held    *held // nil for a preview
+	lease   *api.Lease
+	preview bool
+	created api.Created
+	onLost  func(error)
+	events  *events
+
+	stop    context.CancelFunc // of what renews the lease
+	renewal conc.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	lost  error
+	ended bool
+}
+
+var _ backend.Run = (*run)(nil)
+
+// kinds are the names that the service has for operations.
+var kinds = map[string]string{"update": "update", "import": "update", "resource-import": "update", "refresh": "refresh", "destroy": "destroy", "preview": "preview"}
+
+// Begin implements [backend.Stack].
+func (s *stack) Begin(ctx context.Context, o backend.Operation) (backend.Run, error) {
+	h, before := s.now()
+	switch {
+	case !o.Preview && h == nil:
+		return nil, &backend.NotLockedError{Ref: s.ref}
+	case !o.Preview && before != nil:
+		return nil, &backend.RecordingError{Ref: s.ref}
+	}
+	r := &run{stack: s, preview: o.Preview, onLost: o.OnLost}
+	if !o.Preview {
+		r.held = h
+	}
+	if err := r.start(ctx, o); err != nil {
+		return nil, err
+	}
+	if !o.Preview {
+		if err := r.own(ctx); err != nil {
+			return nil, errors.Join(err, r.complete(context.WithoutCancel(ctx), api.Failed))
+		}
+	}
+	return r, nil
+}
+
+// start makes an update at the service and begins it.
+func (r *run) start(ctx context.Context, o backend.Operation) error {
+	s, client := r.stack, r.stack.backend.client
+	kind := cmp.Or(kinds[o.Kind], "update")
+	config, err := configOf(o.Config)
+	if err != nil {
+		return err
+	}
+	now, err := s.describe(ctx)
+	if err != nil {
+		return err
+	}
+	if r.created, err = client.CreateUpdate(ctx, s.id(), kind, api.Program{
+		Name: cmp.Or(o.Program.Name, s.ref.Project), Runtime: cmp.Or(o.Program.Runtime, "unknown"), Main: o.Program.Main, Description: o.Program.Description,
+		Options: api.ProgramOptions{Color: "raw", DryRun: o.Preview, PolicyPacks: []string{}, Parallel: int32(o.Parallel)}, Config: config,
+		Metadata: api.Metadata{Message: o.Message, Environment: o.Environment},
+	}); err != nil {
+		return s.explain(ctx, err)
+	}
+	journal := api.JournalVersion
+	if disabled, _ := s.backend.options.lookup()(EnvNoJournal); disabled == "true" || disabled == "1" || o.Preview {
+		journal = 0
+	}
+	tags := maps.Clone(now.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	for name, value := range map[string]string{tagProject: o.Program.Name, tagRuntime: o.Program.Runtime, tagDescription: o.Program.Description} {
+		if value != "" {
+			tags[name] = value
+		}
+	}
+	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err != nil {
+		return s.explain(ctx, err)
+	}
+	later, stop := context.WithCancel(context.WithoutCancel(ctx))
+	r.stop = stop
+	r.renewal.Go(func() { r.renew(later) })
+	r.events = newEvents(later, r)
+	return nil
+}
+
+// own makes the working copy what the service has, which nobody else changes from now on.
+func (r *run) own(ctx context.Context) error {
+	content, err := r.stack.download(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.held.replace(ctx, content); err != nil {
+		return err
+	}
+	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: true}); err != nil {
+		return err
+	}
+	shared := r.stack.shared
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.run = r
+	return nil
+}
+
+// margin is how long before the end of the lease it counts as lost.
+const margin = 30 * time.Second
+
+// renew renews the lease until ctx ends or it is lost.
+func (r *run) renew(ctx context.Context) {
+	every := cmp.Or(r.stack.backend.options.Renew, api.LeaseTime/4)
+	for renewed := time.Now(); ; {
+		if await.For(ctx, every) != nil {
+			return
+		}
+		began := time.Now()
+		err := r.stack.backend.client.Renew(ctx, r.lease)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			renewed = began
+		case !api.IsAway(err) || time.Since(renewed) > api.LeaseTime-margin:
+			r.lose(err)
+			return
+		}
+	}
+}
+
+// lose ends the right to begin anything.
+func (r *run) lose(why error) {
+	r.mu.Lock()
+	first := r.lost == nil && !r.ended
+	if first {
+		r.lost = &LeaseError{r.stack.ref, why}
+	}
+	err := r.lost
+	r.mu.Unlock()
+	if first && r.onLost != nil {
+		r.onLost(err)
+	}
+}
+
+// lostBecause returns why the lease was lost, nil while it was not.
+func (r *run) lostBecause() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost
+}
+
+// refused takes account of an answer to a call with the lease.
+func (r *run) refused(err error) {
+	if api.Is(err, http.StatusForbidden) || api.Is(err, http.StatusConflict) || api.Is(err, http.StatusUnauthorized) {
+		r.lose(err)
+	}
+}
+
+// Page implements [backend.Run].
+func (r *run) Page() string {
+	parts := []string{"updates", strconv.Itoa(r.lease.Version)}
+	if r.preview {
+		parts = []string{"previews", r.created.ID.ID}
+	}
+	return r.stack.backend.page(append([]string{r.stack.ref.Owner, r.stack.ref.Project, r.stack.ref.Name}, parts...)...)
+}
+
+// Policies implements [backend.Run].
+func (r *run) Policies() []backend.RequiredPolicy {
+	var all []backend.RequiredPolicy
+	for _, p := range r.created.Policies {
+		all = append(all, backend.RequiredPolicy{
+			Name: p.Name, Version: cmp.Or(p.VersionTag, strconv.Itoa(p.Version)), Location: p.Location, Config: p.Config,
+		})
+	}
+	return all
+}
+
+// Events implements [backend.Run].
+func (r *run) Events() io.Writer { return r.events }
+
+// End implements [backend.Run].
+func (r *run) End(ctx context.Context, u backend.Update) error {
+	r.mu.Lock()
+	again := r.ended
+	r.ended = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	status := api.Succeeded
+	if u.Result == backend.ResultFailed {
+		status = api.Failed
+	}
+	ctx = context.WithoutCancel(ctx)
+	r.events.close(ctx)
+	if !r.preview {
+		shared := r.stack.shared
+		shared.mu.Lock()
+		shared.run = nil
+		shared.mu.Unlock()
+	}
+	err := r.complete(ctx, status)
+	if r.preview {
+		return err
+	}
+	left, asked := r.held.unsent(ctx)
+	if asked != nil || left == nil || !left.Sent {
+		return errors.Join(err, asked)
+	}
+	if err != nil {
+		return fmt.Errorf("the service has the state of stack %s, and does not know that the operation has ended: %w", r.stack.ref, err)
+	}
+	return r.held.settled(ctx)
+}
+
+// complete ends the update at the service.
+func (r *run) complete(ctx context.Context, status string) error {
+	r.stop()
+	r.renewal.Wait()
+	if r.lostBecause() != nil {
+		return nil // it was ended there
+	}
+	return r.stack.backend.client.Complete(ctx, r.lease, status)
+}
+
+// WriteHistory implements [backend.Stack]. It ends the operation that has begun: its record is that of the service.
+func (s *stack) WriteHistory(ctx context.Context, u backend.Update) error {
+	if _, r := s.now(); r != nil {
+		return r.End(ctx, u)
+	}
+	return nil
+}

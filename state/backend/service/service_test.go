@@ -1,0 +1,257 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/servicetest"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// open returns a service, and a backend that uses it.
+func open(t *testing.T, can servicetest.Options, change func(*Options)) (*servicetest.Server, *Backend) {
+	t.Helper()
+	can.Users = map[string]string{"pul-alice": "alice"}
+	server := servicetest.New(can)
+	t.Cleanup(func() {
+		server.Close()
+		require.Empty(t, server.Violations())
+	})
+	o := Options{Home: t.TempDir(), Patience: 2 * time.Second}
+	o.URL, o.Project, o.Version = server.URL(), "demo", "sluice/0.1.0"
+	o.Environment = func(name string) (string, bool) { return "pul-alice", name == EnvToken }
+	if change != nil {
+		change(&o)
+	}
+	b, err := Open(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return server, b
+}
+
+func made(t *testing.T, b *Backend) *stack {
+	t.Helper()
+	s, err := b.Init(t.Context(), backend.Ref{Project: "demo", Name: "dev"}, nil)
+	require.NoError(t, err)
+	return s.WithSecrets(b.DefaultSecrets(s.Ref())).(*stack)
+}
+
+func resource(name, id string) *state.Resource {
+	u, err := urn.Parse("urn:pulumi:dev::demo::pkg:index:Thing::" + name)
+	if err != nil {
+		panic(err)
+	}
+	inputs := property.NewMap(map[string]property.Value{"id": property.String(id), "password": property.Secret(property.String("sw0rdfish"))})
+	return &state.Resource{URN: u, Type: u.Type(), Custom: true, ID: id, Inputs: inputs, Outputs: inputs}
+}
+
+// described is what there is of a state, whatever its order.
+func described(t *testing.T, s *state.Snapshot) []string {
+	all := []string{}
+	e := state.NewEncoder(state.EncoderOptions{Plaintext: true})
+	for _, r := range s.Resources {
+		text, err := e.Resource(t.Context(), r, false)
+		require.NoError(t, err)
+		all = append(all, string(text))
+	}
+	for _, op := range s.Pending {
+		all = append(all, fmt.Sprintf("%s %s", op.Type, op.Resource.URN.Name()))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Whatever a run records, the service has the same at its end, by each of the ways in which it can get it.
+func TestTheServiceHasWhatWasRecorded(t *testing.T) {
+	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true}, "whole": {}} {
+		for seed := range uint64(12) {
+			t.Run(fmt.Sprintf("%s %d", name, seed), func(t *testing.T) {
+				_, b := open(t, can, nil)
+				s := made(t, b)
+				random := rand.New(rand.NewPCG(seed, 1))
+				for range 3 {
+					want := recordSomething(t, s, random)
+					got, err := s.Load(t.Context())
+					require.NoError(t, err)
+					require.Equal(t, want, described(t, got))
+				}
+			})
+		}
+	}
+}
+
+// recordSomething records a run of random changes, some of which do not end, and returns what the state is then.
+func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
+	ctx := t.Context()
+	l, err := s.Lock(ctx, backend.LockOptions{Operation: "update"})
+	require.NoError(t, err)
+	run, err := s.Begin(ctx, backend.Operation{Kind: "update", Config: json.RawMessage(`{"demo:a":"b","demo:c":{"secure":"x"},"demo:d":[1]}`)})
+	require.NoError(t, err)
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	r, err := s.Record(ctx, base)
+	require.NoError(t, err)
+	var live []*state.Resource
+	if base != nil {
+		live = slices.Clone(base.Resources)
+	}
+	for i := range 12 {
+		name := fmt.Sprintf("r%d-%d", random.IntN(1000), i)
+		switch pick := random.IntN(6); {
+		case pick <= 1 || len(live) == 0: // created, or about to be
+			begun := resource(name, "")
+			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
+			switch random.IntN(4) {
+			case 0: // it does not end
+			case 1:
+				require.NoError(t, r.End(ctx, state.Change{Begun: begun}))
+			default:
+				add := resource(name, "id-"+name)
+				require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: add}))
+				live = append(live, add)
+			}
+		case pick == 2: // the same
+			at := random.IntN(len(live))
+			same := *live[at]
+			require.NoError(t, r.End(ctx, state.Change{Add: &same, Remove: []*state.Resource{live[at]}, Elide: true}))
+			live[at] = &same
+		case pick == 3: // updated
+			at := random.IntN(len(live))
+			begun, next := *live[at], *live[at]
+			next.Outputs = property.NewMap(map[string]property.Value{"updated": property.String(name)})
+			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Updating, Resource: &begun}))
+			require.NoError(t, r.End(ctx, state.Change{Begun: &begun, Add: &next, Remove: []*state.Resource{live[at]}}))
+			live[at] = &next
+		case pick == 4: // its outputs
+			at := random.IntN(len(live))
+			next := *live[at]
+			next.Outputs = property.NewMap(map[string]property.Value{"outputs": property.String(name)})
+			require.NoError(t, r.End(ctx, state.Change{Replace: []state.Replacement{{Old: live[at], New: &next}}, Refresh: random.IntN(2) == 0}))
+			live[at] = &next
+		default: // deleted
+			at := random.IntN(len(live))
+			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Deleting, Resource: live[at]}))
+			require.NoError(t, r.End(ctx, state.Change{Begun: live[at], Remove: []*state.Resource{live[at]}}))
+			live = slices.Delete(live, at, at+1)
+		}
+	}
+	require.NoError(t, r.Close(ctx))
+	h, _ := s.now()
+	recorded, err := h.stack.Load(ctx)
+	require.NoError(t, err)
+	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultSucceeded}))
+	require.NoError(t, l.Close())
+	return described(t, recorded)
+}
+
+// A lease that cannot be renewed is lost: nothing more begins, and what had begun can still end, and is sent by the next command.
+func TestALostLeaseBeginsNothingMore(t *testing.T) {
+	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
+		t.Run(name, func(t *testing.T) {
+			var notes []string
+			server, b := open(t, can, func(o *Options) { o.Renew = 10 * time.Millisecond })
+			b.options.Note = nil
+			s := made(t, b)
+			ctx := t.Context()
+			l, err := s.Lock(ctx, backend.LockOptions{})
+			require.NoError(t, err)
+			lost := await.NewPromise[error]()
+			_, err = s.Begin(ctx, backend.Operation{Kind: "update", OnLost: func(err error) { lost.Resolve(err) }})
+			require.NoError(t, err)
+			base, err := s.Load(ctx)
+			require.NoError(t, err)
+			r, err := s.Record(ctx, base)
+			require.NoError(t, err)
+			begun := resource("one", "")
+			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
+
+			now, err := s.describe(ctx)
+			require.NoError(t, err)
+			require.NoError(t, b.client.Cancel(ctx, api.UpdateID{Stack: s.id(), ID: now.ActiveUpdate})) // from elsewhere
+			why, err := lost.Wait(ctx)
+			require.NoError(t, err)
+			require.ErrorAs(t, why, new(*LeaseError))
+			require.ErrorAs(t, l.Check(ctx), new(*LeaseError))
+			require.ErrorAs(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: resource("two", "")}), new(*LeaseError))
+			require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: resource("one", "id-one")}))
+			var unsent *UnsentError
+			require.ErrorAs(t, r.Close(ctx), &unsent)
+			require.FileExists(t, unsent.File)
+			require.NoError(t, l.Close())
+
+			again, err := b.Open(ctx, s.Ref()) // sends it
+			require.NoError(t, err)
+			snapshot, err := again.Load(ctx)
+			require.NoError(t, err)
+			require.Len(t, described(t, snapshot), 1)
+			require.NoFileExists(t, unsent.File)
+			require.Empty(t, notes)
+			for _, c := range server.Calls() {
+				require.NotContains(t, string(c.Body), "sw0rdfish")
+			}
+		})
+	}
+}
+
+func TestCertificatesAreVerifiedUnlessTheUserDoesNotWantThat(t *testing.T) {
+	server := servicetest.NewTLS(servicetest.Options{Users: map[string]string{"pul-alice": "alice"}})
+	defer server.Close()
+	o := Options{Home: t.TempDir(), Patience: time.Second}
+	o.URL = server.URL()
+	_, err := Login(t.Context(), o, "pul-alice", false)
+	require.ErrorContains(t, err, "certificate")
+	require.Empty(t, server.Calls())
+	who, err := Login(t.Context(), o, "pul-alice", true)
+	require.NoError(t, err)
+	require.Equal(t, "alice", who.User)
+	b, err := Open(t.Context(), o) // the credentials say that it is not verified
+	require.NoError(t, err)
+	who, err = b.WhoAmI(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "alice", who.User)
+}
+
+// Edits make one text of the other, whatever the two have in common.
+func TestEditsLeadToTheOtherText(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := func() []byte {
+		var b strings.Builder
+		b.WriteString("head")
+		for range random.IntN(9) {
+			fmt.Fprintf(&b, `{"urn":"%d"}`, random.IntN(6))
+		}
+		return []byte(b.String())
+	}
+	for range 500 {
+		before, after := text(), text()
+		var got []byte
+		at := 0
+		for _, e := range editsOf(before, after) {
+			got = append(append(got, before[at:e.Span.Start.Offset]...), e.NewText...)
+			at = e.Span.End.Offset
+		}
+		require.Equal(t, string(after), string(append(got, before[at:]...)))
+	}
+}
+
+func TestSettingsAreTheSameInTheHistory(t *testing.T) {
+	config := json.RawMessage(`{"p:a":"text","p:b":{"secure":"c2VjcmV0"},"p:c":{"list":[1,{"secure":"eA=="}]},"p:d":[true]}`)
+	values, err := configOf(config)
+	require.NoError(t, err)
+	require.Equal(t, api.ConfigValue{String: `{"list":[1,{"secure":"eA=="}]}`, Secret: true, Object: true}, values["p:c"])
+	u, err := updateOf(api.Info{Config: values})
+	require.NoError(t, err)
+	require.JSONEq(t, string(config), string(u.Config))
+}

@@ -1,0 +1,213 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// stack is a stack of the service. Handles that differ in their secrets alone share what is held.
+type stack struct {
+	subject
+	secrets secrets.Manager
+	shared  *shared
+}
+
+// shared is what this process holds of a stack.
+type shared struct {
+	mu   sync.Mutex // guards what follows
+	held *held      // nil while the handle does not hold the lock
+	run  *run       // the operation that has begun, nil if none has
+}
+
+// held is the working copy of a stack that is locked.
+type held struct {
+	workingCopy
+	stack backend.Stack
+	lock  backend.Lock
+}
+
+var _ backend.Stack = (*stack)(nil)
+
+// WithSecrets implements [backend.Stack].
+func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
+	c := *s
+	c.secrets = m
+	return &c
+}
+
+func (s *stack) now() (*held, *run) {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	return s.shared.held, s.shared.run
+}
+
+// content returns the state: the working copy if the stack is locked, else what the service has.
+func (s *stack) content(ctx context.Context) ([]byte, error) {
+	if h, _ := s.now(); h != nil {
+		return h.content(ctx)
+	}
+	return s.download(ctx)
+}
+
+// view returns a stack whose state is content, and where it is. It is for reading, and for trying an edit.
+func (s *stack) view(ctx context.Context, content []byte) (backend.Stack, *memory, error) {
+	copy := workingCopy{keys: keysOf(s.ref)}
+	m := &memory{contents: map[string][]byte{copy.keys.File(): content}}
+	o := s.backend.options.Options
+	o.URL, o.Renamed, o.Environment, o.Passphrases = "memory://", nil, nil, s.backend.passphrases()
+	o.Stores = map[string]store.Opener{
+		"memory": func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return m, nil },
+	}
+	b, err := backend.Open(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := b.Open(ctx, copy.ref())
+	if err == nil && s.secrets != nil {
+		v = v.WithSecrets(s.secrets)
+	}
+	return v, m, err
+}
+
+// reading returns the stack as it is, for reading. With opened set its secrets are about to be opened, and are asked for at once.
+func (s *stack) reading(ctx context.Context, opened bool) (backend.Stack, error) {
+	content, err := s.content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if opened {
+		if err := s.openSecrets(ctx, content); err != nil {
+			return nil, err
+		}
+	}
+	if h, _ := s.now(); h != nil {
+		return s.locked(h), nil
+	}
+	v, _, err := s.view(ctx, content)
+	return v, err
+}
+
+// locked returns the working copy with the secrets of this handle.
+func (s *stack) locked(h *held) backend.Stack {
+	if s.secrets == nil {
+		return h.stack
+	}
+	return h.stack.WithSecrets(s.secrets)
+}
+
+// openSecrets asks for all secrets in a state that the service has sealed.
+func (s *stack) openSecrets(ctx context.Context, content []byte) error {
+	summary, err := state.Summarise(content, s.File(ctx))
+	if err != nil || summary.SecretsProvider == nil || summary.SecretsProvider.Type != secrets.TypeService {
+		return nil // whoever decodes it says what is wrong with it
+	}
+	m, err := s.backend.openKeys(ctx, summary.SecretsProvider)
+	if err != nil {
+		return err
+	}
+	sealed := secretsIn(content)
+	if r, is := m.(*recordedKeys); is {
+		return r.open(ctx, sealed)
+	}
+	return m.(*keys).open(ctx, sealed)
+}
+
+// Load implements [backend.Stack].
+func (s *stack) Load(ctx context.Context) (*state.Snapshot, error) {
+	v, err := s.reading(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	return v.Load(ctx)
+}
+
+// LoadSealed implements [backend.Stack].
+func (s *stack) LoadSealed(ctx context.Context) (*state.Snapshot, error) {
+	v, err := s.reading(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return v.LoadSealed(ctx)
+}
+
+// Check implements [backend.Stack].
+func (s *stack) Check(ctx context.Context, snapshot *state.Snapshot) error {
+	v, _, err := s.view(ctx, []byte(`{"version":3,"checkpoint":{}}`))
+	if err != nil {
+		return err
+	}
+	return v.Check(ctx, snapshot)
+}
+
+// Revision implements [backend.Stack].
+func (s *stack) Revision(ctx context.Context) (string, error) {
+	content, err := s.content(ctx)
+	return state.Digest(content), err
+}
+
+// SecretsProvider implements [backend.Stack].
+func (s *stack) SecretsProvider(ctx context.Context) (*state.SecretsProvider, error) {
+	content, err := s.content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := state.Summarise(content, s.File(ctx))
+	return summary.SecretsProvider, err
+}
+
+// Outputs implements [backend.Stack].
+func (s *stack) Outputs(ctx context.Context, sealed bool) (property.Map, error) {
+	v, err := s.reading(ctx, false)
+	if err != nil {
+		return property.Map{}, err
+	}
+	return v.Outputs(ctx, sealed)
+}
+
+// Export implements [backend.Stack].
+func (s *stack) Export(ctx context.Context, showSecrets bool) ([]byte, error) {
+	v, err := s.reading(ctx, showSecrets)
+	if err != nil {
+		return nil, err
+	}
+	return v.Export(ctx, showSecrets)
+}
+
+// ExportVersion implements [backend.Stack].
+func (s *stack) ExportVersion(ctx context.Context, version int, showSecrets bool) ([]byte, error) {
+	var d api.Deployment
+	err := error(&api.AnswerError{Status: http.StatusNotFound})
+	if version > 0 {
+		d, err = s.backend.client.Export(ctx, s.id(), version)
+	}
+	if api.Is(err, http.StatusNotFound) {
+		now, err := s.describe(ctx)
+		return nil, errors.Join(err, &backend.VersionError{Stack: s.ref.Name, Version: version, Last: now.Version})
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err := contentOf(s.ref, d)
+	if err != nil {
+		return nil, err
+	}
+	if showSecrets {
+		if err := s.openSecrets(ctx, content); err != nil {
+			return nil, err
+		}
+	}
+	v, _, err := s.view(ctx, content)
+	if err != nil {
+		return nil, err
+	}
+	return v.Export(ctx, showSecrets)
+}

@@ -1,0 +1,112 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+func idOf(ref backend.Ref) api.StackID {
+	return api.StackID{Organization: ref.Organization(), Project: ref.Project, Name: ref.Name}
+}
+
+// subject is a stack as the service knows it.
+type subject struct {
+	backend *core
+	ref     backend.Ref // with its organization
+}
+
+func (s subject) id() api.StackID { return idOf(s.ref) }
+
+// Ref implements [backend.Stack].
+func (s subject) Ref() backend.Ref { return s.ref }
+
+// File implements [backend.Stack].
+func (s subject) File(context.Context) string { return s.backend.client.URL() + "/" + s.ref.String() }
+
+// exists returns a [*backend.NotFoundError] if the service does not know the stack.
+func (s subject) exists(ctx context.Context) error {
+	_, err := s.describe(ctx)
+	return err
+}
+
+func (s subject) describe(ctx context.Context) (api.Stack, error) {
+	d, err := s.backend.client.Stack(ctx, s.id())
+	if api.Is(err, http.StatusNotFound) {
+		return d, &backend.NotFoundError{Name: s.ref.String()}
+	}
+	return d, err
+}
+
+// download returns the state at the service, as the content of a stack file.
+func (s subject) download(ctx context.Context) ([]byte, error) {
+	d, err := s.backend.client.Export(ctx, s.id(), 0)
+	if api.Is(err, http.StatusNotFound) {
+		return nil, &backend.NotFoundError{Name: s.ref.String()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return contentOf(s.ref, d)
+}
+
+// Tags implements [backend.Stack].
+func (s subject) Tags(ctx context.Context) (map[string]string, error) {
+	d, err := s.describe(ctx)
+	if d.Tags == nil {
+		d.Tags = map[string]string{}
+	}
+	return d.Tags, err
+}
+
+// EditTags implements [backend.Stack]. The service replaces all tags: what others change at the same moment is lost.
+func (s subject) EditTags(ctx context.Context, edit func(tags map[string]string)) error {
+	tags, err := s.Tags(ctx)
+	if err != nil {
+		return err
+	}
+	edit(tags)
+	return s.backend.client.SetTags(ctx, s.id(), tags)
+}
+
+// explain says who updates the stack if that is why the service has refused.
+func (s subject) explain(ctx context.Context, err error) error {
+	if !api.Is(err, http.StatusConflict) {
+		return err
+	}
+	e := &BusyError{Ref: s.ref}
+	if now, asked := s.describe(ctx); asked == nil && now.Current != nil {
+		e.Kind, e.Who = now.Current.Kind, now.Current.Author
+	}
+	return e
+}
+
+// poll is the time between two questions whether the service has done something.
+const poll = 200 * time.Millisecond
+
+// upload replaces the state at the service, and waits until that is done.
+func (s subject) upload(ctx context.Context, d api.Deployment) error {
+	u, err := s.backend.client.Import(ctx, s.id(), d)
+	if err != nil {
+		return err
+	}
+	for {
+		status, more, err := s.backend.client.Status(ctx, u)
+		switch {
+		case err != nil:
+			return err
+		case status == api.Failed:
+			return fmt.Errorf("the service has not taken the state of stack %s: the import has failed", s.ref)
+		case more == "":
+			return nil
+		}
+		if err := await.For(ctx, poll); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Config is the file with the choices of a person that belong to no project.
+type Config struct{ path string }
+
+// NewConfig returns the file in Pulumi's home directory.
+func NewConfig(home string) Config { return Config{filepath.Join(home, "config.json")} }
+
+func (c Config) read() (file, error) {
+	b, err := os.ReadFile(c.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := membersOf(b)
+	if err != nil {
+		return nil, fmt.Errorf("the settings in %s: %w", c.path, err)
+	}
+	return f, nil
+}
+
+const (
+	backendsMember = "backends"
+	defaultMember  = "defaultOrg"
+)
+
+// DefaultOrganization returns the organization that was chosen for a service, "" if none was.
+func (c Config) DefaultOrganization(url string) (string, error) {
+	f, err := c.read()
+	if err != nil {
+		return "", err
+	}
+	of, _ := membersOf(f.members(backendsMember)[url]) // damage counts as empty
+	var name string
+	_ = json.Unmarshal(of[defaultMember], &name) // anything but a text is no name
+	return name, nil
+}
+
+// SetDefaultOrganization chooses the organization for a service.
+func (c Config) SetDefaultOrganization(url, name string) error {
+	f, err := c.read()
+	if err != nil {
+		return err
+	}
+	of, _ := membersOf(f.members(backendsMember)[url])
+	of.set(defaultMember, name)
+	f.entry(backendsMember, url, of)
+	return writeJSON(c.path, f)
+}
