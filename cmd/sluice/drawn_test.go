@@ -135,7 +135,7 @@ func (s *screen) act(line string) {
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
 	case "vanish":
 		s.ts.Check(s.file.Close())
-		time.Sleep(time.Second)
+		time.Sleep(3 * time.Second) // it says nowhere that it has
 	case "size":
 		size := sizeOf(s.ts, rest)
 		s.term.Resize(int(size.Cols), int(size.Rows))
