@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/signal"
+	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +21,7 @@ import (
 )
 
 func newLoginCommand(t *terminal.Terminal) *cobra.Command {
-	var local, asJSON bool
+	var local, asJSON, interactive bool
 	var cloudURL string
 	cmd := &cobra.Command{
 		Use:   "login [url]",
@@ -39,13 +43,50 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 			case local:
 				url = sluice.LocalBackendURL
 			}
+			if url == "" && interactive {
+				var err error
+				if url, err = askForBackend(cmd.Context(), t); err != nil {
+					return err
+				}
+			}
 			return login(cmd.Context(), t, url, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
+	cmd.Flags().BoolVar(&interactive, "interactive", false, "choose one of the backends that have been logged in to")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
+}
+
+// askForBackend has the user choose one of the backends that the credentials know. It returns "" if they know none.
+func askForBackend(ctx context.Context, t *terminal.Terminal) (string, error) {
+	if !t.Interactive() {
+		return "", exit.Usagef("--interactive needs a terminal; name a backend instead")
+	}
+	home, err := workspace.Home(t.Lookup)
+	if err != nil {
+		return "", err
+	}
+	credentials := workspace.NewCredentials(home, t.Lookup)
+	urls, err := credentials.URLs()
+	if err != nil || len(urls) == 0 {
+		return "", err
+	}
+	current, err := credentials.Current()
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP) // the terminal is to be given back
+	defer stop()
+	at, err := terminal.Choose(ctx, t, "Which backend?", urls, max(0, slices.Index(urls, current)))
+	if errors.Is(err, terminal.ErrInterrupted) {
+		return "", exit.Cancelledf("no backend was chosen")
+	}
+	if err != nil {
+		return "", err
+	}
+	return urls[at], nil
 }
 
 func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) error {

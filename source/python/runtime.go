@@ -184,11 +184,11 @@ func checkDeclared(p source.Project, t toolchain) error {
 		mend = "`poetry init` and `poetry add pulumi`"
 	case uv:
 		mend = "`uv init` and `uv add pulumi`"
+		if folder := required(p.Directory); folder != "" {
+			mend = "`uv init` and `uv add -r " + filepath.Join(folder, "requirements.txt") + "`"
+		}
 	}
-	if required(p.Directory) != "" {
-		mend = "`sluice install` (from requirements.txt)"
-	}
-	return fmt.Errorf("there is no pyproject.toml in %s, which %s reads; make one with %s, or choose the runtime option `toolchain: pip`",
+	return fmt.Errorf("there is no pyproject.toml in %s, which %s reads; make one with %s there, or choose the runtime option `toolchain: pip`",
 		p.Directory, t, mend)
 }
 
