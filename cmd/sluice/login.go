@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/signal"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +24,7 @@ import (
 )
 
 func newLoginCommand(t *terminal.Terminal) *cobra.Command {
-	var local, insecure, asJSON bool
+	var local, insecure, asJSON, interactive bool
 	var cloudURL, organization string
 	cmd := &cobra.Command{
 		Use:   "login [url]",
@@ -45,6 +49,12 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 			case local:
 				url = sluice.LocalBackendURL
 			}
+			if url == "" && interactive {
+				var err error
+				if url, err = askForBackend(cmd.Context(), t); err != nil {
+					return err
+				}
+			}
 			return login(cmd.Context(), t, url, serviceLogin{insecure: insecure, organization: organization}, asJSON)
 		},
 	}
@@ -52,8 +62,39 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
 	cmd.Flags().BoolVar(&insecure, "insecure", false, "do not verify the certificate of the service, now and later")
 	cmd.Flags().StringVar(&organization, "default-org", "", "the organization of stacks that are named without one")
+	cmd.Flags().BoolVar(&interactive, "interactive", false, "choose one of the backends that have been logged in to")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
+}
+
+// askForBackend has the user choose one of the backends that the credentials know. It returns "" if they know none.
+func askForBackend(ctx context.Context, t *terminal.Terminal) (string, error) {
+	if !t.Interactive() {
+		return "", exit.Usagef("--interactive needs a terminal; name a backend instead")
+	}
+	home, err := workspace.Home(t.Lookup)
+	if err != nil {
+		return "", err
+	}
+	credentials := workspace.NewCredentials(home, t.Lookup)
+	urls, err := credentials.URLs()
+	if err != nil || len(urls) == 0 {
+		return "", err
+	}
+	current, err := credentials.Current()
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP) // the terminal is to be given back
+	defer stop()
+	at, err := terminal.Choose(ctx, t, "Which backend?", urls, max(0, slices.Index(urls, current)))
+	if errors.Is(err, terminal.ErrInterrupted) {
+		return "", exit.Cancelledf("no backend was chosen")
+	}
+	if err != nil {
+		return "", err
+	}
+	return urls[at], nil
 }
 
 // serviceLogin is what counts only for a service.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -11,6 +13,7 @@ import (
 
 func newPackageMappingCommand(t *terminal.Terminal) *cobra.Command {
 	var f packageFlags
+	var out string
 	cmd := &cobra.Command{
 		Use:   "get-mapping KEY SOURCE [PROVIDER [PARAMETER]...]",
 		Short: "Print how the names of another tool correspond to those of a package",
@@ -35,10 +38,14 @@ func newPackageMappingCommand(t *terminal.Terminal) *cobra.Command {
 			if len(answer.Data) == 0 {
 				return exit.Usagef("the plugin %s has no mapping for %q", args[1], req.Key)
 			}
+			if out != "" {
+				return os.WriteFile(out, answer.Data, 0o666)
+			}
 			_, err = t.Out.Write(answer.Data)
 			return err
 		},
 	}
 	f.addServer(cmd)
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this file instead")
 	return cmd
 }

@@ -24,6 +24,7 @@ import (
 type installFlags struct {
 	file, server, checksum string
 	exact, reinstall       bool
+	parallel               int
 }
 
 func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
@@ -47,6 +48,7 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			places.Parallel = f.parallel
 			if len(args) == 0 {
 				return installNeeded(cmd.Context(), places, f)
 			}
@@ -61,6 +63,7 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 	cmd.Flags().BoolVar(&f.reinstall, "reinstall", false, "replace what is there")
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "install this archive, executable or folder")
 	cmd.Flags().StringVar(&f.server, "server", "", "the URL where the plugin comes from")
+	cmd.Flags().IntVar(&f.parallel, "parallel", plugins.Parallel, "how many plugins are installed at once; 0 or less is all of them")
 	cmd.Flags().StringVar(&f.checksum, "checksum", "", "the SHA-256 checksum that the archive must have, in hexadecimal digits")
 	return cmd
 }

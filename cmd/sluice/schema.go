@@ -32,6 +32,7 @@ func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 			return printSchema(t, args[0])
 		},
 	}
+	var f packageFlags
 	var dangling bool
 	check := &cobra.Command{
 		Use:   "check FILE|PACKAGE|FOLDER",
@@ -41,10 +42,11 @@ func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 			"named by its package, perhaps with a version as in random@4.0.0, or by the folder of its plugin.",
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkSchema(cmd.Context(), t, args[0], dangling)
+			return checkSchema(cmd.Context(), t, args[0], f, dangling)
 		},
 	}
 	check.Flags().BoolVar(&dangling, "allow-dangling-references", false, "references within the package may lead to nothing")
+	f.add(check)
 	cmd.AddCommand(check)
 	return cmd
 }
@@ -60,13 +62,17 @@ func printSchema(t *terminal.Terminal, name string) error {
 	return err
 }
 
-func checkSchema(ctx context.Context, t *terminal.Terminal, source string, dangling bool) error {
+func checkSchema(ctx context.Context, t *terminal.Terminal, source string, f packageFlags, dangling bool) error {
+	of, err := f.parameters(nil)
+	if err != nil {
+		return err
+	}
 	r, err := packages.NewReader(ctx, t)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // its error changes nothing
-	text, err := r.ReadText(ctx, source)
+	text, err := r.ReadText(ctx, source, of, f.server)
 	if err != nil {
 		return err
 	}

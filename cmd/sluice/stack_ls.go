@@ -17,21 +17,56 @@ import (
 )
 
 func newStackListCommand(open *session.Opener) *cobra.Command {
-	var all, asJSON bool
-	var project string
+	var f stackFilter
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
 		Short:   "List the stacks of the project",
 		Args:    exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listStacks(cmd.Context(), open, all, project, asJSON)
+			return listStacks(cmd.Context(), open, f, asJSON)
 		},
 	}
-	cmd.Flags().BoolVarP(&all, "all", "a", false, "list the stacks of all projects")
-	cmd.Flags().StringVarP(&project, "project", "p", "", "list the stacks of this project")
+	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "list the stacks of all projects")
+	cmd.Flags().StringVarP(&f.project, "project", "p", "", "list the stacks of this project")
+	cmd.Flags().StringVarP(&f.tag, "tag", "t", "", "list the stacks with this tag: its name, or its name and value as in NAME=VALUE")
+	cmd.Flags().StringVarP(&f.organization, "organization", "o", "", "list the stacks of this organization; self-managed backends have none but \"organization\"")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
+}
+
+// stackFilter says which stacks are listed.
+type stackFilter struct {
+	all               bool
+	project           string // "" is that of this directory, unless all are listed
+	tag, organization string // "" is any
+}
+
+// apply returns the stacks of a list that the tag and the organization leave.
+func (f stackFilter) apply(ctx context.Context, s *session.Session, list []backend.Listing) ([]backend.Listing, error) {
+	if f.organization != "" && f.organization != "organization" {
+		return nil, nil
+	}
+	if f.tag == "" {
+		return list, nil
+	}
+	name, value, exact := strings.Cut(f.tag, "=")
+	var out []backend.Listing
+	for _, l := range list {
+		stack, err := s.Backend.Open(ctx, l.Ref)
+		if err != nil {
+			return nil, err
+		}
+		tags, err := stack.Tags(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("stack %s: %w", s.NameOf(l.Ref), err)
+		}
+		if v, has := tags[name]; has && (!exact || v == value) {
+			out = append(out, l)
+		}
+	}
+	return out, nil
 }
 
 // stackEntry is a stack in JSON listings (state.md 7.4).
@@ -42,9 +77,9 @@ type stackEntry struct {
 	ResourceCount *int   `json:"resourceCount,omitempty"`
 }
 
-func listStacks(ctx context.Context, open *session.Opener, all bool, project string, asJSON bool) error {
+func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON bool) error {
 	session := open.Session
-	if all || project != "" {
+	if f.all || f.project != "" {
 		session = open.AnySession
 	}
 	s, err := session(ctx)
@@ -52,15 +87,16 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 		return err
 	}
 	switch {
-	case all && project != "":
+	case f.all && f.project != "":
 		return exit.Usagef("only one of --all and --project may be given")
-	case all:
-		project = ""
-	case project == "":
-		project = s.Project.Name
+	case !f.all && f.project == "":
+		f.project = s.Project.Name
 	}
-	stacks, err := s.Backend.Stacks(ctx, project)
+	stacks, err := s.Backend.Stacks(ctx, f.project)
 	if err != nil {
+		return err
+	}
+	if stacks, err = f.apply(ctx, s, stacks); err != nil {
 		return err
 	}
 	current, err := s.Selected()

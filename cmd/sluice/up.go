@@ -32,9 +32,16 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 	f.AddUpdate(cmd.Flags())
 	flags.AddTiming(cmd.Flags())
 	f.AddConfirmation(cmd.Flags())
+	addSecretsProvider(cmd, open)
 	f.Reports.Add(cmd.Flags())
 	f.Plan.AddFollow(cmd.Flags())
 	return cmd
+}
+
+// addSecretsProvider registers the flag for stacks that are made where a command finds none selected.
+func addSecretsProvider(cmd *cobra.Command, open *session.Opener) {
+	cmd.Flags().StringVar(&open.Provider, "secrets-provider", "default",
+		"for a stack that you make when asked for one: how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
 }
 
 func update(ctx context.Context, open *session.Opener, f *flags.Operation) error {

@@ -40,6 +40,7 @@ func newWatchCommand(open *session.Opener) *cobra.Command {
 	}
 	f.AddUpdate(cmd.Flags())
 	f.Run.AddChanges(cmd.Flags())
+	addSecretsProvider(cmd, open)
 	cmd.Flags().StringArrayVar(&paths, "path", nil, "watch this file or folder instead of that of the project; may be repeated")
 	return cmd
 }

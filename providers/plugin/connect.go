@@ -8,6 +8,7 @@ import (
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
@@ -37,7 +38,7 @@ func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
 			if errors.As(err, new(*peer.StrangerError)) {
 				giveUp(err)
 			}
-		})), grpc.WithStatsHandler(watcher{}),
+		})), grpc.WithStatsHandler(watcher{dialed: trace.SpanContextFromContext(ctx)}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageSize), grpc.MaxCallSendMsgSize(MaxMessageSize)))
 	if err != nil {
 		return nil, err

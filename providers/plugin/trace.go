@@ -40,9 +40,14 @@ func traced(ctx context.Context, environment []string) []string {
 	return environment
 }
 
-// TagRPC tells the plugin the span that the call belongs to, if there is one.
-func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
-	for name, value := range spanHeaders(ctx) {
+// TagRPC tells the plugin the span that the call belongs to, if there is one. A call without a span, such as the one that ends the
+// plugin, belongs to that in which the connection was made: without it, it would be a trace of its own.
+func (w watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	headers := spanHeaders(ctx)
+	if headers == nil && w.dialed.IsValid() {
+		headers = spanHeaders(trace.ContextWithSpanContext(ctx, w.dialed))
+	}
+	for name, value := range headers {
 		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
 	}
 	return ctx

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc/stats"
 )
 
@@ -39,7 +40,9 @@ type watchKey struct{}
 func (w *watch) in(ctx context.Context) context.Context { return context.WithValue(ctx, watchKey{}, w) }
 
 // watcher updates the watches of the calls of a connection.
-type watcher struct{}
+type watcher struct {
+	dialed trace.SpanContext // in which the connection was made
+}
 
 // detailsKey names the trailer with the details of an error. gRPC leaves them out silently if it cannot decode them.
 const detailsKey = "grpc-status-details-bin"

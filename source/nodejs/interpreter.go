@@ -67,7 +67,8 @@ func prepare(p source.Project, executable, name string, debug waiting, args ...s
 		return process{}, err
 	}
 	x.done = func() { _ = os.Remove(first) }
-	x.args = append(append([]string{"--require", first}, nodeArguments(p.Options["nodeargs"])...), args...)
+	// One argument, not two: the SDK takes a lone --require for a loader of the program's own, and then loads no TypeScript as ES modules.
+	x.args = append(append([]string{"--require=" + first}, nodeArguments(p.Options["nodeargs"])...), args...)
 	x.env = options(p)
 	if debug.log != nil {
 		x.args = append([]string{"--inspect-brk=" + debug.address}, x.args...)

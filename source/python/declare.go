@@ -36,18 +36,22 @@ type toolTable struct {
 	} `toml:"poetry"`
 }
 
-// declare makes a pyproject.toml from the requirements.txt of a program that has no other, as uv and poetry read only the former. The
-// requirements.txt is removed, because nothing reads it any more (decision 0034).
+// declare makes a pyproject.toml beside the requirements.txt of a program that has no other, as uv and poetry read only the former. The
+// requirements.txt stays (decision 0034).
 func declare(ctx context.Context, p source.Project, t toolchain, said func(plugin.Line)) error {
-	old := filepath.Join(p.Directory, "requirements.txt")
-	text, err := os.ReadFile(old)
-	if err != nil || checkDeclared(p, t) == nil {
+	folder := required(p.Directory)
+	if folder == "" || checkDeclared(p, t) == nil {
 		return nil // there is nothing to take over, or no need to
+	}
+	old, made := filepath.Join(folder, "requirements.txt"), filepath.Join(folder, "pyproject.toml")
+	text, err := os.ReadFile(old)
+	if err != nil {
+		return err
 	}
 	if _, err := exec.LookPath(string(t)); err != nil {
 		return nil // what cannot be used afterwards stays as it is
 	}
-	file := pyproject{Project: projectTable{Name: packageName(p.Root), Version: "0.1.0", RequiresPython: presentPython(ctx)}}
+	file := pyproject{Project: projectTable{Name: packageName(folder), Version: "0.1.0", RequiresPython: presentPython(ctx)}}
 	if file.Project.Dependencies, err = requirements(string(text)); err != nil {
 		return fmt.Errorf("%s: %w", old, err)
 	}
@@ -57,16 +61,26 @@ func declare(ctx context.Context, p source.Project, t toolchain, said func(plugi
 	if err := enc.Encode(file); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(p.Directory, "pyproject.toml"), b.Bytes(), 0o666); err != nil {
-		return err
-	}
-	if err := os.Remove(old); err != nil {
+	if err := os.WriteFile(made, b.Bytes(), 0o666); err != nil {
 		return err
 	}
 	if said != nil {
-		said(plugin.Line{Piece: plugin.Piece{Text: fmt.Sprintf("requirements.txt was replaced by a pyproject.toml, which is what %s reads", t)}})
+		said(plugin.Line{Piece: plugin.Piece{Text: fmt.Sprintf("made %s from requirements.txt; %s reads only the former: keep what the program needs there", made, t)}})
 	}
 	return nil
+}
+
+// required returns the folder with the requirements.txt of a program: its own or one above, within its repository. It returns "" if
+// there is none.
+func required(directory string) string {
+	for dir := directory; ; dir = filepath.Dir(dir) {
+		switch {
+		case exists(filepath.Join(dir, "requirements.txt")):
+			return dir
+		case exists(filepath.Join(dir, ".git")) || dir == filepath.Dir(dir):
+			return ""
+		}
+	}
 }
 
 // comment matches a remark in requirements.txt: a number sign at the beginning or after a space.

@@ -118,12 +118,16 @@ func inProject(p source.Project, named string) string {
 	return filepath.Join(p.Root, named)
 }
 
+// uvPlace returns the folder of the virtual environment of uv. Without the option of the project it is where uv itself makes it.
 func uvPlace(p source.Project) string {
-	named := cmp.Or(p.Option("virtualenv"), ".venv")
-	if lock := nearest(p, "uv.lock"); lock != "" && !filepath.IsAbs(named) {
-		return filepath.Join(lock, named)
+	if named := p.Option("virtualenv"); named != "" {
+		return inProject(p, named)
 	}
-	return inProject(p, named)
+	named := cmp.Or(os.Getenv("UV_PROJECT_ENVIRONMENT"), ".venv")
+	if filepath.IsAbs(named) {
+		return named
+	}
+	return filepath.Join(cmp.Or(uvRoot(p.Directory), p.Root), named)
 }
 
 // uvVariables are those that have uv use the virtual environment that the project names.

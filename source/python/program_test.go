@@ -266,8 +266,8 @@ func TestRequirementsBecomeAProjectForUv(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, []byte("# what it needs\npulumi>=3.0.0,<4.0.0  # the SDK\r\n\npulumi-random==4.16.7\n"), 0o600))
 	var said []string
 	require.NoError(t, python.Runtime{}.Install(context.Background(), p, func(l plugin.Line) { said = append(said, l.Text) }))
-	require.Contains(t, strings.Join(said, "\n"), "requirements.txt was replaced by a pyproject.toml")
-	require.NoFileExists(t, old)
+	require.Contains(t, strings.Join(said, "\n"), "made "+now+" from requirements.txt; uv reads only the former")
+	require.FileExists(t, old)
 	text, err := os.ReadFile(now)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `name = "my-shop"`)
@@ -276,6 +276,62 @@ func TestRequirementsBecomeAProjectForUv(t *testing.T) {
 	calls, err := os.ReadFile(called)
 	require.NoError(t, err)
 	require.Equal(t, "sync\n", string(calls))
+
+	require.NoError(t, os.Remove(now))
+	below := filepath.Join(root, "one")
+	require.NoError(t, os.Mkdir(below, 0o755))
+	p.Root, p.Directory = below, below
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, nil))
+	require.FileExists(t, now, "beside the requirements.txt above the project")
+	require.NoFileExists(t, filepath.Join(below, "pyproject.toml"))
+
+	require.NoError(t, os.Remove(now))
+	require.NoError(t, os.Mkdir(filepath.Join(below, ".git"), 0o755))
+	require.ErrorContains(t, python.Runtime{}.Install(context.Background(), p, nil), "there is no pyproject.toml", "the file above is another repository's")
+	require.NoFileExists(t, now)
+}
+
+// The places are those that uv 0.13 has.
+func TestTheEnvironmentOfUvIsBesideItsProject(t *testing.T) {
+	workspace := "[project]\nname = \"w\"\n[tool.uv.workspace]\nmembers = [\"projects/*\"]\nexclude = [\"projects/out\"]\n"
+	for name, c := range map[string]struct {
+		files       map[string]string
+		in          string
+		options     map[string]any
+		environment string
+		want        string
+	}{
+		"nothing":              {in: "a", want: "a/.venv"},
+		"above the project":    {files: map[string]string{"pyproject.toml": ""}, in: "a/b", want: ".venv"},
+		"nearest":              {files: map[string]string{"pyproject.toml": "", "uv.lock": "", "a/pyproject.toml": ""}, in: "a/b", want: "a/.venv"},
+		"lock file":            {files: map[string]string{"a/uv.lock": "", "pyproject.toml": ""}, in: "a/b", want: "a/.venv"},
+		"member":               {files: map[string]string{"pyproject.toml": workspace, "projects/a/pyproject.toml": ""}, in: "projects/a/src", want: ".venv"},
+		"excluded":             {files: map[string]string{"pyproject.toml": workspace, "projects/out/pyproject.toml": ""}, in: "projects/out", want: "projects/out/.venv"},
+		"no member":            {files: map[string]string{"pyproject.toml": workspace, "other/pyproject.toml": ""}, in: "other", want: "other/.venv"},
+		"root of a workspace":  {files: map[string]string{"pyproject.toml": workspace}, in: "other", want: ".venv"},
+		"option":               {files: map[string]string{"pyproject.toml": "", "uv.lock": ""}, in: "a", options: map[string]any{"virtualenv": "env"}, want: "a/env"},
+		"environment variable": {files: map[string]string{"pyproject.toml": ""}, in: "a", environment: "env", want: "env"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			for file, text := range c.files {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, file)), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(root, file), []byte(text), 0o600))
+			}
+			t.Setenv("UV_PROJECT_ENVIRONMENT", c.environment)
+			p := project(t, "typical")
+			copied := filepath.Join(root, c.in)
+			require.NoError(t, os.CopyFS(copied, os.DirFS(p.Directory)))
+			p.Root, p.Directory, p.Options = copied, copied, map[string]any{"toolchain": "uv"}
+			for k, v := range c.options {
+				p.Options[k] = v
+			}
+			require.ErrorContains(t, run(t, p, monitortest.Preview()), "the virtual environment "+filepath.Join(root, c.want)+" does not exist")
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, c.want)), 0o755))
+			require.NoError(t, os.Symlink(venv, filepath.Join(root, c.want)))
+			require.NoError(t, run(t, p, monitortest.Preview()))
+		})
+	}
 }
 
 func TestPoetryIsAskedOnceWhereTheEnvironmentIs(t *testing.T) {

@@ -184,8 +184,8 @@ func checkDeclared(p source.Project, t toolchain) error {
 		mend = "`poetry init` and `poetry add pulumi`"
 	case uv:
 		mend = "`uv init` and `uv add pulumi`"
-		if exists(filepath.Join(p.Directory, "requirements.txt")) {
-			mend = "`uv init` and `uv add -r requirements.txt`"
+		if folder := required(p.Directory); folder != "" {
+			mend = "`uv init` and `uv add -r " + filepath.Join(folder, "requirements.txt") + "`"
 		}
 	}
 	return fmt.Errorf("there is no pyproject.toml in %s, which %s reads; make one with %s there, or choose the runtime option `toolchain: pip`",

@@ -114,11 +114,11 @@ func (r *Reader) Read(ctx context.Context, written string, of Parameters, server
 }
 
 // ReadText returns the schema of a package that somebody has written as [Reader.Read] takes it. A text from a file need not be a schema.
-func (r *Reader) ReadText(ctx context.Context, written string) ([]byte, error) {
-	if text, err := r.readFile(written); text != nil || err != nil {
+func (r *Reader) ReadText(ctx context.Context, written string, of Parameters, server string) ([]byte, error) {
+	if text, err := r.readFile(written); text != nil && len(of.List) == 0 || err != nil {
 		return text, err
 	}
-	p, err := r.Read(ctx, written, Parameters{}, "")
+	p, err := r.Read(ctx, written, of, server)
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,17 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 )
 
-// installing is how many plugins are installed at the same time.
-const installing = 4
+// Parallel is how many plugins are installed at once, unless somebody wants another number.
+const Parallel = 4
 
 // Install installs plugins, several at the same time, and shows how that goes on. The error is that of all that failed.
 func (p *Places) Install(ctx context.Context, requests []install.Request) error {
 	shown := newProgress(p.Terminal)
 	defer shown.close()
-	group := pool.NewWithResults[error]().WithMaxGoroutines(installing)
+	group := pool.NewWithResults[error]()
+	if p.Parallel > 0 {
+		group = group.WithMaxGoroutines(p.Parallel)
+	}
 	for number, r := range requests {
 		r.Observe = func(n install.Progress) { shown.observe(number, n) }
 		group.Go(func() error {

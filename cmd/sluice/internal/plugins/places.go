@@ -18,6 +18,7 @@ type Places struct {
 	Home      string
 	Project   *workspace.Project // nil outside of projects
 	Installer *install.Installer
+	Parallel  int // how many plugins are installed at once; below 1 it is all
 }
 
 // Find returns the places of plugins for this directory.
@@ -30,7 +31,7 @@ func Find(t *terminal.Terminal) (*Places, error) {
 	if err != nil && !errors.Is(err, workspace.ErrNoProject) {
 		return nil, err
 	}
-	p := &Places{Terminal: t, Home: home, Project: project}
+	p := &Places{Terminal: t, Home: home, Project: project, Parallel: Parallel}
 	options := p.options()
 	options.Note = p.note
 	p.Installer = sluice.NewInstaller(install.Options{Home: home, LookupEnv: t.Lookup}, options)

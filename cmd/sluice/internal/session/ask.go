@@ -53,7 +53,7 @@ func (s *Session) askForNewStack(ctx context.Context) (backend.Ref, error) {
 	if err != nil {
 		return backend.Ref{}, err
 	}
-	made, err := Make(ctx, s, cmp.Or(name, "dev"), "default", true)
+	made, err := Make(ctx, s, cmp.Or(name, "dev"), cmp.Or(s.provider, "default"), true)
 	if err != nil {
 		return backend.Ref{}, err
 	}

@@ -18,6 +18,8 @@ type Opener struct {
 	Terminal      *terminal.Terminal
 	SkipIntegrity bool // do not check the integrity of the state
 	FullNames     bool // show stacks with their organization and project
+	// Provider is how the secrets are encrypted of a stack that the user makes when asked for one; "" is the default.
+	Provider string
 
 	checkpoints backend.Cadence // how often an operation writes the stack file
 	deciding    bool            // the command decides about a journal
@@ -81,7 +83,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	if t.Interactive() {
 		prompt = terminal.AskPassphrase(t)
 	}
-	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, nowhere: nowhere}
+	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, provider: o.Provider, nowhere: nowhere}
 	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())
 	if s.Home, err = stateworkspace.Home(t.Lookup); err != nil {
 		return nil, err

@@ -26,7 +26,8 @@ type Session struct {
 	FullNames   bool   // show stacks with their organization and project
 	Passphrases secrets.Source
 
-	nowhere error // why there is no project; nil if there is one
+	provider string // of the secrets of a stack that the user makes when asked for one; "" is the default
+	nowhere  error  // why there is no project; nil if there is one
 }
 
 // Open opens an existing stack. Its settings are not read.
