@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// redraw is the interval at which the screen is drawn anew.
-const redraw = 100 * time.Millisecond
+// redraw is the interval at which the screen is drawn anew; keys are answered at once.
+const redraw = 200 * time.Millisecond
 
 type tickMsg time.Time
 

@@ -163,15 +163,12 @@ func (m *model) foot(s display.Sight) []string {
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
-	if n := len(s.Lines); n > 0 {
-		said := strings.Split(ansi.Wordwrap(strings.Join(s.Lines[max(n-maxSaid, 0):], "\n"), m.width, " "), "\n")
+	if len(s.Lines) > 0 {
+		said := strings.Split(ansi.Wordwrap(strings.Join(s.Lines, "\n"), m.width, " "), "\n")
 		out = append(out, said[:min(len(said), m.height/3)]...)
 	}
 	return append(out, m.keys())
 }
-
-// maxSaid is how many of the lines about the operation as a whole are shown.
-const maxSaid = 4
 
 // progress draws a bar if the number of steps is known, and counts: as many as there is room for.
 func (m *model) progress(s display.Sight) string {
