@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -22,7 +23,7 @@ func Run(ctx context.Context, j *Job) error {
 	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
 	if !o.screens() {
-		o.service = ciservice.From(j.Terminal.Lookup)
+		o.service = ciservice.From(j.Terminal.Lookup, exec.LookPath)
 	}
 	o.guard = interrupts.NewGuard(&o.interrupts)
 	o.guard.Note, o.guard.Running = o.foreground.note, o.foreground.running
