@@ -87,6 +87,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
+	o.previewed = nil // nobody browses it any more
 	started := time.Now()
 	o.work = estimate.New(estimate.Read(ctx, o.Stack), stepsOf(previewed), o.Flags.Run.Workers())
 	result, err := runPhase(ctx, o, false, countVisible(previewed))

@@ -154,6 +154,7 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 	case "left", "h":
 		m.fold(true)
 	case "enter":
+		m.choose()
 		if m.selected != "" {
 			m.mode = opened
 			m.detail.GotoTop()
@@ -204,8 +205,16 @@ func sign(n int) int {
 	return 1
 }
 
+// choose selects the first resource in sight if none is selected, so that the keys that act on one do something.
+func (m *model) choose() {
+	if m.selected == "" {
+		m.move(0)
+	}
+}
+
 // fold sets whether the selected resource hides what is below it.
 func (m *model) fold(hide bool) {
+	m.choose()
 	if m.selected != "" {
 		m.folds[m.selected] = hide
 	}

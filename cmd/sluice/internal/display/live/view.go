@@ -232,7 +232,11 @@ func (m *model) keys() string {
 		text += m.stop()
 	}
 	if m.filter.Value() != "" {
-		text = "found: " + m.filter.Value() + "  esc all  " + text
+		found := "found: "
+		if len(m.lines) == 0 {
+			found = "nothing has this in its name or type: "
+		}
+		text = found + m.filter.Value() + "  esc all  " + text
 	}
 	return faint.Render(text)
 }
