@@ -57,13 +57,15 @@ type foreseen struct {
 
 // NewForecast returns what the steps of a preview say.
 func NewForecast(steps []stages.StepInfo) *Forecast {
-	f := &Forecast{uses: map[urn.URN][]urn.URN{}, removals: map[urn.URN]bool{}}
-	at, kinds := map[place]int{}, kinds{}
+	f := &Forecast{rows: make([]foreseen, 0, len(steps)), uses: make(map[urn.URN][]urn.URN, len(steps)), removals: map[urn.URN]bool{}}
+	at, kinds := make(map[place]int, len(steps)), kinds{}
 	components := map[urn.URN]bool{}
 	for _, s := range steps {
 		if r := cmp.Or(s.New, s.Old); r != nil {
 			f.uses[s.URN] = used(r)
-			components[s.URN] = !r.Custom
+			if !r.Custom {
+				components[s.URN] = true
+			}
 		}
 		if s.Internal || s.Op == stages.OpRemovePendingReplace {
 			continue
@@ -78,7 +80,11 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 			}
 			continue
 		}
-		f.removals[s.URN] = row.class == removes
+		if row.class == removes {
+			f.removals[s.URN] = true
+		} else {
+			delete(f.removals, s.URN)
+		}
 		at[row.place] = len(f.rows)
 		f.rows = append(f.rows, row)
 	}

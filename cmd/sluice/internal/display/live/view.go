@@ -80,6 +80,9 @@ func (m *model) body(s display.Sight, room int) []string {
 	} else {
 		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
 	}
+	if len(m.lines) == 0 && m.filter.Value() != "" {
+		return []string{faint.Render("nothing has \"" + m.filter.Value() + "\" in its name or type")}
+	}
 	m.scroll(room)
 	last := min(m.first+room, len(m.lines))
 	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
@@ -232,11 +235,7 @@ func (m *model) keys() string {
 		text += m.stop()
 	}
 	if m.filter.Value() != "" {
-		found := "found: "
-		if len(m.lines) == 0 {
-			found = "nothing has this in its name or type: "
-		}
-		text = found + m.filter.Value() + "  esc all  " + text
+		text = "found: " + m.filter.Value() + "  esc all  " + text
 	}
 	return faint.Render(text)
 }
