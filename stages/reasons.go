@@ -1,8 +1,11 @@
 package stages
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -185,12 +188,52 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonReadOther:     "the program reads another object under this name",
 }
 
+// maxNames is how many names a reason in words has.
+const maxNames = 5
+
+// quotedNames lists names: "`a`, `b`". Several places inside one array are named as that array, and of many names the first ones are there.
 func quotedNames(names []string) string {
+	names = shortened(names)
+	more := ""
+	if n := len(names) - maxNames + 1; n > 1 {
+		names, more = names[:maxNames-1], " and "+strconv.Itoa(n)+" others"
+	}
 	quoted := make([]string, len(names))
 	for i, p := range names {
 		quoted[i] = "`" + p + "`"
 	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(quoted, ", ") + more
+}
+
+// shortened puts the array in place of several names inside it: providers name each place that differs.
+func shortened(names []string) []string {
+	if len(names) < 2 {
+		return names
+	}
+	arrayOf := func(name string) string {
+		if path, err := property.ParsePath(name); err == nil {
+			if i := slices.IndexFunc(path, func(e property.Element) bool { return e.IsIndex }); i > 0 {
+				return path[:i].String()
+			}
+		}
+		return name
+	}
+	inside := map[string]int{}
+	for _, name := range names {
+		inside[arrayOf(name)]++
+	}
+	var out []string
+	seen := map[string]bool{}
+	for _, name := range names {
+		if array := arrayOf(name); inside[array] > 1 {
+			name = array
+		}
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // InitErrorKey stands for the errors of a resource that is not healthy, where properties are named (steps.md 3.10).

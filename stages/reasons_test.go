@@ -77,3 +77,15 @@ func TestACarriedStateSaysWhatUsesItOnlyWhenAsked(t *testing.T) {
 	require.Equal(t, "because web (x:index:T) uses it as it is recorded", stages.Reason{Kind: stages.ReasonCarriedForward, Cause: web}.Clause())
 	require.Equal(t, "because something uses it as it is recorded", stages.Reason{Kind: stages.ReasonCarriedForward}.Clause())
 }
+
+func TestReasonsInWordsAreShort(t *testing.T) {
+	for want, names := range map[string][]string{
+		"`a`, `b`, `c`, `d`, `e`":                     {"a", "b", "c", "d", "e"},
+		"`a`, `b`, `c`, `d` and 3 others":             {"a", "b", "c", "d", "e", "f", "g"},
+		"`rules`, `spec.ports`":                       {"rules[0].name", "rules[0].port", "rules[12]", "spec.ports[0]", "spec.ports[1].name"},
+		"`rules[3].port`, `size`, `tags.a`, `tags.b`": {"rules[3].port", "size", "tags.a", "tags.b"},
+	} {
+		r := stages.Reason{Kind: stages.ReasonInputs, Properties: names}
+		require.Equal(t, "because "+want+" changed", r.Clause())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -73,7 +74,7 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 		}
 	}()
 	if !terminal.New(s).Live() {
-		s.Err = ciservice.From(s.Lookup).Guard(s.Err)
+		s.Err = ciservice.From(s.Lookup, exec.LookPath).Guard(s.Err)
 	}
 	open := session.NewOpener(terminal.New(s))
 	global := &globalFlags{open: open}

@@ -53,12 +53,13 @@ type collector struct {
 	steps    map[urn.URN][]stages.Decided // of one resource in the order in which they were decided on
 	newNames map[urn.URN]urn.URN          // of what was found by an alias
 	changed  map[urn.URN]bool             // whether its outputs changed
+	outputs  map[urn.URN]outputs          // those that were needed
 	lineage  *lineage                     // made when it is needed
 }
 
 func newCollector(decided []stages.Decided) *collector {
 	c := &collector{
-		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, changed: map[urn.URN]bool{},
+		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, changed: map[urn.URN]bool{}, outputs: map[urn.URN]outputs{},
 	}
 	for _, d := range decided {
 		if d.Old != nil && d.New != nil && d.Old.URN != d.New.URN {

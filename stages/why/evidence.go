@@ -126,7 +126,8 @@ func (e *evidence) places(text string, path property.Path) {
 		e.change(e.leafChange(text, leaf))
 	}
 	if len(leaves) == 0 {
-		e.change(e.propertyChange(text, path))
+		is, _ := e.step.Wanted.Inputs.Lookup(path)
+		e.change(e.propertyChange(text, path, is))
 	}
 }
 
@@ -218,7 +219,7 @@ func (e *evidence) change(c Change) {
 // leafChange describes the change of one place within an input. text is what the reason names.
 func (e *evidence) leafChange(text string, leaf Differing) Change {
 	at := leaf.Path()
-	c := e.propertyChange(text, at)
+	c := e.propertyChange(text, at, leaf.Is)
 	if leaf.Format == "" && slices.Equal(at, leaf.Difference.Old) { // the place has one name
 		return c
 	}
@@ -229,8 +230,9 @@ func (e *evidence) leafChange(text string, leaf Differing) Change {
 	return c
 }
 
-// propertyChange describes the change of one input. text is what the reason names, at the place within it.
-func (e *evidence) propertyChange(text string, at property.Path) Change {
+// propertyChange describes the change of one input. text is what the reason names, at the place within it, and value the new value: that of the
+// place, or of a place in the document that is there.
+func (e *evidence) propertyChange(text string, at property.Path, value property.Value) Change {
 	s := e.step
 	c := Change{Path: at.String(), Kind: e.kindOf(text)}
 	was, is := s.Old.Inputs, s.Wanted.Inputs
@@ -246,7 +248,10 @@ func (e *evidence) propertyChange(text string, at property.Path) Change {
 	name := at[0].Key
 	deps, before := s.Wanted.PropertyDependencies[name], s.Old.PropertyDependencies[name]
 	recorded, _ := e.drifted(s.URN, s.Old)
-	from := e.sources(e.decision.URN, deps)
+	from, sure := e.sources(e.decision.URN, deps), true
+	if whole, _ := is.Get(name); len(from) > 0 && !property.Equal(value, whole) {
+		from, sure = e.traced(from, value, whole)
+	}
 	switch {
 	case slices.Contains(s.Reason.Remediated, text):
 		c.Origin = FromPolicy
@@ -257,7 +262,7 @@ func (e *evidence) propertyChange(text string, at property.Path) Change {
 		if !hidden {
 			_, c.Recorded = e.pairAt(was, recorded.Inputs, at)
 		}
-	case len(from) > 0:
+	case len(from) > 0 && sure:
 		c.Origin, c.From = FromResource, from
 	case equalAt(s.Old.Inputs, is, at):
 		c.Origin = FromProvider
@@ -265,7 +270,7 @@ func (e *evidence) propertyChange(text string, at property.Path) Change {
 		c.Origin = FromConfiguration
 		e.fromPackage(&c, at)
 	default:
-		c.Origin = FromProgram
+		c.Origin, c.From = FromProgram, from
 		if !sameNames(e.newNamesOf(before), e.newNamesOf(deps)) {
 			c.Was, c.Is = e.newNamesOf(before), e.newNamesOf(deps)
 		}

@@ -90,7 +90,8 @@ type Change struct {
 	// Recorded is what was recorded before a refresh found Old.
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	Origin   Origin          `json:"origin,omitempty"`
-	// From are the resources that the new value comes from and that changed; Was are those that the old one came from, if
+	// From are the resources that the new value comes from and that changed; of a value that the program gives, those that it may be
+	// made of all the same, because the property depends on them. Was are those that the old one came from, if
 	// they are others than those of the new one, which are in Is.
 	From []urn.URN `json:"from,omitempty"`
 	Was  []urn.URN `json:"was,omitempty"`

@@ -39,10 +39,8 @@ func changesOf(t *testing.T, was, is property.Value, detailed map[string]provide
 
 func TestItemsOfArraysAreExplainedByWhatTheyAre(t *testing.T) {
 	rule := func(name string, port float64) any { return map[string]any{"name": name, "port": port} }
-	was, err := property.FromGo([]any{rule("a", 1), rule("b", 2), rule("c", 3)})
-	require.NoError(t, err)
-	is, err := property.FromGo([]any{rule("new", 0), rule("a", 1), rule("b", 20), rule("c", 3)})
-	require.NoError(t, err)
+	was := valueOf(t, []any{rule("a", 1), rule("b", 2), rule("c", 3)})
+	is := valueOf(t, []any{rule("new", 0), rule("a", 1), rule("b", 20), rule("c", 3)})
 	require.Equal(t, []string{`p[0]:  → {"name":"new","port":0}`, `p[2].port: 2 → 20`}, changesOf(t, was, is, nil, "p"))
 	require.Equal(t, []string{`p[0]:  → {"name":"new","port":0} (forces replacement)`, `p[2].port: 2 → 20 (forces replacement)`}, changesOf(t, was, is,
 		map[string]providers.PropertyDiff{"p[0].name": {Kind: providers.DiffUpdate}, "p[1].port": {Kind: providers.DiffUpdateReplace}, "p[3]": {Kind: providers.DiffAdd}},

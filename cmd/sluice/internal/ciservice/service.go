@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +16,12 @@ type Service struct {
 	kind      kind
 	workspace string // the directory that names of files are relative to; "" if it is not known
 	summary   string // the file for the summary of the job; "" if there is none
+	agent     string // the program that puts summaries on the page of a build; "" if there is none
+	step      string // of the build that the agent is told of
+	folder    string // for files that the service reads; "" if the job does not want any
 	now       func() time.Time
+
+	marks []Annotation // where the log cannot have them
 }
 
 type kind int
@@ -28,8 +33,8 @@ const (
 )
 
 // From returns the service that the environment tells of; nil if it tells of none, or if PULUMI_CI is "none". PULUMI_CI may also name the service:
-// "github", "gitlab" or "buildkite".
-func From(lookup func(name string) (string, bool)) *Service {
+// "github", "gitlab" or "buildkite". find finds programs, as [exec.LookPath] does.
+func From(lookup func(name string) (string, bool), find func(program string) (string, error)) *Service {
 	env := func(name string) string {
 		value, _ := lookup(name)
 		return value
@@ -42,8 +47,15 @@ func From(lookup func(name string) (string, bool)) *Service {
 		s.kind, s.workspace, s.summary = gitHub, env("GITHUB_WORKSPACE"), env("GITHUB_STEP_SUMMARY")
 	case chosen == "gitlab" || chosen == "" && env("GITLAB_CI") == "true":
 		s.kind, s.workspace = gitLab, env("CI_PROJECT_DIR")
+		if s.folder = env("PULUMI_CI_REPORTS"); s.folder != "" && !filepath.IsAbs(s.folder) {
+			s.folder = filepath.Join(s.workspace, s.folder) // as paths of artifacts are
+		}
 	case chosen == "buildkite" || chosen == "" && env("BUILDKITE") == "true":
 		s.kind, s.workspace = buildkite, env("BUILDKITE_BUILD_CHECKOUT_PATH")
+		s.step = cmp.Or(env("BUILDKITE_STEP_ID"), env("BUILDKITE_JOB_ID"))
+		if agent, err := find("buildkite-agent"); err == nil {
+			s.agent = agent
+		}
 	default:
 		return nil
 	}
@@ -109,10 +121,28 @@ type Annotation struct {
 // maxAnnotation is the number of bytes from which messages of annotations are cut.
 const maxAnnotation = 4 << 10
 
-// Annotate marks a line, in the services that can. It reports whether this one can.
-func (s *Service) Annotate(out io.Writer, a Annotation) bool {
-	if s == nil || s.kind != gitHub {
-		return false
+// maxMarks is how many marks are kept for services that have none in their logs.
+const maxMarks = 100
+
+// text returns the message as far as services take it.
+func (a Annotation) text() string {
+	text := strings.TrimSpace(a.Message)
+	if len(text) > maxAnnotation {
+		text = strings.ToValidUTF8(text[:maxAnnotation], "") + " ..."
+	}
+	return text
+}
+
+// Annotate marks a line. Where logs have no marks, they are in what [Service.Summarize] and [Service.WriteFiles] say.
+func (s *Service) Annotate(out io.Writer, a Annotation) {
+	switch {
+	case s == nil:
+		return
+	case s.kind != gitHub:
+		if len(s.marks) < maxMarks && !slices.Contains(s.marks, a) {
+			s.marks = append(s.marks, a)
+		}
+		return
 	}
 	command := "error"
 	if a.Warning {
@@ -130,12 +160,7 @@ func (s *Service) Annotate(out io.Writer, a Annotation) bool {
 		add("col", strconv.Itoa(a.Column))
 	}
 	add("title", oneLine(a.Title))
-	text := strings.TrimSpace(a.Message)
-	if len(text) > maxAnnotation {
-		text = strings.ToValidUTF8(text[:maxAnnotation], "") + " ..."
-	}
-	fmt.Fprintf(out, "::%s %s::%s\n", command, strings.Join(properties, ","), escapeData(text))
-	return true
+	fmt.Fprintf(out, "::%s %s::%s\n", command, strings.Join(properties, ","), escapeData(a.text()))
 }
 
 // relative returns a path as the service names files.
@@ -144,37 +169,6 @@ func (s *Service) relative(path string) string {
 		path = rel
 	}
 	return filepath.ToSlash(path)
-}
-
-// maxSummary is the number of bytes that a service takes as the summary of a step.
-const maxSummary = 1 << 20
-
-// SummaryRoom returns how many bytes the summary of the job may still have, 0 if there is none.
-func (s *Service) SummaryRoom() int {
-	if s == nil || s.summary == "" {
-		return 0
-	}
-	size := int64(0)
-	if info, err := os.Stat(s.summary); err == nil {
-		size = info.Size()
-	}
-	return int(max(maxSummary-size, 0))
-}
-
-// Summarize appends a text in Markdown to the summary of the job.
-func (s *Service) Summarize(text string) error {
-	f, err := os.OpenFile(s.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
-	if err != nil {
-		return fmt.Errorf("the summary of the job: %w", err)
-	}
-	_, err = io.WriteString(f, text)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return fmt.Errorf("the summary of the job: %w", err)
-	}
-	return nil
 }
 
 // escapeData escapes the message of a command to GitHub.

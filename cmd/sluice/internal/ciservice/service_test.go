@@ -2,7 +2,9 @@ package ciservice
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,7 +19,12 @@ func from(pairs ...string) *Service {
 	for i := 0; i < len(pairs); i += 2 {
 		env[pairs[i]] = pairs[i+1]
 	}
-	s := From(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	s := From(func(name string) (string, bool) { v, ok := env[name]; return v, ok }, func(program string) (string, error) {
+		if path, ok := env["agent"]; ok {
+			return path, nil
+		}
+		return "", exec.ErrNotFound
+	})
 	if s != nil {
 		s.now = func() time.Time { return time.Unix(1700000000, 0) }
 	}
@@ -61,16 +68,18 @@ func TestFrames(t *testing.T) {
 func TestAnnotationsCannotBecomeOtherCommands(t *testing.T) {
 	s := from("GITHUB_ACTIONS", "true", "GITHUB_WORKSPACE", "/work/repo")
 	var out bytes.Buffer
-	require.True(t, s.Annotate(&out, Annotation{
+	s.Annotate(&out, Annotation{
 		File: "/work/repo/infra/a,b:c.ts", Line: 14, Column: 3, Title: "x\n::add-mask::y", Message: "100%\r\n::set-env name=A::b\n",
-	}))
+	})
 	require.Equal(t, "::error file=infra/a%2Cb%3Ac.ts,line=14,col=3,title=x %3A%3Aadd-mask%3A%3Ay::100%25%0D%0A::set-env name=A::b\n", out.String())
 	out.Reset()
-	require.True(t, s.Annotate(&out, Annotation{Warning: true, File: "/elsewhere/x.ts", Title: "t", Message: strings.Repeat("é", maxAnnotation)}))
+	s.Annotate(&out, Annotation{Warning: true, File: "/elsewhere/x.ts", Title: "t", Message: strings.Repeat("é", maxAnnotation)})
 	require.Regexp(t, `^::warning file=/elsewhere/x.ts,title=t::é+ \.\.\.\n$`, out.String())
 	require.LessOrEqual(t, out.Len(), maxAnnotation+100)
-	require.False(t, from("GITLAB_CI", "true").Annotate(&out, Annotation{}))
-	require.False(t, (*Service)(nil).Annotate(&out, Annotation{}))
+	out.Reset()
+	from("GITLAB_CI", "true").Annotate(&out, Annotation{Message: "x"})
+	(*Service)(nil).Annotate(&out, Annotation{Message: "x"})
+	require.Empty(t, out.String())
 }
 
 func TestNothingThatIsGuardedIsACommand(t *testing.T) {
@@ -132,13 +141,46 @@ func TestTheSummaryIsAppended(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary")
 	s := from("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", path)
 	require.Equal(t, maxSummary, s.SummaryRoom())
-	require.NoError(t, s.Summarize("one\n"))
-	require.NoError(t, s.Summarize("two\n"))
+	require.NoError(t, s.Summarize(t.Context(), Summary{Markdown: "one\n"}))
+	require.NoError(t, s.Summarize(t.Context(), Summary{Markdown: "two\n"}))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "one\ntwo\n", string(text))
 	require.Equal(t, maxSummary-8, s.SummaryRoom())
 	require.Zero(t, from("GITLAB_CI", "true").SummaryRoom())
+	require.Zero(t, from("BUILDKITE", "true").SummaryRoom(), "there is no agent")
 	require.Zero(t, (*Service)(nil).SummaryRoom())
-	require.ErrorContains(t, from("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", path+"/x").Summarize("x"), "the summary of the job")
+	s = from("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", path+"/x")
+	require.ErrorContains(t, s.Summarize(t.Context(), Summary{Markdown: "x"}), "the summary of the job")
+}
+
+func TestGitLabGetsFiles(t *testing.T) {
+	require.False(t, from("GITLAB_CI", "true").Files())
+	require.False(t, from("GITHUB_ACTIONS", "true", "PULUMI_CI_REPORTS", "x").Files())
+	folder := filepath.Join(t.TempDir(), "reports")
+	s := from("GITLAB_CI", "true", "CI_PROJECT_DIR", "/builds/shop", "PULUMI_CI_REPORTS", folder)
+	require.True(t, s.Files())
+	mark := Annotation{File: "/builds/shop/infra/Pulumi.yaml", Line: 4, Title: "T bad", Message: "the name\nis taken"}
+	s.Annotate(nil, mark)
+	s.Annotate(nil, mark) // once in the preview, and once in the update
+	s.Annotate(nil, Annotation{Title: "sluice", Message: "it is nowhere"})
+	s.Annotate(nil, Annotation{Warning: true, File: "/builds/shop/index.ts", Title: "T old", Message: "it is old"})
+	require.NoError(t, s.WriteFiles(&Planned{Create: 2, Delete: 1}))
+	var got []map[string]any
+	text, err := os.ReadFile(filepath.Join(folder, "gl-code-quality-report.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.Len(t, got, 2)
+	require.NotEqual(t, got[0]["fingerprint"], got[1]["fingerprint"])
+	require.Regexp(t, "^[0-9a-f]{32}$", got[0]["fingerprint"])
+	delete(got[0], "fingerprint")
+	require.Equal(t, map[string]any{
+		"description": "T bad: the name is taken", "check_name": "sluice", "severity": "critical",
+		"location": map[string]any{"path": "infra/Pulumi.yaml", "lines": map[string]any{"begin": 4.0}},
+	}, got[0])
+	require.Equal(t, "minor", got[1]["severity"])
+	text, err = os.ReadFile(filepath.Join(folder, "gl-plan.json"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"create": 2, "update": 0, "delete": 1}`, string(text))
+	require.ErrorContains(t, from("GITLAB_CI", "true", "PULUMI_CI_REPORTS", filepath.Join(folder, "gl-plan.json")).WriteFiles(nil), "the files for the service")
 }

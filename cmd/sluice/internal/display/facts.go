@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // facts are what is known of an operation, in words.
@@ -29,6 +30,7 @@ func newFacts(o Options) facts {
 	}
 	now := o.Now()
 	m := newModel(now, o.ShowFullOutput)
+	m.ended = make(map[urn.URN]bool, o.Expected)
 	return facts{p: stepPrinter{o, style{o.Color}, m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
 

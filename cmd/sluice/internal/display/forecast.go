@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/maruel/natural"
 
@@ -14,7 +15,8 @@ import (
 
 // Forecast is what a preview has said that an operation will do. It is immutable.
 type Forecast struct {
-	rows []foreseen // in the order in which a log writes them
+	rows []foreseen // in the order of the preview; see [Forecast.ranked]
+	rank func()     // puts them into the order in which a log writes them, once: what is drawn on a screen seldom needs that
 	uses map[urn.URN][]urn.URN
 	// removals are the resources that go.
 	removals map[urn.URN]bool
@@ -55,13 +57,15 @@ type foreseen struct {
 
 // NewForecast returns what the steps of a preview say.
 func NewForecast(steps []stages.StepInfo) *Forecast {
-	f := &Forecast{uses: map[urn.URN][]urn.URN{}, removals: map[urn.URN]bool{}}
-	at, kinds := map[place]int{}, kinds{}
+	f := &Forecast{rows: make([]foreseen, 0, len(steps)), uses: make(map[urn.URN][]urn.URN, len(steps)), removals: map[urn.URN]bool{}}
+	at, kinds := make(map[place]int, len(steps)), kinds{}
 	components := map[urn.URN]bool{}
 	for _, s := range steps {
 		if r := cmp.Or(s.New, s.Old); r != nil {
 			f.uses[s.URN] = used(r)
-			components[s.URN] = !r.Custom
+			if !r.Custom {
+				components[s.URN] = true
+			}
 		}
 		if s.Internal || s.Op == stages.OpRemovePendingReplace {
 			continue
@@ -76,16 +80,26 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 			}
 			continue
 		}
-		f.removals[s.URN] = row.class == removes
+		if row.class == removes {
+			f.removals[s.URN] = true
+		} else {
+			delete(f.removals, s.URN)
+		}
 		at[row.place] = len(f.rows)
 		f.rows = append(f.rows, row)
 	}
-	f.rank(at, components)
+	f.rank = sync.OnceFunc(func() { f.order(at, components) })
 	return f
 }
 
-// rank orders the rows: what is used comes before its users, and is removed after them.
-func (f *Forecast) rank(at map[place]int, components map[urn.URN]bool) {
+// ranked returns the rows in the order in which a log writes them.
+func (f *Forecast) ranked() []foreseen {
+	f.rank()
+	return f.rows
+}
+
+// order orders the rows: what is used comes before its users, and is removed after them.
+func (f *Forecast) order(at map[place]int, components map[urn.URN]bool) {
 	users := map[urn.URN][]urn.URN{}
 	for _, u := range slices.Sorted(maps.Keys(f.uses)) {
 		for _, used := range f.uses[u] {
@@ -156,7 +170,7 @@ func used(r *state.Resource) []urn.URN {
 func (f *Forecast) changes() []urn.URN {
 	var out []urn.URN
 	if f != nil {
-		for _, r := range f.rows {
+		for _, r := range f.ranked() {
 			if r.step.Op != stages.OpSame && r.step.Op != stages.OpRead && r.class != finds {
 				out = append(out, r.urn)
 			}

@@ -50,7 +50,7 @@ func newLogRows(p stepPrinter, f *Forecast) logRows {
 		return l
 	}
 	var last foreseen
-	for _, row := range f.rows {
+	for _, row := range f.ranked() {
 		if !p.shows(row.step) {
 			continue
 		}

@@ -14,14 +14,14 @@ type Report struct {
 	mu sync.Mutex
 	facts
 	tree   *tree.Tree
-	held   bool     // lines are held back
-	lines  []string // those that are
+	holds  bool // lines are held back
+	held   heldLines
 	opened openedStep
 }
 
 // NewReport begins a report with its title.
 func NewReport(o Options) *Report {
-	r := &Report{facts: newFacts(o), tree: tree.New()}
+	r := &Report{facts: newFacts(o), tree: tree.New(o.Expected)}
 	r.begin()
 	return r
 }
@@ -30,13 +30,13 @@ func NewReport(o Options) *Report {
 func (r *Report) Hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held = true
+	r.holds = true
 }
 
 // say writes a line about the operation as a whole, or holds it back.
 func (r *Report) say(text string) {
-	if r.held {
-		r.lines = append(r.lines, text)
+	if r.holds {
+		r.held.add(text)
 		return
 	}
 	r.write(text)
@@ -81,17 +81,17 @@ func (r *Report) Leave() { r.Close() }
 func (r *Report) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	parts := r.lines
-	draw := r.p.treeText
+	parts := r.held.all()
+	draw := treePrinter{r.p}.text
 	if r.p.Diff {
-		draw = r.p.treeBlocks
+		draw = treePrinter{r.p}.blocks
 	}
 	if text := draw(r.tree); text != "" && !r.p.OnlyEnd {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
-	for op := range r.tree.Top.Below.Done {
-		if r.p.shows(stages.StepInfo{Op: op}) && op != stages.OpSame {
-			r.signs[op] = true
+	for _, x := range r.tree.Top.Below.Done {
+		if r.p.shows(stages.StepInfo{Op: x.Op}) && x.Op != stages.OpSame {
+			r.signs[x.Op] = true
 		}
 	}
 	for _, text := range parts {

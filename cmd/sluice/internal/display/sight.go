@@ -47,6 +47,9 @@ func (o *openedStep) properties(p stepPrinter, s stages.StepInfo) []string {
 	return o.lines
 }
 
+// maxSaid is how many of the lines about the operation as a whole are in a [Sight].
+const maxSaid = 4
+
 // Look calls f with what can be seen now. The sight is valid until f returns.
 func (r *Report) Look(f func(Sight)) {
 	r.mu.Lock()
@@ -54,7 +57,7 @@ func (r *Report) Look(f func(Sight)) {
 	now := r.p.Now()
 	s := Sight{
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.lines, p: r.p, m: r.m, now: now, opened: &r.opened,
+		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened,
 	}
 	oldest, running := r.m.oldest()
 	switch {
@@ -80,7 +83,7 @@ type Row struct{ Mark, Kind, Name, Fate string }
 // Row returns what is shown of a resource.
 func (s Sight) Row(n *tree.Node) Row {
 	if n.Status != tree.Running {
-		row := s.p.treeRow("", []*tree.Node{n})
+		row := treePrinter{s.p}.row("", []*tree.Node{n})
 		switch {
 		case n.Status == tree.Failed && n.Err == nil && n.Note != "":
 			row.fate += " error: " + firstLine(n.Note)
@@ -98,10 +101,10 @@ func (s Sight) Row(n *tree.Node) Row {
 }
 
 // Outcomes says how many resources have come to what: "12 created, 3 unchanged".
-func (s Sight) Outcomes(done map[stages.Op]int) string {
+func (s Sight) Outcomes(done tree.Tally) string {
 	var parts []string
 	for _, op := range append(ByDanger(), stages.OpSame) {
-		n := done[op]
+		n := done.Of(op)
 		if n == 0 {
 			continue
 		}
@@ -124,10 +127,10 @@ func (s Sight) Danger() func(n *tree.Node) int {
 	quiet := s.quiet()
 	return func(n *tree.Node) int {
 		least := stages.LeastDanger + 1
-		for op, planned := range n.Below.Done {
-			switch danger := op.Danger(); {
+		for _, x := range n.Below.Done {
+			switch danger := x.Op.Danger(); {
 			case danger == stages.LeastDanger: // it is unchanged
-			case planned > quiet[n][op]:
+			case x.N > quiet[n][x.Op]:
 				least = min(least, danger)
 			default:
 				least = min(least, stages.LeastDanger)

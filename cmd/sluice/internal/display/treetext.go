@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // minGroup is the number of equal siblings from which they share a row.
@@ -22,6 +23,9 @@ const (
 	maxNameWidth = 40
 )
 
+// treePrinter draws the tree of what has become of resources.
+type treePrinter struct{ stepPrinter }
+
 // treeRow is a row of a tree: one resource, or several that differ only in their names.
 type treeRow struct {
 	branch string // what leads to it from above: "│  ├─ "
@@ -32,10 +36,10 @@ type treeRow struct {
 	group  []*tree.Node
 }
 
-// treeText draws the resources that an operation changes below those that they are parts of, in the order of types and names: the text
+// text draws the resources that an operation changes below those that they are parts of, in the order of types and names: the text
 // depends on what happens, and not on when. It returns "" if there are none.
-func (p stepPrinter) treeText(t *tree.Tree) string {
-	rows := p.treeRows(t.Top, "")
+func (p treePrinter) text(t *tree.Tree) string {
+	rows := p.rows(t.Top, "")
 	kinds, names := 0, 0
 	for _, r := range rows {
 		kinds = max(kinds, min(ansi.StringWidth(r.branch+r.kind), maxTypeWidth))
@@ -49,8 +53,8 @@ func (p stepPrinter) treeText(t *tree.Tree) string {
 	return b.String()
 }
 
-// treeBlocks draws the resources with their properties, in the order of [stepPrinter.treeText].
-func (p stepPrinter) treeBlocks(t *tree.Tree) string {
+// blocks draws the resources with their properties, in the order of [treePrinter.text].
+func (p treePrinter) blocks(t *tree.Tree) string {
 	var b strings.Builder
 	var draw func(n *tree.Node, depth int)
 	draw = func(n *tree.Node, depth int) {
@@ -62,7 +66,7 @@ func (p stepPrinter) treeBlocks(t *tree.Tree) string {
 					b.WriteString(p.block(c.Step, depth))
 					below++
 				case c.Status != tree.Done && c.Status != tree.Unseen:
-					row := p.treeRow("", []*tree.Node{c})
+					row := p.row("", []*tree.Node{c})
 					b.WriteString(strings.Repeat("    ", depth) + row.mark + " " + row.kind + " " + row.name + " " + row.fate + "\n")
 				}
 				draw(c, below)
@@ -78,67 +82,91 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
-// treeRows returns the rows of what is below a node. branch leads to them.
-func (p stepPrinter) treeRows(n *tree.Node, branch string) []treeRow {
+// rows returns the rows of what is below a node. branch leads to them.
+func (p treePrinter) rows(n *tree.Node, branch string) []treeRow {
 	groups := p.groups(slices.Collect(n.Children()))
 	var out []treeRow
 	for i, g := range groups {
 		here, below := g[0].Branch(branch, i == len(groups)-1)
-		out = append(out, p.treeRow(here, g))
-		out = append(out, p.treeRows(g[0], below)...) // what shares a row has no children
+		out = append(out, p.row(here, g))
+		out = append(out, p.rows(g[0], below)...) // what shares a row has no children
 	}
 	return out
 }
 
 // groups returns the siblings to draw, in their order. Equal ones are in one group if there are many.
-func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
-	siblings = sorted(slices.DeleteFunc(siblings, func(n *tree.Node) bool { return !p.draws(n) }))
-	var out [][]*tree.Node
-	at := map[string]int{} // the group of each look
-	for _, n := range siblings {
-		look := ""
-		if n.IsLeaf() && n.Status == tree.Done && !p.ShowURNs && !p.ShowFullOutput {
-			look = string(n.Step.Op) + " " + string(n.URN.Type()) + " " + stem(n.URN.Name()) + " " + p.fate(n.Step, 0)
+func (p treePrinter) groups(siblings []*tree.Node) [][]*tree.Node {
+	var order []sibling
+	groups := p.alike(siblings)
+	kinds := kinds{}
+	for i, g := range groups {
+		first := sibling{group: i, node: g[0], kind: kinds.of(g[0].URN), name: g[0].URN.Name()}
+		if len(g) < minGroup {
+			order = append(order, first)
+			for _, n := range g[1:] {
+				order = append(order, sibling{group: i, node: n, kind: kinds.of(n.URN), name: n.URN.Name()})
+			}
+			continue
 		}
-		i, known := at[look]
-		if look == "" || !known {
-			at[look] = len(out)
+		for at, n := range g {
+			if other := (sibling{group: i, node: n, kind: first.kind, name: n.URN.Name()}); other.compare(first) < 0 {
+				first = other
+				g[0], g[at] = n, g[0]
+			}
+		}
+		order = append(order, first)
+	}
+	slices.SortFunc(order, sibling.compare)
+	out := make([][]*tree.Node, len(order))
+	for i, s := range order {
+		if out[i] = []*tree.Node{s.node}; len(groups[s.group]) >= minGroup {
+			out[i] = groups[s.group]
+		}
+	}
+	return out
+}
+
+// sibling is a node that has a row, or stands for a group that has one.
+type sibling struct {
+	group      int
+	node       *tree.Node
+	kind, name string
+}
+
+// compare orders siblings by types and names.
+func (s sibling) compare(other sibling) int {
+	return cmp.Or(compareKinds(s.kind, other.kind), natural.Compare(s.name, other.name), cmp.Compare(s.node.URN, other.node.URN))
+}
+
+// look is what a row says of a resource but for its name.
+type look struct {
+	op         stages.Op
+	kind       urn.Type
+	stem, fate string
+}
+
+// alike returns the siblings that are drawn, those that look alike together.
+func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
+	var out [][]*tree.Node
+	at := map[look]int{} // the group of each look
+	for _, n := range siblings {
+		if !p.draws(n) {
+			continue
+		}
+		if !n.IsLeaf() || n.Status != tree.Done || p.ShowURNs || p.ShowFullOutput {
 			out = append(out, []*tree.Node{n})
 			continue
 		}
+		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.fate(n.Step, 0)}
+		i, known := at[l]
+		if !known {
+			i = len(out)
+			at[l] = i
+			out = append(out, nil)
+		}
 		out[i] = append(out[i], n)
 	}
-	var apart [][]*tree.Node
-	for _, g := range out {
-		if len(g) >= minGroup {
-			apart = append(apart, g)
-			continue
-		}
-		for _, n := range g {
-			apart = append(apart, []*tree.Node{n})
-		}
-	}
-	return apart
-}
-
-// sorted returns siblings in the order of types and names.
-func sorted(siblings []*tree.Node) []*tree.Node {
-	type named struct {
-		kind, name string
-		node       *tree.Node
-	}
-	kinds := kinds{}
-	all := make([]named, len(siblings))
-	for i, n := range siblings {
-		all[i] = named{kinds.of(n.URN), n.URN.Name(), n}
-	}
-	slices.SortFunc(all, func(a, b named) int {
-		return cmp.Or(compareKinds(a.kind, b.kind), natural.Compare(a.name, b.name), cmp.Compare(a.node.URN, b.node.URN))
-	})
-	for i, n := range all {
-		siblings[i] = n.node
-	}
-	return siblings
+	return out
 }
 
 // stem returns what names of one kind have in common: "web-" of "web-1" and "web-2". Names that differ in more than that say something.
@@ -150,19 +178,19 @@ func stem(name string) string {
 }
 
 // draws reports whether a resource, or anything below it, has a row.
-func (p stepPrinter) draws(n *tree.Node) bool {
+func (p treePrinter) draws(n *tree.Node) bool {
 	if n.Below.Failed+n.Below.Running > 0 {
 		return true
 	}
-	for op := range n.Below.Done {
-		if p.shows(stages.StepInfo{Op: op}) {
+	for _, x := range n.Below.Done {
+		if p.shows(stages.StepInfo{Op: x.Op}) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p stepPrinter) treeRow(branch string, g []*tree.Node) treeRow {
+func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	n := g[0]
 	w := wordsFor(n.Step.Op)
 	row := treeRow{branch: branch, mark: p.style.paint(w.colour, w.mark), kind: shortType(n.URN.Type()), name: cleanLine(n.URN.Name()), group: g}

@@ -15,10 +15,11 @@ import (
 const (
 	maxWavesShown    = 10 // of one deletion
 	maxClosuresShown = 5  // replacements that delete dependents first
+	minDeletesShown  = 20 // of what is deleted at the end: fewer are soon gone
 )
 
 // wavesSection shows the waves of deletes in a preview: the number of resources in each, and their names with --diff.
-// It leaves out a deletion with only one wave.
+// It leaves out a deletion with only one wave, and without --diff also a small one that holds up nothing.
 func (p stepPrinter) wavesSection(m *model) string {
 	if m.summary == nil || m.summary.Result != stages.Succeeded {
 		return "" // a complete preview would have more
@@ -29,6 +30,7 @@ func (p stepPrinter) wavesSection(m *model) string {
 		waves := shownWaves(d.Waves)
 		switch {
 		case len(waves) < 2:
+		case d.Root == "" && !p.Diff && count(waves) < minDeletesShown:
 		case d.Root == "":
 			atEnd = p.waves(d.Root, waves)
 		case p.Diff || shown < maxClosuresShown:
@@ -71,6 +73,14 @@ func (p stepPrinter) waves(root urn.URN, waves [][]urn.URN) []string {
 		}
 	}
 	return lines
+}
+
+func count(waves [][]urn.URN) int {
+	n := 0
+	for _, w := range waves {
+		n += len(w)
+	}
+	return n
 }
 
 // shownWaves leaves out default providers, which other sections do not show either, and the root stack, which is always

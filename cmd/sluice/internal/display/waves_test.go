@@ -47,15 +47,16 @@ func TestWavesOfDeletion(t *testing.T) {
 	}{
 		"none": {},
 		"one":  {events: []stages.Event{wavesOf("", "a b c")}},
+		"few":  {events: []stages.Event{wavesOf("", "a b", "c d e", "f")}},
 		"some": {
-			events: []stages.Event{wavesOf("", "a b", "c d e", "f")},
-			want:   "Deletes in 3 waves: 2, 3, 1\n\n",
+			events: []stages.Event{wavesOf("", "a b c d e f g h i j", "k l m n o p q r s", "t")},
+			want:   "Deletes in 3 waves: 10, 9, 1\n\n",
 		},
 		"after those of replacements, which come by name": {
-			events: []stages.Event{wavesOf("", "a", "b"), wavesOf("z", "c d", "z"), wavesOf("y", "e", "f", "y")},
+			events: []stages.Event{wavesOf("", strings.Fields("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20")...), wavesOf("z", "c d", "z"), wavesOf("y", "e", "f", "y")},
 			want: "Deletes in 3 waves before replacing pkg:mod:Thing y: 1, 1, 1\n" +
 				"Deletes in 2 waves before replacing pkg:mod:Thing z: 2, 1\n" +
-				"Deletes in 2 waves: 1, 1\n\n",
+				"Deletes in 20 waves: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 and 10 more\n\n",
 		},
 		"with details": {
 			events: []stages.Event{wavesOf("", "a b", "c"), wavesOf("z", "d", "z")},
@@ -79,12 +80,12 @@ func TestWavesOfDeletion(t *testing.T) {
 				"Deletes in 2 waves before replacing pkg:mod:Thing root2: 1, 1\n" +
 				"Deletes in 2 waves before replacing pkg:mod:Thing root3: 1, 1\n" +
 				"Deletes in 2 waves before replacing pkg:mod:Thing root4: 1, 1\n" +
-				"Deletes in waves before 3 other replacements; --diff shows them\n" +
-				"Deletes in 2 waves: 1, 1\n\n",
+				"Deletes in waves before 3 other replacements; --diff shows them\n\n",
 		},
 		"default providers and the root stack do not count": {
 			events: []stages.Event{withProvider},
-			want:   "Deletes in 2 waves: 1, 1\n\n",
+			change: func(o *Options) { o.Diff = true },
+			want:   "Deletes in 2 waves: 1, 1\n    1: pkg:mod:Thing a\n    2: pkg:mod:Thing b\n\n",
 		},
 		"a preview that failed": {
 			events: []stages.Event{wavesOf("", "a", "b")},

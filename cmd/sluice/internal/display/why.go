@@ -286,6 +286,8 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 		text += " (" + cleanLine(at) + ")"
 	}
 	switch {
+	case len(c.From) > 0:
+		text += ", unless it is made of " + p.names(c.From)
 	case len(c.Was) > 0 && len(c.Is) > 0:
 		text += ", where it comes from " + p.names(c.Is) + " and came from " + p.names(c.Was)
 	case len(c.Was) > 0:

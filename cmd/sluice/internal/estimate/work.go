@@ -72,8 +72,8 @@ func placeOf(s stages.StepInfo) place {
 
 // New returns the work of an operation of which a preview has said the steps: nil if there was none. At most so many steps run at once.
 func New(took *Durations, steps []stages.StepInfo, workers int) *Work {
-	w := &Work{took: took, workers: workers, at: map[place]*task{}, begun: map[place]beginning{}}
-	index := map[place]int{}
+	w := &Work{took: took, workers: workers, at: make(map[place]*task, len(steps)), begun: map[place]beginning{}}
+	index := make(map[place]int, len(steps))
 	var states []*state.Resource
 	for _, s := range steps {
 		p, r := placeOf(s), cmp.Or(s.New, s.Old)

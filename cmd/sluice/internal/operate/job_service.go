@@ -22,6 +22,7 @@ type jobPage struct {
 	root      string             // the directory of the project
 	positions map[urn.URN]string // of resources in the program, as states have them
 	marks     []stages.Diagnostic
+	mask      func(string) string
 }
 
 // maxMarks is the number of messages that are marked in files. GitHub shows ten of each kind.
@@ -36,7 +37,7 @@ func newJobPage(o *operation) *jobPage {
 	if s == nil {
 		return nil
 	}
-	return &jobPage{service: s, root: o.Stack.Project.Directory(), positions: map[urn.URN]string{}}
+	return &jobPage{service: s, root: o.Stack.Project.Directory(), positions: map[urn.URN]string{}, mask: o.known.Mask}
 }
 
 // observe takes account of an event.
@@ -88,7 +89,7 @@ func declaredAt(log *why.Log) map[urn.URN]string {
 
 // mark returns the annotation of a message, and reports whether its place is known. decided are the places of resources, "Pulumi.yaml:14".
 func (p *jobPage) mark(d stages.Diagnostic, decided map[urn.URN]string) (a ciservice.Annotation, found bool) {
-	a = ciservice.Annotation{Warning: d.Severity == stages.Warning, Title: "sluice", Message: display.Clean(d.Message)}
+	a = ciservice.Annotation{Warning: d.Severity == stages.Warning, Title: "sluice", Message: display.Clean(p.mask(d.Message))}
 	if d.URN != "" {
 		a.Title = string(d.URN.Type().Short()) + " " + d.URN.Name()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // report is the report of one phase of an operation: for the files of --report, where that of the operation takes the place of that of its preview, and for
@@ -27,7 +28,7 @@ type report struct {
 // newReport begins the report of a phase, nil if none is to be written. d are the options of its screen.
 func newReport(o *operation, preview bool, d display.Options) *report {
 	j, files := o.Job, o.Flags.Reports.Files
-	if len(files.Paths) == 0 && o.service.SummaryRoom() == 0 {
+	if len(files.Paths) == 0 && o.service.SummaryRoom() == 0 && !o.service.Files() {
 		return nil
 	}
 	r := &report{files: files, tell: func(string) {}}
@@ -78,15 +79,49 @@ func (r *report) write(ctx context.Context, e display.Ending) error {
 	return nil
 }
 
-// summarize writes the summary of the job, as far as there is room for one.
-func (r *report) summarize(s *ciservice.Service, e display.Ending) error {
+// summarize writes the summary of the job, as far as there is room for one, and the files that its service reads.
+func (r *report) summarize(ctx context.Context, s *ciservice.Service, e display.Ending) error {
+	d := r.builder.Document(e, time.Now())
+	if s.Files() {
+		if err := s.WriteFiles(planned(d)); err != nil {
+			return err
+		}
+	}
 	room := min(s.SummaryRoom(), reports.DefaultMarkdownLimit)
 	if room < reports.MinMarkdownLimit {
 		return nil
 	}
 	var b strings.Builder
-	if err := reports.WriteMarkdown(&b, r.builder.Document(e, time.Now()), room); err != nil {
+	if err := reports.WriteMarkdown(&b, d, room); err != nil {
 		return err
 	}
-	return s.Summarize(b.String())
+	return s.Summarize(ctx, ciservice.Summary{About: title(d.Operation), Failed: e.Failed != "", Markdown: b.String()})
+}
+
+func title(o reports.Operation) string {
+	if o.Preview {
+		return "preview of " + o.Kind + " of " + o.Project + "/" + o.Stack
+	}
+	return o.Kind + " of " + o.Project + "/" + o.Stack
+}
+
+// planned counts what a preview predicts; nil for what is no preview.
+func planned(d *reports.Document) *ciservice.Planned {
+	if !d.Operation.Preview {
+		return nil
+	}
+	var out ciservice.Planned
+	for op, n := range d.Summary.Changes {
+		switch op {
+		case stages.OpCreate, stages.OpImport:
+			out.Create += n
+		case stages.OpUpdate:
+			out.Update += n
+		case stages.OpDelete:
+			out.Delete += n
+		case stages.OpReplace:
+			out.Create, out.Delete = out.Create+n, out.Delete+n
+		}
+	}
+	return &out
 }

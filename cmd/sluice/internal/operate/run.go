@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"os/exec"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
@@ -20,7 +21,7 @@ func Run(ctx context.Context, j *Job) error {
 	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
 	if !o.screens() {
-		o.service = ciservice.From(j.Terminal.Lookup)
+		o.service = ciservice.From(j.Terminal.Lookup, exec.LookPath)
 	}
 	o.guard = interrupts.NewGuard(&o.interrupts)
 	o.guard.Note, o.guard.Running = o.foreground.note, o.foreground.running
@@ -81,6 +82,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
+	o.previewed = nil // nobody browses it any more
 	o.work = estimate.New(estimate.Read(ctx, o.Stack), stepsOf(previewed), o.Flags.Run.Workers())
 	result, err := runPhase(ctx, o, false, countVisible(previewed))
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)

@@ -260,7 +260,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 	var errs []error
 	end := ending(log, runErr, s.advised)
 	if s.log != nil {
-		s.closeLog(end)
+		s.closeLog(ctx, end)
 		if log != nil && runErr == nil {
 			errs = append(errs, display.WriteRenames(s.out, s.options, s.runtime, log.Renames()))
 		}
@@ -281,7 +281,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 }
 
 // closeLog shows the end of the phase to people.
-func (s *screen) closeLog(e display.Ending) {
+func (s *screen) closeLog(ctx context.Context, e display.Ending) {
 	if s.page != nil {
 		s.page.annotate(s.out, e)
 	}
@@ -290,7 +290,7 @@ func (s *screen) closeLog(e display.Ending) {
 	if s.page == nil || s.report == nil || !s.last && e.Failed == "" { // what follows says more
 		return
 	}
-	if err := s.report.summarize(s.page.service, e); err != nil {
+	if err := s.report.summarize(ctx, s.page.service, e); err != nil {
 		fmt.Fprintf(s.err, "warning: %v\n", err)
 	}
 }

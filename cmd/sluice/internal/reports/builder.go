@@ -54,7 +54,7 @@ func NewBuilder(o Options) *Builder {
 		o.Mask = func(text string) string { return text }
 	}
 	return &Builder{
-		o: o, failure: display.NewFailureText(o.Failure), tree: tree.New(), steps: map[urn.URN][]Step{}, latest: map[urn.URN]stages.StepInfo{}, messages: map[urn.URN][]Message{},
+		o: o, failure: display.NewFailureText(o.Failure), tree: tree.New(0), steps: map[urn.URN][]Step{}, latest: map[urn.URN]stages.StepInfo{}, messages: map[urn.URN][]Message{},
 		preview: o.Operation.Preview,
 	}
 }

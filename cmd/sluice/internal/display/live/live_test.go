@@ -310,6 +310,27 @@ func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
 	frames(t, "browse", newModel(s.report, nil, nil))
 }
 
+func TestKeysActOnTheFirstResourceIfNoneIsSelected(t *testing.T) {
+	s := newStage(options(true))
+	s.end(stages.OpCreate, "a", "b")
+	draw := func(keys ...string) (*model, string) {
+		m := newModel(s.report, nil, nil)
+		m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+		m.View() // keys act on what is in sight
+		press(m, keys...)
+		return m, m.View().Content
+	}
+	m, _ := draw("left")
+	require.Equal(t, "shop-dev", m.selected.Name())
+	m, _ = draw("enter")
+	require.Equal(t, opened, m.mode)
+	require.Equal(t, "shop-dev", m.selected.Name())
+	_, text := draw("/", "z", "z", "enter")
+	require.Contains(t, text, `nothing has "zz" in its name or type`)
+	_, text = draw("/", "b", "enter")
+	require.NotContains(t, text, "nothing has")
+}
+
 // What did not happen the last time it was possible comes after everything else that changes, also what it is in.
 func TestAPreviewIsBrowsedWithWhatDidNotHappenLast(t *testing.T) {
 	o := options(true)

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// redraw is the interval at which the screen is drawn anew.
-const redraw = 100 * time.Millisecond
+// redraw is the interval at which the screen is drawn anew; keys are answered at once.
+const redraw = 200 * time.Millisecond
 
 type tickMsg time.Time
 
@@ -154,6 +154,7 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 	case "left", "h":
 		m.fold(true)
 	case "enter":
+		m.choose()
 		if m.selected != "" {
 			m.mode = opened
 			m.detail.GotoTop()
@@ -204,8 +205,16 @@ func sign(n int) int {
 	return 1
 }
 
+// choose selects the first resource in sight if none is selected, so that the keys that act on one do something.
+func (m *model) choose() {
+	if m.selected == "" {
+		m.move(0)
+	}
+}
+
 // fold sets whether the selected resource hides what is below it.
 func (m *model) fold(hide bool) {
+	m.choose()
 	if m.selected != "" {
 		m.folds[m.selected] = hide
 	}

@@ -47,7 +47,7 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 	case l.filter != "":
 		l.most = all
 	case all <= room:
-	case all-s.Tree.Top.Below.Done[stages.OpSame] <= room:
+	case all-s.Tree.Top.Below.Done.Of(stages.OpSame) <= room:
 		l.extent = changes
 	default:
 		l.extent = current
@@ -126,7 +126,7 @@ func (l *lister) listed(n *tree.Node) []*tree.Node {
 }
 
 func isUnchanged(c tree.Counts) bool {
-	return c.Running == 0 && c.Failed == 0 && len(c.Done) == 1 && c.Done[stages.OpSame] > 0
+	return c.Running == 0 && c.Failed == 0 && len(c.Done) == 1 && c.Done.Of(stages.OpSame) > 0
 }
 
 func (l *lister) matches(n *tree.Node) bool {
@@ -146,13 +146,13 @@ func (l *lister) others(n *tree.Node, listed []*tree.Node) string {
 	if l.filter != "" {
 		return ""
 	}
-	done := maps.Clone(n.Below.Done)
+	done := slices.Clone(n.Below.Done)
 	if n.Status == tree.Done {
-		done[n.Step.Op]--
+		done.Add(n.Step.Op, -1)
 	}
 	for _, c := range listed {
-		for op, k := range c.Below.Done {
-			done[op] -= k
+		for _, x := range c.Below.Done {
+			done.Add(x.Op, -x.N)
 		}
 	}
 	return l.sight.Outcomes(done)

@@ -80,6 +80,9 @@ func (m *model) body(s display.Sight, room int) []string {
 	} else {
 		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
 	}
+	if len(m.lines) == 0 && m.filter.Value() != "" {
+		return []string{faint.Render("nothing has \"" + m.filter.Value() + "\" in its name or type")}
+	}
 	m.scroll(room)
 	last := min(m.first+room, len(m.lines))
 	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
@@ -163,15 +166,12 @@ func (m *model) foot(s display.Sight) []string {
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
-	if n := len(s.Lines); n > 0 {
-		said := strings.Split(ansi.Wordwrap(strings.Join(s.Lines[max(n-maxSaid, 0):], "\n"), m.width, " "), "\n")
+	if len(s.Lines) > 0 {
+		said := strings.Split(ansi.Wordwrap(strings.Join(s.Lines, "\n"), m.width, " "), "\n")
 		out = append(out, said[:min(len(said), m.height/3)]...)
 	}
 	return append(out, m.keys())
 }
-
-// maxSaid is how many of the lines about the operation as a whole are shown.
-const maxSaid = 4
 
 // progress draws a bar if the number of steps is known, and counts: as many as there is room for.
 func (m *model) progress(s display.Sight) string {

@@ -76,11 +76,8 @@ func (n *Node) change(f func()) {
 }
 
 func (c *Counts) addDone(op stages.Op, by int) {
-	if op == "" {
-		return
-	}
-	if c.Done[op] += by; c.Done[op] == 0 {
-		delete(c.Done, op)
+	if op != "" {
+		c.Done.Add(op, by)
 	}
 }
 
@@ -130,7 +127,7 @@ func (n *Node) moveTo(parent *Node) {
 func (c *Counts) add(other Counts, by int) {
 	c.Running += by * other.Running
 	c.Failed += by * other.Failed
-	for op, n := range other.Done {
-		c.addDone(op, by*n)
+	for _, x := range other.Done {
+		c.Done.Add(x.Op, by*x.N)
 	}
 }

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -22,7 +23,7 @@ const (
 // Counts are about a resource and everything below it.
 type Counts struct {
 	Running, Failed int
-	Done            map[stages.Op]int // by what was done, or planned
+	Done            Tally
 }
 
 // Node is a resource.
@@ -34,7 +35,7 @@ type Node struct {
 	Since  time.Time // when the running step began
 	Took   time.Duration
 	Err    error  // of the step that failed
-	Note   string // the last message about it
+	Note   string // the beginning of the last message about it
 
 	Number int    // in the order in which nodes were first seen
 	Parent *Node  // nil for the top
@@ -54,13 +55,13 @@ type Tree struct {
 	nodes map[urn.URN]*Node
 }
 
-// New returns an empty tree.
-func New() *Tree {
-	return &Tree{Top: newNode("", nil), nodes: map[urn.URN]*Node{}}
+// New returns an empty tree, with room for so many resources as are expected.
+func New(expected int) *Tree {
+	return &Tree{Top: newNode("", nil), nodes: make(map[urn.URN]*Node, expected)}
 }
 
 func newNode(u urn.URN, parent *Node) *Node {
-	return &Node{URN: u, Parent: parent, Below: Counts{Done: map[stages.Op]int{}}}
+	return &Node{URN: u, Parent: parent}
 }
 
 // Node returns the node of a resource, nil if no event was about it or anything below it.
@@ -148,7 +149,13 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 		return // the error is of more interest
 	}
 	n.Note = d.Message
+	if len(n.Note) > maxNote {
+		n.Note = strings.ToValidUTF8(strings.Clone(n.Note[:maxNote]), "") // the rest is not kept in memory
+	}
 }
+
+// maxNote is the number of bytes that a node keeps of a message.
+const maxNote = 1 << 10
 
 // tell takes over what a step says of the whole, unless more is known.
 func (n *Node) tell(s stages.StepInfo) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,7 +120,7 @@ func TestOneNodeShowsAllStepsOfAResource(t *testing.T) {
 		},
 	} {
 		t.Run(about, func(t *testing.T) {
-			tree := New()
+			tree := New(0)
 			for _, e := range c.events {
 				tree.Observe(e)
 			}
@@ -128,9 +129,17 @@ func TestOneNodeShowsAllStepsOfAResource(t *testing.T) {
 	}
 }
 
+func TestANodeKeepsTheBeginningOfALongMessage(t *testing.T) {
+	tree := New(0)
+	tree.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{URN: name("a"), Severity: stages.Error, Message: strings.Repeat("é", 1<<20)}})
+	note := tree.Node(name("a")).Note
+	require.Equal(t, strings.Repeat("é", len(note)/2), note)
+	require.LessOrEqual(t, len(note), maxNote)
+}
+
 // count recomputes what is below a node.
 func count(n *Node) Counts {
-	c := Counts{Done: map[stages.Op]int{}}
+	c := Counts{}
 	running, failed, op := n.share()
 	c.Running, c.Failed = running, failed
 	c.addDone(op, 1)
@@ -143,7 +152,7 @@ func count(n *Node) Counts {
 func TestCountsAreThoseOfEverythingBelow(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		tree := New()
+		tree := New(0)
 		ops := []stages.Op{stages.OpSame, stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpCreateReplacement}
 		for range 80 {
 			// The name says what is above: "ccb" is in "cc", which is in "c".
@@ -165,7 +174,9 @@ func TestCountsAreThoseOfEverythingBelow(t *testing.T) {
 
 func check(t *testing.T, n *Node) {
 	t.Helper()
-	require.Equal(t, count(n), n.Below)
+	want := count(n)
+	require.Equal(t, [2]int{want.Running, want.Failed}, [2]int{n.Below.Running, n.Below.Failed})
+	require.True(t, slices.Equal(want.Done, n.Below.Done), "%v, not %v", n.Below.Done, want.Done)
 	running, failed := map[*Node]bool{}, map[*Node]bool{}
 	for c := range n.Children() {
 		if c.Below.Running > 0 {

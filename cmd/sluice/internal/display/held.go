@@ -1,0 +1,56 @@
+package display
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxHeld is the number of bytes of lines that are held back, about, and maxHeldLine that of one.
+const (
+	maxHeld     = 1 << 20
+	maxHeldLine = 64 << 10
+)
+
+// heldLines are lines that are written later. If there are too many, the first and the last ones are kept.
+type heldLines struct {
+	first, last         []string
+	firstSize, lastSize int // in bytes
+	omitted             int // lines between the first and the last
+}
+
+func (h *heldLines) add(text string) {
+	if len(text) > maxHeldLine {
+		text = strings.ToValidUTF8(strings.Clone(text[:maxHeldLine]), "") + fmt.Sprintf("... (%s more)", byteSize(len(text)-maxHeldLine))
+	}
+	size := len(text) + perMessage
+	if h.omitted == 0 && len(h.last) == 0 && h.firstSize+size <= maxHeld/2 {
+		h.first, h.firstSize = append(h.first, text), h.firstSize+size
+		return
+	}
+	h.last, h.lastSize = append(h.last, text), h.lastSize+size
+	if h.lastSize <= maxHeld/2 {
+		return
+	}
+	n := 0
+	for ; h.lastSize > maxHeld/4; n++ { // so many that this is not done for each line
+		h.lastSize -= len(h.last[n]) + perMessage
+	}
+	h.omitted += n
+	h.last = slices.Clone(h.last[n:])
+}
+
+// tail returns the last n lines, or all if there are fewer.
+func (h *heldLines) tail(n int) []string {
+	out := slices.Concat(h.first[max(len(h.first)-n, 0):], h.last[max(len(h.last)-n, 0):])
+	return out[max(len(out)-n, 0):]
+}
+
+// all returns the lines, with one for those that are not kept.
+func (h *heldLines) all() []string {
+	out := slices.Clone(h.first)
+	if h.omitted > 0 {
+		out = append(out, fmt.Sprintf("... %s left out", plural(h.omitted, "line", "lines")))
+	}
+	return append(out, h.last...)
+}
