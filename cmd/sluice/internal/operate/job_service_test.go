@@ -3,7 +3,6 @@ package operate
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +18,7 @@ func TestMessagesAreMarkedWhereTheProgramSaysWhatTheyAreAbout(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), nil, 0o644))
 	u := urn.New("dev", "p", "", "pkg:mod/thing:Thing", "a")
 	yaml := urn.New("dev", "p", "", "pkg:mod/thing:Thing", "b")
-	p := &jobPage{root: root, positions: map[urn.URN]string{}, mask: strings.TrimSpace}
+	p := &jobPage{root: root, positions: map[urn.URN]string{}, mask: func(s string) string { return s }}
 	p.learn(stages.StepInfo{URN: u, New: &state.Resource{SourcePosition: "project:///src/index.ts#14,3"}})
 	p.learn(stages.StepInfo{URN: u, Old: &state.Resource{SourcePosition: "project:///gone.ts#1"}}) // it says nothing of the program as it is
 	about := func(u urn.URN, text string) stages.Diagnostic {
