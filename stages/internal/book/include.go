@@ -86,8 +86,12 @@ func (r locator) include(l *stages.Located) {
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return
 	}
-	sel, n, included := r.Targeting, r.Names, true
-	grows := !r.Outcomes.IsDeletedByClosure(l.Claimed) && (l.Old == nil || !l.Old.External)
+	sel, n := r.Targeting, r.Names
+	if !sel.Targets.IsConstrained() && !sel.Excludes.IsConstrained() {
+		return
+	}
+	grows := !r.goesWithDependency(l) && (l.Old == nil || !l.Old.External)
+	var included bool
 	switch {
 	case sel.Targets.IsConstrained():
 		included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
@@ -107,6 +111,44 @@ func (r locator) include(l *stages.Located) {
 	if l.Alias != "" {
 		n.kept[l.Alias] = true // the program gets the recorded name
 	}
+}
+
+// goesWithDependency reports whether a delete-before-replace of something that the registration depends on deletes its recorded state, in this
+// run or an earlier one. That has been decided then. Whether something else deletes the state may be decided only later, and does not count.
+func (r locator) goesWithDependency(l *stages.Located) bool {
+	if !r.Outcomes.IsDeletedByClosure(l.Claimed) {
+		return false
+	}
+	if l.Claimed.PendingReplacement {
+		return true
+	}
+	for _, d := range r.Outcomes.DeletionsOf(l.Claimed) {
+		if r.leadsTo(l.NewState(stages.Checked{}), d.Root) {
+			r.Names.led[l.URN] = d.Root
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo reports whether a state refers to what a registration has led to, directly or through others.
+func (r locator) leadsTo(s *state.Resource, seq int) bool {
+	seen := map[urn.URN]bool{}
+	for todo := []*state.Resource{s}; len(todo) > 0; todo = todo[1:] {
+		for ref := range todo[0].References() {
+			if seen[ref.URN] {
+				continue
+			}
+			seen[ref.URN] = true
+			if r.Names.seen[ref.URN] == seq || r.Names.led[ref.URN] == seq {
+				return true
+			}
+			if next, ok := r.Results.Lookup(ref.URN); ok {
+				todo = append(todo, next)
+			}
+		}
+	}
+	return false
 }
 
 // dependsOnAny reports whether the registration refers to a member of the set.

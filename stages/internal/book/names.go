@@ -21,6 +21,7 @@ type names struct {
 	aliasOf map[urn.URN]urn.URN // the reverse
 	kept    map[urn.URN]bool    // old URNs that go on, as what took them over is not part of the operation
 	leaves  bool                // a registration leaves its recorded state as it is, because it refers to something that is not created
+	led     map[urn.URN]int     // new URN -> the earlier registration that it depends on and whose closure deletes its recorded state
 	claims  []int               // by base position: the registration that goes on with it, 0 if there is none
 	views   map[urn.URN]urn.URN // view -> the resource that it belongs to; providers publish them while registrations go on
 	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
@@ -38,6 +39,7 @@ func newNames(s stages.Targeting) *names {
 		aliased: map[urn.URN]urn.URN{},
 		aliasOf: map[urn.URN]urn.URN{},
 		kept:    map[urn.URN]bool{},
+		led:     map[urn.URN]int{},
 		views:   map[urn.URN]urn.URN{},
 		awaited: map[graph.ID]bool{},
 		epoch:   1,
