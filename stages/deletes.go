@@ -1,8 +1,6 @@
 package stages
 
 import (
-	"slices"
-
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -71,9 +69,5 @@ func (b Built) Deletes() []Deleting {
 	if b.Refusal != nil {
 		return nil
 	}
-	var out []Deleting
-	for _, t := range b.Tasks {
-		out = slices.Concat(out, DeletesIn(t.Steps))
-	}
-	return out
+	return DeletesIn(b.Steps())
 }
