@@ -133,7 +133,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	d.Protected = s.Old != nil && s.Old.Protect
 	d.Fate, d.FailedDependency = fateOf(steps)
 	if s.Wanted != nil {
-		d.Position = position(s.Wanted.SourcePosition)
+		d.Position = Position(s.Wanted.SourcePosition)
 		if place, ok := c.known.Locate(d.URN, nil); ok && d.Position == "" {
 			d.Position = place.Position
 		}

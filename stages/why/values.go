@@ -301,8 +301,8 @@ func isHidden(patterns []string, at property.Path) bool {
 	})
 }
 
-// position turns a recorded source position, "project:///src/index.ts#14,3", into what people write: "src/index.ts:14".
-func position(recorded string) string {
+// Position turns a recorded source position, "project:///src/index.ts#14,3", into what people write: "src/index.ts:14".
+func Position(recorded string) string {
 	file, place, _ := strings.Cut(strings.TrimPrefix(recorded, "project:///"), "#")
 	line, _, _ := strings.Cut(place, ",")
 	if line == "" {

@@ -2,10 +2,6 @@ package workspace
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -15,20 +11,7 @@ type Config struct{ path string }
 // NewConfig returns the file in Pulumi's home directory.
 func NewConfig(home string) Config { return Config{filepath.Join(home, "config.json")} }
 
-func (c Config) read() (file, error) {
-	b, err := os.ReadFile(c.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return file{}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := membersOf(b)
-	if err != nil {
-		return nil, fmt.Errorf("the settings in %s: %w", c.path, err)
-	}
-	return f, nil
-}
+func (c Config) read() (file, error) { return readMembers(c.path, "settings") }
 
 const (
 	backendsMember = "backends"

@@ -149,8 +149,9 @@ func (c Credentials) Logout(url string) error {
 // file is the content of the credentials file. Members that are not known here are kept.
 type file map[string]json.RawMessage
 
-func (c Credentials) read() (file, error) {
-	b, err := os.ReadFile(c.path)
+// readMembers reads a JSON object; one that does not exist has no members. what is what the file holds, for errors.
+func readMembers(path, what string) (file, error) {
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file{}, nil
 	}
@@ -159,7 +160,15 @@ func (c Credentials) read() (file, error) {
 	}
 	f, err := membersOf(b)
 	if err != nil {
-		return nil, fmt.Errorf("the credentials in %s: %w", c.path, err)
+		return nil, fmt.Errorf("the %s in %s: %w", what, path, err)
+	}
+	return f, nil
+}
+
+func (c Credentials) read() (file, error) {
+	f, err := readMembers(c.path, "credentials")
+	if err != nil {
+		return nil, err
 	}
 	if len(f) > 0 && !f.isPlain() {
 		return nil, fmt.Errorf("%s: %w", c.path, ErrEncrypted)

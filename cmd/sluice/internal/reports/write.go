@@ -77,7 +77,7 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 	}
 	if state := cmp.Or(s.New, s.Old); state != nil {
 		r.Component, r.Protected, r.ID = !state.Custom, state.Protect, state.ID
-		r.Position = position(state.SourcePosition)
+		r.Position = why.Position(state.SourcePosition)
 		r.DependsOn = slices.DeleteFunc(slices.Clone(state.Dependencies), func(u urn.URN) bool { return u == parent })
 	}
 	for _, t := range r.Steps {
@@ -100,16 +100,6 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 // isSaid reports whether a message about a resource has a text in it.
 func (w *writer) isSaid(u urn.URN, text string) bool {
 	return slices.ContainsFunc(w.messages[u], func(m Message) bool { return strings.Contains(m.Text, text) })
-}
-
-// position turns "project:///src/index.ts#14,3" into what people write: "src/index.ts:14".
-func position(recorded string) string {
-	file, place, _ := strings.Cut(strings.TrimPrefix(recorded, "project:///"), "#")
-	line, _, _ := strings.Cut(place, ",")
-	if line == "" {
-		return file
-	}
-	return file + ":" + line
 }
 
 func (w *writer) status(n *tree.Node) Status {
