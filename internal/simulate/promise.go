@@ -109,7 +109,9 @@ func (a *attempt) dependsOnArrival() bool {
 func (a *attempt) dependsOnComponents() bool {
 	components := map[string]bool{}
 	for _, d := range a.op.Program {
-		components[d.Name] = d.Kind == Component || d.Kind == Stack
+		if _, ok := components[d.Name]; !ok { // others refer to the first of a name
+			components[d.Name] = d.Kind == Component || d.Kind == Stack
+		}
 	}
 	return slices.ContainsFunc(a.op.Program, func(d Declaration) bool {
 		return slices.ContainsFunc(d.DependsOn, func(on string) bool { return components[on] })
