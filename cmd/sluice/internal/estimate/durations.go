@@ -1,13 +1,16 @@
 package estimate
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -27,8 +30,8 @@ const (
 
 // Durations are how long operations took. They are not safe for concurrent use.
 type Durations struct {
-	resources map[string]time.Duration // by operation and resource
-	types     map[string]average       // by operation and type
+	resources map[resourceKey]time.Duration
+	types     map[typeKey]average
 }
 
 // average is the average of some durations.
@@ -47,7 +50,7 @@ func (a average) with(took time.Duration) average {
 }
 
 func newDurations() *Durations {
-	return &Durations{resources: map[string]time.Duration{}, types: map[string]average{}}
+	return &Durations{resources: map[resourceKey]time.Duration{}, types: map[typeKey]average{}}
 }
 
 // verb is the call of a provider that a step consists of, "" if there is none.
@@ -68,25 +71,68 @@ func verb(op stages.Op) string {
 }
 
 // resourceKey identifies an operation on a resource, whatever the length of its name.
-func resourceKey(op stages.Op, u urn.URN) string {
-	sum := sha256.Sum256([]byte(u))
-	return verb(op) + " " + hex.EncodeToString(sum[:8])
+type resourceKey struct {
+	verb string
+	name [8]byte // of the digest of its URN
 }
 
-func typeKey(op stages.Op, u urn.URN) string { return verb(op) + " " + string(u.Type()) }
+func resourceKeyOf(op stages.Op, u urn.URN) resourceKey {
+	digest := sha256.Sum256([]byte(u))
+	return resourceKey{verb(op), [8]byte(digest[:])}
+}
+
+// MarshalText returns the form of the key in the note.
+func (k resourceKey) MarshalText() ([]byte, error) {
+	return hex.AppendEncode([]byte(k.verb+" "), k.name[:]), nil
+}
+
+// UnmarshalText reads what MarshalText has written.
+func (k *resourceKey) UnmarshalText(text []byte) error {
+	verb, name, _ := strings.Cut(string(text), " ")
+	digest, err := hex.DecodeString(name)
+	if err != nil || len(digest) != len(k.name) {
+		return fmt.Errorf("%q is no operation on a resource", text)
+	}
+	*k = resourceKey{verb, [8]byte(digest)}
+	return nil
+}
+
+func (k resourceKey) compare(other resourceKey) int {
+	return cmp.Or(cmp.Compare(k.verb, other.verb), bytes.Compare(k.name[:], other.name[:]))
+}
+
+// typeKey identifies an operation on resources of a type.
+type typeKey struct {
+	verb string
+	typ  urn.Type
+}
+
+// MarshalText returns the form of the key in the note.
+func (k typeKey) MarshalText() ([]byte, error) { return []byte(k.verb + " " + string(k.typ)), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (k *typeKey) UnmarshalText(text []byte) error {
+	verb, typ, _ := strings.Cut(string(text), " ")
+	*k = typeKey{verb, urn.Type(typ)}
+	return nil
+}
+
+func (k typeKey) compare(other typeKey) int {
+	return cmp.Or(cmp.Compare(k.verb, other.verb), cmp.Compare(k.typ, other.typ))
+}
 
 // add takes account of an operation that has succeeded.
 func (d *Durations) add(op stages.Op, u urn.URN, took time.Duration) {
 	if verb(op) == "" {
 		return
 	}
-	key := resourceKey(op, u)
+	key := resourceKeyOf(op, u)
 	if before, known := d.resources[key]; known {
 		took = (before + took) / 2
 	}
 	d.resources[key] = took
-	if len(u.Type()) <= maxTypeName {
-		key := typeKey(op, u)
+	if typ := u.Type(); len(typ) <= maxTypeName {
+		key := typeKey{verb(op), typ}
 		d.types[key] = d.types[key].with(took)
 	}
 }
@@ -96,10 +142,10 @@ const enough = 3
 
 // of returns how long an operation takes, and whether that is known: from the resource itself, else from others of its type.
 func (d *Durations) of(op stages.Op, u urn.URN) (time.Duration, bool) {
-	if took, known := d.resources[resourceKey(op, u)]; known {
+	if took, known := d.resources[resourceKeyOf(op, u)]; known {
 		return took, true
 	}
-	a := d.types[typeKey(op, u)]
+	a := d.types[typeKey{verb(op), u.Type()}]
 	return a.Mean, a.Count >= enough
 }
 
@@ -109,11 +155,16 @@ func (d *Durations) trim() {
 	trim(d.types, maxTypes, func(a, b average) int { return cmp.Compare(b.Count, a.Count) })
 }
 
-func trim[V any](all map[string]V, most int, order func(a, b V) int) {
+type key[K any] interface {
+	comparable
+	compare(K) int
+}
+
+func trim[K key[K], V any](all map[K]V, most int, order func(a, b V) int) {
 	if len(all) <= most {
 		return
 	}
-	keys := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(order(all[a], all[b]), cmp.Compare(a, b)) })
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b K) int { return cmp.Or(order(all[a], all[b]), a.compare(b)) })
 	for _, key := range keys[most:] {
 		delete(all, key)
 	}
@@ -121,9 +172,9 @@ func trim[V any](all map[string]V, most int, order func(a, b V) int) {
 
 // file is the form of the note. Durations are in nanoseconds.
 type file struct {
-	Version   int                      `json:"version"`
-	Resources map[string]time.Duration `json:"resources"`
-	Types     map[string]average       `json:"types"`
+	Version   int                           `json:"version"`
+	Resources map[resourceKey]time.Duration `json:"resources"`
+	Types     map[typeKey]average           `json:"types"`
 }
 
 // Read returns what is remembered of a stack. It only helps to estimate, so nothing is remembered where it cannot be read.

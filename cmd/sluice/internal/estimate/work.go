@@ -17,10 +17,10 @@ type Work struct {
 	took    *Durations
 	changed bool // something was learned
 	workers int
-	tasks   []*task
-	at      map[place]*task
-	begun   map[place]beginning // what runs, whether it was planned or not
-	broken  bool                // something has failed, so that other things will not be done
+	tasks   []*task         // what is planned
+	at      map[place]*task // those, and what began without being planned
+	running int
+	broken  bool // something has failed, so that other things will not be done
 
 	spent  time.Duration // while something ran, and in short gaps
 	last   time.Time     // up to when that is known
@@ -30,22 +30,26 @@ type Work struct {
 	steady steady
 }
 
-type beginning struct {
-	op stages.Op
-	at time.Time
-}
-
-// task is an operation that is planned.
+// task is an operation on a resource.
 type task struct {
-	op       stages.Op
+	op       stages.Op // the planned one until it begins
 	urn      urn.URN
 	needs    []int
 	phase    int
 	expected time.Duration
 	known    bool // how long it takes
-	since    time.Time
-	over     bool
+	progress progress
+	since    time.Time // when it began
 }
+
+// progress is how far a task has come.
+type progress int
+
+const (
+	waits progress = iota
+	runs
+	over
+)
 
 // place identifies a step of an operation. An old copy that goes, and what a refresh finds, are steps of their own.
 type place struct {
@@ -72,7 +76,7 @@ func placeOf(s stages.StepInfo) place {
 
 // New returns the work of an operation of which a preview has said the steps: nil if there was none. At most so many steps run at once.
 func New(took *Durations, steps []stages.StepInfo, workers int) *Work {
-	w := &Work{took: took, workers: workers, at: make(map[place]*task, len(steps)), begun: map[place]beginning{}}
+	w := &Work{took: took, workers: workers, at: make(map[place]*task, len(steps))}
 	index := make(map[place]int, len(steps))
 	var states []*state.Resource
 	for _, s := range steps {
@@ -130,7 +134,7 @@ func (w *Work) Observe(e stages.Event) {
 const longGap = 3 * time.Second
 
 func (w *Work) pass(now time.Time) {
-	if gap := now.Sub(w.last); !w.last.IsZero() && gap > 0 && (len(w.begun) > 0 || gap < longGap) {
+	if gap := now.Sub(w.last); !w.last.IsZero() && gap > 0 && (w.running > 0 || gap < longGap) {
 		w.spent += gap
 	}
 	w.last = now
@@ -139,32 +143,36 @@ func (w *Work) pass(now time.Time) {
 func (w *Work) begin(s stages.StepInfo, at time.Time) {
 	w.pass(at)
 	p := placeOf(s)
-	w.begun[p] = beginning{s.Op, at}
-	if t := w.at[p]; t != nil {
-		t.since = at
+	t := w.at[p]
+	if t == nil {
+		t = &task{urn: s.URN, phase: p.phase}
+		w.at[p] = t
 	}
+	if t.progress != runs {
+		w.running++
+	}
+	t.op, t.since, t.progress = s.Op, at, runs
 }
 
 func (w *Work) end(s stages.StepInfo, at time.Time, succeeded bool) {
-	p := placeOf(s)
-	b, runs := w.begun[p]
-	if !runs { // what a refresh has found is another kind of step
-		found := place{s.URN, finds}
-		if b, runs = w.begun[found]; runs {
-			p = found
+	t := w.at[placeOf(s)]
+	if t == nil || t.progress != runs { // what a refresh has found is another kind of step
+		if found := w.at[place{s.URN, finds}]; found != nil && found.progress == runs {
+			t = found
 		}
 	}
-	if runs {
+	if t == nil {
+		return
+	}
+	if t.progress == runs {
 		w.pass(at)
-		delete(w.begun, p)
+		w.running--
 		if succeeded {
-			w.took.add(b.op, s.URN, max(at.Sub(b.at), 0))
+			w.took.add(t.op, s.URN, max(at.Sub(t.since), 0))
 			w.changed = true
 		}
 	}
-	if t := w.at[p]; t != nil {
-		t.over = true
-	}
+	t.progress = over
 }
 
 // Left says how long the operation will still take, "" if nobody knows.
@@ -197,7 +205,7 @@ const (
 // estimate compares how far the operation has come with how far it would be if every step took as long as expected, and takes it that what is
 // left is as much slower as what is over.
 func (w *Work) estimate(now time.Time) (left time.Duration, known bool) {
-	if len(w.begun) > 0 {
+	if w.running > 0 {
 		w.pass(now)
 	}
 	if w.broken || len(w.tasks) == 0 || w.spent < soonest || !w.learn() {
@@ -208,10 +216,10 @@ func (w *Work) estimate(now time.Time) (left time.Duration, known bool) {
 	for i, t := range w.tasks {
 		rest[i] = job{takes: t.expected, needs: t.needs, phase: t.phase}
 		switch {
-		case t.over:
+		case t.progress == over:
 			done += t.expected
 			rest[i].takes, rest[i].runs = 0, true
-		case !t.since.IsZero():
+		case t.progress == runs:
 			elapsed := now.Sub(t.since)
 			if elapsed > overdue*t.expected+slowness {
 				return 0, false
@@ -235,12 +243,12 @@ func (w *Work) learn() bool {
 				t.expected, t.known, learned = took, true, true
 			}
 		}
-		if !t.over {
+		if t.progress != over {
 			open++
 		}
 		if t.known {
 			sum += t.expected
-		} else if !t.over {
+		} else if t.progress != over {
 			unknown++
 		}
 	}

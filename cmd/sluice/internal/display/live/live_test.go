@@ -413,3 +413,21 @@ func BenchmarkMemory(b *testing.B) {
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/resource")
 }
+
+// BenchmarkObserve says what a report does for each resource.
+func BenchmarkObserve(b *testing.B) {
+	const n = 10_000
+	var made []stages.StepInfo
+	for _, name := range names("r%d", 0, n) {
+		made = append(made, step(stages.OpCreate, name))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s := newStage(options(false))
+		for _, info := range made {
+			s.report.Observe(stages.StepStarted{Step: info, At: s.now})
+			s.report.Observe(stages.StepDone{Step: info, At: s.now})
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/resource")
+}
