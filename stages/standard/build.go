@@ -63,9 +63,11 @@ type builder struct {
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	if first, ok := b.waitsFor(d.Seq, d.Claimed); ok {
-		b.parked[first] = append(b.parked[first], d)
-		return nil
+	for _, old := range []*state.Resource{d.Claimed, b.Base.StandIn(d.URN)} {
+		if first, ok := b.waitsFor(d.Seq, old); ok {
+			b.parked[first] = append(b.parked[first], d)
+			return nil
+		}
 	}
 	return b.decide(d, x)
 }
@@ -105,6 +107,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 		return err
 	}
 	out.Refusal = b.refuseInterrupted(d, steps)
+	out.After = append(out.After, b.Outcomes.DeletionsOf(b.Base.StandIn(d.URN))...)
 	b.Progress.Pass(d.Seq, book.Decided)
 	for i, s := range steps {
 		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN

@@ -107,6 +107,8 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 				return r.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
 			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
+		} else if m.Res == r.Base.StandIn(m.Res.URN) {
+			s.Kind = stages.DeletedFirst // what stays may refer to it
 		}
 		deletes[m.ID] = s
 	}

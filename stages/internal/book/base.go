@@ -74,6 +74,15 @@ func (b *Base) ID(res *state.Resource) (graph.ID, bool) {
 	return id, ok
 }
 
+// StandIn returns the old copy that a name has in place of a resource, nil if the name has none or a resource: what refers to the name refers to
+// that copy until a registration of the name is done. Of several it is the first.
+func (b *Base) StandIn(u urn.URN) *state.Resource {
+	if copies := b.All[u]; b.Olds[u] == nil && len(copies) > 0 {
+		return copies[0]
+	}
+	return nil
+}
+
 // WithinComponents is the graph in which what depends on a component also depends on the children that the component had by
 // then (steps.md 5.3).
 func (b *Base) WithinComponents() *graph.Graph {

@@ -140,6 +140,14 @@ func (n *names) IsSeen(u urn.URN) bool {
 	return ok
 }
 
+// SeenBy returns the number of the registration that has a URN.
+func (n *names) SeenBy(u urn.URN) (seq int, ok bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	seq, ok = n.seen[u]
+	return seq, ok
+}
+
 // SeenCalled returns the registered resources that a text names (see [urn.Called]), in ascending order.
 func (n *names) SeenCalled(text string) []urn.URN {
 	n.mu.RLock()

@@ -49,6 +49,19 @@ func (r *Book) Present(old *state.Resource) []*state.Resource {
 	return nil
 }
 
+// Awaiting returns the stand-in of a name that a delete-before-replace has deleted, and that waits for the name's resource.
+func (r *Book) Awaiting(u urn.URN) []*state.Resource {
+	old := r.Base.StandIn(u)
+	if old == nil {
+		return nil
+	}
+	now := r.Results.Current(old)
+	if now == nil || !now.PendingReplacement {
+		return nil
+	}
+	return []*state.Resource{now}
+}
+
 // Supersede removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
 func (r *Book) Supersede(old *state.Resource, c *state.Change) {
 	now := r.Results.Current(old)

@@ -24,9 +24,12 @@ func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
 }
 
-// IsPrecededBy reports whether a registration before the root's continues a recorded state.
+// IsPrecededBy reports whether a registration before the root's continues a recorded state, or has the name that an old copy stands in for.
 func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
 	by, ok := r.Names.Claimant(res)
+	if res == r.Base.StandIn(res.URN) {
+		by, ok = r.Names.SeenBy(res.URN)
+	}
 	return ok && by < c.D.Seq
 }
 

@@ -161,9 +161,9 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	if now == nil {
 		return applied{}
 	}
-	if s.Kind == stages.DeletedFirst && !now.Delete { // an import may have taken its place already
+	if s.Kind == stages.DeletedFirst && now.Delete == old.Delete { // an import may have taken its place already
 		waiting := now.Clone()
-		waiting.PendingReplacement = true
+		waiting.Delete, waiting.PendingReplacement = false, true
 		return applied{Change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
 	}
 	return applied{Change: state.Change{Remove: []*state.Resource{now}}}

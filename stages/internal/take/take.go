@@ -116,6 +116,7 @@ func (r *Taker) conclude(s *Taking, a applied) error {
 		if !a.Unrecorded {
 			a.Final = r.MarkSecrets(a.Final)
 			a.Change.Add, a.Change.Extension = a.Final, r.Extensions.Recorded(a.Final.ExtensionRef)
+			a.Change.Remove = append(a.Change.Remove, r.Awaiting(a.Final.URN)...)
 		}
 		s.Made = a.Final
 		r.Results.Keep(s.Decision, a.Final)
