@@ -21,7 +21,7 @@ func (f *facts) begin() {
 // end writes what follows the rows: the legend, messages, outputs, counts, and why the operation has failed.
 func (f *facts) end() {
 	if text := f.legend(); text != "" && !f.p.OnlyEnd {
-		f.write(text)
+		f.write(f.p.fitted(text))
 	}
 	if f.p.Frame != nil {
 		f.p.Frame.End(f.ending.Failed != "")
@@ -29,8 +29,8 @@ func (f *facts) end() {
 	failure, told := f.failureSection()
 	diagnostics := f.p.diagnosticsSection(f.m, told, f.ending.Failed != "" && failure != "")
 	for _, section := range []string{
-		f.p.policiesSection(f.m), diagnostics, f.p.outputsSection(f.m), f.p.wavesSection(f.m), f.p.summarySection(f.m, f.ending.Log),
-		f.p.causesSection(f.ending.Log), failure,
+		f.p.policiesSection(f.m), diagnostics, f.p.outputsSection(f.m), f.p.fitted(f.p.wavesSection(f.m)),
+		f.p.fitted(f.p.summarySection(f.m, f.ending.Log)), f.p.fitted(f.p.causesSection(f.ending.Log)), failure,
 	} {
 		if section == "" {
 			continue

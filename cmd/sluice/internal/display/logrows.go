@@ -213,7 +213,7 @@ func (p stepPrinter) alignedRow(s stages.StepInfo, name, said string, c columns)
 	if p.ShowURNs {
 		subject = cleanLine(string(s.URN))
 	}
-	return " " + p.style.paint(w.colour, w.mark) + " " + subject + " " + said
+	return p.fitted(" " + p.style.paint(w.colour, w.mark) + " " + subject + " " + said)
 }
 
 // replacement is what is known of a replacement while its steps run.

@@ -16,7 +16,8 @@ type Options struct {
 	IsPreview bool
 	IsRefresh bool // the operation is a refresh, as the title says
 
-	Out   io.Writer // for people
+	Out   io.Writer  // for people
+	Width func() int // of the terminal that Out is, in cells; nil if it is none
 	Color bool
 
 	Lines

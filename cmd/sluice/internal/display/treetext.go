@@ -21,6 +21,7 @@ const minGroup = 8
 const (
 	maxTypeWidth = 60
 	maxNameWidth = 40
+	minFate      = 25 // what the columns leave to what becomes of a resource, on a terminal
 )
 
 // treePrinter draws the tree of what has become of resources.
@@ -45,10 +46,13 @@ func (p treePrinter) text(t *tree.Tree) string {
 		kinds = max(kinds, min(ansi.StringWidth(r.branch+r.kind), maxTypeWidth))
 		names = max(names, min(ansi.StringWidth(r.name), maxNameWidth))
 	}
+	if p.Width != nil {
+		names = min(names, max(p.Width()-kinds-minFate, 0))
+	}
 	var b strings.Builder
 	for _, r := range rows {
 		line := " " + r.mark + " " + padded(p.style.paint(grey, r.branch)+r.kind, kinds) + " " + padded(r.name, names) + " " + r.fate
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(p.fitted(strings.TrimRight(line, " ")) + "\n")
 	}
 	return b.String()
 }

@@ -126,6 +126,8 @@ func openView(o *operation, d display.Options) view {
 			d.Frame = o.service.Frame(d.Out)
 		}
 		d.Out = o.service.Guard(d.Out)
+	} else if o.Terminal.OutTerminal {
+		d.Width = o.Terminal.Width
 	}
 	if !o.screens() {
 		d.Legend, d.Hidden, o.explained = !o.explained, true, true
