@@ -3,12 +3,13 @@
 #
 #   COPY --from=sluiceiac/sluice /usr/bin/sluice /usr/bin/
 FROM --platform=$BUILDPLATFORM debian:stable-slim AS certificates
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && mkdir -m 1777 /empty
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && mkdir /files && mkdir -m 1777 /files/tmp
 
 FROM scratch
 ARG TARGETPLATFORM
 COPY --from=certificates /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=certificates --chmod=1777 /empty /tmp
+# What is in a folder keeps its mode when the folder is copied; not every builder gives one to the folder itself.
+COPY --from=certificates /files /
 COPY $TARGETPLATFORM/sluice /usr/bin/sluice
 COPY LICENSE /usr/share/doc/sluice/copyright
 # Whoever is named by --user has a home directory.
