@@ -212,6 +212,9 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 		_, _ = p.exited.Wait(patience)
 		return 0, fmt.Errorf("plugin %s %w%s", p.title, invalid, p.below())
 	}
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return 0, fmt.Errorf("plugin %s has not written its port in time%s", p.title, p.below())
+	}
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("plugin %s has not written its port: %w%s", p.title, context.Cause(ctx), p.below())
 	}
