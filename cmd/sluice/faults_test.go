@@ -12,7 +12,25 @@ import (
 	"google.golang.org/grpc/codes"
 	grpcstatus "google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 )
+
+// serveFakeAnalyzer serves a policy pack without policies.
+func serveFakeAnalyzer() {
+	servePlugin(func(s *grpc.Server) { pulumirpc.RegisterAnalyzerServer(s, fakeAnalyzer{}) })
+}
+
+type fakeAnalyzer struct {
+	pulumirpc.UnimplementedAnalyzerServer
+}
+
+func (fakeAnalyzer) GetAnalyzerInfo(context.Context, *emptypb.Empty) (*pulumirpc.AnalyzerInfo, error) {
+	return &pulumirpc.AnalyzerInfo{Name: "rules"}, nil
+}
+
+func (fakeAnalyzer) Analyze(context.Context, *pulumirpc.AnalyzeRequest) (*pulumirpc.AnalyzeResponse, error) {
+	return &pulumirpc.AnalyzeResponse{}, nil
+}
 
 // faults are the options of servers whose method FAKE_FAULT names: "<method> <fault>", where the fault is one of
 //
