@@ -48,15 +48,17 @@ func faults() []grpc.ServerOption {
 			if path.Base(call.FullMethod) != method {
 				return handle(ctx, req)
 			}
-			fmt.Fprintln(os.Stderr, "my last words in", method)
+			lastWords := func() { fmt.Fprintln(os.Stderr, "my last words in", method) } // they may come after an answer
 			switch fault {
 			case "dies":
+				lastWords()
 				os.Exit(4)
 			case "garbled":
 				return garbled{}, nil
 			case "silent":
 				return nil, grpcstatus.Error(codes.Unknown, "")
 			case "hangs":
+				lastWords()
 				<-ctx.Done()
 				return nil, ctx.Err()
 			case "text":
