@@ -168,7 +168,7 @@ func waitForText(file, text string) {
 // scriptEnvironment returns the variables of the script that its commands need.
 func scriptEnvironment(ts *testscript.TestScript) []string {
 	var out []string
-	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_ACCESS_TOKEN", "PULUMI_CONFIG_PASSPHRASE", "FAKE_CLOUD"} {
+	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_ACCESS_TOKEN", "PULUMI_CONFIG_PASSPHRASE", "FAKE_CLOUD", "FAKE_FAULT"} {
 		out = append(out, name+"="+ts.Getenv(name))
 	}
 	return out

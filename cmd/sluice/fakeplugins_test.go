@@ -23,13 +23,13 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// servePlugin prints its port, as plugins do, and serves until it is killed.
+// servePlugin prints its port, as plugins do, and serves until it is killed, with a fault if FAKE_FAULT is set.
 func servePlugin(register func(*grpc.Server)) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
-	s := grpc.NewServer()
+	s := grpc.NewServer(faults()...)
 	register(s)
 	fmt.Println(l.Addr().(*net.TCPAddr).Port)
 	if err := s.Serve(l); err != nil {

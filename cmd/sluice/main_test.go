@@ -17,13 +17,14 @@ import (
 // TestMain makes sluice and the plugins of the tests available as commands of the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
-		"sluice":                func() { os.Exit(realMain()) },
-		"pulumi":                func() { os.Exit(realMain()) },
-		"pulumi-language-fake":  serveFakeLanguage,
-		"pulumi-resource-fake":  serveFakeProvider,
-		"pulumi-converter-fake": serveFakeConverter,
-		"holdlock":              holdLock,
-		"callengine":            callEngine,
+		"sluice":                      func() { os.Exit(realMain()) },
+		"pulumi":                      func() { os.Exit(realMain()) },
+		"pulumi-language-fake":        serveFakeLanguage,
+		"pulumi-resource-fake":        serveFakeProvider,
+		"pulumi-converter-fake":       serveFakeConverter,
+		"pulumi-analyzer-policy-fake": serveFakeAnalyzer,
+		"holdlock":                    holdLock,
+		"callengine":                  callEngine,
 	})
 }
 

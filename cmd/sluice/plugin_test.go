@@ -22,7 +22,8 @@ import (
 
 // TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong
 // checksum for version 6.6.6; $ARCHIVES is the folder that it serves, and $PLATFORM the end of the archives' names. $SIMPLE is the
-// plugin's executable, which is nowhere on the PATH. $NODE_MODULES has the SDK for Node.js.
+// plugin's executable, which is nowhere on the PATH. $NODE_MODULES has the SDK for Node.js. $CROWDS is a server that says how many
+// downloads there are at once, in a file in $CROWDS_FOLDER.
 func TestPlugins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -47,11 +48,16 @@ func TestPlugins(t *testing.T) {
 	require.NoError(t, nodesdk.Install(modules))
 	server := httptest.NewServer(http.FileServer(http.Dir(archives)))
 	t.Cleanup(server.Close)
+	together := &crowds{t: t, folder: t.TempDir(), all: map[string]*crowd{}}
+	crowded := httptest.NewServer(together)
+	t.Cleanup(crowded.Close)
 
 	p := scripts("testdata/plugins")
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("SERVER", server.URL)
+		e.Setenv("CROWDS", crowded.URL)
+		e.Setenv("CROWDS_FOLDER", together.folder)
 		e.Setenv("ARCHIVES", archives)
 		e.Setenv("PLATFORM", platform)
 		e.Setenv("SIMPLE", simple)

@@ -50,8 +50,7 @@ func open(ctx context.Context, s Settings) (*opened, error) {
 	if err := o.refuseHooks(); err != nil {
 		return nil, err
 	}
-	var err error
-	if o.packages, err = o.findPackages(ctx); err != nil {
+	if err := o.findPackagesUntilStopped(ctx); err != nil {
 		return nil, err
 	}
 	o.operations, o.abandon = context.WithCancel(context.WithoutCancel(ctx))

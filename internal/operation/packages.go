@@ -13,6 +13,18 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
+// findPackagesUntilStopped finds the packages of the program. An interrupt ends what the program or its language plugin does for
+// that, however long they would take. That is no error here: the run that follows is stopped before it begins.
+func (o *opened) findPackagesUntilStopped(ctx context.Context) (err error) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	o.OnInterrupt(end, func() {})
+	if o.packages, err = o.findPackages(ctx); err != nil && o.Stopped() {
+		return nil
+	}
+	return err
+}
+
 // findPackages asks the program for the versions of its packages. Where the program has none, the recorded versions
 // count.
 func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
@@ -23,6 +25,7 @@ func roundTrip[Req proto.Message, Resp any](
 	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
 ) (Resp, error) {
 	w := &watch{}
+	defer noteIfSlow(c, s)()
 	answer, err := rpc(w.in(ctx), req)
 	w.collect()
 	if err != nil {
@@ -32,11 +35,31 @@ func roundTrip[Req proto.Message, Resp any](
 	return answer, nil
 }
 
+// shortCalls are the methods that no display shows while they run. Nobody would know what a run waits for.
+var shortCalls = []string{methodConfigure, methodCheckConfig, methodDiffConfig, methodCheck, methodDiff}
+
+// noteIfSlow makes a message of the first such call that is not answered in time. The caller must call what it returns.
+func noteIfSlow(c *client, s subject) func() bool {
+	if c.note == nil || !slices.Contains(shortCalls, s.method) {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(slowStart, func() {
+		c.noted.Do(func() {
+			said := ""
+			if c.process != nil {
+				said = below(c.process.Said())
+			}
+			c.note(fmt.Sprintf("%s: provider %s has not answered after %s, and is waited for%s",
+				s, titleOf(c.plugin, c.version, c.place), slowStart, said))
+		})
+	}).Stop
+}
+
 // failure turns the error of a call into what the engine understands: that of a call that was not answered, of an
 // uncertain outcome, or the provider's own.
 func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
 	if how := missing(err, w); how != "" {
-		return unusable(fmt.Errorf("%s: provider %s %s: %w; this is a bug in the provider", s, c.title(), how, plain(err)))
+		return unusable(fmt.Errorf("%s: provider %s %s: %w%s", s, c.title(), how, plain(err), bug(c)))
 	}
 	st, ok := status.FromError(err)
 	if !ok || !w.answered.Load() {
@@ -49,6 +72,9 @@ func (c *client) failure(ctx context.Context, s subject, req proto.Message, err 
 		return large
 	}
 	failed := plain(err)
+	if failed.Error() == noReason(st) {
+		failed = &rpcError{message: fmt.Sprintf("%s: provider %s failed: %s", s, c.title(), noReason(st)), status: st}
+	}
 	if details := c.propertyErrors(s, st); details != "" {
 		failed = &rpcError{message: failed.Error() + details, status: st}
 	}
@@ -173,5 +199,5 @@ func (c *client) malformed(s subject, format string, args ...any) error {
 
 // fault is the error of an answer that only a provider with a bug gives.
 func (c *client) fault(s subject, format string, args ...any) error {
-	return fmt.Errorf("%s: provider %s answered with %w; this is a bug in the provider", s, c.title(), fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: provider %s answered with %w%s", s, c.title(), fmt.Errorf(format, args...), bug(c))
 }

@@ -1,8 +1,10 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,10 +27,14 @@ type client struct {
 	process Server // nil for a plugin that was attached
 	plugin  string // name of the plugin
 	version string // of the plugin, as it was asked for; "" for any
+	place   string // its executable or the folder of its sources; "" for a plugin that was attached
 	pkg     string // name of the package it serves
 	// features are those of the handshake; of an old plugin those that Configure returned.
 	features       atomic.Pointer[features]
 	disablePreview bool
+
+	note  func(string) // gets what takes long; nil discards
+	noted sync.Once    // the first call that did
 
 	closing sync.Once
 	closed  error
@@ -161,8 +167,8 @@ func (e *encoder) monitor(d providers.Deployment) string {
 func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
 	m, err := property.UnmarshalStruct(from, o)
 	if err != nil {
-		return property.Map{}, fmt.Errorf("%s: provider %s returned properties that cannot be read: %w; this is a bug in the provider",
-			s, c.title(), err)
+		return property.Map{}, fmt.Errorf("%s: provider %s returned properties that cannot be read: %w%s",
+			s, c.title(), err, bug(c))
 	}
 	return m, nil
 }
@@ -182,7 +188,8 @@ func unusable(err error) error { return &providers.UncertainError{Err: err, Lost
 func failures(list []*pulumirpc.CheckFailure) []providers.CheckFailure {
 	var out []providers.CheckFailure
 	for _, f := range list {
-		out = append(out, providers.CheckFailure{Property: f.GetProperty(), Reason: redact.Cut(f.GetReason(), redact.MaxMessage)})
+		reason := cmp.Or(strings.TrimSpace(f.GetReason()), "the provider gives no reason")
+		out = append(out, providers.CheckFailure{Property: f.GetProperty(), Reason: redact.Cut(reason, redact.MaxMessage)})
 	}
 	return out
 }

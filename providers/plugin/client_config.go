@@ -20,7 +20,7 @@ func plainWire(preview bool) property.WireOptions {
 
 // CheckConfig makes the plugin check its configuration. A plugin without this call accepts everything (protocol.md 3.3).
 func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
-	s := subject{method: "check the configuration", urn: req.URN}
+	s := subject{method: methodCheckConfig, urn: req.URN}
 	e := c.encoder(s)
 	msg := &pulumirpc.CheckRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type),
@@ -47,7 +47,7 @@ func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (p
 
 // DiffConfig makes the plugin compare configurations. A plugin without this call leaves it to the engine.
 func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
-	s := subject{method: "compare the configuration", urn: req.URN}
+	s := subject{method: methodDiffConfig, urn: req.URN}
 	e := c.encoder(s)
 	plain := plainWire(req.AllowUnknowns)
 	msg := &pulumirpc.DiffRequest{
@@ -93,7 +93,7 @@ func (c *client) isWithoutConfig(err error) bool {
 // Configure configures the plugin. Secrets and references are always sent typed: an old plugin says only in the answer
 // whether it supports them (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
 func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) error {
-	s := subject{method: "configure", urn: req.URN}
+	s := subject{method: methodConfigure, urn: req.URN}
 	e := c.encoder(s)
 	msg := &pulumirpc.ConfigureRequest{
 		Args: e.encode(req.Inputs, property.WireOptions{

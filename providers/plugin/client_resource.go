@@ -11,7 +11,7 @@ import (
 
 // Check makes the plugin check the inputs of a resource (protocol.md 3.4).
 func (c *client) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
-	s := subject{method: "check", urn: req.URN}
+	s := subject{method: methodCheck, urn: req.URN}
 	e := c.encoder(s)
 	msg := &pulumirpc.CheckRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), RandomSeed: req.RandomSeed,
@@ -42,7 +42,7 @@ func (c *client) Check(ctx context.Context, req providers.CheckRequest) (provide
 
 // Diff makes the plugin compare the old state of a resource with its new inputs (protocol.md 3.5).
 func (c *client) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
-	s := subject{method: "diff", urn: req.URN}
+	s := subject{method: methodDiff, urn: req.URN}
 	e := c.encoder(s)
 	olds := elided(c.outgoing(keptElseDropped(req.AllowUnknowns)))
 	msg := &pulumirpc.DiffRequest{

@@ -2,7 +2,10 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/providers"
@@ -14,7 +17,31 @@ func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (strin
 	answer, err := roundTrip(ctx, c, s, c.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
 		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
 	})
-	return answer.GetSchema(), err
+	if err != nil {
+		return "", err
+	}
+	if err := checkSchema(answer.GetSchema()); err != nil {
+		return "", c.fault(s, "what is not the schema of a package: %w", err)
+	}
+	return answer.GetSchema(), nil
+}
+
+// checkSchema reports whether a text is JSON with the sections of a schema. A provider that describes nothing has none.
+func checkSchema(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	type skipped struct{}
+	var sections struct {
+		Name, Version               string
+		Provider                    skipped
+		Resources, Functions, Types map[string]skipped
+	}
+	err := json.Unmarshal([]byte(text), &sections)
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {
+		return fmt.Errorf("%q is of the wrong kind (%s)", strings.ToLower(other.Field), other.Value)
+	}
+	return err
 }
 
 // Mapping returns a mapping. A plugin without this call has none (protocol.md 3.12).

@@ -62,7 +62,7 @@ func notConnected(port int, err error) error {
 			"port; try again", stranger)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("within %s: %w", dialPatience, err)
+		return fmt.Errorf("no gRPC server answers on 127.0.0.1:%d within %s", port, dialPatience)
 	}
 	return fmt.Errorf("no gRPC server answers on 127.0.0.1:%d: %w", port, err)
 }
@@ -81,6 +81,9 @@ func handshake(ctx context.Context, rpc pulumirpc.ResourceProviderClient, req *p
 	})
 	if status.Code(err) == codes.Unimplemented {
 		return features{}, nil
+	}
+	if err != nil && says(err, unread) {
+		return features{}, fmt.Errorf("its answer to the handshake cannot be decoded: %w", plain(err))
 	}
 	if err != nil {
 		return features{}, fmt.Errorf("handshake: %w", plain(err))

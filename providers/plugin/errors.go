@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -21,6 +23,15 @@ type subject struct {
 	// args are the arguments of a Construct or a Call: their errors may name properties.
 	args property.Map
 }
+
+// The methods whose calls should be short, as messages call them.
+const (
+	methodConfigure   = "configure"
+	methodCheckConfig = "check the configuration"
+	methodDiffConfig  = "compare the configuration"
+	methodCheck       = "check"
+	methodDiff        = "diff"
+)
 
 func (s subject) String() string {
 	switch {
@@ -68,7 +79,15 @@ func plain(err error) error {
 			message += ": " + cause.GetMessage()
 		}
 	}
+	if strings.TrimSpace(message) == "" {
+		message = noReason(st)
+	}
 	return &rpcError{message: redact.Cut(message, redact.MaxMessage), status: st}
+}
+
+// noReason is said where a provider says nothing.
+func noReason(st *status.Status) string {
+	return fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code())
 }
 
 // ended returns why the context of a call ended if that is why the call failed. The server counts a deadline too and may

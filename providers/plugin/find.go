@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/urn"
@@ -292,7 +293,8 @@ func endings() []string {
 	return []string{""}
 }
 
+// exists reports whether there is a file, perhaps one that cannot be read. In what is no folder there is none.
 func exists(file string) bool {
 	_, err := os.Stat(file)
-	return !errors.Is(err, fs.ErrNotExist)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,8 +185,11 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 		return nil, err
 	}
 	h.options.Log.Debug("plugin started", "plugin", name, "executable", at.Executable, "pid", process.PID())
-	return h.introduced(ctx, spec, name, process, at.Directory)
+	return h.introduced(ctx, spec, name, process, place{at.Directory, at.Executable, at.Version})
 }
+
+// place is where a plugin is that was started: its folder, and what messages show; and the version that is there, "" if it is not known.
+type place struct{ directory, shown, version string }
 
 // launchWritten starts a plugin that has no executable. directory is that of its sources, "" for a provider of dynamic
 // resources.
@@ -202,12 +206,12 @@ func (h *Host) launchWritten(ctx context.Context, spec providers.Spec, name, dir
 		return nil, err
 	}
 	h.options.Log.Debug("plugin started", "plugin", name, "directory", directory)
-	return h.introduced(ctx, spec, name, server, directory)
+	return h.introduced(ctx, spec, name, server, place{directory, directory, ""})
 }
 
 // introduced makes a client of a plugin that has been started, and ends the plugin if that fails.
-func (h *Host) introduced(ctx context.Context, spec providers.Spec, name string, process Server, directory string) (*client, error) {
-	c, err := h.introduce(ctx, spec, name, process, directory)
+func (h *Host) introduced(ctx context.Context, spec providers.Spec, name string, process Server, at place) (*client, error) {
+	c, err := h.introduce(ctx, spec, name, process, at)
 	if err != nil {
 		process.Kill()
 		return nil, err
@@ -220,24 +224,29 @@ const slowStart = 10 * time.Second
 
 // introduce makes a client of a process that has been started.
 func (h *Host) introduce(
-	ctx context.Context, spec providers.Spec, name string, p Server, directory string,
+	ctx context.Context, spec providers.Spec, name string, p Server, at place,
 ) (*client, error) {
-	slow := time.AfterFunc(slowStart, func() {
-		h.options.Note(fmt.Sprintf("plugin %s has not written its port after %s, and is waited for%s", p.Title(), slowStart, below(p.Said())))
-	})
+	slow := h.noteIfSlow(p, "written its port")
 	port, err := p.Port(ctx)
 	slow.Stop()
 	if err != nil {
 		return nil, err
 	}
-	return h.client(ctx, spec, name, port, p, directory)
+	return h.client(ctx, spec, name, port, p, at)
+}
+
+// noteIfSlow makes a message of a start that is waited for, unless the timer is stopped before.
+func (h *Host) noteIfSlow(p Server, missing string) *time.Timer {
+	return time.AfterFunc(slowStart, func() {
+		h.options.Note(fmt.Sprintf("plugin %s has not %s after %s, and is waited for%s", p.Title(), missing, slowStart, below(p.Said())))
+	})
 }
 
 // client dials a port and shakes hands. process is nil for an attached plugin.
 func (h *Host) client(
-	ctx context.Context, spec providers.Spec, name string, port int, process Server, directory string,
+	ctx context.Context, spec providers.Spec, name string, port int, process Server, at place,
 ) (*client, error) {
-	introduction, err := h.introduction(directory)
+	introduction, err := h.introduction(at.directory)
 	if err != nil {
 		return nil, err
 	}
@@ -248,8 +257,10 @@ func (h *Host) client(
 	if process != nil {
 		// A broken connection ends calls by itself, unless a child of the plugin keeps it open.
 		process.OnExit(func() { _ = conn.Close() })
+		defer h.noteIfSlow(process, "answered the handshake").Stop()
 	}
 	c := newClient(conn, spec, name, process)
+	c.version, c.place, c.note = cmp.Or(c.version, at.version), at.shown, h.options.Note
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
 	f, err := handshake(ctx, c.rpc, introduction)
 	if err != nil {
@@ -329,7 +340,7 @@ func (h *Host) attachedPort(name string) (port int, ok bool, err error) {
 
 // attach uses a plugin that was not started by the engine (protocol.md 1.9).
 func (h *Host) attach(ctx context.Context, spec providers.Spec, name string, port int) (*client, error) {
-	c, err := h.client(ctx, spec, name, port, nil, "")
+	c, err := h.client(ctx, spec, name, port, nil, place{})
 	if err != nil {
 		return nil, err
 	}

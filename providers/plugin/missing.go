@@ -39,26 +39,28 @@ func missing(err error, w *watch) string {
 	if !w.sent.Load() && !w.answered.Load() {
 		return "" // it is the request that could not be encoded
 	}
-	st := status.Convert(err)
-	says := func(beginnings []string) bool {
-		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(st.Message(), b) })
-	}
 	switch {
-	case says(unsent):
+	case says(err, unsent):
 		return "could not encode its answer"
-	case says(unread), says(oversized) && w.begun.Load():
+	case says(err, unread), says(err, oversized) && w.begun.Load():
 		return "gave an answer that cannot be decoded"
-	case w.detailed.Load() && len(st.Details()) == 0:
+	case w.detailed.Load() && len(status.Convert(err).Details()) == 0:
 		return "gave an error with details that cannot be decoded"
 	}
 	return ""
 }
 
+// says reports whether the message of an error begins in one of these ways.
+func says(err error, beginnings []string) bool {
+	message := status.Convert(err).Message()
+	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(message, b) })
+}
+
 // titlePatience is how long a plugin may take to say its version.
 const titlePatience = time.Second
 
-// title names the provider in messages about its faults: the plugin with its version. That is what the plugin says itself,
-// as one that is found on the PATH need not have the version that was asked for.
+// title names the provider in messages about its faults: the plugin with its version and the place where it is. The version is what
+// the plugin says itself, as one that is found on the PATH need not have the version that was asked for.
 func (c *client) title() string {
 	ctx, cancel := context.WithTimeout(context.Background(), titlePatience)
 	defer cancel()
@@ -66,8 +68,14 @@ func (c *client) title() string {
 	if info, err := c.rpc.GetPluginInfo(ctx, &emptypb.Empty{}); err == nil && info.GetVersion() != "" {
 		version = info.GetVersion()
 	}
-	if version == "" {
-		return c.plugin
+	return titleOf(c.plugin, version, c.place)
+}
+
+// bug is the end of a message about a fault of the provider, with the last lines that it wrote.
+func bug(c *client) string {
+	text := "; this is a bug in the provider"
+	if c.process != nil {
+		text += below(c.process.Said())
 	}
-	return c.plugin + " " + version
+	return text
 }

@@ -326,11 +326,11 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		},
 		"unknown ID": {
 			config: object("malformed", "unknown-id"), check: uncertain(true),
-			says: []string{"create of " + string(web) + ": provider simple 1.0.0 answered with the marker of an unknown value as the ID", "a bug in the provider"},
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 [", "/pulumi-resource-simple] answered with the marker of an unknown value as the ID", "a bug in the provider"},
 		},
 		"not healthy, without an ID": {
 			config: object("malformed", "partial"), check: uncertain(true),
-			says: []string{"provider simple 1.0.0 answered with an empty ID for an object that is not healthy (the cloud gave up waiting)"},
+			says: []string{"provider simple 1.0.0 [", "/pulumi-resource-simple] answered with an empty ID for an object that is not healthy (the cloud gave up waiting)"},
 		},
 		"not healthy, with an unknown ID": {
 			config: object("malformed", "partial-unknown-id"), check: uncertain(true),
@@ -338,11 +338,11 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		},
 		"cannot be encoded": {
 			config: object("malformed", "not-text"), check: uncertain(true),
-			says: []string{"create of " + string(web) + ": provider simple 1.0.0 could not encode its answer: ", "invalid UTF-8", "a bug in the provider"},
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 [", "/pulumi-resource-simple] could not encode its answer: ", "invalid UTF-8", "a bug in the provider"},
 		},
 		"cannot be decoded": {
 			config: object("malformed", "too-deep"), check: uncertain(true),
-			says: []string{"create of " + string(web) + ": provider simple 1.0.0 gave an answer that cannot be decoded: ", "recursion", "a bug in the provider"},
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 [", "/pulumi-resource-simple] gave an answer that cannot be decoded: ", "recursion", "a bug in the provider"},
 		},
 		"strange signature": {
 			config: object("malformed", "bad-signature"), check: uncertain(true), says: []string{`"strange"`, "simple", string(web)},

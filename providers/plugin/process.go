@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -40,15 +41,17 @@ type Command struct {
 }
 
 // title names the plugin in messages: "pulumi-resource-aws 6.0.0 [/folder/pulumi-resource-aws]".
-func (c Command) title() string {
-	title := c.Name
-	if c.Version != "" {
-		title += " " + c.Version
+func (c Command) title() string { return titleOf(c.Name, c.Version, cmp.Or(c.Sources, c.Executable)) }
+
+// titleOf names a plugin in messages. The version and the place may be "".
+func titleOf(name, version, place string) string {
+	if version != "" {
+		name += " " + version
 	}
-	if where := cmp.Or(c.Sources, c.Executable); where != "" {
-		title += " [" + where + "]"
+	if place != "" {
+		name += " [" + place + "]"
 	}
-	return title
+	return name
 }
 
 // Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
@@ -209,6 +212,9 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 		_, _ = p.exited.Wait(patience)
 		return 0, fmt.Errorf("plugin %s %w%s", p.title, invalid, p.below())
 	}
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return 0, fmt.Errorf("plugin %s has not written its port in time%s", p.title, p.below())
+	}
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("plugin %s has not written its port: %w%s", p.title, context.Cause(ctx), p.below())
 	}
@@ -216,6 +222,9 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 	defer cancel()
 	if exit, gone := p.exited.Wait(patience); gone == nil {
 		return 0, fmt.Errorf("plugin %s ended with %s before it wrote its port%s", p.title, exit.Status, p.below())
+	}
+	if errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("plugin %s closed its stdout before it wrote its port there%s", p.title, p.below())
 	}
 	return 0, fmt.Errorf("cannot read the port of plugin %s: %w%s", p.title, err, p.below())
 }

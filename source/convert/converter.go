@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -86,7 +87,7 @@ func (c *Converter) open(ctx context.Context, name string, o Options) error {
 		return plain(err)
 	}
 	if c.conn, err = plugin.Dial(ctx, port); err != nil {
-		return fmt.Errorf("connect to %s: %w", c.name, c.withExit(err))
+		return c.withExit(fmt.Errorf("plugin %s: %w%s", c.server.Title(), err, c.said()))
 	}
 	c.rpc = pulumirpc.NewConverterClient(c.conn)
 	c.mapper = loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { codegen.RegisterMapperServer(r, o.Mapper) }, o.Warn)
@@ -105,7 +106,7 @@ func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.S
 	var written *plugin.LanguageHostedError
 	switch {
 	case err == nil:
-		return plugin.Start(plugin.Command{Name: c.name, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
+		return plugin.Start(plugin.Command{Name: c.name, Version: at.Version, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
 	case errors.As(err, &written):
 		return c.startWritten(ctx, written.Directory, o)
 	}
@@ -179,11 +180,28 @@ func (c *Converter) failed(ctx context.Context, what string, err error) error {
 	st := status.Convert(err)
 	switch st.Code() {
 	case codes.Unimplemented:
-		return fmt.Errorf("%s cannot convert %s", c.name, what)
+		return fmt.Errorf("plugin %s cannot convert %s", c.server.Title(), what)
 	case codes.Unavailable:
 		return c.withExit(fmt.Errorf("%s went away: %s", c.name, terminal.Plain(st.Message())))
 	}
-	return fmt.Errorf("%s: %s", c.name, terminal.Plain(st.Message()))
+	message := terminal.Plain(st.Message())
+	switch nonsense := strings.HasPrefix(message, "grpc: "); {
+	case strings.TrimSpace(message) == "":
+		message = fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code())
+	case nonsense:
+		message = "its answer cannot be decoded: " + message
+	default:
+		return fmt.Errorf("%s: %s", c.name, message)
+	}
+	return fmt.Errorf("plugin %s: %s%s", c.server.Title(), message, c.said())
+}
+
+// said is what the converter wrote last, to stand below an error; "" if there is nothing.
+func (c *Converter) said() string {
+	if text := c.server.Said(); text != "" {
+		return "\n" + terminal.Plain(text)
+	}
+	return ""
 }
 
 // withExit returns how the converter ended, if it did, instead of an error that it explains.

@@ -35,6 +35,9 @@ type BuildError struct{ Program, Output string }
 
 func (e *BuildError) Error() string {
 	text := e.Program + " does not build:\n" + e.Output
+	if strings.Contains(e.Output, "go.mod file not found") {
+		text += "\nmake it there with `go mod init NAME`, and then run `go mod tidy`, which writes into it what the program needs"
+	}
 	if missingModule.MatchString(e.Output) {
 		text += "\nrun `go mod tidy` there: it writes into go.mod and go.sum what is missing" // what go itself says concerns one package at a time
 	}

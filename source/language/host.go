@@ -1,6 +1,7 @@
 package language
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,32 @@ type host struct {
 	client  pulumirpc.LanguageRuntimeClient
 }
 
+// title names the plugin in messages: with its version, if that is known, and the place where it is.
+func (h *host) title() string {
+	if h.process == nil {
+		return h.name
+	}
+	return h.process.Title()
+}
+
+// fault is the error of a call, in which the plugin may have given no reason.
+func (h *host) fault(doing string, err error) error {
+	return fmt.Errorf("plugin %s: %s: %s", h.title(), doing, reason(err))
+}
+
+func reason(err error) string {
+	st := status.Convert(err)
+	return cmp.Or(strings.TrimSpace(st.Message()), fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code()))
+}
+
+// said is what the plugin wrote last, to stand below an error; "" if there is nothing.
+func (h *host) said() string {
+	if h.process == nil || h.process.Said() == "" {
+		return ""
+	}
+	return "\n" + terminal.Plain(h.process.Said())
+}
+
 func startHost(ctx context.Context, p source.Project, o Options, engine string, output func(plugin.Line)) (*host, error) {
 	h := &host{name: "pulumi-language-" + p.Runtime, engine: engine, inline: o.Inline}
 	if o.Inline {
@@ -40,16 +67,16 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 	}
 	port := o.Port
 	if port == 0 && o.Locate != nil {
-		file, err := o.Locate(ctx)
+		found, err := o.Locate(ctx)
 		if err != nil {
 			return nil, err
 		}
-		o.Executable = file
+		o.Executable, o.Version = found.Executable, found.Version
 	}
 	if port == 0 {
 		h.name = strings.TrimSuffix(filepath.Base(o.Executable), filepath.Ext(o.Executable))
 		process, err := plugin.Start(plugin.Command{
-			Name: h.name, Executable: o.Executable, Args: []string{engine},
+			Name: h.name, Version: o.Version, Executable: o.Executable, Args: []string{engine},
 			Directory: p.Directory, Environment: os.Environ(), Output: output,
 		})
 		if err != nil {
@@ -75,7 +102,12 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 func (h *host) connect(ctx context.Context, port int) error {
 	conn, err := plugin.Dial(ctx, port)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", h.name, err)
+		if context.Cause(ctx) == nil && h.process != nil {
+			if exit := h.process.ExitedWithin(exitPatience); exit != nil {
+				return errors.New(terminal.Plain(exit.Error()))
+			}
+		}
+		return fmt.Errorf("plugin %s: %w%s", h.title(), err, h.said())
 	}
 	h.conn, h.client = conn, pulumirpc.NewLanguageRuntimeClient(conn)
 	if h.process != nil || h.inline {
@@ -85,7 +117,7 @@ func (h *host) connect(ctx context.Context, port int) error {
 	if err == nil || context.Cause(ctx) != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("introduce the engine to %s: %s", h.name, status.Convert(err).Message())
+	return h.fault("handshake", err)
 }
 
 // ended returns how the plugin has ended if that is why a call failed; nil if it runs, or if nobody knows.

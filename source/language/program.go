@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
@@ -30,11 +31,11 @@ const (
 
 // Options define which plugin runs a program.
 type Options struct {
-	// Executable is the plugin's. It is not used when Port is given.
-	Executable string
-	// Locate returns the plugin's executable when that is first needed, which may take long. It is used instead of Executable
+	// Executable is the plugin's, and Version its version for messages, "" if it is not known. They are not used when Port is given.
+	Executable, Version string
+	// Locate returns where the plugin is when that is first needed, which may take long. It is used instead of Executable
 	// unless it is nil.
-	Locate func(ctx context.Context) (string, error)
+	Locate func(ctx context.Context) (plugin.Location, error)
 	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
 	// Inline is true if what listens on Port is no language plugin but the process whose functions are the program. It takes the
@@ -82,6 +83,8 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	return list, nil
 }
 
+const running = "run"
+
 // Run runs the program once. At the end of ctx the plugin is told to end it.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	p.output.ShowTo(direct.Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.project.Program()))
@@ -96,7 +99,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	}
 	reply, err := h.run(ctx, req)
 	if err != nil {
-		return p.failed(ctx, h, "run", err)
+		return p.failed(ctx, h, running, err)
 	}
 	p.finish(h)
 	switch {
@@ -161,7 +164,11 @@ func (p *Program) start(ctx context.Context, service source.Service) (*host, err
 func (p *Program) failed(ctx context.Context, h *host, what string, err error) error {
 	cause := context.Cause(ctx)
 	if cause == nil && status.Code(err) != codes.Unavailable {
-		return fmt.Errorf("%s: %s %s: %s", h.name, what, p.project.Program(), status.Convert(err).Message())
+		err := h.fault(what+" "+p.project.Program(), err)
+		if what == running {
+			return err // what the plugin writes then is shown
+		}
+		return fmt.Errorf("%w%s", err, h.said())
 	}
 	p.mu.Lock()
 	if p.host == h {
@@ -175,7 +182,7 @@ func (p *Program) failed(ctx context.Context, h *host, what string, err error) e
 	if exit := h.ended(err); exit != nil {
 		return exit
 	}
-	return fmt.Errorf("%s went away: %s", h.name, status.Convert(err).Message())
+	return fmt.Errorf("plugin %s went away: %s", h.title(), status.Convert(err).Message())
 }
 
 func (p *Program) info() (*pulumirpc.ProgramInfo, error) {

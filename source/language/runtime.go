@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc/codes"
@@ -112,7 +111,7 @@ func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Li
 		if _, is := status.FromError(err); !is {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
-		return fmt.Errorf("%s: %s", h.name, strings.TrimSpace(status.Convert(err).Message()))
+		return fmt.Errorf("plugin %s: %s", h.title(), reason(err))
 	}
 	return nil
 }

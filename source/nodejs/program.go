@@ -126,6 +126,9 @@ func memoryHint(output string) string {
 // sdkModule finds one of the SDK's entry points as Node.js resolves it: in the node_modules of the program's directory or
 // of a directory above it.
 func sdkModule(p source.Project, name string) (string, error) {
+	if err := checkManifest(p.Directory); err != nil {
+		return "", err
+	}
 	for dir := p.Directory; ; dir = filepath.Dir(dir) {
 		module := filepath.Join(dir, "node_modules", "@pulumi", "pulumi", "cmd", name)
 		if _, err := os.Stat(module); err == nil {
@@ -135,6 +138,24 @@ func sdkModule(p source.Project, name string) (string, error) {
 			return "", notInstalled(p)
 		}
 	}
+}
+
+// checkManifest refuses a package.json of the program that neither Node.js nor a package manager can read.
+func checkManifest(directory string) error {
+	m, found := manifestAbove(directory)
+	if !found || m.unread {
+		return nil
+	}
+	file := filepath.Join(m.directory, "package.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var content map[string]json.RawMessage
+	if err := json.Unmarshal(text, &content); err != nil {
+		return fmt.Errorf("%s is not the description of a package: %w; correct it, or make it again with `npm init`", file, err)
+	}
+	return nil
 }
 
 // notInstalled is the error of a program whose SDK is not there.

@@ -65,7 +65,11 @@ func (a *Analyzer) connect(ctx context.Context) error {
 		return errors.New(terminal.Plain(err.Error()))
 	}
 	if a.conn, err = plugin.Dial(ctx, port); err != nil {
-		return err
+		var exit *plugin.ExitError
+		if context.Cause(ctx) == nil && errors.As(a.served.ExitedWithin(exitPatience), &exit) {
+			return errors.New(terminal.Plain(exit.Error()))
+		}
+		return fmt.Errorf("%w%s", err, a.said())
 	}
 	a.rpc = pulumirpc.NewAnalyzerClient(a.conn)
 	return nil
@@ -255,8 +259,23 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 		}
 		return &stages.AnalyzerLostError{Analyzer: a.name(), Err: err}
 	}
-	if a.info.Name == "" {
-		return fmt.Errorf("%s the policy pack in %s: %s", doing, a.directory, terminal.Plain(st.Message()))
+	message := strings.TrimSpace(terminal.Plain(st.Message()))
+	// What the pack has not said itself is nothing without its place.
+	switch nonsense := strings.HasPrefix(message, "grpc: "); {
+	case message == "":
+		message = fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code())
+	case nonsense:
+		message = "its answer cannot be decoded: " + message
+	case a.info.Name != "":
+		return errors.New(message)
 	}
-	return errors.New(terminal.Plain(st.Message()))
+	return fmt.Errorf("%s the policy pack in %s: %s%s", doing, a.directory, message, a.said())
+}
+
+// said is what the pack wrote last, to stand below an error; "" if there is nothing.
+func (a *Analyzer) said() string {
+	if text := a.served.Said(); text != "" {
+		return "\n" + terminal.Plain(text)
+	}
+	return ""
 }

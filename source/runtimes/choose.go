@@ -103,7 +103,7 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	}
 	found, err := o.Finder.Find(plugin.Language, runtime, "")
 	if err == nil {
-		return language.Runtime{Options: language.Options{Executable: found.Executable, Engine: o.Engine, Schemas: o.Schemas}}, nil
+		return language.Runtime{Options: language.Options{Executable: found.Executable, Version: found.Version, Engine: o.Engine, Schemas: o.Schemas}}, nil
 	}
 	if !errors.As(err, new(*plugin.MissingError)) {
 		return nil, err
@@ -112,7 +112,7 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	if o.Acquire == nil || direct(runtime) != nil {
 		return nil, &unsupported
 	}
-	return language.Runtime{Options: language.Options{Engine: o.Engine, Schemas: o.Schemas, Locate: func(ctx context.Context) (string, error) {
+	return language.Runtime{Options: language.Options{Engine: o.Engine, Schemas: o.Schemas, Locate: func(ctx context.Context) (plugin.Location, error) {
 		return acquired(ctx, runtime, o, unsupported)
 	}}}, nil
 }
@@ -136,15 +136,15 @@ func ChooseGenerator(ctx context.Context, name string, o Options, said func(plug
 // comesWithPulumi reports whether the plugin of a language is part of Pulumi and not to be had by itself.
 func comesWithPulumi(name string) bool { return name == "nodejs" || name == "python" || name == "go" }
 
-// acquired returns the executable of a language plugin that is installed now.
-func acquired(ctx context.Context, runtime string, o Options, unsupported UnsupportedRuntimeError) (string, error) {
+// acquired returns where a language plugin is that is installed now.
+func acquired(ctx context.Context, runtime string, o Options, unsupported UnsupportedRuntimeError) (plugin.Location, error) {
 	l, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: runtime}, o.Acquire)
 	var missing *plugin.MissingError
 	if !errors.As(err, &missing) {
-		return l.Executable, err
+		return l, err
 	}
 	unsupported.Acquiring = missing.Acquiring
-	return "", &unsupported
+	return plugin.Location{}, &unsupported
 }
 
 // direct returns how a runtime is run without a language plugin, nil if that cannot be.

@@ -392,9 +392,9 @@ func TestWhatIsNoArchiveIsNotInstalled(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"a page of a proxy": {[]byte("<html>log in</html>"), `it is not a .tar.gz archive: it begins with "<htm"`},
+		"a page of a proxy": {[]byte("<html>log in</html>"), "it is not a .tar.gz archive: it is a web page, perhaps one to log in at, or the message of a proxy"},
 		"a zip archive":     {[]byte("PK\x03\x04xxxxxxxxxxx"), "it is not a .tar.gz archive: it is a .zip archive"},
-		"half an archive":   {good(t)[:60], "unexpected EOF"},
+		"half an archive":   {good(t)[:60], "the archive is cut off: it ends in the middle of a file"},
 		"nothing":           {nil, `it begins with ""`},
 	} {
 		t.Run(name, func(t *testing.T) {

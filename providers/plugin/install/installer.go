@@ -61,6 +61,7 @@ func New(o Options) *Installer {
 	if o.Transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.ResponseHeaderTimeout = o.Stall
+		t.OnProxyConnectResponse = checkProxy
 		o.Transport = t
 	}
 	return &Installer{options: o, web: &web{transport: o.Transport, stall: o.Stall, pause: firstPause}, limits: standardLimits()}

@@ -53,13 +53,18 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// unwritable says what to do about a folder for plugins in which nothing can be written.
+func unwritable(err error) error {
+	return fmt.Errorf("%w; make it a folder that you may write to, or set PULUMI_HOME to another one", err)
+}
+
 // patience is how long another process may hold the lock before that is worth a message.
 const patience = time.Second
 
 // lock waits until no other process, and nobody else in this one, works on the place.
 func (p place) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(p.directory), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot create the folder for plugins: %w", err)
+		return nil, unwritable(fmt.Errorf("cannot create the folder for plugins: %w", err))
 	}
 	say := time.AfterFunc(patience, func() { p.request.observe(Progress{Phase: Waiting}) })
 	defer say.Stop()
@@ -68,7 +73,7 @@ func (p place) lock(ctx context.Context) (unlock func(), err error) {
 	waiting.Go(func() {
 		unlock, err := lockedfile.MutexAt(p.directory + ".lock").Lock()
 		if err != nil {
-			locked.Fail(fmt.Errorf("cannot lock the plugin: %w", err))
+			locked.Fail(unwritable(fmt.Errorf("cannot lock the plugin: %w", err)))
 		} else if !locked.Resolve(unlock) {
 			unlock()
 		}

@@ -41,7 +41,7 @@ func unpack(ctx context.Context, archive io.Reader, directory string, l limits) 
 	}
 	defer root.Close()
 	buffered := bufio.NewReader(archive)
-	head, _ := buffered.Peek(4)
+	head, _ := buffered.Peek(64)
 	z, err := gzip.NewReader(buffered)
 	if err != nil {
 		return fmt.Errorf("it is not a .tar.gz archive: %s", beginsWith(head))
@@ -55,6 +55,9 @@ func unpack(ctx context.Context, archive io.Reader, directory string, l limits) 
 		if err == nil {
 			err = u.entry(h, t)
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return errors.New("the archive is cut off: it ends in the middle of a file")
+		}
 		if err != nil {
 			return err
 		}
@@ -65,7 +68,10 @@ func beginsWith(head []byte) string {
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
 		return "it is a .zip archive"
 	}
-	return fmt.Sprintf("it begins with %q", head)
+	if text := strings.ToLower(strings.TrimSpace(string(head))); strings.HasPrefix(text, "<!doctype html") || strings.HasPrefix(text, "<html") {
+		return "it is a web page, perhaps one to log in at, or the message of a proxy"
+	}
+	return fmt.Sprintf("it begins with %q", head[:min(len(head), 4)])
 }
 
 // attentive ends with its context.

@@ -108,6 +108,14 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// checkProxy says that it is a proxy which refuses the way to a server.
+func checkProxy(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
+	if answer.StatusCode == http.StatusOK {
+		return nil
+	}
+	return fmt.Errorf("the proxy %s, which is that of HTTPS_PROXY, refuses: %s", proxy.Host, answer.Status)
+}
+
 // failure returns why there was no answer. The text has no URL: that of a redirect may have a signature in it.
 func failure(err error) error {
 	var wrapped *url.Error
@@ -115,7 +123,10 @@ func failure(err error) error {
 		err = wrapped.Err
 	}
 	var dns *net.DNSError
+	var operation *net.OpError
 	switch {
+	case errors.As(err, &operation) && operation.Op == "proxyconnect":
+		return fmt.Errorf("the proxy that HTTPS_PROXY or HTTP_PROXY names cannot be reached: %w", operation.Err)
 	case errors.Is(err, errRedirects), errors.Is(err, errPlaintext):
 		return backoff.Permanent(err)
 	case errors.As(err, &dns) && dns.IsNotFound:

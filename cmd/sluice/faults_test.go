@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// serveFakeAnalyzer serves a policy pack without policies.
+func serveFakeAnalyzer() {
+	servePlugin(func(s *grpc.Server) { pulumirpc.RegisterAnalyzerServer(s, fakeAnalyzer{}) })
+}
+
+type fakeAnalyzer struct {
+	pulumirpc.UnimplementedAnalyzerServer
+}
+
+func (fakeAnalyzer) GetAnalyzerInfo(context.Context, *emptypb.Empty) (*pulumirpc.AnalyzerInfo, error) {
+	return &pulumirpc.AnalyzerInfo{Name: "rules"}, nil
+}
+
+func (fakeAnalyzer) Analyze(context.Context, *pulumirpc.AnalyzeRequest) (*pulumirpc.AnalyzeResponse, error) {
+	return &pulumirpc.AnalyzeResponse{}, nil
+}
+
+// faults are the options of servers whose method FAKE_FAULT names: "<method> <fault>", where the fault is one of
+//
+//	dies      the process ends
+//	garbled   the answer is no message
+//	silent    an error without a text
+//	hangs     the answer comes when the caller does not wait for it any more
+//	text      the answer to GetSchema is a web page
+//	unreasoned  the answer to Check is a failure without a reason
+func faults() []grpc.ServerOption {
+	method, fault, _ := strings.Cut(os.Getenv("FAKE_FAULT"), " ")
+	return []grpc.ServerOption{
+		grpc.ForceServerCodec(faultyCodec{}),
+		grpc.UnaryInterceptor(func(ctx context.Context, req any, call *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+			if path.Base(call.FullMethod) != method {
+				return handle(ctx, req)
+			}
+			lastWords := func() { fmt.Fprintln(os.Stderr, "my last words in", method) } // they may come after an answer
+			switch fault {
+			case "dies":
+				lastWords()
+				os.Exit(4)
+			case "garbled":
+				return garbled{}, nil
+			case "silent":
+				return nil, grpcstatus.Error(codes.Unknown, "")
+			case "hangs":
+				lastWords()
+				<-ctx.Done()
+				return nil, ctx.Err()
+			case "text":
+				return &pulumirpc.GetSchemaResponse{Schema: "<html>"}, nil
+			case "unreasoned":
+				return &pulumirpc.CheckResponse{Failures: []*pulumirpc.CheckFailure{{}}}, nil
+			}
+			panic("unknown fault " + fault)
+		}),
+	}
+}
+
+// garbled is an answer that cannot be decoded.
+type garbled struct{}
+
+// faultyCodec is that of gRPC, which also encodes what cannot be decoded.
+type faultyCodec struct{}
+
+func (faultyCodec) Name() string { return "proto" }
+
+func (faultyCodec) Marshal(v any) ([]byte, error) {
+	if _, is := v.(garbled); is {
+		return []byte{0xff}, nil
+	}
+	return proto.Marshal(v.(proto.Message))
+}
+
+func (faultyCodec) Unmarshal(b []byte, v any) error { return proto.Unmarshal(b, v.(proto.Message)) }
