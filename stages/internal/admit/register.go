@@ -92,7 +92,7 @@ func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
 	c.propDeps = map[string][]urn.URN{}
 	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
-		for name := range c.props.Unordered() {
+		for name := range c.props.All() {
 			c.propDeps[name] = c.deps
 		}
 		return
@@ -170,7 +170,7 @@ func (c *Completion) rebuildDependencies() {
 		}
 		c.deps = urn.SortedSet(all)
 	} else {
-		for name := range c.props.Unordered() {
+		for name := range c.props.All() {
 			deps := c.propDeps[name]
 			if more := carried[name]; len(more) > 0 {
 				deps = urn.SortedSet(append(slices.Clone(deps), more...))
