@@ -41,21 +41,22 @@ func (f *Families) Of(u urn.URN) *family {
 	return f.known[u]
 }
 
-// registering counts a registration below its parent until the function that it returns is called.
-func (f *Families) registering(parent urn.URN) (done func()) {
+// registering counts a registration below its parent until registered is called.
+func (f *Families) registering(parent urn.URN) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inFlightBelow[parent]++
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.inFlightBelow[parent]--; f.inFlightBelow[parent] == 0 {
-			delete(f.inFlightBelow, parent)
-		}
-		if f.ended != nil {
-			f.ended.Fire()
-			f.ended = nil
-		}
+}
+
+func (f *Families) registered(parent urn.URN) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.inFlightBelow[parent]--; f.inFlightBelow[parent] == 0 {
+		delete(f.inFlightBelow, parent)
+	}
+	if f.ended != nil {
+		f.ended.Fire()
+		f.ended = nil
 	}
 }
 
