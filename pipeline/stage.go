@@ -67,7 +67,7 @@ func (s *stageRun[In, Out]) serve() {
 	if s.Workers == Unbounded {
 		s.out.turn = make(chan struct{}, 1)
 		next = func() (parcel[In], bool) {
-			if s.out.takeTurn() {
+			if len(s.out.ch) == cap(s.out.ch) && s.out.takeTurn() {
 				s.out.endTurn()
 			}
 			return s.in.receive()

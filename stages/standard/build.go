@@ -143,8 +143,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
 		if d.Goal.Custom && !d.Raw && d.Course != stages.LeftOut {
-			b.rechecks[d.Seq] = d
-			x.Ask(Ask{recheck: &d})
+			b.askAnew(d, x)
 			return nil
 		}
 		return b.recreate(d, x)
@@ -285,9 +284,14 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
+	b.askAnew(d, x)
+	return nil
+}
+
+// askAnew has the inputs of a registration checked again, as those of a new object. Its argument is a copy that lives on.
+func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
-	return nil
 }
 
 // replace decides a replacement (steps.md 3.9).

@@ -29,10 +29,8 @@ type Completion struct {
 }
 
 func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
-	req := c.Req
-	inherited := *req
-	c.Req = &inherited
 	c.inherit()
+	req := c.Req
 	if (req.Custom || req.Remote) && !req.Type.IsToken() {
 		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
 	}
@@ -65,11 +63,20 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 
 // inherit takes over from the parent's goal what the request leaves open (steps.md 1.2 item 2).
 func (c *Completion) inherit() {
-	f := c.Families.Of(c.Req.Parent)
-	if c.Req.Parent == "" || f == nil || f.Goal == nil {
+	if c.Req.Parent == "" {
 		return
 	}
-	g, req := f.Goal, c.Req
+	f := c.Families.Of(c.Req.Parent)
+	if f == nil || f.Goal == nil {
+		return
+	}
+	g := f.Goal
+	if g.DeletedWith == "" && g.Protect == nil && g.RetainOnDelete == nil && g.Provider == "" {
+		return
+	}
+	own := *c.Req // the caller's stays as it is
+	c.Req = &own
+	req := c.Req
 	if req.DeletedWith == "" {
 		req.DeletedWith = g.DeletedWith
 	}
@@ -220,6 +227,9 @@ func (c *Completion) goal() (*stages.Goal, error) {
 
 func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
 	var out state.Timeouts
+	if t == (stages.CustomTimeouts{}) {
+		return out, nil
+	}
 	for _, x := range []struct {
 		text    string
 		seconds *float64
