@@ -67,29 +67,29 @@ func (c *Completion) inherit() {
 		return
 	}
 	f := c.Families.Of(c.Req.Parent)
-	if f == nil || f.Goal == nil {
+	if f == nil || f.Own == nil {
 		return
 	}
-	g := f.Goal
-	if g.DeletedWith == "" && g.Protect == nil && g.RetainOnDelete == nil && g.Provider == "" {
+	g := f.Own
+	if g.deletedWith == "" && g.protect == nil && g.retainOnDelete == nil && g.provider == "" {
 		return
 	}
-	own := *c.Req // the caller's stays as it is
-	c.Req = &own
+	inherited := *c.Req // the caller's stays as it is
+	c.Req = &inherited
 	req := c.Req
 	if req.DeletedWith == "" {
-		req.DeletedWith = g.DeletedWith
+		req.DeletedWith = g.deletedWith
 	}
 	if req.Protect == nil {
-		req.Protect = g.Protect
+		req.Protect = g.protect
 	}
 	if req.RetainOnDelete == nil {
-		req.RetainOnDelete = g.RetainOnDelete
+		req.RetainOnDelete = g.retainOnDelete
 	}
 	if req.Provider == "" {
-		ref, err := urn.ParseProviderRef(g.Provider)
+		ref, err := urn.ParseProviderRef(g.provider)
 		if !req.Remote && !req.Custom || err == nil && ref.Package() == req.Type.Package() {
-			req.Provider = g.Provider
+			req.Provider = g.provider
 		}
 	}
 }
@@ -214,7 +214,7 @@ func (c *Completion) goal() (*stages.Goal, error) {
 		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
 		SourcePosition: c.Req.SourcePosition, StackTrace: c.Req.StackTrace,
 	}
-	f := &family{parent: g.Parent, Goal: g, transforms: c.own, custom: g.Custom}
+	f := &family{parent: g.Parent, Own: ownOf(g), transforms: c.own, custom: g.Custom}
 	if !g.Custom {
 		// A component has no provider of its own, and so passes none on but those by package.
 		if f.providers = c.providers; f.providers == nil {
@@ -270,7 +270,7 @@ func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
 		}
 	}
-	r.Families.expect(s.PendingReply, &family{parent: req.Parent, Goal: &stages.Goal{Provider: provider}, custom: true})
+	r.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
 	extension := ""
 	if pkg.Extension != nil {
 		extension = r.Extensions.Register(*pkg.Extension)
