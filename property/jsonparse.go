@@ -133,6 +133,9 @@ func (p *jsonParser) object(depth int) (Value, error) {
 		p.at++
 		return Of(Map{}), nil
 	}
+	if p.members == nil {
+		p.members = make(members, 0, 8)
+	}
 	first := len(p.members)
 	for {
 		if p.next() != '"' {
