@@ -153,7 +153,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.leaveOut(d, x)
 	case d.Old == nil:
 		o.Add(d.URN, book.Created)
-		return b.commit(d, b.withPrelude(d, b.create(d)), x)
+		return b.commit(d, b.withPrelude(d, b.step(d, stages.OpCreate)), x)
 	case d.Old.External:
 		o.Add(d.URN, book.Created)
 		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
@@ -185,8 +185,6 @@ func (b *builder) step(d stages.Diffed, op stages.Op) *stages.Decision {
 		Answers: true,
 	}
 }
-
-func (b *builder) create(d stages.Diffed) *stages.Decision { return b.step(d, stages.OpCreate) }
 
 func (b *builder) same(d stages.Diffed) *stages.Decision {
 	s := b.step(d, stages.OpSame)
