@@ -43,15 +43,14 @@ type Actor[In, Ask, Answer, Out any] struct {
 // goroutine only.
 type Exchange[Ask, Out any] struct {
 	emit Emit[Out]
-	ask  func(Ask, rank)
-	rank rank
+	ask  func(Ask)
 }
 
 // Emit hands v to the next step; see [Emit].
 func (x Exchange[Ask, Out]) Emit(v Out) error { return x.emit(v) }
 
 // Ask gives a question to the workers. It never blocks. An ask made when the run is over is rejected.
-func (x Exchange[Ask, Out]) Ask(q Ask) { x.ask(q, rankOf(q, x.rank)) }
+func (x Exchange[Ask, Out]) Ask(q Ask) { x.ask(q) }
 
 // ViaActor adds an actor to a flow.
 func ViaActor[In, Ask, Answer, Out any](f Flow[In], a Actor[In, Ask, Answer, Out]) Flow[Out] {
@@ -71,6 +70,7 @@ func ViaActor[In, Ask, Answer, Out any](f Flow[In], a Actor[In, Ask, Answer, Out
 			asks:    await.NewMailbox[question[Ask]](),
 			answers: await.NewMailbox[reply[Answer]](),
 		}
+		host.exchange = Exchange[Ask, Out]{emit: host.out.send, ask: host.put}
 		r.wg.Go(host.serve)
 		return host.out
 	}}
@@ -86,6 +86,9 @@ type actorRun[In, Ask, Answer, Out any] struct {
 	asks    *await.Mailbox[question[Ask]]
 	answers *await.Mailbox[reply[Answer]]
 
+	exchange   Exchange[Ask, Out]
+	input      parcel[In] // what Receive works on
+	rank       rank       // of what leads to an ask; 0 if it is the rank of the input, which most asks do not need
 	unanswered int
 	closed     bool  // there is no more input
 	flushed    bool  // and nothing was asked since
@@ -94,7 +97,7 @@ type actorRun[In, Ask, Answer, Out any] struct {
 
 type question[Ask any] struct {
 	ask  Ask
-	rank rank // of the input that led to it
+	rank rank // of the input that led to it; 0 if asks are sequencers
 }
 
 type reply[Answer any] struct {
@@ -171,7 +174,8 @@ func (a *actorRun[In, Ask, Answer, Out]) handle(e event[In, Answer]) {
 		}
 	case timeToFlush:
 		a.flushed = true
-		attempt(func() error { return a.Flush(a.node.run.ctx, a.exchange(lastRank)) }, func(err error) {
+		a.rank = lastRank
+		attempt(func() error { return a.Flush(a.node.run.ctx, a.exchange) }, func(err error) {
 			if err != nil {
 				a.flushErr = a.node.fail(lastRank, err)
 			}
@@ -184,8 +188,9 @@ func (a *actorRun[In, Ask, Answer, Out]) receive(p parcel[In]) {
 		drop(a.node, p.value)
 		return
 	}
-	x := a.exchange(rankOf(p.value, p.arrival))
-	workOn(a.node, p.value, p.arrival, func() error { return a.Receive(a.node.run.ctx, p.value, x) })
+	a.input, a.rank = p, 0
+	workOn(a.node, p.value, p.arrival, func() error { return a.Receive(a.node.run.ctx, p.value, a.exchange) })
+	a.input = parcel[In]{}
 }
 
 func (a *actorRun[In, Ask, Answer, Out]) resume(r reply[Answer]) {
@@ -193,26 +198,29 @@ func (a *actorRun[In, Ask, Answer, Out]) resume(r reply[Answer]) {
 		reject(a.node, r.answer, a.node.stopped())
 		return
 	}
-	attempt(func() error { return a.Resume(a.node.run.ctx, r.answer, a.exchange(r.rank)) }, func(err error) {
+	a.rank = r.rank
+	attempt(func() error { return a.Resume(a.node.run.ctx, r.answer, a.exchange) }, func(err error) {
 		if err != nil {
 			reject(a.node, r.answer, a.node.failFor(r.answer, r.rank, err))
 		}
 	})
 }
 
-func (a *actorRun[In, Ask, Answer, Out]) exchange(rk rank) Exchange[Ask, Out] {
-	return Exchange[Ask, Out]{emit: a.out.send, ask: a.put, rank: rk}
-}
-
-func (a *actorRun[In, Ask, Answer, Out]) put(q Ask, rk rank) {
+func (a *actorRun[In, Ask, Answer, Out]) put(q Ask) {
+	if a.rank == 0 && !isSequencer[Ask]() {
+		a.rank = rankOf(a.input.value, a.input.arrival)
+	}
 	a.unanswered++
 	a.flushed = false
-	a.asks.Put(question[Ask]{ask: q, rank: rk})
+	a.asks.Put(question[Ask]{ask: q, rank: a.rank})
 }
 
 // answer does the work of one ask. It always replies, since the actor counts what is unanswered.
 func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
 	r := reply[Answer]{rank: q.rank, failed: true}
+	if r.rank == 0 && !isSequencer[Answer]() {
+		r.rank = rankOf(q.ask, 0)
+	}
 	defer func() { a.answers.Put(r) }()
 	if a.node.run.isOver() {
 		reject(a.node, q.ask, a.node.stopped())

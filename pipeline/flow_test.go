@@ -98,6 +98,52 @@ func TestStageMayEmitNothingOrMuch(t *testing.T) {
 	})
 }
 
+func TestWhatWaitsForRoomKeepsAnUnboundedStageFromTakingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 10_000
+		var begun atomic.Int64
+		f := Via(numbers(n, 0), Stage[int, int]{Name: "answer", Workers: Unbounded, Run: func(_ context.Context, v int, emit Emit[int]) error {
+			begun.Add(1)
+			return emit(v)
+		}})
+		seen, hold := 0, await.NewEvent()
+		go func() {
+			synctest.Wait()
+			require.Less(t, begun.Load(), int64(5))
+			hold.Fire()
+		}()
+		require.NoError(t, Run(t.Context(), f, func(ctx context.Context, _ int) error {
+			seen++
+			return hold.Wait(ctx)
+		}))
+		require.Equal(t, n, seen)
+	})
+}
+
+func TestWorkOfAnUnboundedStageMayWaitForWorkThatComesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 10_000
+		done := make([]*await.Event, n+1)
+		for i := range done {
+			done[i] = await.NewEvent()
+		}
+		f := Via(numbers(n, 0), Stage[int, int]{Name: "chain", Workers: Unbounded, Run: func(ctx context.Context, v int, emit Emit[int]) error {
+			if v%3 == 0 { // others hand over at once, and wait for room meanwhile
+				if v+3 < n {
+					if err := done[v+3].Wait(ctx); err != nil {
+						return err
+					}
+				}
+				done[v].Fire()
+			}
+			return emit(v)
+		}})
+		got, err := collect(t.Context(), f)
+		require.NoError(t, err)
+		require.Len(t, got, n)
+	})
+}
+
 func TestFlushRunsAfterTheLastInputAndBeforeTheNextStageEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sum atomic.Int64

@@ -8,6 +8,8 @@ type link[T any] struct {
 	from *node
 	ch   chan parcel[T]
 	sent atomic.Int64
+	// turn holds a token of the one that waits for room; nil for a step of so few workers that all may wait.
+	turn chan struct{}
 }
 
 // parcel is an item with its number among those handed to the link.
@@ -33,11 +35,34 @@ func (l *link[T]) send(v T) error {
 		return nil
 	default: // most links have room, and waiting for two things at once costs more
 	}
+	if !l.takeTurn() {
+		return l.refuse(v)
+	}
+	defer l.endTurn()
 	select {
 	case l.ch <- p:
 		return nil
 	case <-l.from.run.done:
 		return l.refuse(v)
+	}
+}
+
+// takeTurn returns true when nobody else waits for room, or false when the run is over.
+func (l *link[T]) takeTurn() bool {
+	if l.turn == nil {
+		return true
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return true
+	case <-l.from.run.done:
+		return false
+	}
+}
+
+func (l *link[T]) endTurn() {
+	if l.turn != nil {
+		<-l.turn
 	}
 }
 

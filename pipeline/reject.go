@@ -40,16 +40,19 @@ type rank = int64
 // lastRank is the rank of what a stage does after its inputs.
 const lastRank rank = math.MaxInt64
 
+// rankOf copies v to the heap. It is for what has failed, and for what rarely happens.
 func rankOf[T any](v T, fallback rank) rank {
-	// Whether T can be a Sequencer is looked at on the zero value, which costs nothing; v would be copied to the heap.
-	var zero T
-	if _, ok := any(zero).(Sequencer); !ok && any(zero) != nil {
-		return fallback
-	}
 	if s, ok := any(v).(Sequencer); ok {
 		return s.Sequence()
 	}
 	return fallback
+}
+
+// isSequencer reports whether every T is a Sequencer. It is false if T is an interface: that can only be seen of a value.
+func isSequencer[T any]() bool {
+	var zero T
+	_, ok := any(zero).(Sequencer)
+	return ok
 }
 
 // reject calls Reject of v, if v has it. A panic of Reject is one more failure of the stage.

@@ -63,7 +63,17 @@ type stageRun[In, Out any] struct {
 func (s *stageRun[In, Out]) serve() {
 	defer close(s.out.ch)
 	emit := Emit[Out](s.out.send)
-	runWorkers(s.Workers, s.in.receive, func(p parcel[In]) { s.process(p, emit) })
+	next := s.in.receive
+	if s.Workers == Unbounded {
+		s.out.turn = make(chan struct{}, 1)
+		next = func() (parcel[In], bool) {
+			if len(s.out.ch) == cap(s.out.ch) && s.out.takeTurn() {
+				s.out.endTurn()
+			}
+			return s.in.receive()
+		}
+	}
+	runWorkers(s.Workers, next, func(p parcel[In]) { s.process(p, emit) })
 	conclude(s.node, s.flush(), s.Abandon)
 }
 

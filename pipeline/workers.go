@@ -8,7 +8,8 @@ import (
 
 // Unbounded, as a number of workers, means a goroutine for each input that is being worked on. It is for work that may
 // call back into the program that feeds the pipeline, directly or by waiting for it: such work held in a limited pool
-// can use up the places that the work it waits for needs.
+// can use up the places that the work it waits for needs. Work that waits for room in the next step is no such work: a stage takes no
+// further input while there is some.
 const Unbounded = -1
 
 // workers is a set of goroutines that take jobs until there are none. A goroutine is added only when all are busy, so a

@@ -4,25 +4,14 @@ package property
 // (protocol.md 2.4). Only properties that both have are touched: one that is a secret in in becomes a secret, nested objects
 // are annotated too, and where in has an array with a secret anywhere in it, the whole value becomes a secret.
 func AnnotateSecrets(out, in Map) Map {
-	var changed map[string]Value
-	for k, sent := range in.m {
-		got, ok := out.m[k]
+	changed, _ := out.mapped(func(name string, got Value) (Value, bool) {
+		sent, ok := in.Get(name)
 		if !ok {
-			continue
+			return got, false
 		}
-		v, touched := annotate(got, sent)
-		if !touched {
-			continue
-		}
-		if changed == nil {
-			changed = out.Mutable()
-		}
-		changed[k] = v
-	}
-	if changed == nil {
-		return out
-	}
-	return Map{changed}
+		return annotate(got, sent)
+	})
+	return changed
 }
 
 func annotate(got, sent Value) (Value, bool) {
@@ -76,17 +65,9 @@ func restoreAssets(got, sent Value) (Value, bool) {
 		return rewriteChildren(got, func(v Value) (Value, bool) { return restoreAssets(v, sent) })
 	case Map:
 		s, _ := sent.v.(Map)
-		var out map[string]Value
-		for k, v := range x.m {
-			if n, changed := restoreAssets(v, s.m[k]); changed {
-				if out == nil {
-					out = x.Mutable()
-				}
-				out[k] = n
-			}
-		}
-		if out != nil {
-			return Of(Map{out}), true
+		m, changed := x.mapped(func(name string, v Value) (Value, bool) { return restoreAssets(v, s.At(name)) })
+		if changed {
+			return Of(m), true
 		}
 	case Array:
 		s, _ := sent.v.(Array)

@@ -11,8 +11,8 @@ func sealedSecret(element Value, s *sealed) Value {
 // that a program that registers an unchanged secret does not change the state file (state.md 5.6). It changes no value,
 // only what is remembered beside the secrets, and is safe for concurrent use.
 func (m Map) ReuseCiphertexts(old Map) {
-	for k, v := range m.m {
-		if o, ok := old.m[k]; ok {
+	for k, v := range m.All() {
+		if o, ok := old.Get(k); ok {
 			reuseCiphertexts(v, o)
 		}
 	}

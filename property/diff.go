@@ -55,15 +55,15 @@ func (d differ) objects(p Path, old, new Map) *ObjectDiff {
 	out := &ObjectDiff{
 		Adds: map[string]Value{}, Deletes: map[string]Value{}, Updates: map[string]ValueDiff{}, Sames: map[string]Value{},
 	}
-	for k, o := range old.m {
+	for k, o := range old.All() {
 		at := d.at(p, Key(k))
 		if d.ignores(at) {
 			continue
 		}
-		n := new.m[k]
+		n, both := new.Get(k)
 		switch {
 		case o.IsNull() && n.IsNull():
-			if _, both := new.m[k]; both {
+			if both {
 				out.Sames[k] = o
 			}
 		case n.IsNull():
@@ -78,8 +78,8 @@ func (d differ) objects(p Path, old, new Map) *ObjectDiff {
 			}
 		}
 	}
-	for k, n := range new.m {
-		if _, inOld := old.m[k]; !inOld && !n.IsNull() && !d.ignores(d.at(p, Key(k))) {
+	for k, n := range new.All() {
+		if _, inOld := old.Get(k); !inOld && !n.IsNull() && !d.ignores(d.at(p, Key(k))) {
 			out.Adds[k] = n
 		}
 	}

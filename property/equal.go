@@ -66,21 +66,30 @@ func (c comparison) values(a, b Value) bool {
 }
 
 func (c comparison) maps(a, b Map) bool {
-	if !c.nullIsAbsent && len(a.m) != len(b.m) {
+	if a.o == b.o {
+		return true
+	}
+	x, y := a.members(), b.members()
+	if !c.nullIsAbsent && len(x) != len(y) {
 		return false
 	}
-	for k, v := range a.m {
-		w, ok := b.m[k]
-		if !ok && !(c.nullIsAbsent && v.IsNull()) && !(c.unknownIsAny && v.StripSecrets().IsUnknown()) {
-			return false
-		}
-		if ok && !c.values(v, w) {
-			return false
-		}
-	}
-	for k, w := range b.m {
-		if _, ok := a.m[k]; !ok && !(c.nullIsAbsent && w.IsNull()) {
-			return false
+	for len(x) > 0 || len(y) > 0 {
+		switch {
+		case len(y) == 0 || len(x) > 0 && x[0].name < y[0].name: // only in a
+			if v := x[0].value; !(c.nullIsAbsent && v.IsNull()) && !(c.unknownIsAny && v.StripSecrets().IsUnknown()) {
+				return false
+			}
+			x = x[1:]
+		case len(x) == 0 || y[0].name < x[0].name: // only in b
+			if !(c.nullIsAbsent && y[0].value.IsNull()) {
+				return false
+			}
+			y = y[1:]
+		default:
+			if !c.values(x[0].value, y[0].value) {
+				return false
+			}
+			x, y = x[1:], y[1:]
 		}
 	}
 	return true

@@ -76,14 +76,15 @@ func reflected(v reflect.Value, depth int) (Value, error) {
 		if v.Type().Key().Kind() != reflect.String {
 			break
 		}
-		m := make(map[string]Value, v.Len())
+		list := make(members, 0, v.Len())
 		for key, item := range v.Seq2() {
-			var err error
-			if m[key.String()], err = fromGo(item.Interface(), depth+1); err != nil {
+			value, err := fromGo(item.Interface(), depth+1)
+			if err != nil {
 				return Null, within(err, Key(key.String()))
 			}
+			list = append(list, member{key.String(), value})
 		}
-		return Of(NewMap(m)), nil
+		return Of(list.object()), nil
 	}
 	return Null, &ValueError{before: fmt.Sprintf("a %s at property ", v.Type()), after: " has no value; make one of what is in it"}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"net/http"
+	"slices"
 )
 
 // HashAssets returns m in which every asset and archive, at any depth, has its hash (protocol.md 2.6). Hashes that are
@@ -57,15 +58,15 @@ func lacksHash(v Value) bool {
 }
 
 func (r AssetReader) hashMap(ctx context.Context, m Map) (Map, error) {
-	out := m.Mutable()
-	for k, v := range m.All() {
-		h, err := r.hashValue(ctx, v)
+	list := slices.Clone(m.members())
+	for i := range list {
+		h, err := r.hashValue(ctx, list[i].value)
 		if err != nil {
-			return Map{}, within(err, Key(k))
+			return Map{}, within(err, Key(list[i].name))
 		}
-		out[k] = h
+		list[i].value = h
 	}
-	return Map{out}, nil
+	return list.object(), nil
 }
 
 func (r AssetReader) hashValue(ctx context.Context, v Value) (Value, error) {

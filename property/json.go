@@ -7,21 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// sortedKeys returns the names in ascending byte order. The list belongs to the encoder and is good until the next
-// object at the same depth.
-func (e *stateEncoder) sortedKeys(m Map, depth int) []string {
-	for len(e.keys) <= depth {
-		e.keys = append(e.keys, nil)
-	}
-	keys := e.keys[depth][:0]
-	for k := range m.m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	e.keys[depth] = keys
-	return keys
-}
-
 // appendJSONNumber writes the shortest text that reads back as f, with an exponent only below 1e-6 and from 1e21 up
 // (state.md 1.17). f is finite.
 func appendJSONNumber(dst []byte, f float64) []byte {

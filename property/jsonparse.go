@@ -3,6 +3,7 @@ package property
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -37,6 +38,9 @@ type jsonParser struct {
 	*stateDecoder
 	data []byte
 	at   int
+	// members and elements are those of the objects and arrays that are open; each is copied when it is closed, when its length is known.
+	members  members
+	elements []Value
 }
 
 func (p *jsonParser) bad(problem string) error { return &SyntaxError{Offset: p.at, Problem: problem} }
@@ -102,18 +106,20 @@ func (p *jsonParser) array(depth int) (Value, error) {
 		p.at++
 		return Of(Array{}), nil
 	}
-	var a []Value
+	first := len(p.elements)
 	for {
 		v, err := p.element(depth + 1)
 		if err != nil {
-			return Null, within(err, Index(len(a)))
+			return Null, within(err, Index(len(p.elements)-first))
 		}
-		a = append(a, v)
+		p.elements = append(p.elements, v)
 		switch p.next() {
 		case ',':
 			p.at++
 		case ']':
 			p.at++
+			a := slices.Clone(p.elements[first:])
+			p.elements = p.elements[:first]
 			return Of(Array{a}), nil
 		default:
 			return Null, p.bad("expected ',' or ']'")
@@ -127,7 +133,10 @@ func (p *jsonParser) object(depth int) (Value, error) {
 		p.at++
 		return Of(Map{}), nil
 	}
-	m := make(map[string]Value)
+	if p.members == nil {
+		p.members = make(members, 0, 8)
+	}
+	first := len(p.members)
 	for {
 		if p.next() != '"' {
 			return Null, p.bad("expected a name")
@@ -145,13 +154,15 @@ func (p *jsonParser) object(depth int) (Value, error) {
 		if err != nil {
 			return Null, within(err, Key(k))
 		}
-		m[k] = v
+		p.members = append(p.members, member{k, v})
 		switch p.next() {
 		case ',':
 			p.at++
 		case '}':
 			p.at++
-			return p.finish(m, depth)
+			list := slices.Clone(p.members[first:])
+			p.members = p.members[:first]
+			return p.finish(list.object(), depth)
 		default:
 			return Null, p.bad("expected ',' or '}'")
 		}

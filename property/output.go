@@ -106,14 +106,10 @@ func mergeOutput(o Output, element Value) Output {
 // WithDependencies returns m in which each property that has dependencies is an output value that lists them, joined
 // with those that the property's own output value lists already.
 func (m Map) WithDependencies(dependencies map[string][]urn.URN) Map {
-	if len(dependencies) == 0 || len(m.m) == 0 {
-		return m
-	}
-	out := m.Mutable()
-	for k, v := range out {
-		deps := dependencies[k]
+	out, _ := m.mapped(func(name string, v Value) (Value, bool) {
+		deps := dependencies[name]
 		if len(deps) == 0 {
-			continue
+			return v, false
 		}
 		o, secretive := Output{Known: true, Dependencies: unionURNs(deps, nil)}, false
 		if s, ok := v.v.(*secret); ok && !s.isOpaque() {
@@ -121,27 +117,38 @@ func (m Map) WithDependencies(dependencies map[string][]urn.URN) Map {
 		}
 		o = mergeOutput(o, v)
 		o.Secret = o.Secret || secretive
-		out[k] = OutputOf(o)
-	}
-	return Map{out}
+		return OutputOf(o), true
+	})
+	return out
 }
 
 // OutputDependencies returns the resources named by the output values in v, in ascending order.
 func (v Value) OutputDependencies() []urn.URN {
+	if !anyValue(v, hasDependencies) {
+		return nil
+	}
 	set := map[urn.URN]struct{}{}
 	collectDependencies(v, set)
 	return slices.Sorted(maps.Keys(set))
 }
 
-// OutputDependencies returns, for each property that has any, the resources named by the output values in it.
+// OutputDependencies returns, for each property that has any, the resources named by the output values in it; nil if none has any.
 func (m Map) OutputDependencies() map[string][]urn.URN {
+	if !anyInMap(m, hasDependencies) {
+		return nil
+	}
 	out := map[string][]urn.URN{}
-	for k, v := range m.m {
+	for k, v := range m.All() {
 		if deps := v.OutputDependencies(); len(deps) > 0 {
 			out[k] = deps
 		}
 	}
 	return out
+}
+
+func hasDependencies(v Value) bool {
+	o, ok := v.v.(*Output)
+	return ok && len(o.Dependencies) > 0
 }
 
 func collectDependencies(v Value, set map[urn.URN]struct{}) {

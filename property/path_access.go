@@ -32,8 +32,7 @@ func (v Value) child(e Element) (Value, bool) {
 	if !ok {
 		return Null, false
 	}
-	c, ok := m.m[e.Key]
-	return c, ok
+	return m.Get(e.Key)
 }
 
 // Set returns m with the value at p replaced. It creates the last name and, at the end of an array, the last index, but
@@ -108,10 +107,10 @@ func setChild(container Value, e Element, v Value) (Value, bool) {
 func deleteChild(container Value, e Element) (Value, bool) {
 	switch x := container.v.(type) {
 	case Map:
-		if e.IsWildcard() && len(x.m) > 0 {
+		if e.IsWildcard() && x.Len() > 0 {
 			return Of(Map{}), true
 		}
-		if _, ok := x.m[e.Key]; ok && !e.IsIndex {
+		if _, ok := x.Get(e.Key); ok && !e.IsIndex {
 			return Of(x.Without(e.Key)), true
 		}
 	case Array:

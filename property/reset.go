@@ -91,7 +91,7 @@ func (r resetting) belowIndex(p Path, old, new Value) (Value, bool) {
 func (r resetting) key(k string, old, new Value) (Value, bool) {
 	n, newOK := new.v.(Map)
 	if o, ok := old.v.(Map); ok {
-		if v, has := o.m[k]; has {
+		if v, has := o.Get(k); has {
 			if !newOK {
 				return new, false
 			}
@@ -111,8 +111,8 @@ func (r resetting) belowKey(p Path, old, new Value) (Value, bool) {
 		return new, oldOK == newOK
 	}
 	k := p[0].Key
-	oldValue, inOld := o.m[k]
-	newValue, inNew := n.m[k]
+	oldValue, inOld := o.Get(k)
+	newValue, inNew := n.Get(k)
 	if !inNew {
 		return new, !inOld
 	}
@@ -128,11 +128,8 @@ func (r resetting) all(old, new Value) (Value, bool) {
 		if !ok {
 			return new, true
 		}
-		out := make(map[string]Value, len(o.m))
-		for k, v := range o.m {
-			out[k] = r.taken(v)
-		}
-		return Of(Map{out}), true
+		out, _ := rewriteMap(o, func(v Value) (Value, bool) { return r.taken(v), true })
+		return Of(out), true
 	case Array:
 		o, ok := old.v.(Array)
 		if !ok {
@@ -155,17 +152,18 @@ func (r resetting) belowAll(p Path, old, new Value) (Value, bool) {
 		if !ok {
 			return new, false
 		}
-		out, all := n.Mutable(), true
-		for k, oldValue := range o.m {
-			newValue, has := out[k]
+		both, all := 0, true
+		out, _ := n.mapped(func(name string, newValue Value) (Value, bool) {
+			oldValue, has := o.Get(name)
 			if !has {
-				all = false
-				continue
+				return newValue, false
 			}
+			both++
 			v, ok := r.at(p[1:], oldValue, newValue)
-			out[k], all = v, all && ok
-		}
-		return Of(Map{out}), all
+			all = all && ok
+			return v, true
+		})
+		return Of(out), all && both == o.Len()
 	}
 	o, oldOK := old.v.(Array)
 	n, newOK := new.v.(Array)

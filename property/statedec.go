@@ -81,15 +81,15 @@ func (d *stateDecoder) value(raw any, depth int) (Value, error) {
 		}
 		return Of(Array{a}), nil
 	case map[string]any:
-		m := make(map[string]Value, len(x))
+		list := make(members, 0, len(x))
 		for _, k := range sortedNames(x) {
 			v, err := d.value(x[k], depth+1)
 			if err != nil {
 				return Null, within(err, Key(k))
 			}
-			m[k] = v
+			list = append(list, member{k, v})
 		}
-		return d.finish(m, depth)
+		return d.finish(list.object(), depth)
 	}
 	return Null, &ValueError{before: "the value of ", after: fmt.Sprintf(" has the Go type %T", raw)}
 }
@@ -102,13 +102,10 @@ func (d *stateDecoder) text(s string) (Value, error) {
 }
 
 // finish makes a value of the members of an object.
-func (d *stateDecoder) finish(m map[string]Value, depth int) (Value, error) {
-	if len(m) == 0 {
-		return Of(Map{}), nil
-	}
-	signature, special := m[SignatureKey]
+func (d *stateDecoder) finish(m Map, depth int) (Value, error) {
+	signature, special := m.Get(SignatureKey)
 	if !special {
-		return Of(Map{m}), nil
+		return Of(m), nil
 	}
 	switch signature.AsString() {
 	case secretSignature:
@@ -147,10 +144,10 @@ func fieldText(v Value) (string, bool) {
 }
 
 // fieldTexts returns fields that must be strings if they are there.
-func fieldTexts(m map[string]Value, what string, names ...string) ([4]string, error) {
+func fieldTexts(m Map, what string, names ...string) ([4]string, error) {
 	var parts [4]string
 	for i, name := range names {
-		v, ok := m[name]
+		v, ok := m.Get(name)
 		if !ok {
 			continue
 		}
@@ -161,7 +158,7 @@ func fieldTexts(m map[string]Value, what string, names ...string) ([4]string, er
 	return parts, nil
 }
 
-func (d *stateDecoder) secret(m map[string]Value, depth int) (Value, error) {
+func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 	parts, err := fieldTexts(m, "secret", "plaintext", "ciphertext")
 	if err != nil {
 		return Null, err
@@ -194,12 +191,12 @@ func (d *stateDecoder) secret(m map[string]Value, depth int) (Value, error) {
 	return sealedSecret(element, &sealed{ciphertext: ciphertext, crypter: d.Crypter}), nil
 }
 
-func archive(m map[string]Value) (Archive, error) {
+func archive(m Map) (Archive, error) {
 	parts, err := fieldTexts(m, "archive", "hash", "path", "uri")
 	if err != nil {
 		return Archive{}, err
 	}
-	members := m["assets"]
+	members := m.At("assets")
 	if !members.IsMap() && !members.IsNull() {
 		return Archive{}, malformed("archive", "assets not an object")
 	}
@@ -211,14 +208,14 @@ func archive(m map[string]Value) (Archive, error) {
 
 // reference also reads the form of an old release, in which the ID is an object with the single field "V" (state.md
 // 2.7).
-func reference(m map[string]Value) (Reference, error) {
+func reference(m Map) (Reference, error) {
 	const what = "resource reference"
 	parts, err := fieldTexts(m, what, "urn", "packageVersion")
 	if err != nil {
 		return Reference{}, err
 	}
 	r := Reference{URN: urn.URN(parts[0]), PackageVersion: parts[1]}
-	id := m["id"]
+	id := m.At("id")
 	if id.IsMap() {
 		if id = id.AsMap().At("V"); id.IsMap() {
 			id = Computed()
@@ -236,7 +233,7 @@ func reference(m map[string]Value) (Reference, error) {
 	return r, nil
 }
 
-func byteString(m map[string]Value) (Value, error) {
+func byteString(m Map) (Value, error) {
 	parts, err := fieldTexts(m, "byte string", "value")
 	if err != nil {
 		return Null, err
@@ -248,7 +245,7 @@ func byteString(m map[string]Value) (Value, error) {
 	return String(string(b)), nil
 }
 
-func float(m map[string]Value) (Value, error) {
+func float(m Map) (Value, error) {
 	parts, err := fieldTexts(m, "number", "value")
 	if err != nil {
 		return Null, err

@@ -32,9 +32,8 @@ func AppendStateValue(ctx context.Context, dst []byte, v Value, o StateOptions) 
 type stateEncoder struct {
 	StateOptions
 	budget
-	ctx  context.Context //nolint:containedctx // it lives as long as the call that it belongs to
-	dst  []byte
-	keys [][]string // reusable key lists, one for each depth
+	ctx context.Context //nolint:containedctx // it lives as long as the call that it belongs to
+	dst []byte
 }
 
 func (e *stateEncoder) value(v Value, depth int) error {
@@ -92,8 +91,8 @@ func (e *stateEncoder) array(a Array, depth int) error {
 
 func (e *stateEncoder) object(m Map, depth int) error {
 	e.dst = append(e.dst, '{')
-	keys := e.sortedKeys(m, depth)
-	for i, k := range keys {
+	for i, p := range m.members() {
+		k := p.name
 		if i > 0 {
 			e.dst = append(e.dst, ',')
 		}
@@ -106,7 +105,7 @@ func (e *stateEncoder) object(m Map, depth int) error {
 		e.dst = appendJSONString(e.dst, k)
 		e.dst = append(e.dst, ':')
 		e.size += int64(len(k))
-		if err := e.value(m.m[k], depth+1); err != nil {
+		if err := e.value(p.value, depth+1); err != nil {
 			return within(err, Key(k))
 		}
 	}

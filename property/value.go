@@ -2,7 +2,6 @@ package property
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -216,67 +215,3 @@ func (a Array) At(i int) Value { return a.a[i] }
 
 // All yields index and element in order.
 func (a Array) All() iter.Seq2[int, Value] { return slices.All(a.a) }
-
-// Map is an immutable object: property names to values. The zero Map is empty.
-type Map struct{ m map[string]Value }
-
-// NewMap copies m.
-func NewMap(m map[string]Value) Map {
-	if len(m) == 0 {
-		return Map{}
-	}
-	return Map{maps.Clone(m)}
-}
-
-// Len returns the number of properties.
-func (m Map) Len() int { return len(m.m) }
-
-// Get returns the value of a property and whether there is one.
-func (m Map) Get(name string) (Value, bool) { v, ok := m.m[name]; return v, ok }
-
-// At returns the value of a property, null when there is none.
-func (m Map) At(name string) Value { return m.m[name] }
-
-// Names returns the property names in ascending byte order.
-func (m Map) Names() []string { return slices.Sorted(maps.Keys(m.m)) }
-
-// All yields names and values in ascending byte order of the names.
-func (m Map) All() iter.Seq2[string, Value] {
-	return func(yield func(string, Value) bool) {
-		for _, k := range m.Names() {
-			if !yield(k, m.m[k]) {
-				return
-			}
-		}
-	}
-}
-
-// Unordered yields names and values like [Map.All], in no particular order and at less cost.
-func (m Map) Unordered() iter.Seq2[string, Value] { return maps.All(m.m) }
-
-// With returns a copy of m in which name has value v. It costs a copy of the top level; build large maps with [NewMap].
-func (m Map) With(name string, v Value) Map {
-	c := make(map[string]Value, len(m.m)+1)
-	maps.Copy(c, m.m)
-	c[name] = v
-	return Map{c}
-}
-
-// Without returns a copy of m that lacks the given names.
-func (m Map) Without(names ...string) Map {
-	if !slices.ContainsFunc(names, func(n string) bool { _, ok := m.m[n]; return ok }) {
-		return m
-	}
-	c := maps.Clone(m.m)
-	for _, n := range names {
-		delete(c, n)
-	}
-	return Map{c}
-}
-
-// Mutable returns a copy of the top level that the caller owns.
-func (m Map) Mutable() map[string]Value {
-	c := make(map[string]Value, len(m.m))
-	maps.Copy(c, m.m)
-	return c
-}

@@ -23,8 +23,8 @@ func anyValue(v Value, pred func(Value) bool) bool {
 }
 
 func anyInMap(m Map, pred func(Value) bool) bool {
-	for _, e := range m.m {
-		if anyValue(e, pred) {
+	for _, e := range m.members() {
+		if anyValue(e.value, pred) {
 			return true
 		}
 	}
@@ -86,20 +86,7 @@ func rewriteArray(a Array, f rewriter) (Array, bool) {
 }
 
 func rewriteMap(m Map, f rewriter) (Map, bool) {
-	var out map[string]Value
-	for k, e := range m.m {
-		n, changed := f(e)
-		if changed && out == nil {
-			out = m.Mutable()
-		}
-		if changed {
-			out[k] = n
-		}
-	}
-	if out == nil {
-		return m, false
-	}
-	return Map{out}, true
+	return m.mapped(func(_ string, v Value) (Value, bool) { return f(v) })
 }
 
 // HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
@@ -135,22 +122,10 @@ func isSecret(v Value) bool {
 // DropUnknowns returns m without the top-level properties that are or contain unknowns: the form for programs that do
 // not accept partly known values (protocol.md 4.4).
 func (m Map) DropUnknowns() Map {
-	var drop []string
-	for k, v := range m.m {
-		if v.HasUnknowns() {
-			drop = append(drop, k)
-		}
-	}
-	return m.Without(drop...)
+	return m.filter(func(_ string, v Value) bool { return !v.HasUnknowns() })
 }
 
 // WithoutInternal returns m without its internal top-level properties; see [IsInternalName].
 func (m Map) WithoutInternal() Map {
-	var drop []string
-	for k := range m.m {
-		if IsInternalName(k) {
-			drop = append(drop, k)
-		}
-	}
-	return m.Without(drop...)
+	return m.filter(func(name string, _ Value) bool { return !IsInternalName(name) })
 }

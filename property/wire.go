@@ -53,10 +53,7 @@ func MarshalStruct(m Map, o WireOptions) (*structpb.Struct, error) {
 	e := wireEncoder{WireOptions: o}
 	s, err := e.object(m, 0)
 	if err != nil {
-		e = wireEncoder{WireOptions: o, ordered: true}
-		if s, err = e.object(m, 0); err != nil {
-			return nil, outermost(err, o.Name)
-		}
+		return nil, outermost(err, o.Name)
 	}
 	return s, nil
 }
@@ -66,33 +63,19 @@ func MarshalValue(v Value, o WireOptions) (*structpb.Value, error) {
 	e := wireEncoder{WireOptions: o}
 	s, err := e.value(v, 0)
 	if err != nil {
-		e = wireEncoder{WireOptions: o, ordered: true}
-		if s, err = e.value(v, 0); err != nil {
-			return nil, outermost(err, o.Name)
-		}
+		return nil, outermost(err, o.Name)
 	}
 	return s, nil
 }
 
-// wireEncoder walks objects in the map's own order, which is much cheaper than sorting and does not show in the result.
-// Only which error comes first would show: after an error the walk is repeated in order.
 type wireEncoder struct {
 	WireOptions
 	budget
-	ordered bool
 }
 
 func (e *wireEncoder) object(m Map, depth int) (*structpb.Struct, error) {
-	fields := make(map[string]*structpb.Value, len(m.m))
-	if e.ordered {
-		for k, v := range m.All() {
-			if err := e.field(fields, k, v, depth); err != nil {
-				return nil, err
-			}
-		}
-		return &structpb.Struct{Fields: fields}, nil
-	}
-	for k, v := range m.m {
+	fields := make(map[string]*structpb.Value, m.Len())
+	for k, v := range m.All() {
 		if err := e.field(fields, k, v, depth); err != nil {
 			return nil, err
 		}

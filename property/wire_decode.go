@@ -37,7 +37,8 @@ func UnmarshalValue(v *structpb.Value, o WireOptions) (Value, error) {
 	return out, nil
 }
 
-// wireDecoder repeats a failed walk in order, as [wireEncoder] does.
+// wireDecoder walks objects in the order that Go's maps have, which costs less than sorting. Only which error comes first would show:
+// after an error the walk is repeated in order.
 type wireDecoder struct {
 	WireOptions
 	budget
@@ -49,31 +50,31 @@ func (d *wireDecoder) object(s *structpb.Struct, depth int) (Map, error) {
 	if len(fields) == 0 {
 		return Map{}, nil
 	}
-	m := make(map[string]Value, len(fields))
+	list := make(members, 0, len(fields))
 	if d.ordered {
 		for _, k := range slices.Sorted(maps.Keys(fields)) {
-			if err := d.field(m, k, fields[k], depth); err != nil {
+			if err := d.field(&list, k, fields[k], depth); err != nil {
 				return Map{}, err
 			}
 		}
-		return Map{m}, nil
+		return list.object(), nil
 	}
 	for k, w := range fields {
-		if err := d.field(m, k, w, depth); err != nil {
+		if err := d.field(&list, k, w, depth); err != nil {
 			return Map{}, err
 		}
 	}
-	return Map{m}, nil
+	return list.object(), nil
 }
 
-func (d *wireDecoder) field(m map[string]Value, k string, w *structpb.Value, depth int) error {
+func (d *wireDecoder) field(list *members, k string, w *structpb.Value, depth int) error {
 	d.size += int64(len(k))
 	v, kept, err := d.value(w, depth+1)
 	if err != nil {
 		return within(err, Key(k))
 	}
 	if kept {
-		m[k] = v
+		*list = append(*list, member{k, v})
 	}
 	return nil
 }

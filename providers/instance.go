@@ -38,15 +38,15 @@ func newInstance(p Provider, spec Spec, limits runLimits) *instance {
 
 var errUnloaded = errors.New("the provider has been unloaded")
 
-// begin counts a call. The returned function ends it.
-func (i *instance) begin() (end func(), err error) {
+// begin counts a call, unless it returns an error. end ends it.
+func (i *instance) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.retired {
-		return nil, fmt.Errorf("provider %s: %w", i.name(), errUnloaded)
+		return fmt.Errorf("provider %s: %w", i.name(), errUnloaded)
 	}
 	i.calls++
-	return i.end, nil
+	return nil
 }
 
 func (i *instance) end() {
@@ -88,20 +88,19 @@ func (i *instance) name() string {
 	return i.spec.Package + " " + i.spec.Version
 }
 
-// ready waits for the configuration and counts the call.
-func (i *instance) ready(ctx context.Context) (end func(), err error) {
-	end, err = i.begin()
-	if err != nil {
-		return nil, err
+// ready counts a call and waits for the configuration. end ends the call, unless there is an error.
+func (i *instance) ready(ctx context.Context) error {
+	if err := i.begin(); err != nil {
+		return err
 	}
 	i.mu.Lock()
 	i.used = true
 	i.mu.Unlock()
 	if _, err := i.configured.Wait(ctx); err != nil {
-		end()
-		return nil, err
+		i.end()
+		return err
 	}
-	return end, nil
+	return nil
 }
 
 // isUsed reports whether a call has waited for the configuration.
@@ -114,11 +113,10 @@ func (i *instance) isUsed() bool {
 // limited makes a call that does not come back to the engine: it waits for the configuration and then for limits, so that no call
 // keeps room from others while it waits for a configuration. u is the resource that it is about, if it is about one.
 func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCall, do func() (T, error)) (answer T, err error) {
-	end, err := i.ready(ctx)
-	if err != nil {
+	if err := i.ready(ctx); err != nil {
 		return answer, err
 	}
-	defer end()
+	defer i.end()
 	if i.unconfigured != nil {
 		return do() // which calls nobody
 	}
@@ -210,11 +208,10 @@ func (i *instance) Invoke(ctx context.Context, req InvokeRequest) (InvokeRespons
 }
 
 func (i *instance) Call(ctx context.Context, req CallRequest) (CallResponse, error) {
-	end, err := i.ready(ctx)
-	if err != nil {
+	if err := i.ready(ctx); err != nil {
 		return CallResponse{}, err
 	}
-	defer end()
+	defer i.end()
 	if i.unconfigured != nil {
 		return CallResponse{}, nil
 	}
@@ -222,11 +219,10 @@ func (i *instance) Call(ctx context.Context, req CallRequest) (CallResponse, err
 }
 
 func (i *instance) Construct(ctx context.Context, req ConstructRequest) (ConstructResponse, error) {
-	end, err := i.ready(ctx)
-	if err != nil {
+	if err := i.ready(ctx); err != nil {
 		return ConstructResponse{}, err
 	}
-	defer end()
+	defer i.end()
 	if i.unconfigured != nil {
 		return ConstructResponse{}, fmt.Errorf("construct %s %q: %w", req.Type, req.Name, ErrConfigurationUnknown)
 	}
@@ -235,56 +231,50 @@ func (i *instance) Construct(ctx context.Context, req ConstructRequest) (Constru
 
 // CheckConfig, DiffConfig, Parameterize, Schema and the mappings need no configuration; they are only counted.
 func (i *instance) CheckConfig(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	end, err := i.begin()
-	if err != nil {
+	if err := i.begin(); err != nil {
 		return CheckResponse{}, err
 	}
-	defer end()
+	defer i.end()
 	return checkConfig(ctx, i.Provider, req)
 }
 
 func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	end, err := i.begin()
-	if err != nil {
+	if err := i.begin(); err != nil {
 		return DiffResponse{}, err
 	}
-	defer end()
+	defer i.end()
 	return diffConfig(ctx, i.Provider, req)
 }
 
 func (i *instance) Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error) {
-	end, err := i.begin()
-	if err != nil {
+	if err := i.begin(); err != nil {
 		return ParameterizeResponse{}, err
 	}
-	defer end()
+	defer i.end()
 	return i.Provider.Parameterize(ctx, req)
 }
 
 func (i *instance) Schema(ctx context.Context, req SchemaRequest) (string, error) {
-	end, err := i.begin()
-	if err != nil {
+	if err := i.begin(); err != nil {
 		return "", err
 	}
-	defer end()
+	defer i.end()
 	return i.Provider.Schema(ctx, req)
 }
 
 func (i *instance) Mapping(ctx context.Context, req MappingRequest) (MappingResponse, error) {
-	end, err := i.begin()
-	if err != nil {
+	if err := i.begin(); err != nil {
 		return MappingResponse{}, err
 	}
-	defer end()
+	defer i.end()
 	return i.Provider.Mapping(ctx, req)
 }
 
 func (i *instance) Mappings(ctx context.Context, key string) ([]string, error) {
-	end, err := i.begin()
-	if err != nil {
+	if err := i.begin(); err != nil {
 		return nil, err
 	}
-	defer end()
+	defer i.end()
 	return i.Provider.Mappings(ctx, key)
 }
 

@@ -63,9 +63,6 @@ func (l *Limits) enter(ctx context.Context, call limitedCall, waits callWaits) (
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if l == nil || len(l.rules) == 0 {
-		return func(error) {}, nil
-	}
 	w, blocked := l.arrive(call)
 	if blocked != "" {
 		err = waits.during(ctx, call, blocked, w.admitted.Wait)
@@ -209,7 +206,12 @@ type runLimits struct {
 }
 
 func (o RegistryOptions) runLimits() runLimits {
-	r := runLimits{all: slices.Clone(o.Limits), waits: newLimitWaits(o.Waiting), during: o.DuringWait}
+	r := runLimits{waits: newLimitWaits(o.Waiting), during: o.DuringWait}
+	for _, l := range o.Limits {
+		if l != nil && len(l.rules) > 0 {
+			r.all = append(r.all, l)
+		}
+	}
 	if o.ReadLimit > 0 {
 		reads, _ := NewLimits(Rule{Name: "reads", Methods: []Method{MethodReads}, Parallel: o.ReadLimit}) // which is a valid rule
 		r.all = append(r.all, reads)

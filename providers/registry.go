@@ -245,14 +245,13 @@ func (r *Registry) beginConfiguring(i *instance, c configuration) {
 		i.configured.Fail(errRegistryClosed)
 	case i.unconfigured == nil:
 		// Configuring counts as a call: a provider that is unloaded meanwhile is closed only afterwards.
-		end, err := i.begin()
-		if err != nil {
+		if err := i.begin(); err != nil {
 			i.configured.Fail(err)
 			break
 		}
 		r.configuring = append(r.configuring, i)
 		r.workers.Go(func() {
-			defer end()
+			defer i.end()
 			i.configured.Decide(struct{}{}, r.configure(i, c))
 		})
 	}

@@ -35,7 +35,7 @@ type Failure struct {
 type ReportedError struct{ Err error }
 
 // IsReported reports whether err only says that the run stopped because of a failure that is already recorded.
-func IsReported(err error) bool { return errors.As(err, new(*ReportedError)) }
+func IsReported(err error) bool { return err != nil && errors.As(err, new(*ReportedError)) }
 
 // SlotError says that a stage that a caller put into the pipeline has broken the rules of its slot.
 type SlotError struct {

@@ -54,6 +54,11 @@ func NewPendingReply(reportsResult bool) *PendingReply {
 // Wait returns the answer, waiting for it if need be.
 func (q *PendingReply) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
 
+// WaitUnder is Wait, but not beyond the end of answering, with its cause.
+func (q *PendingReply) WaitUnder(ctx, answering context.Context) (*RegisterReply, error) {
+	return q.promise.WaitUnder(ctx, answering)
+}
+
 // Reject tells the program that the item goes no further. It does nothing if the reply has been given, or for nil and the zero
 // value, for which nobody waits.
 func (q *PendingReply) Reject(err error) {

@@ -18,8 +18,8 @@ type record struct {
 	Delete                  bool                 `json:"delete"`
 	ID                      string               `json:"id"`
 	Type                    urn.Type             `json:"type"`
-	Inputs                  any                  `json:"inputs"`
-	Outputs                 any                  `json:"outputs"`
+	Inputs                  json.RawMessage      `json:"inputs"`
+	Outputs                 json.RawMessage      `json:"outputs"`
 	Parent                  urn.URN              `json:"parent"`
 	Protect                 bool                 `json:"protect"`
 	Taint                   bool                 `json:"taint"`
@@ -43,7 +43,7 @@ type record struct {
 	IgnoreChanges           []string             `json:"ignoreChanges"`
 	HideDiff                []string             `json:"hideDiff"`
 	ReplaceOnChanges        []string             `json:"replaceOnChanges"`
-	ReplacementTrigger      any                  `json:"replacementTrigger"`
+	ReplacementTrigger      json.RawMessage      `json:"replacementTrigger"`
 	RefreshBeforeUpdate     bool                 `json:"refreshBeforeUpdate"`
 	ViewOf                  urn.URN              `json:"viewOf"`
 	ResourceHooks           map[string][]string  `json:"resourceHooks"`
@@ -67,10 +67,13 @@ func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource
 	if err := checkRecord(r); err != nil {
 		return r, err
 	}
-	if d.version < versionPlain {
-		rec.upgrade(r)
+	if err := d.properties(ctx, rec, r); err != nil {
+		return r, err
 	}
-	return r, d.properties(ctx, rec, r)
+	if d.version < versionPlain {
+		r.upgrade()
+	}
+	return r, nil
 }
 
 // checkRecord makes the checks of state.md 1.6 while decoding.
@@ -96,29 +99,28 @@ func (d resourceReader) properties(ctx context.Context, rec *record, r *Resource
 	if rec.ReplacementTrigger == nil {
 		return nil
 	}
-	r.ReplacementTrigger, err = property.FromJSON(ctx, rec.ReplacementTrigger, d.crypt)
+	r.ReplacementTrigger, err = property.DecodeStateValue(ctx, rec.ReplacementTrigger, d.crypt)
 	return within(err, "replacementTrigger")
 }
 
-func (d resourceReader) object(ctx context.Context, raw any) (property.Map, error) {
+func (d resourceReader) object(ctx context.Context, raw json.RawMessage) (property.Map, error) {
 	if raw == nil {
 		return property.Map{}, nil
 	}
-	v, err := property.FromJSON(ctx, raw, d.crypt)
-	if err == nil && !v.IsMap() {
+	v, err := property.DecodeStateValue(ctx, raw, d.crypt)
+	if err == nil && !v.IsMap() && !v.IsNull() {
 		err = errors.New("a property map must be an object")
 	}
 	return v.AsMap(), err
 }
 
 // upgrade brings a resource of version 2 or older up to date: every input depends on all dependencies (state.md 1.16).
-func (rec *record) upgrade(r *Resource) {
-	inputs, ok := rec.Inputs.(map[string]any)
-	if !ok || len(inputs) == 0 || len(r.PropertyDependencies) > 0 {
+func (r *Resource) upgrade() {
+	if r.Inputs.Len() == 0 || len(r.PropertyDependencies) > 0 {
 		return
 	}
-	r.PropertyDependencies = make(map[string][]urn.URN, len(inputs))
-	for name := range inputs {
+	r.PropertyDependencies = make(map[string][]urn.URN, r.Inputs.Len())
+	for name := range r.Inputs.All() {
 		r.PropertyDependencies[name] = r.Dependencies
 	}
 }

@@ -170,7 +170,7 @@ func likeness(old, new property.Value, key string) int {
 	}
 	a, b := old.AsMap(), new.AsMap()
 	equal, both := 0, 0
-	for name, v := range a.Unordered() {
+	for name, v := range a.All() {
 		w, ok := b.Get(name)
 		if ok {
 			both++

@@ -54,14 +54,18 @@ func (m masks) learnResource(r *state.Resource) {
 
 // event learns what an event has and returns it as it is shown. Steps are where outputs get the marks that the engine
 // gives them (steps.md 3.14).
-func (m masks) event(e stages.Event) stages.Event {
-	switch e := e.(type) {
+func (m masks) event(event stages.Event) stages.Event {
+	switch e := event.(type) {
 	case stages.StepStarted:
-		e.Step = m.step(e.Step)
-		return e
+		if !m.stepFits(e.Step) {
+			e.Step = m.step(e.Step)
+			return e
+		}
 	case stages.StepDone:
-		e.Step = m.step(e.Step)
-		return e
+		if !m.stepFits(e.Step) {
+			e.Step = m.step(e.Step)
+			return e
+		}
 	case stages.StepFailed:
 		e.Step = m.step(e.Step)
 		e.Err = m.shown.Error(e.Err)
@@ -79,7 +83,7 @@ func (m masks) event(e stages.Event) stages.Event {
 		e.Message = m.text(e.Message)
 		return e
 	}
-	return e
+	return event
 }
 
 // text returns a message as it is shown, without its end if it is very long.
@@ -117,6 +121,12 @@ func (m masks) step(s stages.StepInfo) stages.StepInfo {
 	m.learnResource(s.New)
 	s.Old, s.New = m.resource(s.Old), m.resource(s.New)
 	return s
+}
+
+// stepFits is step for one in which nothing is to be masked, which is almost every one: its event need not be copied.
+func (m masks) stepFits(s stages.StepInfo) bool {
+	m.learnResource(s.New)
+	return (s.Old == nil || len(s.Old.InitErrors) == 0) && (s.New == nil || len(s.New.InitErrors) == 0)
 }
 
 func (m masks) resource(r *state.Resource) *state.Resource {
@@ -220,6 +230,9 @@ func (p *heard) Construct(ctx context.Context, req providers.ConstructRequest) (
 // failure learns what the error of a resource that is not healthy carries. Its reasons are masked here, because states keep
 // them as they are.
 func (p *heard) failure(err error) error {
+	if err == nil {
+		return nil
+	}
 	var unhealthy *providers.InitError
 	if !errors.As(err, &unhealthy) {
 		return err

@@ -28,14 +28,22 @@ func (e *Event) Fired() bool {
 }
 
 // Wait returns nil once the event has happened, or the cause of ctx if that ends before.
-func (e *Event) Wait(ctx context.Context) error {
+func (e *Event) Wait(ctx context.Context) error { return e.wait(ctx, nil) }
+
+// wait is Wait under a second context, if it is not nil.
+func (e *Event) wait(ctx, second context.Context) error {
 	if e.Fired() {
 		return nil
+	}
+	if second == nil {
+		second = context.Background()
 	}
 	select {
 	case <-e.fired:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-second.Done():
+		return context.Cause(second)
 	}
 }

@@ -12,7 +12,7 @@ func (s *Set) Learn(m property.Map) {
 	if s == nil {
 		return
 	}
-	for _, v := range m.Unordered() {
+	for _, v := range m.All() {
 		s.learn(v)
 	}
 }
@@ -56,7 +56,7 @@ func (s *Set) addAll(v property.Value) {
 	case v.IsReference():
 		s.addAll(v.AsReference().ID)
 	case v.IsArchive():
-		for _, e := range v.AsArchive().Members.Unordered() {
+		for _, e := range v.AsArchive().Members.All() {
 			s.addAll(e)
 		}
 	case v.IsArray():
@@ -65,7 +65,7 @@ func (s *Set) addAll(v property.Value) {
 		}
 		s.addDocument(v)
 	case v.IsMap():
-		for _, e := range v.AsMap().Unordered() {
+		for _, e := range v.AsMap().All() {
 			s.addAll(e)
 		}
 		s.addDocument(v)

@@ -87,13 +87,18 @@ type log struct {
 	counts  map[providers.Method]int
 	current map[providers.Method]int
 	peak    map[providers.Method]int
-	nth     map[string]int
+	nth     map[callKey]int
+}
+
+type callKey struct {
+	method  providers.Method
+	subject string
 }
 
 func newLog() *log {
 	return &log{
 		counts: map[providers.Method]int{}, current: map[providers.Method]int{},
-		peak: map[providers.Method]int{}, nth: map[string]int{},
+		peak: map[providers.Method]int{}, nth: map[callKey]int{},
 	}
 }
 
@@ -101,7 +106,7 @@ func newLog() *log {
 func (l *log) begin(c Call) (Call, func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := string(c.Method) + " " + c.subject()
+	key := callKey{c.Method, c.subject()}
 	l.nth[key]++
 	c.Nth = l.nth[key]
 	l.calls = append(l.calls, c)

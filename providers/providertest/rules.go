@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
@@ -60,17 +61,15 @@ func replaces(name string) bool {
 
 // names returns the names of both objects in order.
 func names(a, b property.Map) []string {
-	all := a.Mutable()
-	for name, v := range b.All() {
-		all[name] = v
-	}
-	return property.NewMap(all).Names()
+	all := append(a.Names(), b.Names()...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // refusals is the cloud's rule for Check.
 func refusals(inputs property.Map) []providers.CheckFailure {
 	var failures []providers.CheckFailure
-	for _, name := range inputs.Names() {
+	for name := range inputs.All() {
 		if strings.HasPrefix(name, invalidPrefix) {
 			failures = append(failures, providers.CheckFailure{Property: name, Reason: "this property is never valid"})
 		}

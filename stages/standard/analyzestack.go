@@ -84,8 +84,8 @@ func (r *analyst) stackResources() ([]stages.StackResource, error) {
 
 // deleteFirstOf returns what the program asked of a replacement. For states that are carried forward it asks nothing.
 func (r *analyst) deleteFirstOf(u urn.URN) *bool {
-	if f := r.families.Of(u); f != nil && f.Goal != nil {
-		return f.Goal.DeleteBeforeReplace
+	if f := r.families.Of(u); f != nil && f.Own != nil {
+		return f.Own.DeleteBeforeReplace
 	}
 	return nil
 }

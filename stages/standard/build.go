@@ -146,8 +146,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
 		if d.Goal.Custom && !d.Raw && d.Course != stages.LeftOut {
-			b.rechecks[d.Seq] = d
-			x.Ask(Ask{recheck: &d})
+			b.askAnew(d, x)
 			return nil
 		}
 		return b.recreate(d, x)
@@ -157,7 +156,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.leaveOut(d, x)
 	case d.Old == nil:
 		o.Add(d.URN, book.Created)
-		return b.commit(d, b.withPrelude(d, b.create(d)), x)
+		return b.commit(d, b.withPrelude(d, b.step(d, stages.OpCreate)), x)
 	case d.Old.External:
 		o.Add(d.URN, book.Created)
 		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
@@ -189,8 +188,6 @@ func (b *builder) step(d stages.Diffed, op stages.Op) *stages.Decision {
 		Answers: true,
 	}
 }
-
-func (b *builder) create(d stages.Diffed) *stages.Decision { return b.step(d, stages.OpCreate) }
 
 func (b *builder) same(d stages.Diffed) *stages.Decision {
 	s := b.step(d, stages.OpSame)
@@ -288,9 +285,14 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
+	b.askAnew(d, x)
+	return nil
+}
+
+// askAnew has the inputs of a registration checked again, as those of a new object. Its argument is a copy that lives on.
+func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
-	return nil
 }
 
 // replace decides a replacement (steps.md 3.9).

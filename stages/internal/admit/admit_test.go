@@ -309,7 +309,8 @@ func TestADependencyOnAComponentWaitsForWhatIsInFlightBeneathIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newAdmission(t, stages.Settings{})
 		app, other := r.declare(t, stages.RegisterRequest{Type: "App", Name: "app"}, ""), r.declare(t, stages.RegisterRequest{Type: "App", Name: "other"}, "")
-		end, endOther := r.Families.registering(app), r.Families.registering(other)
+		r.Families.registering(app)
+		r.Families.registering(other)
 		over := false
 		var wg conc.WaitGroup
 		wg.Go(func() {
@@ -319,10 +320,10 @@ func TestADependencyOnAComponentWaitsForWhatIsInFlightBeneathIt(t *testing.T) {
 		})
 		synctest.Wait()
 		require.False(t, over)
-		end()
+		r.Families.registered(app)
 		wg.Wait() // and for nothing that is beneath another component
 		require.True(t, over)
-		endOther()
+		r.Families.registered(other)
 	})
 }
 

@@ -61,11 +61,11 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 // constructed adopts the goal of the registration that the component's provider has made: children inherit from that one, and
 // its provider serves methods (steps.md 1.3, 10.2).
 func (c *Completion) constructed(u urn.URN) {
-	var goal *stages.Goal
+	var of *own
 	if inner := c.Families.Of(u); inner != nil {
-		goal = inner.Goal
+		of = inner.Own
 	}
-	c.Families.setGoal(c.PendingReply, goal)
+	c.Families.setOwn(c.PendingReply, of)
 }
 
 // notConstructed stops the run, unless it has stopped already and the error is a consequence.

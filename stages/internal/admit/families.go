@@ -12,11 +12,26 @@ import (
 // family is what a finished registration passes on to its children (steps.md 1.3).
 type family struct {
 	parent     urn.URN
-	Goal       *stages.Goal
+	Own        *own
 	transforms []stages.Transform
 	providers  map[string]string // nil for custom resources
 	custom     bool
 	id         string
+}
+
+// own is what counts of the goal of a registration once it has ended. The goal is several times as large, and there are as many as resources.
+type own struct {
+	provider                string
+	deletedWith             urn.URN
+	protect, retainOnDelete *bool
+	DeleteBeforeReplace     *bool
+}
+
+func ownOf(g *stages.Goal) *own {
+	return &own{
+		provider: g.Provider, deletedWith: g.DeletedWith, protect: g.Protect, retainOnDelete: g.RetainOnDelete,
+		DeleteBeforeReplace: g.DeleteBeforeReplace,
+	}
 }
 
 // Families are the registrations that have ended, with what their children inherit, and those in flight. It is safe for
@@ -41,21 +56,22 @@ func (f *Families) Of(u urn.URN) *family {
 	return f.known[u]
 }
 
-// registering counts a registration below its parent until the function that it returns is called.
-func (f *Families) registering(parent urn.URN) (done func()) {
+// registering counts a registration below its parent until registered is called.
+func (f *Families) registering(parent urn.URN) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inFlightBelow[parent]++
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.inFlightBelow[parent]--; f.inFlightBelow[parent] == 0 {
-			delete(f.inFlightBelow, parent)
-		}
-		if f.ended != nil {
-			f.ended.Fire()
-			f.ended = nil
-		}
+}
+
+func (f *Families) registered(parent urn.URN) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.inFlightBelow[parent]--; f.inFlightBelow[parent] == 0 {
+		delete(f.inFlightBelow, parent)
+	}
+	if f.ended != nil {
+		f.ended.Fire()
+		f.ended = nil
 	}
 }
 
@@ -66,12 +82,12 @@ func (f *Families) expect(q *stages.PendingReply, of *family) {
 	f.coming[q] = of
 }
 
-// setGoal changes the goal that an expected registration passes on.
-func (f *Families) setGoal(q *stages.PendingReply, goal *stages.Goal) {
+// setOwn changes what an expected registration passes on of its goal.
+func (f *Families) setOwn(q *stages.PendingReply, o *own) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if of := f.coming[q]; of != nil {
-		of.Goal = goal
+		of.Own = o
 	}
 }
 

@@ -148,11 +148,11 @@ func (m *monitor) methodProvider(ctx context.Context, req *stages.CallRequest) (
 	}
 	if hasSelf && ref.URN != "" {
 		f := m.Families.Of(ref.URN)
-		if f == nil || f.Goal == nil {
+		if f == nil || f.Own == nil {
 			return nil, stages.Invalid("unknown resource %v", ref.URN)
 		}
-		if f.Goal.Provider != "" {
-			return m.RemoteProvider(f.Goal.Provider, req.Token)
+		if f.Own.provider != "" {
+			return m.RemoteProvider(f.Own.provider, req.Token)
 		}
 	}
 	return m.functionProvider(ctx, stages.InvokeTransformInput{

@@ -4,7 +4,22 @@ import (
 	"fmt"
 	"math"
 	"runtime/metrics"
+	"sync/atomic"
+	"time"
 )
+
+// memoryCheck says when to look at the memory again. Programs register many resources in a millisecond only if these are small.
+type memoryCheck struct {
+	began time.Time
+	next  atomic.Int64 // in nanoseconds since began; later looks stay out until then
+}
+
+// isDue reports whether a millisecond has passed since it did so last.
+func (c *memoryCheck) isDue() bool {
+	now := int64(time.Since(c.began))
+	due := c.next.Load()
+	return now >= due && c.next.CompareAndSwap(due, now+int64(time.Millisecond))
+}
 
 // memory is what the process uses and may use, in bytes. A limit of [math.MaxInt64] is none.
 type memory struct{ used, limit uint64 }

@@ -3,6 +3,7 @@ package admit
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
@@ -21,10 +22,12 @@ type monitor struct {
 	inFlight   int
 	ended      bool // the program will submit no more
 	waited     bool // a program waits for shutdown
+
+	memory memoryCheck
 }
 
 func newMonitor(a *Admission) *monitor {
-	return &monitor{Admission: a, saved: map[familyKey][]stages.Transform{}}
+	return &monitor{Admission: a, saved: map[familyKey][]stages.Transform{}, memory: memoryCheck{began: time.Now()}}
 }
 
 type familyKey struct {
@@ -33,23 +36,47 @@ type familyKey struct {
 	name   string
 }
 
-// begin admits a request; the function it returns ends it. The context it returns ends with the run.
-func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
+// enter admits a request, unless it returns an error. leave ends it.
+func (m *monitor) enter() error {
 	if m.Answering.Err() != nil {
-		return nil, nil, stages.ErrShutDown
+		return stages.ErrShutDown
 	}
 	m.mu.Lock()
 	m.inFlight++
 	m.mu.Unlock()
+	return nil
+}
+
+// enterNew is enter for a request that takes memory until the end of the run.
+func (m *monitor) enterNew() error {
+	if err := m.checkMemory(); err != nil {
+		return err
+	}
+	return m.enter()
+}
+
+func (m *monitor) leave() {
+	m.mu.Lock()
+	m.inFlight--
+	done := m.ended && m.inFlight == 0
+	m.mu.Unlock()
+	if done {
+		m.intake.Close()
+	}
+}
+
+// begin is enter for a request that calls others: the context that it returns ends with the run. The function that it returns ends
+// the request.
+func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
+	if err := m.enter(); err != nil {
+		return nil, nil, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	release := context.AfterFunc(m.Answering, func() { cancel(stages.ErrShutDown) })
 	return ctx, func() {
 		release()
 		cancel(nil)
-		m.mu.Lock()
-		m.inFlight--
-		m.mu.Unlock()
-		m.closeIfDone()
+		m.leave()
 	}, nil
 }
 
@@ -65,13 +92,7 @@ func (m *monitor) beginNew(ctx context.Context) (context.Context, func(), error)
 func (m *monitor) end() {
 	m.mu.Lock()
 	m.ended = true
-	m.mu.Unlock()
-	m.closeIfDone()
-}
-
-func (m *monitor) closeIfDone() {
-	m.mu.Lock()
-	done := m.ended && m.inFlight == 0
+	done := m.inFlight == 0
 	m.mu.Unlock()
 	if done {
 		m.intake.Close()
@@ -84,6 +105,9 @@ func (m *monitor) Info() stages.RunInfo { return m.Control.Info }
 // checkMemory stops the run if there is no memory for another resource. The program cannot handle that: what it leaves out would be
 // deleted.
 func (m *monitor) checkMemory() error {
+	if !m.memory.isDue() {
+		return nil
+	}
 	err := memoryNow().full()
 	if err == nil {
 		return nil
@@ -97,20 +121,20 @@ func (m *monitor) checkMemory() error {
 
 // Register submits a registration and waits for its outcome.
 func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
-	ctx, done, err := m.beginNew(ctx)
-	if err != nil {
+	if err := m.enterNew(); err != nil {
 		return nil, err
 	}
-	defer done()
-	defer m.Families.registering(req.Parent)()
+	defer m.leave()
+	m.Families.registering(req.Parent)
+	defer m.Families.registered(req.Parent)
 	q := stages.NewPendingReply(req.SupportsResultReporting)
 	if !m.intake.Put(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}) {
 		return nil, stages.ErrShutDown
 	}
-	reply, err := q.Wait(ctx)
+	reply, err := q.WaitUnder(ctx, m.Answering)
 	m.Families.answered(q, reply)
 	if err != nil {
-		return nil, causeOf(ctx, err)
+		return nil, m.refusal(ctx, err)
 	}
 	if !req.Custom && !req.Remote {
 		// The outputs of a component may refer to resources that the program has not registered yet (steps.md 1.3).
@@ -123,19 +147,18 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 
 // Read submits a read and waits for its outcome.
 func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
-	ctx, done, err := m.beginNew(ctx)
-	if err != nil {
+	if err := m.enterNew(); err != nil {
 		return nil, err
 	}
-	defer done()
+	defer m.leave()
 	q := stages.NewPendingReply(true)
 	if !m.intake.Put(stages.Submitted{PendingReply: q, Read: req, Caller: ctx}) {
 		return nil, stages.ErrShutDown
 	}
-	reply, err := q.Wait(ctx)
+	reply, err := q.WaitUnder(ctx, m.Answering)
 	m.Families.answered(q, reply)
 	if err != nil {
-		return nil, causeOf(ctx, err)
+		return nil, m.refusal(ctx, err)
 	}
 	return reply, nil
 }
@@ -146,6 +169,14 @@ func causeOf(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// refusal returns what a request gets that failed: why it must not go on rather than an error that may follow from that.
+func (m *monitor) refusal(ctx context.Context, err error) error {
+	if m.Answering.Err() != nil && ctx.Err() == nil {
+		return stages.ErrShutDown
+	}
+	return causeOf(ctx, err)
 }
 
 // transformsFor collects the transforms that apply to a registration: its own, its ancestors' from the nearest, and the

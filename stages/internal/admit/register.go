@@ -29,10 +29,8 @@ type Completion struct {
 }
 
 func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
-	req := c.Req
-	inherited := *req
-	c.Req = &inherited
 	c.inherit()
+	req := c.Req
 	if (req.Custom || req.Remote) && !req.Type.IsToken() {
 		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
 	}
@@ -65,24 +63,33 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 
 // inherit takes over from the parent's goal what the request leaves open (steps.md 1.2 item 2).
 func (c *Completion) inherit() {
-	f := c.Families.Of(c.Req.Parent)
-	if c.Req.Parent == "" || f == nil || f.Goal == nil {
+	if c.Req.Parent == "" {
 		return
 	}
-	g, req := f.Goal, c.Req
+	f := c.Families.Of(c.Req.Parent)
+	if f == nil || f.Own == nil {
+		return
+	}
+	g := f.Own
+	if g.deletedWith == "" && g.protect == nil && g.retainOnDelete == nil && g.provider == "" {
+		return
+	}
+	inherited := *c.Req // the caller's stays as it is
+	c.Req = &inherited
+	req := c.Req
 	if req.DeletedWith == "" {
-		req.DeletedWith = g.DeletedWith
+		req.DeletedWith = g.deletedWith
 	}
 	if req.Protect == nil {
-		req.Protect = g.Protect
+		req.Protect = g.protect
 	}
 	if req.RetainOnDelete == nil {
-		req.RetainOnDelete = g.RetainOnDelete
+		req.RetainOnDelete = g.retainOnDelete
 	}
 	if req.Provider == "" {
-		ref, err := urn.ParseProviderRef(g.Provider)
+		ref, err := urn.ParseProviderRef(g.provider)
 		if !req.Remote && !req.Custom || err == nil && ref.Package() == req.Type.Package() {
-			req.Provider = g.Provider
+			req.Provider = g.provider
 		}
 	}
 }
@@ -92,7 +99,7 @@ func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
 	c.propDeps = map[string][]urn.URN{}
 	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
-		for name := range c.props.Unordered() {
+		for name := range c.props.All() {
 			c.propDeps[name] = c.deps
 		}
 		return
@@ -170,7 +177,7 @@ func (c *Completion) rebuildDependencies() {
 		}
 		c.deps = urn.SortedSet(all)
 	} else {
-		for name := range c.props.Unordered() {
+		for name := range c.props.All() {
 			deps := c.propDeps[name]
 			if more := carried[name]; len(more) > 0 {
 				deps = urn.SortedSet(append(slices.Clone(deps), more...))
@@ -207,7 +214,7 @@ func (c *Completion) goal() (*stages.Goal, error) {
 		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
 		SourcePosition: c.Req.SourcePosition, StackTrace: c.Req.StackTrace,
 	}
-	f := &family{parent: g.Parent, Goal: g, transforms: c.own, custom: g.Custom}
+	f := &family{parent: g.Parent, Own: ownOf(g), transforms: c.own, custom: g.Custom}
 	if !g.Custom {
 		// A component has no provider of its own, and so passes none on but those by package.
 		if f.providers = c.providers; f.providers == nil {
@@ -220,6 +227,9 @@ func (c *Completion) goal() (*stages.Goal, error) {
 
 func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
 	var out state.Timeouts
+	if t == (stages.CustomTimeouts{}) {
+		return out, nil
+	}
 	for _, x := range []struct {
 		text    string
 		seconds *float64
@@ -260,7 +270,7 @@ func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
 		}
 	}
-	r.Families.expect(s.PendingReply, &family{parent: req.Parent, Goal: &stages.Goal{Provider: provider}, custom: true})
+	r.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
 	extension := ""
 	if pkg.Extension != nil {
 		extension = r.Extensions.Register(*pkg.Extension)

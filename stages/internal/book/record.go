@@ -214,10 +214,10 @@ func (r *Book) Decided() []stages.Decided {
 	slices.SortStableFunc(steps, func(a, b stages.Step) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN))
 	})
-	out := make([]stages.Decided, len(steps))
+	out, shown := make([]stages.Decided, len(steps)), make([]stages.StepInfo, len(steps))
 	for i, s := range steps {
-		shown := s.Shown()
-		out[i] = stages.Decided{StepInfo: &shown, Fate: s.Fate, Wanted: shown.New}
+		shown[i] = s.Shown()
+		out[i] = stages.Decided{StepInfo: &shown[i], Fate: s.Fate, Wanted: shown[i].New}
 		if s.Fate == stages.FateFailed {
 			out[i].Wanted = s.New
 		}

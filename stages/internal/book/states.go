@@ -33,10 +33,10 @@ func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool
 func (r *Book) FinalStates() []*state.Resource {
 	news := r.Results.all()
 	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.Names.NewNameOf(u) != u }) // carried over, then renamed
-	order := r.inOrder(slices.Sorted(maps.Keys(news)), func(u urn.URN) *state.Resource { return news[u] })
-	out := make([]*state.Resource, len(order))
-	for i, u := range order {
-		out[i] = news[u]
+	urns := slices.Sorted(maps.Keys(news))
+	out := make([]*state.Resource, 0, len(urns))
+	for _, i := range r.inOrder(urns, func(i int) *state.Resource { return news[urns[i]] }) {
+		out = append(out, news[urns[i]])
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package book
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -15,18 +16,26 @@ import (
 // steps of one resource in the order in which they were taken.
 func (r *Book) Steps() ([]stages.StepInfo, map[stages.Op]int) {
 	steps := r.final(r.Record.allReported())
-	byURN := map[urn.URN][]stages.StepInfo{}
+	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Compare(a.URN, b.URN) })
 	var urns []urn.URN
-	for _, s := range steps {
-		if _, ok := byURN[s.URN]; !ok {
-			urns = append(urns, s.URN)
+	var ends []int // by URN
+	for i, s := range steps {
+		if i == 0 || s.URN != steps[i-1].URN {
+			urns, ends = append(urns, s.URN), append(ends, i)
 		}
-		byURN[s.URN] = append(byURN[s.URN], s.Shown())
+		ends[len(ends)-1]++
 	}
-	slices.Sort(urns)
+	of := func(i int) []stages.Step {
+		if i == 0 {
+			return steps[:ends[0]]
+		}
+		return steps[ends[i-1]:ends[i]]
+	}
 	out := make([]stages.StepInfo, 0, len(steps))
-	for _, u := range r.inOrder(urns, func(u urn.URN) *state.Resource { return stateOf(byURN[u]) }) {
-		out = append(out, byURN[u]...)
+	for _, i := range r.inOrder(urns, func(i int) *state.Resource { return stateOf(of(i)) }) {
+		for _, s := range of(i) {
+			out = append(out, s.Shown())
+		}
 	}
 	return out, countsOf(out)
 }
@@ -44,23 +53,23 @@ func countsOf(steps []stages.StepInfo) map[stages.Op]int {
 }
 
 // stateOf returns what the steps of a resource leave behind, or what they began with.
-func stateOf(steps []stages.StepInfo) *state.Resource {
-	if last := steps[len(steps)-1].New; last != nil {
+func stateOf(steps []stages.Step) *state.Resource {
+	if last := steps[len(steps)-1].Shown().New; last != nil {
 		return last
 	}
-	return steps[0].Old
+	return steps[0].Shown().Old
 }
 
-// inOrder sorts URNs canonically. of returns the state of one, which may be nil.
-func (r *Book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.URN {
+// inOrder sorts URNs canonically, and returns their places in the list. of returns the state of one, which may be nil.
+func (r *Book) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
 	var b graph.Builder
 	b.AddNodes(len(urns))
 	at := make(map[urn.URN]graph.ID, len(urns))
 	for i, u := range urns {
 		at[u] = graph.ID(i)
 	}
-	for i, u := range urns {
-		res := of(u)
+	for i := range urns {
+		res := of(i)
 		if res == nil {
 			continue
 		}
@@ -77,14 +86,13 @@ func (r *Book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.U
 		}
 		return int64(len(r.Base.Resources)) + int64(id)
 	}})
-	if err != nil {
-		return urns // deletes and creates of a swap may refer to each other: fall back to the URNs' order
+	places := make([]int, len(urns))
+	for i := range places {
+		if places[i] = i; err == nil {
+			places[i] = int(order[i])
+		}
 	}
-	out := make([]urn.URN, len(order))
-	for i, id := range order {
-		out[i] = urns[id]
-	}
-	return out
+	return places // in the URNs' order if deletes and creates of a swap refer to each other
 }
 
 // Lookup finds a resource that was registered or read in this run and whose step is done.

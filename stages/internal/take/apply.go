@@ -233,7 +233,7 @@ func (r *Taker) MarkSecrets(s *state.Resource) *state.Resource {
 		}
 		mark(name)
 	}
-	for name, v := range s.Inputs.Unordered() {
+	for name, v := range s.Inputs.All() {
 		if v.IsSecret() {
 			mark(name)
 		}

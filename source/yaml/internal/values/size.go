@@ -35,7 +35,7 @@ func shrink(left int, v property.Value) int {
 			}
 		}
 	case inner.IsMap():
-		for name, item := range inner.AsMap().Unordered() {
+		for name, item := range inner.AsMap().All() {
 			if left = shrink(left-len(name), item); left < 0 {
 				break
 			}
