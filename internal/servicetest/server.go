@@ -35,10 +35,14 @@ type Options struct {
 
 // RequiredPolicy is a policy pack that updates are held to.
 type RequiredPolicy struct {
-	Name       string `json:"name"`
-	Version    int    `json:"version"`
-	VersionTag string `json:"versionTag"`
-	Location   string `json:"packLocation,omitempty"`
+	Name         string                     `json:"name"`
+	Version      int                        `json:"version"`
+	VersionTag   string                     `json:"versionTag"`
+	DisplayName  string                     `json:"displayName"`
+	Location     string                     `json:"packLocation,omitempty"` // "" is where the server has the Archive
+	Config       map[string]json.RawMessage `json:"config,omitempty"`
+	Environments []string                   `json:"environments,omitempty"`
+	Archive      []byte                     `json:"-"`
 }
 
 // Server is the service. It is safe for concurrent use.
@@ -182,6 +186,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if path, is := strings.CutPrefix(h.URL.Path, "/packs/"); is {
+		s.download(w, h, path)
+		return
+	}
 	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery}
 	fault := s.fault(h)
 	if fault != nil && !fault.Done {

@@ -163,7 +163,7 @@ func (s *Server) routeStack(r *request, p []string) (any, error) {
 		}
 		return map[string]any{"info": k.history[len(k.history)-1].info()}, nil
 	case "GET policypacks":
-		return map[string]any{"requiredPolicies": s.options.Policies[k.organization]}, nil
+		return map[string]any{"requiredPolicies": s.required(k.organization)}, nil
 	}
 	if text, is := strings.CutPrefix(rest, "export/"); is && r.Method == http.MethodGet {
 		version, err := strconv.Atoi(text)

@@ -41,9 +41,12 @@ type Run interface {
 	End(ctx context.Context, u Update) error
 }
 
-// RequiredPolicy is a policy pack that an operation must be held to.
+// RequiredPolicy is a policy pack that an operation must be held to if it runs the program.
 type RequiredPolicy struct {
 	Name, Version string
-	Location      string                     // where it can be fetched
+	ID            string                     // of this version of the pack, and of no other one
 	Config        map[string]json.RawMessage // by policy
+	Environments  []string                   // that the pack is configured by
+	// Fetch opens the pack: a compressed tar archive, with the pack in the folder "package".
+	Fetch func(ctx context.Context) (io.ReadCloser, error)
 }

@@ -193,7 +193,11 @@ func (r *run) Policies() []backend.RequiredPolicy {
 	var all []backend.RequiredPolicy
 	for _, p := range r.created.Policies {
 		all = append(all, backend.RequiredPolicy{
-			Name: p.Name, Version: cmp.Or(p.VersionTag, strconv.Itoa(p.Version)), Location: p.Location, Config: p.Config,
+			Name: p.Name, Version: cmp.Or(p.VersionTag, strconv.Itoa(p.Version)), ID: fmt.Sprintf("%d %s", p.Version, p.VersionTag),
+			Config: p.Config, Environments: p.Environments,
+			Fetch: func(ctx context.Context) (io.ReadCloser, error) {
+				return r.stack.backend.client.Download(ctx, p.Location)
+			},
 		})
 	}
 	return all

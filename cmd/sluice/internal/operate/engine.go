@@ -8,10 +8,11 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // engineOptions assembles the options of the engine. The returned function ends plugins and programs.
-func engineOptions(ctx context.Context, o *operation, preview bool) (options sluice.Options, closeAll func(), err error) {
+func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview bool) (options sluice.Options, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
 		for i := len(closers) - 1; i >= 0; i-- {
@@ -36,6 +37,9 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	options = basicOptions(o, preview)
 	options.Directory, options.Providers, options.Service = directory, host, service
 	if err := addFlags(&options, o.Job, plugins); err != nil {
+		return options, closeAll, err
+	}
+	if err := addRequired(ctx, &options, o.Job, phase, plugins); err != nil {
 		return options, closeAll, err
 	}
 	program, err := newProgram(o.Job, source.Project{
@@ -97,6 +101,21 @@ func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) err
 	}
 	options.PolicyPacks, err = j.Flags.Policies.Open(plugins)
 	return err
+}
+
+// addRequired adds the policy packs that a phase must be held to. Where no program runs, there is nothing for policies to judge.
+func addRequired(ctx context.Context, options *sluice.Options, j *Job, phase backend.Run, plugins sluice.PluginOptions) error {
+	if !j.runsProgram() {
+		return nil
+	}
+	for _, r := range phase.Policies() {
+		pack, err := sluice.OpenRequiredPolicyPack(ctx, options.Organization, r, nil, plugins)
+		if err != nil {
+			return err
+		}
+		options.PolicyPacks = append(options.PolicyPacks, pack)
+	}
+	return nil
 }
 
 // legacy returns the old behaviour that the environment requests.

@@ -3,10 +3,8 @@ package operate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -15,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// begin says that a phase begins, where the state is kept. It refuses policies that the operation would not be held to.
+// begin says that a phase begins, where the state is kept.
 func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error) {
 	j := o.Job
 	config, err := historyConfig(j)
@@ -32,15 +30,6 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 	})
 	if err != nil {
 		return nil, err
-	}
-	if required := run.Policies(); len(required) > 0 {
-		names := make([]string, len(required))
-		for i, r := range required {
-			names[i] = r.Name + " " + r.Version
-		}
-		refused := fmt.Errorf("the organization requires policy packs that this operation would not be held to, so nothing was done: %s. "+
-			"Sluice cannot run the policy packs of the service; take the stack out of the policy group, or use `pulumi` for it", strings.Join(names, ", "))
-		return nil, errors.Join(refused, run.End(ctx, backend.Update{Result: backend.ResultFailed}))
 	}
 	if page := run.Page(); page != "" && !j.Flags.Display.JSON() {
 		fmt.Fprintf(j.Terminal.Out, "View in the service: %s\n\n", page)
