@@ -33,7 +33,7 @@ func TestService(t *testing.T) {
 		server := servicetest.New(servicetest.Options{
 			Users: map[string]string{"pul-alice": "alice", "pul-bob": "bob"},
 			Members: map[string][]string{
-				"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}, "lenient": {"alice"}, "hostile": {"alice"}, "torn": {"alice"}, "gone": {"alice"},
+				"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}, "lenient": {"alice"}, "hostile": {"alice"}, "torn": {"alice"}, "gone": {"alice"}, "configured": {"alice"},
 			},
 			Policies: map[string][]servicetest.RequiredPolicy{
 				"strict": {{Name: "guard", Version: 3, VersionTag: "1.2.0", Archive: pack}},
@@ -41,9 +41,26 @@ func TestService(t *testing.T) {
 					Name: "guard", Version: 4, VersionTag: "next_one", Archive: pack,
 					Config: map[string]json.RawMessage{"limited-size": json.RawMessage(`{"enforcementLevel": "advisory"}`)},
 				}},
-				"hostile": {{Name: "guard", Version: 3, Archive: packed(t, "package/../../../evil", "x")}},
-				"torn":    {{Name: "guard", Version: 3, Archive: pack[:len(pack)-3]}},
-				"gone":    {{Name: "guard", Version: 3, VersionTag: "1.2.0"}},
+				"hostile":    {{Name: "guard", Version: 3, Archive: packed(t, "package/../../../evil", "x")}},
+				"torn":       {{Name: "guard", Version: 3, Archive: pack[:len(pack)-3]}},
+				"gone":       {{Name: "guard", Version: 3, VersionTag: "1.2.0"}},
+				"configured": {{Name: "guard", Version: 3, Archive: pack, Environments: []string{"rules/soft"}}},
+			},
+			Environments: map[string]string{
+				"acme/shop/base": `values:
+  pulumiConfig:
+    region: eu
+    demo:size: 3
+    "other:flag": true
+    nested: {a: 1, b: {fn::secret: hidden-part-9}, c: [x]}
+    password: {fn::secret: setting-secret-9}
+  environmentVariables: {COLOR: blue, TOKEN: {fn::secret: variable-secret-9}, IGNORED: [1]}
+  files: {KEYFILE: {fn::secret: file-secret-9}}
+`,
+				"acme/shop/late":        "imports: [shop/base]\nvalues: {pulumiConfig: {region: us, outside: {fn::open: from-outside}}}",
+				"acme/shop/none":        "values: {text: unused}",
+				"acme/shop/broken":      "imports: [shop/missing]",
+				"configured/rules/soft": "values: {policyConfig: {'guard:limited-size': {enforcementLevel: advisory}, 'others:limited-size': {enforcementLevel: mandatory}}}",
 			},
 			Journal: strings.Contains(e.WorkDir, "journal"), Delta: strings.Contains(e.WorkDir, "delta"), Batch: true,
 		})

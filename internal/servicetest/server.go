@@ -31,6 +31,8 @@ type Options struct {
 	Delay time.Duration
 	// Policies are the policy packs that each update of an organization must be held to.
 	Policies map[string][]RequiredPolicy
+	// Environments are the definitions of environments, by "organization/project/name".
+	Environments map[string]string
 }
 
 // RequiredPolicy is a policy pack that updates are held to.
@@ -55,7 +57,8 @@ type Server struct {
 	faults     []*Fault
 	calls      []Call
 	violations []string
-	last       int // the number of the last ID
+	last       int                          // the number of the last ID
+	sessions   map[string]map[string]*value // environments that were opened, by organization and ID
 }
 
 // Call is one request that the server got.
@@ -99,7 +102,7 @@ func newServer(o Options) *Server {
 	if o.PageSize == 0 {
 		o.PageSize = 2
 	}
-	return &Server{options: o, stacks: map[string]*stack{}}
+	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}}
 }
 
 // URL is its address.
@@ -216,6 +219,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		call.Status = http.StatusOK
 	case *refused:
 		call.Status = e.status
+	case *diagnosed:
+		call.Status = http.StatusBadRequest
 	default:
 		call.Status = http.StatusBadRequest
 		s.violations = append(s.violations, err.Error())
@@ -226,7 +231,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	s.calls = append(s.calls, call)
-	if err != nil {
+	if d, is := err.(*diagnosed); is {
+		out = d.body()
+	} else if err != nil {
 		out = map[string]any{"code": call.Status, "message": err.Error()}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -367,6 +374,8 @@ func (s *Server) route(r *request) (any, error) {
 		return s.capabilities(), nil
 	case r.URL.Path == "/api/cli/version":
 		return map[string]string{"latestVersion": "v3.0.0", "oldestWithoutWarning": "v3.0.0"}, nil
+	case len(p) >= 4 && p[0] == "esc" && p[1] == "environments":
+		return s.routeEnvironments(r, p[2:])
 	case len(p) >= 3 && p[0] == "stacks":
 		return s.routeStack(r, p[1:])
 	}

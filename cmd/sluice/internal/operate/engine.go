@@ -2,12 +2,16 @@ package operate
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -39,8 +43,14 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 	if err := addFlags(&options, o.Job, plugins); err != nil {
 		return options, closeAll, err
 	}
-	if err := addRequired(ctx, &options, o.Job, phase, plugins); err != nil {
-		return options, closeAll, err
+	if o.runsProgram() { // otherwise there is nothing for policies to judge
+		for _, r := range phase.Policies() {
+			pack, remove, err := requiredPack(ctx, o.Job, r, plugins)
+			if err != nil {
+				return options, closeAll, err
+			}
+			options.PolicyPacks, closers = append(options.PolicyPacks, pack), append(closers, remove)
+		}
 	}
 	program, err := newProgram(o.Job, source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
@@ -103,18 +113,42 @@ func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) err
 	return err
 }
 
-// addRequired adds the policy packs that a phase must be held to. Where no program runs, there is nothing for policies to judge.
-func addRequired(ctx context.Context, options *sluice.Options, j *Job, phase backend.Run, plugins sluice.PluginOptions) error {
-	if !j.runsProgram() {
-		return nil
-	}
-	for _, r := range phase.Policies() {
-		pack, err := sluice.OpenRequiredPolicyPack(ctx, options.Organization, r, nil, plugins)
+// requiredPack returns a policy pack that a phase must be held to, with the configuration and the variables of its environments, and what removes
+// the files of these.
+func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins sluice.PluginOptions) (*policy.Pack, io.Closer, error) {
+	var opened *environments.Opened
+	if len(r.Environments) > 0 {
+		definition, err := workspace.EnvironmentOf(r.Environments)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		options.PolicyPacks = append(options.PolicyPacks, pack)
+		if opened, err = environments.Define(ctx, j.Stack, definition, true); err != nil {
+			return nil, nil, fmt.Errorf("the policy pack %s %s: %w", r.Name, r.Version, err)
+		}
+		for _, secret := range opened.Secrets() {
+			j.known.Add(secret)
+		}
+		if r.Config, err = opened.PolicyConfig(r.Name, r.Config); err != nil {
+			return nil, nil, err
+		}
 	}
+	variables, remove, err := opened.Prepare()
+	if err != nil {
+		return nil, nil, err
+	}
+	pack, err := sluice.OpenRequiredPolicyPack(ctx, j.Stack.Ref.Organization(), r, variables, plugins)
+	if err != nil {
+		remove()
+	}
+	return pack, removal(remove), err
+}
+
+// removal removes something when it is closed.
+type removal func()
+
+// Close implements [io.Closer].
+func (r removal) Close() error {
+	r()
 	return nil
 }
 

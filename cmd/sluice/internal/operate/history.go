@@ -86,6 +86,9 @@ func environment(j *Job) map[string]string {
 	if runtime := j.Stack.Project.Runtime; runtime != "" {
 		env["runtime.name"] = runtime
 	}
+	if names, err := j.Stack.Settings.Imports(); err == nil && len(names) > 0 {
+		env[keyEnvironments] = idsOf(names)
+	}
 	for name, on := range map[string]bool{
 		"skip-preview": f.Confirmation.SkipPreview, "yes": f.Confirmation.Yes, "diff": f.Display.Diff(), "continue-on-error": f.Run.ContinueOnError,
 	} {
@@ -94,4 +97,38 @@ func environment(j *Job) map[string]string {
 		}
 	}
 	return env
+}
+
+// keyEnvironments is what the history calls the environments of an operation.
+const keyEnvironments = "stack.environments"
+
+// environmentID is an environment in the history.
+type environmentID struct {
+	ID string `json:"id"`
+}
+
+// idsOf returns the names of environments in the form of the history.
+func idsOf(names []string) string {
+	var list []environmentID
+	for _, name := range names {
+		list = append(list, environmentID{name})
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return "" // texts always marshal
+	}
+	return string(text)
+}
+
+// EnvironmentsOf returns the names of the environments that an operation had, as the history describes it.
+func EnvironmentsOf(environment map[string]string) []string {
+	var list []environmentID
+	if json.Unmarshal([]byte(environment[keyEnvironments]), &list) != nil {
+		return nil // it had none
+	}
+	names := make([]string, len(list))
+	for i, e := range list {
+		names[i] = e.ID
+	}
+	return names
 }
