@@ -15,13 +15,13 @@ type Runs interface {
 
 // Operation describes an operation on a stack for whoever follows it.
 type Operation struct {
-	Kind        string // as in [Update]; "preview" for that of an update that no update follows
-	Preview     bool
-	Message     string
-	Environment map[string]string
-	Config      json.RawMessage // as in [Update]
-	Program     Program
-	Parallel    int
+	Kind    string // as in [Update]; "preview" for that of an update that no update follows
+	Preview bool
+	// Describe returns the message and the environment of the operation, as in [Update]. It is only called where they are wanted; it may be nil.
+	Describe func(ctx context.Context) (message string, environment map[string]string)
+	Config   json.RawMessage // as in [Update]
+	Program  Program
+	Parallel int
 	// OnLost is called, once and by another goroutine, when the right to carry out the operation is lost. It may be nil.
 	OnLost func(error)
 }

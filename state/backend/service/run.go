@@ -78,10 +78,14 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	if err != nil {
 		return err
 	}
+	var about api.Metadata
+	if o.Describe != nil {
+		about.Message, about.Environment = o.Describe(ctx)
+	}
 	if r.created, err = client.CreateUpdate(ctx, s.id(), kind, api.Program{
 		Name: cmp.Or(o.Program.Name, s.ref.Project), Runtime: cmp.Or(o.Program.Runtime, "unknown"), Main: o.Program.Main, Description: o.Program.Description,
 		Options: api.ProgramOptions{Color: "raw", DryRun: o.Preview, PolicyPacks: []string{}, Parallel: int32(o.Parallel)}, Config: config,
-		Metadata: api.Metadata{Message: o.Message, Environment: o.Environment},
+		Metadata: about,
 	}); err != nil {
 		return s.explain(ctx, err)
 	}

@@ -39,6 +39,9 @@ type Job struct {
 	remarks      *remarks
 	// installer installs plugins that are missing. It remembers what it could not install.
 	installer *install.Installer
+	// described is where the operation comes from, nil until that was asked, and title that of the commit of the program.
+	described map[string]string
+	title     string
 	known     redact.Set // the secrets that texts must not show; the engine adds to them
 }
 

@@ -20,7 +20,7 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 		return nil, err
 	}
 	result, err := followPhase(ctx, o, run, preview, expected)
-	if endErr := end(ctx, o.Job, run, started, result, err); endErr != nil {
+	if endErr := end(ctx, o.Job, run, preview, started, result, err); endErr != nil {
 		o.Terminal.Warn("the history of the stack was not written: %v", endErr)
 	}
 	return result, err
