@@ -53,11 +53,23 @@ func (s *stack) send(ctx context.Context, h *held) error {
 	if err != nil {
 		return err
 	}
-	d, err := deploymentOf(content)
+	d, err := s.outgoing(ctx, content)
 	if err != nil {
 		return err
 	}
 	return s.upload(ctx, d)
+}
+
+// outgoing returns the state in the content of a working copy as it travels.
+func (s *stack) outgoing(ctx context.Context, content []byte) (api.Deployment, error) {
+	summary, err := state.Summarise(content, s.File(ctx))
+	if err != nil {
+		return api.Deployment{}, err
+	}
+	if content, err = s.backend.delivered(ctx, summary.SecretsProvider, content); err != nil {
+		return api.Deployment{}, err
+	}
+	return deploymentOf(content)
 }
 
 // SaveMove implements [backend.Stack]. The destination is written first: until the other one is written, too, both have the resources.

@@ -127,7 +127,7 @@ func (f *feed) send(ctx context.Context) error {
 	if err != nil || content == nil || state.Digest(content) == f.sent {
 		return err
 	}
-	d, err := deploymentOf(content)
+	d, err := f.run.stack.outgoing(ctx, content)
 	if err != nil || d.Deployment == nil {
 		return err
 	}

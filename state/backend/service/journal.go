@@ -88,6 +88,9 @@ func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
 	}
 	without.Pending, without.SecretsProvider = nil, j.provider
 	text, err := j.encoder.Deployment(ctx, &without)
+	if err == nil {
+		text, err = j.run.stack.backend.delivered(ctx, j.provider, text)
+	}
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func (j *journal) wait(ctx context.Context) {
 
 // begin says that an operation begins. j.mu is held, or the journal is new.
 func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) error {
-	text, err := j.encoder.Resource(ctx, op.Resource, false)
+	text, err := j.resource(ctx, op.Resource)
 	if err != nil {
 		return err
 	}
@@ -134,12 +137,23 @@ func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) err
 	return nil
 }
 
+// resource returns a resource as entries have it.
+func (j *journal) resource(ctx context.Context, r *state.Resource) ([]byte, error) {
+	text, err := j.encoder.Resource(ctx, r, false)
+	if err != nil {
+		return nil, err
+	}
+	return j.run.stack.backend.delivered(ctx, j.provider, text)
+}
+
 // began is called when an operation has been recorded to begin.
 func (j *journal) began(ctx context.Context, op state.Pending) {
 	j.wait(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.fail(j.begin(ctx, op, false))
+	if j.failed == nil {
+		j.fail(j.begin(ctx, op, false))
+	}
 }
 
 // fail remembers why the service does not have everything. j.mu is held.
@@ -151,13 +165,16 @@ func (j *journal) fail(err error) {
 
 // ended is called when a change has been recorded.
 func (j *journal) ended(ctx context.Context, c state.Change) {
+	if j.complete() != nil {
+		return // nothing more is sent
+	}
 	texts := map[*state.Resource][]byte{}
 	var err error
 	for _, r := range append([]*state.Resource{c.Add}, news(c)...) {
 		if r == nil {
 			continue
 		}
-		text, fault := j.encoder.Resource(ctx, r, false)
+		text, fault := j.resource(ctx, r)
 		texts[r], err = text, errors.Join(err, fault)
 	}
 	j.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,62 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultSucceeded}))
 	require.NoError(t, l.Close())
 	return described(t, recorded)
+}
+
+// A secret that the service cannot encrypt is kept all the same, and is the service's when it has the state.
+func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
+	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true, Batch: true}, "whole": {}} {
+		t.Run(name, func(t *testing.T) {
+			server, b := open(t, can, func(o *Options) { o.Patience = 50 * time.Millisecond })
+			s := made(t, b)
+			ctx := t.Context()
+			l, err := s.Lock(ctx, backend.LockOptions{})
+			require.NoError(t, err)
+			run, err := s.Begin(ctx, backend.Operation{Kind: "update"})
+			require.NoError(t, err)
+			base, err := s.Load(ctx)
+			require.NoError(t, err)
+			r, err := s.Record(ctx, base)
+			require.NoError(t, err)
+			server.Inject(servicetest.Fault{Call: "POST encrypt", Status: 503})
+			server.Inject(servicetest.Fault{Call: "POST batch-encrypt", Status: 503})
+			begun, made := resource("one", ""), resource("one", "id-one")
+			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
+			require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: made}))
+			h, _ := s.now()
+			text, err := h.content(ctx)
+			require.NoError(t, err)
+			require.NotContains(t, string(text), "sw0rdfish")
+			var unsent *UnsentError
+			require.ErrorAs(t, r.Close(ctx), &unsent)
+			require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultFailed}))
+			require.NoError(t, l.Close())
+			text, err = os.ReadFile(unsent.File)
+			require.NoError(t, err)
+			require.Contains(t, string(text), sheltered)
+			require.NotContains(t, string(text), "sw0rdfish")
+			_, err = b.DefaultSecrets(s.Ref()).Encrypter().Encrypt(ctx, "a setting")
+			require.True(t, IsAway(err), "%v", err)
+
+			server.Heal()
+			later, err := Open(ctx, b.options) // as the next command does
+			require.NoError(t, err)
+			defer func() { require.NoError(t, later.Close()) }()
+			again, err := later.Open(ctx, s.Ref())
+			require.NoError(t, err)
+			require.NoFileExists(t, unsent.File)
+			snapshot, err := again.Load(ctx)
+			require.NoError(t, err)
+			require.Equal(t, described(t, &state.Snapshot{Resources: []*state.Resource{made}}), described(t, snapshot))
+			exported, err := again.Export(ctx, false)
+			require.NoError(t, err)
+			require.NotContains(t, string(exported), sheltered)
+			for _, c := range server.Calls() {
+				require.NotContains(t, string(c.Body), sheltered)
+				require.NotContains(t, string(c.Body), "sw0rdfish")
+			}
+		})
+	}
 }
 
 // A lease that cannot be renewed is lost: nothing more begins, and what had begun can still end, and is sent by the next command.
