@@ -201,6 +201,17 @@ func (k *stack) export() deployment {
 	return k.state
 }
 
+// State returns the deployment of a stack as the service has it now, nil if there is no such stack. name is "organization/project/stack".
+func (s *Server) State(name string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.stacks[name]
+	if k == nil {
+		return nil
+	}
+	return k.export().Deployment
+}
+
 func (s *Server) create(r *request, organization, project string) (any, error) {
 	var in struct {
 		Name   string            `json:"stackName"`

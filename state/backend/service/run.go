@@ -93,6 +93,18 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	if disabled, _ := s.backend.options.lookup()(EnvNoJournal); disabled == "true" || disabled == "1" || o.Preview {
 		journal = 0
 	}
+	if !o.Preview {
+		content, err := r.held.content(ctx)
+		if err != nil {
+			return err
+		}
+		if hasPending(content) {
+			journal = 0 // the service drops what is pending when a journal ends, also one without entries
+		}
+		if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: now.Version, Sent: true}); err != nil {
+			return err
+		}
+	}
 	tags := maps.Clone(now.Tags)
 	if tags == nil {
 		tags = map[string]string{}
@@ -103,6 +115,9 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 		}
 	}
 	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err != nil {
+		if !o.Preview && !api.IsAway(err) {
+			err = errors.Join(err, r.held.settled(ctx))
+		}
 		return s.explain(ctx, err)
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -121,7 +136,8 @@ func (r *run) own(ctx context.Context) error {
 	if err := r.held.replace(ctx, content); err != nil {
 		return err
 	}
-	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: true}); err != nil {
+	drops := r.lease.Journal > 0 && hasPending(content) // somebody else has left it in the meantime
+	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: !drops}); err != nil {
 		return err
 	}
 	shared := r.stack.shared

@@ -157,6 +157,45 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 	return described(t, recorded)
 }
 
+// An operation that ends before it has recorded anything forgets nothing that was interrupted before it, whatever the service makes of journals.
+func TestAnOperationWithoutRecordsKeepsWhatIsPending(t *testing.T) {
+	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
+		t.Run(name, func(t *testing.T) {
+			_, b := open(t, can, nil)
+			s := made(t, b)
+			ctx := t.Context()
+			existing := resource("one", "id-one")
+			run := func(do func(r state.Recorder)) {
+				t.Helper()
+				l, err := s.Lock(ctx, backend.LockOptions{})
+				require.NoError(t, err)
+				_, err = s.Begin(ctx, backend.Operation{Kind: "update"})
+				require.NoError(t, err)
+				if do != nil {
+					base, err := s.Load(ctx)
+					require.NoError(t, err)
+					r, err := s.Record(ctx, base)
+					require.NoError(t, err)
+					do(r)
+					require.NoError(t, r.Close(ctx))
+				}
+				require.NoError(t, l.Close())
+			}
+			run(func(r state.Recorder) {
+				require.NoError(t, r.End(ctx, state.Change{Add: existing}))
+				require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Updating, Resource: existing}))
+			})
+			before, err := s.Load(ctx)
+			require.NoError(t, err)
+			require.Len(t, before.Pending, 1)
+			run(nil)
+			after, err := s.Load(ctx)
+			require.NoError(t, err)
+			require.Equal(t, described(t, before), described(t, after))
+		})
+	}
+}
+
 // A secret that the service cannot encrypt is kept all the same, and is the service's when it has the state.
 func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true, Batch: true}, "whole": {}} {
