@@ -137,6 +137,8 @@ type unsent struct {
 	Version int `json:"version"`
 	// Sent is true if the service has everything, and only the end of the operation was not said.
 	Sent bool `json:"sent,omitempty"`
+	// After is the stack whose working copy has to be sent before, with its organization; "" is none.
+	After string `json:"after,omitempty"`
 }
 
 func (c workingCopy) unsentKey() string {

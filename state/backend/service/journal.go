@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // entriesAtOnce is how many entries a call has, and entriesToWait how many may be on their way before an operation waits for the service.
@@ -33,11 +34,12 @@ type journal struct {
 
 	mu       sync.Mutex // guards what follows
 	sequence int64
-	last     int64                      // the number of the last operation
-	old      map[*state.Resource]int64  // positions in the base
-	made     map[*state.Resource]int64  // operations
-	open     map[*state.Resource]opened // by the resource that it began with
-	failed   error                      // why the service does not have all of it
+	last     int64                       // the number of the last operation
+	old      map[*state.Resource]int64   // positions in the base
+	left     map[urn.URN]*state.Resource // what is in the base and in no entry; no old copies
+	made     map[*state.Resource]int64   // operations
+	open     map[*state.Resource]opened  // by the resource that it began with
+	failed   error                       // why the service does not have all of it
 }
 
 // opened is an operation that has begun.
@@ -58,7 +60,7 @@ func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, pre
 	provider := seal.Provider(recorded)
 	j := &journal{
 		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), room: await.NewSlots(entriesToWait),
-		old: map[*state.Resource]int64{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
+		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
 	}
 	if provider != nil {
 		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
@@ -77,6 +79,9 @@ func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, pre
 func (j *journal) number(base []*state.Resource) {
 	for i, r := range base {
 		j.old[r] = int64(i)
+		if !r.Delete {
+			j.left[r.URN] = r
+		}
 	}
 }
 
@@ -190,6 +195,12 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 		delete(j.open, c.Begun)
 	}
 	j.resolve(ctx, c, op)
+	for _, r := range c.Remove {
+		j.take(r)
+	}
+	if c.Add != nil {
+		j.fail(j.precede(ctx, c.Add))
+	}
 	for _, p := range c.Replace {
 		e := j.about(api.Entry{Kind: api.EntryOutputs, State: texts[p.New]}, p.Old)
 		if c.Refresh {
@@ -223,6 +234,38 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 	j.put(ctx, e)
 }
 
+// take notes that an entry is about a resource of the base. j.mu is held.
+func (j *journal) take(r *state.Resource) {
+	if j.left[r.URN] == r {
+		delete(j.left, r.URN)
+	}
+}
+
+// precede sends what a resource refers to, and no entry has been about, as if it had been made again: the service puts what entries make before what is
+// left of the base, and a reference must not lead to what comes later. j.mu is held.
+func (j *journal) precede(ctx context.Context, r *state.Resource) error {
+	for ref := range r.References() {
+		known := j.left[ref.URN]
+		if known == nil || known == r {
+			continue
+		}
+		j.take(known)
+		if err := j.precede(ctx, known); err != nil {
+			return err
+		}
+		text, err := j.resource(ctx, known)
+		if err != nil {
+			return err
+		}
+		j.last++
+		e := j.about(api.Entry{Kind: api.EntrySuccess, Operation: j.last, State: text}, known)
+		j.put(ctx, e)
+		delete(j.old, known)
+		j.made[known] = j.last
+	}
+	return nil
+}
+
 func news(c state.Change) []*state.Resource {
 	var all []*state.Resource
 	for _, p := range c.Replace {
@@ -243,6 +286,12 @@ func (j *journal) about(e api.Entry, r *state.Resource) api.Entry {
 
 // move gives the new resource the place of the old one. j.mu is held.
 func (j *journal) move(p state.Replacement) {
+	if j.left[p.Old.URN] == p.Old {
+		delete(j.left, p.Old.URN)
+		if !p.New.Delete {
+			j.left[p.New.URN] = p.New
+		}
+	}
 	if at, is := j.old[p.Old]; is {
 		delete(j.old, p.Old)
 		j.old[p.New] = at
@@ -278,7 +327,7 @@ func (j *journal) rebased(ctx context.Context, base *state.Snapshot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.put(ctx, api.Entry{Kind: api.EntryRebuilt})
-	j.old, j.made = map[*state.Resource]int64{}, map[*state.Resource]int64{}
+	j.old, j.left, j.made = map[*state.Resource]int64{}, map[urn.URN]*state.Resource{}, map[*state.Resource]int64{}
 	open := j.open
 	j.open = map[*state.Resource]opened{}
 	j.fail(j.write(ctx, base))

@@ -196,11 +196,68 @@ func TestAnOperationWithoutRecordsKeepsWhatIsPending(t *testing.T) {
 	}
 }
 
+// A move between two stacks that is cut off after any of its calls is completed by the next command on either stack.
+func TestAMoveIsCompleted(t *testing.T) {
+	for calls := range 3 {
+		for _, first := range []string{"dev", "prod"} {
+			t.Run(fmt.Sprintf("%d calls, %s first", calls, first), func(t *testing.T) {
+				server, b := open(t, servicetest.Options{}, func(o *Options) { o.Patience = 500 * time.Millisecond })
+				ctx := t.Context()
+				from := made(t, b)
+				other, err := b.Init(ctx, backend.Ref{Project: "demo", Name: "prod"}, nil)
+				require.NoError(t, err)
+				into := other.WithSecrets(b.DefaultSecrets(other.Ref())).(*stack)
+				begin := func(s *stack) (backend.Lock, *state.Snapshot) {
+					t.Helper()
+					l, err := s.Lock(ctx, backend.LockOptions{})
+					require.NoError(t, err)
+					base, err := s.Load(ctx)
+					require.NoError(t, err)
+					return l, base
+				}
+				l, base := begin(from)
+				r, err := from.Record(ctx, base)
+				require.NoError(t, err)
+				require.NoError(t, r.End(ctx, state.Change{Add: resource("one", "id-one")}))
+				require.NoError(t, r.Close(ctx))
+				require.NoError(t, l.Close())
+
+				lockFrom, source := begin(from)
+				lockInto, dest := begin(into)
+				emptied, moved := *source, *dest
+				emptied.Resources, moved.Resources = nil, source.Resources
+				if calls < 2 {
+					server.Inject(servicetest.Fault{Call: "POST import", After: calls, Status: 503})
+				}
+				err = from.SaveMove(ctx, &emptied, into, &moved)
+				if calls < 2 {
+					require.ErrorAs(t, err, new(*UnsentError))
+				} else {
+					require.NoError(t, err)
+				}
+				require.NoError(t, lockFrom.Close())
+				require.NoError(t, lockInto.Close())
+				server.Heal()
+				again := map[string]backend.Stack{}
+				for _, name := range []string{first, map[string]string{"dev": "prod", "prod": "dev"}[first]} {
+					again[name], err = b.Open(ctx, backend.Ref{Project: "demo", Name: name})
+					require.NoError(t, err)
+					if name == "dev" {
+						require.NotContains(t, string(server.State("alice/demo/dev")), "id-one")
+						require.Contains(t, string(server.State("alice/demo/prod")), "id-one", "the destination has it first")
+					}
+				}
+				require.Contains(t, string(server.State("alice/demo/prod")), "id-one")
+			})
+		}
+	}
+}
+
 // A secret that the service cannot encrypt is kept all the same, and is the service's when it has the state.
 func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true, Batch: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
-			server, b := open(t, can, func(o *Options) { o.Patience = 50 * time.Millisecond })
+			server, b := open(t, can, func(o *Options) { o.Patience = 500 * time.Millisecond })
 			s := made(t, b)
 			ctx := t.Context()
 			l, err := s.Lock(ctx, backend.LockOptions{})
