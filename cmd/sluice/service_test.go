@@ -31,7 +31,7 @@ func TestService(t *testing.T) {
 			return err
 		}
 		server := servicetest.New(servicetest.Options{
-			Users: map[string]string{"pul-alice": "alice", "pul-bob": "bob"},
+			Users: map[string]string{"pul-alice": "alice", "pul-bob": "bob", "pul-0nly-in-credentials": "alice"},
 			Members: map[string][]string{
 				"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}, "lenient": {"alice"}, "hostile": {"alice"}, "torn": {"alice"}, "gone": {"alice"}, "configured": {"alice"},
 			},

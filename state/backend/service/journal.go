@@ -202,6 +202,10 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 		j.fail(j.precede(ctx, c.Add))
 	}
 	for _, p := range c.Replace {
+		if _, inBase := j.old[p.Old]; inBase && refersAnew(p) {
+			j.fail(j.remake(ctx, p, texts[p.New], c.Refresh))
+			continue
+		}
 		e := j.about(api.Entry{Kind: api.EntryOutputs, State: texts[p.New]}, p.Old)
 		if c.Refresh {
 			e.Kind = api.EntryRefresh
@@ -263,6 +267,33 @@ func (j *journal) precede(ctx context.Context, r *state.Resource) error {
 		delete(j.old, known)
 		j.made[known] = j.last
 	}
+	return nil
+}
+
+// refersAnew reports whether a resource refers to what the one before it did not: that may come later in the base.
+func refersAnew(p state.Replacement) bool {
+	before := map[urn.URN]bool{}
+	for ref := range p.Old.References() {
+		before[ref.URN] = true
+	}
+	for ref := range p.New.References() {
+		if !before[ref.URN] {
+			return true
+		}
+	}
+	return false
+}
+
+// remake sends a resource that takes the place of one of the base as if it had been made. j.mu is held.
+func (j *journal) remake(ctx context.Context, p state.Replacement, text []byte, isRefresh bool) error {
+	j.take(p.Old)
+	if err := j.precede(ctx, p.New); err != nil {
+		return err
+	}
+	j.last++
+	j.put(ctx, j.about(api.Entry{Kind: api.EntrySuccess, Operation: j.last, State: text, IsRefresh: isRefresh}, p.Old))
+	delete(j.old, p.Old)
+	j.made[p.New] = j.last
 	return nil
 }
 

@@ -3,6 +3,7 @@ package service
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -251,6 +252,42 @@ func TestAMoveIsCompleted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Whoever records without asking which policies there are is refused if there are some.
+func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
+	packs := map[string][]servicetest.RequiredPolicy{"alice": {{
+		Name: "guard", Version: 3, Config: map[string]json.RawMessage{"small": json.RawMessage(`{"largest":2}`)}, Archive: []byte("pack"),
+	}}}
+	server, b := open(t, servicetest.Options{Policies: packs}, nil)
+	s := made(t, b)
+	ctx := t.Context()
+	l, err := s.Lock(ctx, backend.LockOptions{})
+	require.NoError(t, err)
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	_, err = s.Record(ctx, base)
+	require.ErrorAs(t, err, new(*PoliciesError))
+	require.ErrorContains(t, err, "guard 3")
+
+	run, err := s.Begin(ctx, backend.Operation{Kind: "update"})
+	require.NoError(t, err)
+	required := run.Policies()
+	require.Len(t, required, 1)
+	require.Equal(t, "guard", required[0].Name)
+	require.JSONEq(t, `{"largest":2}`, string(required[0].Config["small"]))
+	body, err := required[0].Fetch(ctx)
+	require.NoError(t, err)
+	text, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Equal(t, "pack", string(text))
+	r, err := s.Record(ctx, base) // the caller knows of them
+	require.NoError(t, err)
+	require.NoError(t, r.Close(ctx))
+	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultSucceeded}))
+	require.NoError(t, l.Close())
+	require.NotEmpty(t, server.Calls())
 }
 
 // A secret that the service cannot encrypt is kept all the same, and is the service's when it has the state.
