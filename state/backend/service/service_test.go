@@ -114,6 +114,9 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 		switch pick := random.IntN(6); {
 		case pick <= 1 || len(live) == 0: // created, or about to be
 			begun := resource(name, "")
+			if len(live) > 0 && random.IntN(2) == 0 {
+				begun.Dependencies = []urn.URN{live[random.IntN(len(live))].URN} // of the base perhaps, of which nothing else is said
+			}
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
 			switch random.IntN(4) {
 			case 0: // it does not end
@@ -121,16 +124,17 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 				require.NoError(t, r.End(ctx, state.Change{Begun: begun}))
 			default:
 				add := resource(name, "id-"+name)
+				add.Dependencies = begun.Dependencies
 				require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: add}))
 				live = append(live, add)
 			}
 		case pick == 2: // the same
-			at := random.IntN(len(live))
+			at := unneeded(live, random)
 			same := *live[at]
 			require.NoError(t, r.End(ctx, state.Change{Add: &same, Remove: []*state.Resource{live[at]}, Elide: true}))
 			live[at] = &same
 		case pick == 3: // updated
-			at := random.IntN(len(live))
+			at := unneeded(live, random)
 			begun, next := *live[at], *live[at]
 			next.Outputs = property.NewMap(map[string]property.Value{"updated": property.String(name)})
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Updating, Resource: &begun}))
@@ -143,7 +147,7 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 			require.NoError(t, r.End(ctx, state.Change{Replace: []state.Replacement{{Old: live[at], New: &next}}, Refresh: random.IntN(2) == 0}))
 			live[at] = &next
 		default: // deleted
-			at := random.IntN(len(live))
+			at := unneeded(live, random)
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Deleting, Resource: live[at]}))
 			require.NoError(t, r.End(ctx, state.Change{Begun: live[at], Remove: []*state.Resource{live[at]}}))
 			live = slices.Delete(live, at, at+1)
@@ -343,6 +347,16 @@ func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 				require.NotContains(t, string(c.Body), "sw0rdfish")
 			}
 		})
+	}
+}
+
+// unneeded returns the position of a resource that no other one refers to: the engine is done with what a resource refers to before it begins with it.
+func unneeded(live []*state.Resource, random *rand.Rand) int {
+	for {
+		at := random.IntN(len(live))
+		if !slices.ContainsFunc(live, func(r *state.Resource) bool { return slices.Contains(r.Dependencies, live[at].URN) }) {
+			return at
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func TestRedirectsCarryNoTokenElsewhere(t *testing.T) {
 func TestDownloadsHaveNoToken(t *testing.T) {
 	store := newWitness(t, httptest.NewTLSServer, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "pack") })
 	service := newWitness(t, httptest.NewTLSServer, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, store.URL+"/pack?signature=s3cret", 302)
+		http.Redirect(w, r, store.URL+"/pack?signature=s3cret", http.StatusFound)
 	})
 	c := client(t, service.URL, true)
 	for _, location := range []string{store.URL + "/pack?signature=s3cret", service.URL + "/pack"} {
@@ -89,7 +89,7 @@ func TestDownloadsOfAServiceAreEncrypted(t *testing.T) {
 	plain := newWitness(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "evil") })
 	service := newWitness(t, httptest.NewTLSServer, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/refers" {
-			http.Redirect(w, r, plain.URL+"/pack?signature=s3cret", 302)
+			http.Redirect(w, r, plain.URL+"/pack?signature=s3cret", http.StatusFound)
 			return
 		}
 		w.WriteHeader(http.StatusForbidden)
