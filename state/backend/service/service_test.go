@@ -118,7 +118,7 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 				begun.Dependencies = []urn.URN{live[random.IntN(len(live))].URN} // of the base perhaps, of which nothing else is said
 			}
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
-			switch random.IntN(4) {
+			switch random.IntN(16) {
 			case 0: // it does not end
 			case 1:
 				require.NoError(t, r.End(ctx, state.Change{Begun: begun}))
