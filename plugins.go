@@ -21,6 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/convert"
+	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -99,7 +100,11 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 		if err != nil {
 			return err
 		}
-		return runtime.Install(ctx, m.Project(w.Directory), w.Said)
+		p := m.Project(w.Directory)
+		if w.Kind == plugin.Analyzer {
+			p = policy.Isolated(p)
+		}
+		return runtime.Install(ctx, p, w.Said)
 	}
 	installer = install.New(i)
 	return installer
@@ -219,6 +224,15 @@ func (o PluginOptions) With(p plugin.ProjectPlugin) PluginOptions {
 // Finder finds plugins in the places of o.
 func (o PluginOptions) Finder() plugin.Finder {
 	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
+}
+
+// policies returns what policy packs are run with.
+func (o PluginOptions) policies() policy.Options {
+	options := policy.Options{Finder: o.Finder(), Acquire: o.acquire(), Debug: o.Debug}
+	if o.Engine != nil {
+		options.Engine, options.Schemas = o.Engine, o.schemas()
+	}
+	return options
 }
 
 // runtimes returns what the choice of a runtime depends on.

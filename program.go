@@ -9,12 +9,14 @@ import (
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/source/yaml"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
@@ -97,11 +99,30 @@ func NewYAMLText(text string, host providers.Host) source.Program {
 // be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins, their Installer and the Engine
 // service are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
-	options := policy.Options{Finder: o.Finder(), Acquire: o.acquire(), Debug: o.Debug}
-	if o.Engine != nil {
-		options.Engine, options.Schemas = o.Engine, o.schemas()
+	return policy.Open(directory, configFile, o.policies())
+}
+
+// OpenRequiredPolicyPack returns a policy pack that operations on the stacks of an organization must be held to. If need be it fetches the pack
+// into Home of o, with what the pack needs. environment are variables for the process of the pack, "NAME=value".
+func OpenRequiredPolicyPack(
+	ctx context.Context, organization string, r backend.RequiredPolicy, environment []string, o PluginOptions,
+) (*policy.Pack, error) {
+	home := filepath.Join(o.Home, "sluice", "policies", organization)
+	remote := policy.Remote{Name: r.Name, ID: r.ID, Open: r.Fetch}
+	directory, there := remote.Installed(home)
+	if !there {
+		if o.Note != nil {
+			o.Note(fmt.Sprintf("installing the policy pack %s %s, which the organization %s requires", r.Name, r.Version, organization))
+		}
+		var err error
+		if directory, err = remote.Install(ctx, NewInstaller(install.Options{Home: home, LookupEnv: o.LookupEnv}, o)); err != nil {
+			return nil, fmt.Errorf("the policy pack %s %s, which the organization %s requires, cannot be installed, and without it nothing is done: %w",
+				r.Name, r.Version, organization, err)
+		}
 	}
-	return policy.Open(directory, configFile, options)
+	options := o.policies()
+	options.Required = &policy.Required{Config: r.Config, Environment: environment}
+	return policy.Open(directory, "", options)
 }
 
 // SDKGenerator generates SDKs of packages for one language. Make one with [NewSDKGenerator].

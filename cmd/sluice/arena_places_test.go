@@ -4,12 +4,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"net"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
@@ -19,6 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/internal/cuttest"
 	"github.com/sluice-iac/sluice/internal/postgrestest"
+	"github.com/sluice-iac/sluice/internal/servicetest"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -28,6 +31,8 @@ type place struct {
 	store store.Store
 	dir   string              // where files are, "" elsewhere
 	link  *cuttest.Connection // what connects the processes with the server, nil in a directory; the store needs none
+	// service is the service; nil elsewhere. The store has the working copies then.
+	service *servicetest.Server
 }
 
 // inDirectory is a place whose states are files.
@@ -62,6 +67,38 @@ func inDatabase(t *testing.T) place {
 		url:   "postgres://sluice@" + l.Address() + "/postgres?sslmode=disable",
 		store: openStore(t, direct), link: l,
 	}
+}
+
+// inJournals is a place at the service, which takes journals, and inCheckpoints one that takes checkpoints.
+func inJournals(t *testing.T) place    { return inService(t, servicetest.Options{Journal: true}) }
+func inCheckpoints(t *testing.T) place { return inService(t, servicetest.Options{Delta: true}) }
+
+// inService is a place at the service.
+func inService(t *testing.T, can servicetest.Options) place {
+	can.Users, can.Batch = map[string]string{"pul-alice": "alice"}, true
+	server := servicetest.New(can)
+	t.Cleanup(func() {
+		server.Close()
+		require.Empty(t, server.Violations())
+	})
+	t.Setenv("PULUMI_ACCESS_TOKEN", "pul-alice")
+	address, err := net.ResolveTCPAddr("tcp", strings.TrimPrefix(server.URL(), "http://"))
+	require.NoError(t, err)
+	l := cuttest.Connect(t, address)
+	return place{url: "http://" + l.Address(), link: l, service: server}
+}
+
+// state returns the deployment of the stack, read where it is kept.
+func (p place) state(t *testing.T) (d deployment) {
+	if p.service != nil {
+		require.NoError(t, json.Unmarshal(p.service.State("alice/demo/dev"), &d))
+		return d
+	}
+	var file struct{ Checkpoint struct{ Latest deployment } }
+	text, _, err := p.store.Read(t.Context(), ".pulumi/stacks/demo/dev.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &file), "the stack file is whole at every moment")
+	return file.Checkpoint.Latest
 }
 
 func openStore(t *testing.T, text string) store.Store {

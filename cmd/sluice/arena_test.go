@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // arena is a stack whose objects are files in a directory. Its state is kept in a directory, too, unless it was made for
@@ -57,6 +59,11 @@ func newArenaWith(t *testing.T, tools string) *arena { return newArenaAt(t, tool
 // newArenaAt returns an arena whose state is kept in a place.
 func newArenaAt(t *testing.T, tools string, states place) *arena {
 	a := &arena{T: t, dir: t.TempDir(), states: states}
+	if a.states.service != nil {
+		copies := filepath.Join(a.dir, "home", "sluice", "service", strings.ReplaceAll(strings.TrimPrefix(states.url, "http://"), ":", "_"), "alice")
+		a.states.store, a.states.dir = store.NewDir(copies), copies
+		require.NoError(t, os.MkdirAll(copies, 0o700))
+	}
 	a.sluice, a.plugin, a.program = tools+"/sluice", tools+"/pulumi-resource-simple", tools+"/program"
 	a.env = append(os.Environ(),
 		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL="+states.url,
@@ -117,14 +124,8 @@ type recordedState struct {
 	pending map[string][]string       // types by URN
 }
 
-// state returns the content of the stack file, read from the file itself, as Pulumi would read it.
-func (a *arena) state() recordedState {
-	var file struct{ Checkpoint struct{ Latest deployment } }
-	text, _, err := a.states.store.Read(a.Context(), ".pulumi/stacks/demo/dev.json")
-	require.NoError(a, err)
-	require.NoError(a, json.Unmarshal(text, &file), "the stack file is whole at every moment")
-	return a.recorded(file.Checkpoint.Latest)
-}
+// state returns the content of the stack file, read from the file itself, as Pulumi would read it; or what the service has.
+func (a *arena) state() recordedState { return a.recorded(a.states.state(a.T)) }
 
 func (a *arena) recorded(d deployment) recordedState {
 	s := recordedState{map[string]string{}, map[string]map[string]any{}, map[string]string{}, map[string][]string{}}

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // lister lists the words that can complete an argument of a command.
@@ -87,7 +88,7 @@ func listStackNames(ctx context.Context, open *session.Opener, _ *cobra.Command)
 	if err != nil {
 		return nil, err
 	}
-	stacks, err := s.Backend.Stacks(ctx, s.Project.Name)
+	stacks, err := s.Backend.Stacks(ctx, backend.Filter{Project: s.Project.Name})
 	if err != nil {
 		return nil, err
 	}

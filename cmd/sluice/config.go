@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -17,30 +19,37 @@ import (
 
 func newConfigCommand(open *session.Opener) *cobra.Command {
 	f := &flags.Stack{}
-	var asJSON, showSecrets bool
+	var asJSON, showSecrets, opens bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "List and change the configuration of a stack",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return listConfig(cmd.Context(), open, f, asJSON, showSecrets)
+			if !cmd.Flags().Changed("open") {
+				opens = showSecrets
+			}
+			return listConfig(cmd.Context(), open, f, asJSON, showSecrets, opens)
 		},
 	}
 	f.Add(cmd.PersistentFlags())
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "decrypt and show secret values")
+	cmd.Flags().BoolVar(&opens, "open", false, "open the environments of the stack; without it what they ask of others is unknown (default with --show-secrets)")
 	cmd.AddCommand(newConfigGetCommand(open, f), newConfigSetCommand(open, f), newConfigRemoveCommand(open, f), newConfigSetAllCommand(open, f),
-		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f))
-	cmd.AddCommand(newHostedCommands(hosted{
-		name: "env", short: "Add environments of the hosted service to a stack",
-		instead: "`sluice config set` and `sluice config set --secret` keep settings and secrets in the file of the stack",
-	})...)
+		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f), newConfigEnvCommand(open, f))
 	return cmd
 }
 
-func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSON, showSecrets bool) error {
+func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSON, showSecrets, opens bool) error {
 	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
+		return err
+	}
+	opened, err := environments.Of(ctx, s, opens)
+	if err != nil {
+		return err
+	}
+	if err := opened.Complete(ctx, s); err != nil {
 		return err
 	}
 	values, _ := workspace.Effective(s.Project, s.Settings)
@@ -62,7 +71,30 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 	if asJSON {
 		return writeConfigJSON(open.Terminal.Out, values, shown, showSecrets)
 	}
-	return writeConfigTable(open.Terminal.Out, s.Project.Name, shown)
+	if err := writeConfigTable(open.Terminal.Out, s.Project.Name, shown); err != nil {
+		return err
+	}
+	return writeVariables(open.Terminal.Out, opened.Variables(), showSecrets)
+}
+
+// writeVariables shows what environments give to processes.
+func writeVariables(w io.Writer, list []environments.Variable, showSecrets bool) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows := [][2]string{{"ENVIRONMENT VARIABLE", "VALUE"}}
+	for _, v := range list {
+		text := v.Text
+		switch {
+		case v.IsFile:
+			text = "[a file]"
+		case v.Secret && !showSecrets:
+			text = "[secret]"
+		}
+		rows = append(rows, [2]string{v.Name, text})
+	}
+	fmt.Fprintln(w)
+	return format.Table(w, rows)
 }
 
 func writeConfigJSON(w io.Writer, values, shown map[workspace.Key]workspace.Value, showSecrets bool) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -14,27 +15,35 @@ import (
 )
 
 func newConfigGetCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
-	var asJSON, path bool
+	var asJSON, path, opens bool
 	cmd := &cobra.Command{
 		Use:   "get <key>",
 		Short: "Print one setting, decrypted",
 		Args:  exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return getConfig(cmd.Context(), open, f, args[0], path, asJSON)
+			return getConfig(cmd.Context(), open, f, args[0], path, asJSON, opens)
 		},
 	}
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	cmd.Flags().BoolVar(&path, "path", false, "the key is a path to a part of a setting, such as a.b[0]")
+	cmd.Flags().BoolVar(&opens, "open", true, "open the environments of the stack; with --open=false what they ask of others is unknown")
 	return cmd
 }
 
-func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text string, path, asJSON bool) error {
+func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text string, path, asJSON, opens bool) error {
 	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
 	key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
 	if err != nil {
+		return err
+	}
+	opened, err := environments.Of(ctx, s, opens)
+	if err != nil {
+		return err
+	}
+	if err := opened.Complete(ctx, s); err != nil {
 		return err
 	}
 	values, _ := workspace.Effective(s.Project, s.Settings)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/internal/private"
@@ -58,6 +59,11 @@ func refreshConfig(ctx context.Context, open *session.Opener, f *flags.Stack, fo
 	}
 	if err := s.Settings.Replace(values); err != nil {
 		return err
+	}
+	if names := operate.EnvironmentsOf(updates[0].Environment); len(names) > 0 {
+		if err := s.Settings.SetImports(names); err != nil {
+			return err
+		}
 	}
 	if settings, known := secrets.SettingsOf(recorded); known {
 		s.Settings.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)

@@ -83,7 +83,7 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 	places := []struct {
 		name string
 		open func(*testing.T) place
-	}{{"files", inDirectory}, {"s3", inBucket}, {"postgres", inDatabase}}
+	}{{"files", inDirectory}, {"s3", inBucket}, {"postgres", inDatabase}, {"journals", inJournals}, {"checkpoints", inCheckpoints}}
 	for nth, p := range places {
 		t.Run(p.name, func(t *testing.T) {
 			b := chaosBounds(t, end, nth, len(places))
@@ -460,6 +460,9 @@ func (c *chaos) requireTidy() {
 		}
 		for _, gone := range []string{".pulumi/locks/", ".pulumi/sluice/", ".tmp"} {
 			require.NotContains(c, key, gone)
+		}
+		if c.states.service != nil {
+			require.NotContains(c, key, ".pulumi/stacks/", "there is a working copy of what the service has")
 		}
 	}
 }

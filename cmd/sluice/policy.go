@@ -73,15 +73,14 @@ func newPolicyInstallCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "install [FOLDER]",
 		Short: "Install what a policy pack needs",
 		Long: "Install what the policy pack in a folder, the current one if not given, needs, with the package manager of its\n" +
-			"language. Pulumi's hosted service can require policy packs of a stack, and then this command installs those; a\n" +
-			"self-managed backend requires none.",
+			"language. The packs that Pulumi's service requires of a stack are fetched and installed when an operation needs them.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) == 1 {
 				folder = args[0]
 			} else if _, err := os.Stat(plugin.PolicyManifest); errors.Is(err, fs.ErrNotExist) {
-				_, err := fmt.Fprintf(t.Err, "No policy packs to install: there is no %s here, and the backend requires none\n", plugin.PolicyManifest)
+				_, err := fmt.Fprintf(t.Err, "No policy packs to install: there is no %s here, and what a service requires is installed when an operation needs it\n", plugin.PolicyManifest)
 				return err
 			}
 			directory, err := filepath.Abs(folder)
@@ -91,7 +90,7 @@ func newPolicyInstallCommand(t *terminal.Terminal) *cobra.Command {
 			return newproject.InstallPolicyPack(cmd.Context(), t, directory)
 		},
 	}
-	cmd.Flags().StringP("stack", "s", "", "accepted for scripts: no stack requires policy packs")
+	cmd.Flags().StringP("stack", "s", "", "accepted for scripts: what a stack requires is installed when an operation needs it")
 	_ = cmd.Flags().MarkHidden("stack") // fails only for flags that do not exist
 	return cmd
 }

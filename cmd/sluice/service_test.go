@@ -1,12 +1,18 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
 	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/servicetest"
 )
@@ -14,6 +20,10 @@ import (
 // TestService runs the scripts whose backend is the service. What the service
 // can do is in the name of the script: "journal" or "delta". None may call it in a way that it would not expect.
 func TestService(t *testing.T) {
+	policies := filepath.Join(t.TempDir(), "policies")
+	build(t, policies, "./testdata/gopolicies")
+	manifest := "runtime:\n  name: go\n  options:\n    binary: " + policies + "\n"
+	pack := packed(t, "beside.txt", "not of the pack", "package/PulumiPolicy.yaml", manifest, "package/more/text.txt", "text")
 	p := scripts("testdata/service")
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
@@ -21,10 +31,36 @@ func TestService(t *testing.T) {
 			return err
 		}
 		server := servicetest.New(servicetest.Options{
-			Users:   map[string]string{"pul-alice": "alice", "pul-bob": "bob"},
-			Members: map[string][]string{"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}},
+			Users: map[string]string{"pul-alice": "alice", "pul-bob": "bob", "pul-0nly-in-credentials": "alice"},
+			Members: map[string][]string{
+				"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}, "lenient": {"alice"}, "hostile": {"alice"}, "torn": {"alice"}, "gone": {"alice"}, "configured": {"alice"},
+			},
 			Policies: map[string][]servicetest.RequiredPolicy{
-				"strict": {{Name: "guard", Version: 3, VersionTag: "1.2.0"}},
+				"strict": {{Name: "guard", Version: 3, VersionTag: "1.2.0", Archive: pack}},
+				"lenient": {{
+					Name: "guard", Version: 4, VersionTag: "next_one", Archive: pack,
+					Config: map[string]json.RawMessage{"limited-size": json.RawMessage(`{"enforcementLevel": "advisory"}`)},
+				}},
+				"hostile":    {{Name: "guard", Version: 3, Archive: packed(t, "package/../../../evil", "x")}},
+				"torn":       {{Name: "guard", Version: 3, Archive: pack[:len(pack)-3]}},
+				"gone":       {{Name: "guard", Version: 3, VersionTag: "1.2.0"}},
+				"configured": {{Name: "guard", Version: 3, Archive: pack, Environments: []string{"rules/soft"}}},
+			},
+			Environments: map[string]string{
+				"acme/shop/base": `values:
+  pulumiConfig:
+    region: eu
+    demo:size: 3
+    "other:flag": true
+    nested: {a: 1, b: {fn::secret: hidden-part-9}, c: [x]}
+    password: {fn::secret: setting-secret-9}
+  environmentVariables: {COLOR: blue, TOKEN: {fn::secret: variable-secret-9}, IGNORED: [1]}
+  files: {KEYFILE: {fn::secret: file-secret-9}}
+`,
+				"acme/shop/late":        "imports: [shop/base]\nvalues: {pulumiConfig: {region: us, outside: {fn::open: from-outside}}}",
+				"acme/shop/none":        "values: {text: unused}",
+				"acme/shop/broken":      "imports: [shop/missing]",
+				"configured/rules/soft": "values: {policyConfig: {'guard:limited-size': {enforcementLevel: advisory}, 'others:limited-size': {enforcementLevel: mandatory}}}",
 			},
 			Journal: strings.Contains(e.WorkDir, "journal"), Delta: strings.Contains(e.WorkDir, "delta"), Batch: true,
 		})
@@ -49,6 +85,22 @@ func TestService(t *testing.T) {
 	p.Cmds["called"] = called
 	p.Cmds["forgetcalls"] = func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).Calls() }
 	testscript.Run(t, p)
+}
+
+// packed returns a compressed tar archive of files: names and contents by turns.
+func packed(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zipped)
+	for file := range slices.Chunk(files, 2) {
+		require.NoError(t, archive.WriteHeader(&tar.Header{Name: file[0], Mode: 0o644, Size: int64(len(file[1]))}))
+		_, err := archive.Write([]byte(file[1]))
+		require.NoError(t, err)
+	}
+	require.NoError(t, archive.Close())
+	require.NoError(t, zipped.Close())
+	return out.Bytes()
 }
 
 type serviceKey struct{}

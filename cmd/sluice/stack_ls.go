@@ -43,30 +43,10 @@ type stackFilter struct {
 	tag, organization string // "" is any
 }
 
-// apply returns the stacks of a list that the tag and the organization leave.
-func (f stackFilter) apply(ctx context.Context, s *session.Session, list []backend.Listing) ([]backend.Listing, error) {
-	if f.organization != "" && f.organization != "organization" {
-		return nil, nil
-	}
-	if f.tag == "" {
-		return list, nil
-	}
-	name, value, exact := strings.Cut(f.tag, "=")
-	var out []backend.Listing
-	for _, l := range list {
-		stack, err := s.Backend.Open(ctx, l.Ref)
-		if err != nil {
-			return nil, err
-		}
-		tags, err := stack.Tags(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("stack %s: %w", s.NameOf(l.Ref), err)
-		}
-		if v, has := tags[name]; has && (!exact || v == value) {
-			out = append(out, l)
-		}
-	}
-	return out, nil
+// backend returns the filter as backends have it.
+func (f stackFilter) backend() backend.Filter {
+	name, value, _ := strings.Cut(f.tag, "=")
+	return backend.Filter{Project: f.project, Organization: f.organization, Tag: name, Value: value}
 }
 
 // stackEntry is a stack in JSON listings (state.md 7.4).
@@ -92,11 +72,8 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 	case !f.all && f.project == "":
 		f.project = s.Project.Name
 	}
-	stacks, err := s.Backend.Stacks(ctx, f.project)
+	stacks, err := s.Backend.Stacks(ctx, f.backend())
 	if err != nil {
-		return err
-	}
-	if stacks, err = f.apply(ctx, s, stacks); err != nil {
 		return err
 	}
 	current, err := s.Selected()

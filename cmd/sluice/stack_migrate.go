@@ -83,7 +83,7 @@ func (m migration) run(ctx context.Context, name string) error {
 	case m.flags.all && name != "":
 		return exit.Usagef("name a stack, or use --all")
 	case m.flags.all:
-		stacks, err := m.Backend.Stacks(ctx, m.Project.Name)
+		stacks, err := m.Backend.Stacks(ctx, backend.Filter{Project: m.Project.Name})
 		if err != nil {
 			return err
 		}

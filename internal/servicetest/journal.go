@@ -280,5 +280,14 @@ func undangle(all []resource) {
 
 func (j *journal) deployment() (deployment, error) {
 	b, err := json.Marshal(j.result())
+	if err != nil {
+		return deployment{}, err
+	}
+	var copied base // the entries keep their aliases
+	if err := json.Unmarshal(b, &copied); err != nil {
+		return deployment{}, err
+	}
+	withoutAliases(copied.Resources)
+	b, err = json.Marshal(copied)
 	return deployment{Version: max(j.version, 3), Features: j.features, Deployment: b}, err
 }

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// Users are the names of the users by their access tokens.
 	Users map[string]string
+	// Anyone has each token "pul-NAME" be one of the user NAME.
+	Anyone bool
 	// Members are the users of each organization; that of a user's own name need not be listed.
 	Members map[string][]string
 	// DefaultOrganization is the one for names without one, "" for the user's own.
@@ -31,14 +33,20 @@ type Options struct {
 	Delay time.Duration
 	// Policies are the policy packs that each update of an organization must be held to.
 	Policies map[string][]RequiredPolicy
+	// Environments are the definitions of environments, by "organization/project/name".
+	Environments map[string]string
 }
 
 // RequiredPolicy is a policy pack that updates are held to.
 type RequiredPolicy struct {
-	Name       string `json:"name"`
-	Version    int    `json:"version"`
-	VersionTag string `json:"versionTag"`
-	Location   string `json:"packLocation,omitempty"`
+	Name         string                     `json:"name"`
+	Version      int                        `json:"version"`
+	VersionTag   string                     `json:"versionTag"`
+	DisplayName  string                     `json:"displayName"`
+	Location     string                     `json:"packLocation,omitempty"` // "" is where the server has the Archive
+	Config       map[string]json.RawMessage `json:"config,omitempty"`
+	Environments []string                   `json:"environments,omitempty"`
+	Archive      []byte                     `json:"-"`
 }
 
 // Server is the service. It is safe for concurrent use.
@@ -51,7 +59,8 @@ type Server struct {
 	faults     []*Fault
 	calls      []Call
 	violations []string
-	last       int // the number of the last ID
+	last       int                          // the number of the last ID
+	sessions   map[string]map[string]*value // environments that were opened, by organization and ID
 }
 
 // Call is one request that the server got.
@@ -95,7 +104,7 @@ func newServer(o Options) *Server {
 	if o.PageSize == 0 {
 		o.PageSize = 2
 	}
-	return &Server{options: o, stacks: map[string]*stack{}}
+	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}}
 }
 
 // URL is its address.
@@ -182,6 +191,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if path, is := strings.CutPrefix(h.URL.Path, "/packs/"); is {
+		s.download(w, h, path)
+		return
+	}
 	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery}
 	fault := s.fault(h)
 	if fault != nil && !fault.Done {
@@ -208,6 +221,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		call.Status = http.StatusOK
 	case *refused:
 		call.Status = e.status
+	case *diagnosed:
+		call.Status = http.StatusBadRequest
 	default:
 		call.Status = http.StatusBadRequest
 		s.violations = append(s.violations, err.Error())
@@ -218,7 +233,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	s.calls = append(s.calls, call)
-	if err != nil {
+	if d, is := err.(*diagnosed); is {
+		out = d.body()
+	} else if err != nil {
 		out = map[string]any{"code": call.Status, "message": err.Error()}
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -258,6 +275,9 @@ func (s *Server) read(h *http.Request) (*request, error) {
 	case "":
 	case "token":
 		user, known := s.options.Users[token]
+		if name, is := strings.CutPrefix(token, "pul-"); is && s.options.Anyone && !known {
+			user, known = name, true
+		}
 		if !known {
 			return r, refuse(http.StatusUnauthorized, "Unauthorized: No credentials provided or are invalid.")
 		}
@@ -359,6 +379,8 @@ func (s *Server) route(r *request) (any, error) {
 		return s.capabilities(), nil
 	case r.URL.Path == "/api/cli/version":
 		return map[string]string{"latestVersion": "v3.0.0", "oldestWithoutWarning": "v3.0.0"}, nil
+	case len(p) >= 4 && p[0] == "esc" && p[1] == "environments":
+		return s.routeEnvironments(r, p[2:])
 	case len(p) >= 3 && p[0] == "stacks":
 		return s.routeStack(r, p[1:])
 	}

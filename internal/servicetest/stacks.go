@@ -163,7 +163,7 @@ func (s *Server) routeStack(r *request, p []string) (any, error) {
 		}
 		return map[string]any{"info": k.history[len(k.history)-1].info()}, nil
 	case "GET policypacks":
-		return map[string]any{"requiredPolicies": s.options.Policies[k.organization]}, nil
+		return map[string]any{"requiredPolicies": s.required(k.organization)}, nil
 	}
 	if text, is := strings.CutPrefix(rest, "export/"); is && r.Method == http.MethodGet {
 		version, err := strconv.Atoi(text)
@@ -199,6 +199,17 @@ func (k *stack) export() deployment {
 		return deployment{Version: 3, Deployment: json.RawMessage(emptyDeployment)}
 	}
 	return k.state
+}
+
+// State returns the deployment of a stack as the service has it now, nil if there is no such stack. name is "organization/project/stack".
+func (s *Server) State(name string) json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.stacks[name]
+	if k == nil {
+		return nil
+	}
+	return k.export().Deployment
 }
 
 func (s *Server) create(r *request, organization, project string) (any, error) {

@@ -102,7 +102,7 @@ func (s *Server) createUpdate(r *request, k *stack, kind string) (any, error) {
 	}
 	u.dryRun = u.program.Options.DryRun
 	k.updates = append(k.updates, u)
-	return map[string]any{"updateID": u.id, "requiredPolicies": s.options.Policies[k.organization]}, nil
+	return map[string]any{"updateID": u.id, "requiredPolicies": s.required(k.organization)}, nil
 }
 
 // routeUpdate answers what is about an update.

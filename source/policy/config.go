@@ -50,6 +50,25 @@ func parseConfig(text []byte) (map[string]setting, error) {
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("it must be a JSON object with the names of policies: %w", err)
 	}
+	return settingsOf(file)
+}
+
+// requiredConfig reads the configuration of a required pack.
+func requiredConfig(given map[string]json.RawMessage) (map[string]setting, error) {
+	policies := map[string]any{}
+	for name, text := range given {
+		var v any
+		if err := json.Unmarshal(text, &v); err != nil {
+			return nil, fmt.Errorf("policy %q: %w", name, err)
+		}
+		if v != nil {
+			policies[name] = v
+		}
+	}
+	return settingsOf(policies)
+}
+
+func settingsOf(file map[string]any) (map[string]setting, error) {
 	config := map[string]setting{}
 	for _, name := range slices.Sorted(maps.Keys(file)) {
 		if name == environments {

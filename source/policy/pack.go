@@ -2,7 +2,9 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -23,6 +25,14 @@ type Options struct {
 	Schemas source.Service
 	// Debug says which packs wait for a debugger. Packs are named as their folders.
 	Debug source.Debug
+	// Required is for a pack that somebody else than the user wants; nil for one of the user's.
+	Required *Required
+}
+
+// Required is what a pack gets from whoever requires it. Unlike a configuration file it may be for a pack that takes no configuration.
+type Required struct {
+	Config      map[string]json.RawMessage // by policy, as in a configuration file
+	Environment []string                   // "NAME=value", for the process of the pack
 }
 
 // Pack is a policy pack on disk. It may be loaded several times, one after the other.
@@ -48,13 +58,29 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := readConfig(configFile)
-	if err != nil {
-		return nil, err
+	p := &Pack{directory: absolute, given: directory, project: m.Project(absolute), version: m.Version, hasConfig: configFile != "", options: o}
+	if o.Required == nil {
+		p.config, err = readConfig(configFile)
+		return p, err
 	}
-	return &Pack{
-		directory: absolute, given: directory, project: m.Project(absolute), version: m.Version, config: config, hasConfig: configFile != "", options: o,
-	}, nil
+	p.given, p.project = "", Isolated(p.project)
+	if p.config, err = requiredConfig(o.Required.Config); err != nil {
+		return nil, fmt.Errorf("the configuration of the required policy pack in %s: %w", absolute, err)
+	}
+	return p, nil
+}
+
+// Isolated returns a pack that has been fetched, as it is installed and run: one in Python has a virtual environment of its own, and installs
+// nothing for others.
+func Isolated(p source.Project) source.Project {
+	if p.Runtime == "python" && p.Option("virtualenv") == "" {
+		p.Options = maps.Clone(p.Options)
+		if p.Options == nil {
+			p.Options = map[string]any{}
+		}
+		p.Options["virtualenv"] = "venv"
+	}
+	return p
 }
 
 // portPatience is how long a pack may take to write its port: TypeScript is compiled first.

@@ -51,9 +51,16 @@ type Catalog interface {
 	// Resolve returns the stack that a user's text names: "S", "organization/S" or "organization/P/S" (state.md 4.4).
 	// Whether there is one is not checked.
 	Resolve(name string) (Ref, error)
-	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name. What was cut off
-	// on one of them is recovered first, as when it is opened.
-	Stacks(ctx context.Context, project string) ([]Listing, error)
+	// Stacks lists the stacks that a filter leaves, in the order of project and name. What was cut off on one of them is recovered first, as
+	// when it is opened.
+	Stacks(ctx context.Context, f Filter) ([]Listing, error)
+}
+
+// Filter says which stacks are listed. The zero value leaves all.
+type Filter struct {
+	Project, Organization string // "" is any
+	Tag                   string // they have a tag of this name; "" is whatever they have
+	Value                 string // of the tag; "" is any
 }
 
 // Stack is one stack of a backend. It is safe for concurrent use, but only the holder of its lock may write. Whoever needs only

@@ -184,7 +184,7 @@ func TestLegacyStoreIsOnlyRead(t *testing.T) {
 	f := newFixture(t)
 	f.write(".pulumi/stacks/dev.json", `{"version":3,"checkpoint":{"latest":{"manifest":{"time":"2020-01-01T00:00:00Z","magic":"","version":""}}}}`)
 	b := f.open()
-	list, err := b.Stacks(ctx, "shop")
+	list, err := b.Stacks(ctx, Filter{Project: "shop"})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.Equal(t, Ref{Name: "dev"}, list[0].Ref)
@@ -214,14 +214,14 @@ func TestListingShowsCorruptStacksBesideTheOthers(t *testing.T) {
 	for _, other := range []string{"dev.json.bak", "dev.json.attrs", "x.json.1.tmp", "dev.pulumi-tags", "no t.json", "sub/deep.json"} {
 		f.write(".pulumi/stacks/shop/"+other, "x")
 	}
-	list, err := b.Stacks(ctx, "")
+	list, err := b.Stacks(ctx, Filter{Project: ""})
 	require.NoError(t, err)
 	require.Len(t, list, 3)
 	require.Equal(t, []Ref{{Project: "alpha", Name: "prod"}, {Project: "shop", Name: "broken"}, {Project: "shop", Name: "dev"}}, []Ref{list[0].Ref, list[1].Ref, list[2].Ref})
 	var corrupt *CorruptError
 	require.ErrorAs(t, list[1].Err, &corrupt)
 	require.Equal(t, 2, list[2].Summary.Resources)
-	list, err = b.Stacks(ctx, "alpha")
+	list, err = b.Stacks(ctx, Filter{Project: "alpha"})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 }
@@ -647,7 +647,7 @@ func TestKillDuringAWriteLeavesTheOldOrTheNewState(t *testing.T) {
 				want = "after"
 			}
 			require.Equal(t, want, snapshot.Resources[0].ID)
-			list, err := b.Stacks(ctx, "shop")
+			list, err := b.Stacks(ctx, Filter{Project: "shop"})
 			require.NoError(t, err)
 			require.Len(t, list, 1, "debris is not a stack")
 			mustEdit(t, again, snapshotOf(thing("later")))

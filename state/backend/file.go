@@ -3,8 +3,6 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/sourcegraph/conc/iter"
 
@@ -71,13 +69,21 @@ func (f *File) Resolve(name string) (Ref, error) {
 }
 
 // Stacks implements [Backend].
-func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
-	if err := f.recovery.listed(ctx, project); err != nil {
+func (f *File) Stacks(ctx context.Context, filter Filter) ([]Listing, error) {
+	if filter.Organization != "" && filter.Organization != f.Organization() {
+		return nil, nil
+	}
+	if err := f.recovery.listed(ctx, filter.Project); err != nil {
 		return nil, err
 	}
-	refs, err := f.refs(ctx, project)
+	refs, err := f.refs(ctx, filter.Project)
 	if err != nil {
 		return nil, err
+	}
+	if filter.Tag != "" {
+		if refs, err = f.tagged(ctx, refs, filter); err != nil {
+			return nil, err
+		}
 	}
 	listings := iter.Mapper[Ref, Listing]{MaxGoroutines: parallelReads}.Map(refs, func(ref *Ref) Listing {
 		l := Listing{Ref: *ref}
@@ -87,6 +93,32 @@ func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
 		return l
 	})
 	return listings, ctx.Err()
+}
+
+// tagged returns the stacks with a tag. Of the others nothing else is read.
+func (f *File) tagged(ctx context.Context, refs []Ref, filter Filter) ([]Ref, error) {
+	type found struct {
+		has bool
+		err error
+	}
+	all := iter.Mapper[Ref, found]{MaxGoroutines: parallelReads}.Map(refs, func(ref *Ref) found {
+		if ctx.Err() != nil {
+			return found{err: ctx.Err()}
+		}
+		tags, err := tags{f.files(*ref)}.all(ctx)
+		value, has := tags[filter.Tag]
+		return found{has && (filter.Value == "" || value == filter.Value), err}
+	})
+	var left []Ref
+	for i, found := range all {
+		if found.err != nil {
+			return nil, found.err
+		}
+		if found.has {
+			left = append(left, refs[i])
+		}
+	}
+	return left, nil
 }
 
 func (f *File) summary(ctx context.Context, s stackFiles) (state.Summary, error) {
@@ -144,37 +176,19 @@ func (s *fileStack) create(ctx context.Context) error {
 
 // StackOutputs implements [Backend].
 func (f *File) StackOutputs(ctx context.Context, name string) (property.Map, error) {
-	s, err := f.referenced(ctx, name)
-	if err != nil {
-		return property.Map{}, err
-	}
-	return s.Outputs(ctx, false)
+	return Referenced(f.referenced).Outputs(ctx, name)
 }
 
-func (f *File) referenced(ctx context.Context, name string) (*fileStack, error) {
+// StackResources implements [Backend].
+func (f *File) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
+	return Referenced(f.referenced).Resources(ctx, name)
+}
+
+func (f *File) referenced(ctx context.Context, name string) (Stack, error) {
 	ref, err := f.Resolve(name)
 	if err != nil {
 		return nil, err
 	}
 	s := f.stack(ref)
-	var missing *NotFoundError
-	if err := s.exists(ctx); errors.As(err, &missing) {
-		return nil, fmt.Errorf("unknown stack %q: %w", name, missing)
-	} else if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// StackResources implements [Backend].
-func (f *File) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
-	s, err := f.referenced(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := s.Load(ctx)
-	if err != nil || snapshot == nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(snapshot.Resources), func(r *state.Resource) bool { return r.Delete }), nil
+	return s, s.exists(ctx)
 }

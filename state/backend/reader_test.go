@@ -71,7 +71,7 @@ func readings(ctx context.Context, b *File, s Stack) map[string]func() (string, 
 			return of(state.DecodeExport(ctx, text, state.DecodeOptions{}))
 		},
 		"list": func() (string, error) {
-			all, err := b.Stacks(ctx, "shop")
+			all, err := b.Stacks(ctx, Filter{Project: "shop"})
 			if err != nil {
 				return "", err
 			}

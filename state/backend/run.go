@@ -15,13 +15,13 @@ type Runs interface {
 
 // Operation describes an operation on a stack for whoever follows it.
 type Operation struct {
-	Kind        string // as in [Update]; "preview" for that of an update that no update follows
-	Preview     bool
-	Message     string
-	Environment map[string]string
-	Config      json.RawMessage // as in [Update]
-	Program     Program
-	Parallel    int
+	Kind    string // as in [Update]; "preview" for that of an update that no update follows
+	Preview bool
+	// Describe returns the message and the environment of the operation, as in [Update]. It is only called where they are wanted; it may be nil.
+	Describe func(ctx context.Context) (message string, environment map[string]string)
+	Config   json.RawMessage // as in [Update]
+	Program  Program
+	Parallel int
 	// OnLost is called, once and by another goroutine, when the right to carry out the operation is lost. It may be nil.
 	OnLost func(error)
 }
@@ -41,9 +41,12 @@ type Run interface {
 	End(ctx context.Context, u Update) error
 }
 
-// RequiredPolicy is a policy pack that an operation must be held to.
+// RequiredPolicy is a policy pack that an operation must be held to if it runs the program.
 type RequiredPolicy struct {
 	Name, Version string
-	Location      string                     // where it can be fetched
+	ID            string                     // of this version of the pack, and of no other one
 	Config        map[string]json.RawMessage // by policy
+	Environments  []string                   // that the pack is configured by
+	// Fetch opens the pack: a compressed tar archive, with the pack in the folder "package".
+	Fetch func(ctx context.Context) (io.ReadCloser, error)
 }

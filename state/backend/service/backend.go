@@ -128,8 +128,8 @@ func (b *Backend) Resolve(name string) (backend.Ref, error) {
 }
 
 // Stacks implements [backend.Catalog].
-func (b *Backend) Stacks(ctx context.Context, project string) ([]backend.Listing, error) {
-	found, err := b.client.Stacks(ctx, api.Filter{Project: project})
+func (b *Backend) Stacks(ctx context.Context, f backend.Filter) ([]backend.Listing, error) {
+	found, err := b.client.Stacks(ctx, api.Filter{Project: f.Project, Organization: f.Organization, TagName: f.Tag, TagValue: f.Value})
 	if err != nil {
 		return nil, err
 	}
@@ -264,35 +264,19 @@ func (b *Backend) Remove(ctx context.Context, ref backend.Ref, o backend.RemoveO
 
 // StackOutputs implements [backend.Backend].
 func (b *Backend) StackOutputs(ctx context.Context, name string) (property.Map, error) {
-	s, err := b.referenced(ctx, name)
-	if err != nil {
-		return property.Map{}, err
-	}
-	return s.Outputs(ctx, false)
+	return backend.Referenced(b.referenced).Outputs(ctx, name)
 }
 
-func (b *Backend) referenced(ctx context.Context, name string) (*stack, error) {
+// StackResources implements [backend.Backend].
+func (b *Backend) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
+	return backend.Referenced(b.referenced).Resources(ctx, name)
+}
+
+func (b *Backend) referenced(ctx context.Context, name string) (backend.Stack, error) {
 	ref, err := b.Resolve(name)
 	if err != nil {
 		return nil, err
 	}
 	s := b.stack(ref)
-	err = s.exists(ctx)
-	if missing := new(backend.NotFoundError); errors.As(err, &missing) {
-		return nil, fmt.Errorf("unknown stack %q: %w", name, missing)
-	}
-	return s, err
-}
-
-// StackResources implements [backend.Backend].
-func (b *Backend) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
-	s, err := b.referenced(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	snapshot, err := s.Load(ctx)
-	if err != nil || snapshot == nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(snapshot.Resources), func(r *state.Resource) bool { return r.Delete }), nil
+	return s, s.exists(ctx)
 }

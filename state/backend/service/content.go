@@ -39,6 +39,18 @@ func deploymentOf(content []byte) (api.Deployment, error) {
 	return api.Deployment{Version: c.Version, Features: c.Features, Deployment: c.Content.Latest}, nil
 }
 
+// hasPending reports whether the state in the content of a stack file has operations that were interrupted.
+func hasPending(content []byte) bool {
+	var c struct {
+		Content struct {
+			Latest struct {
+				Pending []json.RawMessage `json:"pending_operations"`
+			} `json:"latest"`
+		} `json:"checkpoint"`
+	}
+	return json.Unmarshal(content, &c) == nil && len(c.Content.Latest.Pending) > 0
+}
+
 func isNothing(raw json.RawMessage) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) == 0 || string(raw) == "null"

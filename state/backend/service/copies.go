@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
+	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -33,7 +35,14 @@ func (c *core) copiesOf(ctx context.Context, organization string) (*copies, erro
 		return nil, err
 	}
 	o := c.options.Options
-	o.URL, o.Stores, o.Renamed, o.Passphrases = "file://"+root, nil, nil, c.passphrases()
+	o.URL, o.Stores, o.Renamed = "file://"+root, nil, nil
+	o.Passphrases = c.options.Passphrases.WithService(func(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
+		m, err := c.openKeys(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return c.shelter(m), nil
+	})
 	o.Environment = nil // variables about self-managed backends do not count here
 	files, err := backend.Open(ctx, o)
 	if err != nil {
@@ -128,6 +137,8 @@ type unsent struct {
 	Version int `json:"version"`
 	// Sent is true if the service has everything, and only the end of the operation was not said.
 	Sent bool `json:"sent,omitempty"`
+	// After is the stack whose working copy has to be sent before, with its organization; "" is none.
+	After string `json:"after,omitempty"`
 }
 
 func (c workingCopy) unsentKey() string {

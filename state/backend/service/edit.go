@@ -21,30 +21,47 @@ func (s *stack) Save(ctx context.Context, snapshot *state.Snapshot) error {
 
 // edit changes the working copy and then the state at the service. If the service refuses, nothing has changed.
 func (s *stack) edit(ctx context.Context, h *held, change func() error) error {
-	before, err := h.content(ctx)
+	before, err := s.announce(ctx, h, "")
 	if err != nil {
 		return err
+	}
+	if err := change(); err != nil {
+		return errors.Join(err, s.revert(ctx, h, before))
+	}
+	return s.deliver(ctx, h, before)
+}
+
+// announce marks a working copy as one that holds what the service has not, unless somebody updates the stack, and returns what it holds. What the
+// working copy of the stack after holds is sent first; it may be "".
+func (s *stack) announce(ctx context.Context, h *held, after string) (before []byte, err error) {
+	if before, err = h.content(ctx); err != nil {
+		return nil, err
 	}
 	now, err := s.describe(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if now.Current != nil {
-		return &BusyError{s.ref, now.Current.Kind, now.Current.Author}
+		return nil, &BusyError{s.ref, now.Current.Kind, now.Current.Author}
 	}
-	if err := h.mark(ctx, unsent{Version: now.Version}); err != nil {
-		return err
-	}
-	if err = change(); err == nil {
-		err = s.send(ctx, h)
-	}
-	if err != nil && api.IsAway(err) {
+	return before, h.mark(ctx, unsent{Version: now.Version, After: after})
+}
+
+// deliver sends an edited working copy. One that the service refuses is again what it was.
+func (s *stack) deliver(ctx context.Context, h *held, before []byte) error {
+	err := s.send(ctx, h)
+	switch {
+	case err == nil:
+		return h.settled(ctx)
+	case api.IsAway(err):
 		return &UnsentError{s.ref, h.name(), err}
 	}
-	if err != nil {
-		err = errors.Join(err, h.replace(ctx, before))
-	}
-	return errors.Join(err, h.settled(ctx))
+	return errors.Join(err, s.revert(ctx, h, before))
+}
+
+// revert makes a working copy what it was before an edit.
+func (s *stack) revert(ctx context.Context, h *held, before []byte) error {
+	return errors.Join(h.replace(ctx, before), h.settled(ctx))
 }
 
 // send makes the working copy the state at the service.
@@ -53,23 +70,65 @@ func (s *stack) send(ctx context.Context, h *held) error {
 	if err != nil {
 		return err
 	}
-	d, err := deploymentOf(content)
+	d, err := s.outgoing(ctx, content)
 	if err != nil {
 		return err
 	}
 	return s.upload(ctx, d)
 }
 
-// SaveMove implements [backend.Stack]. The destination is written first: until the other one is written, too, both have the resources.
+// outgoing returns the state in the content of a working copy as it travels.
+func (s *stack) outgoing(ctx context.Context, content []byte) (api.Deployment, error) {
+	summary, err := state.Summarise(content, s.File(ctx))
+	if err != nil {
+		return api.Deployment{}, err
+	}
+	if content, err = s.backend.delivered(ctx, summary.SecretsProvider, content); err != nil {
+		return api.Deployment{}, err
+	}
+	return deploymentOf(content)
+}
+
+// SaveMove implements [backend.Stack]. Both working copies are changed first, and then sent, that of the destination before the other one. What is left of
+// that when it is cut off is sent by the next command on one of the stacks.
 func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.Stack, destState *state.Snapshot) error {
 	to, is := dest.(*stack)
 	if !is || to.backend != s.backend {
 		return fmt.Errorf("nothing was moved: the stacks %s and %s are not of the same backend", s.ref, dest.Ref())
 	}
-	if err := to.Save(ctx, destState); err != nil {
+	from, _ := s.now()
+	into, _ := to.now()
+	if from == nil || into == nil {
+		return &backend.NotLockedError{Ref: s.ref}
+	}
+	there, err := to.announce(ctx, into, "")
+	if err != nil {
 		return err
 	}
-	if err := s.Save(ctx, own); err != nil {
+	here, err := s.announce(ctx, from, to.ref.String())
+	if err != nil {
+		return errors.Join(err, to.revert(ctx, into, there))
+	}
+	undo := func(err error) error {
+		return errors.Join(err, to.revert(ctx, into, there), s.revert(ctx, from, here))
+	}
+	if from.copies == into.copies {
+		err = s.locked(from).SaveMove(ctx, own, to.locked(into), destState)
+	} else if err = to.locked(into).Save(ctx, destState); err == nil {
+		err = s.locked(from).Save(ctx, own)
+	}
+	if err != nil {
+		return undo(err)
+	}
+	if err := to.send(ctx, into); err != nil && !api.IsAway(err) {
+		return undo(err)
+	} else if err != nil {
+		return &UnsentError{to.ref, into.name(), err} // and the other one stays with it
+	}
+	if err := into.settled(ctx); err != nil {
+		return err
+	}
+	if err := s.deliver(ctx, from, here); err != nil {
 		return fmt.Errorf("the resources are in stack %s, and still in stack %s: %w", to.ref, s.ref, err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -41,6 +42,21 @@ func (e *LeaseError) Error() string {
 }
 
 func (e *LeaseError) Unwrap() error { return e.Reason }
+
+// PoliciesError says that an operation must be held to policies, and was begun by somebody who does not ask for them.
+type PoliciesError struct {
+	Ref      backend.Ref
+	Policies []backend.RequiredPolicy
+}
+
+func (e *PoliciesError) Error() string {
+	names := make([]string, len(e.Policies))
+	for i, p := range e.Policies {
+		names[i] = p.Name + " " + p.Version
+	}
+	return fmt.Sprintf("operations on stack %s must be held to the policy packs %s, and this one would not be, so nothing was done; "+
+		"call Begin of the stack, and give the operation the packs that its result names", e.Ref, strings.Join(names, ", "))
+}
 
 // UnsentError says that an operation has done something that the service does not know of.
 type UnsentError struct {

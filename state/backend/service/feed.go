@@ -25,8 +25,12 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 		return nil, &backend.NotLockedError{Ref: s.ref}
 	}
 	if r == nil {
-		if _, err := s.Begin(ctx, backend.Operation{Kind: "update"}); err != nil {
+		begun, err := s.Begin(ctx, backend.Operation{Kind: "update"})
+		if err != nil {
 			return nil, err
+		}
+		if required := begun.Policies(); len(required) > 0 {
+			return nil, errors.Join(&PoliciesError{s.ref, required}, begun.End(ctx, backend.Update{Result: backend.ResultFailed}))
 		}
 		_, r = s.now()
 	}
@@ -123,7 +127,7 @@ func (f *feed) send(ctx context.Context) error {
 	if err != nil || content == nil || state.Digest(content) == f.sent {
 		return err
 	}
-	d, err := deploymentOf(content)
+	d, err := f.run.stack.outgoing(ctx, content)
 	if err != nil || d.Deployment == nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // entriesAtOnce is how many entries a call has, and entriesToWait how many may be on their way before an operation waits for the service.
@@ -33,11 +34,12 @@ type journal struct {
 
 	mu       sync.Mutex // guards what follows
 	sequence int64
-	last     int64                      // the number of the last operation
-	old      map[*state.Resource]int64  // positions in the base
-	made     map[*state.Resource]int64  // operations
-	open     map[*state.Resource]opened // by the resource that it began with
-	failed   error                      // why the service does not have all of it
+	last     int64                       // the number of the last operation
+	old      map[*state.Resource]int64   // positions in the base
+	left     map[urn.URN]*state.Resource // what is in the base and in no entry; no old copies
+	made     map[*state.Resource]int64   // operations
+	open     map[*state.Resource]opened  // by the resource that it began with
+	failed   error                       // why the service does not have all of it
 }
 
 // opened is an operation that has begun.
@@ -58,7 +60,7 @@ func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, pre
 	provider := seal.Provider(recorded)
 	j := &journal{
 		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), room: await.NewSlots(entriesToWait),
-		old: map[*state.Resource]int64{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
+		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
 	}
 	if provider != nil {
 		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
@@ -77,6 +79,9 @@ func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, pre
 func (j *journal) number(base []*state.Resource) {
 	for i, r := range base {
 		j.old[r] = int64(i)
+		if !r.Delete {
+			j.left[r.URN] = r
+		}
 	}
 }
 
@@ -88,6 +93,9 @@ func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
 	}
 	without.Pending, without.SecretsProvider = nil, j.provider
 	text, err := j.encoder.Deployment(ctx, &without)
+	if err == nil {
+		text, err = j.run.stack.backend.delivered(ctx, j.provider, text)
+	}
 	if err != nil {
 		return err
 	}
@@ -124,7 +132,7 @@ func (j *journal) wait(ctx context.Context) {
 
 // begin says that an operation begins. j.mu is held, or the journal is new.
 func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) error {
-	text, err := j.encoder.Resource(ctx, op.Resource, false)
+	text, err := j.resource(ctx, op.Resource)
 	if err != nil {
 		return err
 	}
@@ -134,12 +142,23 @@ func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) err
 	return nil
 }
 
+// resource returns a resource as entries have it.
+func (j *journal) resource(ctx context.Context, r *state.Resource) ([]byte, error) {
+	text, err := j.encoder.Resource(ctx, r, false)
+	if err != nil {
+		return nil, err
+	}
+	return j.run.stack.backend.delivered(ctx, j.provider, text)
+}
+
 // began is called when an operation has been recorded to begin.
 func (j *journal) began(ctx context.Context, op state.Pending) {
 	j.wait(ctx)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.fail(j.begin(ctx, op, false))
+	if j.failed == nil {
+		j.fail(j.begin(ctx, op, false))
+	}
 }
 
 // fail remembers why the service does not have everything. j.mu is held.
@@ -151,13 +170,16 @@ func (j *journal) fail(err error) {
 
 // ended is called when a change has been recorded.
 func (j *journal) ended(ctx context.Context, c state.Change) {
+	if j.complete() != nil {
+		return // nothing more is sent
+	}
 	texts := map[*state.Resource][]byte{}
 	var err error
 	for _, r := range append([]*state.Resource{c.Add}, news(c)...) {
 		if r == nil {
 			continue
 		}
-		text, fault := j.encoder.Resource(ctx, r, false)
+		text, fault := j.resource(ctx, r)
 		texts[r], err = text, errors.Join(err, fault)
 	}
 	j.mu.Lock()
@@ -173,7 +195,17 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 		delete(j.open, c.Begun)
 	}
 	j.resolve(ctx, c, op)
+	for _, r := range c.Remove {
+		j.take(r)
+	}
+	if c.Add != nil {
+		j.fail(j.precede(ctx, c.Add))
+	}
 	for _, p := range c.Replace {
+		if _, inBase := j.old[p.Old]; inBase && refersAnew(p) {
+			j.fail(j.remake(ctx, p, texts[p.New], c.Refresh))
+			continue
+		}
 		e := j.about(api.Entry{Kind: api.EntryOutputs, State: texts[p.New]}, p.Old)
 		if c.Refresh {
 			e.Kind = api.EntryRefresh
@@ -206,6 +238,65 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 	j.put(ctx, e)
 }
 
+// take notes that an entry is about a resource of the base. j.mu is held.
+func (j *journal) take(r *state.Resource) {
+	if j.left[r.URN] == r {
+		delete(j.left, r.URN)
+	}
+}
+
+// precede sends what a resource refers to, and no entry has been about, as if it had been made again: the service puts what entries make before what is
+// left of the base, and a reference must not lead to what comes later. j.mu is held.
+func (j *journal) precede(ctx context.Context, r *state.Resource) error {
+	for ref := range r.References() {
+		known := j.left[ref.URN]
+		if known == nil || known == r {
+			continue
+		}
+		j.take(known)
+		if err := j.precede(ctx, known); err != nil {
+			return err
+		}
+		text, err := j.resource(ctx, known)
+		if err != nil {
+			return err
+		}
+		j.last++
+		e := j.about(api.Entry{Kind: api.EntrySuccess, Operation: j.last, State: text}, known)
+		j.put(ctx, e)
+		delete(j.old, known)
+		j.made[known] = j.last
+	}
+	return nil
+}
+
+// refersAnew reports whether a resource refers to what the one before it did not: that may come later in the base.
+func refersAnew(p state.Replacement) bool {
+	before := map[urn.URN]bool{}
+	for ref := range p.Old.References() {
+		before[ref.URN] = true
+	}
+	for ref := range p.New.References() {
+		if !before[ref.URN] {
+			return true
+		}
+	}
+	return false
+}
+
+// remake sends a resource that takes the place of one of the base as if it had been made. j.mu is held.
+func (j *journal) remake(ctx context.Context, p state.Replacement, text []byte, isRefresh bool) error {
+	j.take(p.Old)
+	if err := j.precede(ctx, p.New); err != nil {
+		return err
+	}
+	j.last++
+	j.put(ctx, j.about(api.Entry{Kind: api.EntrySuccess, Operation: j.last, State: text, IsRefresh: isRefresh}, p.Old))
+	delete(j.old, p.Old)
+	j.made[p.New] = j.last
+	return nil
+}
+
 func news(c state.Change) []*state.Resource {
 	var all []*state.Resource
 	for _, p := range c.Replace {
@@ -226,6 +317,12 @@ func (j *journal) about(e api.Entry, r *state.Resource) api.Entry {
 
 // move gives the new resource the place of the old one. j.mu is held.
 func (j *journal) move(p state.Replacement) {
+	if j.left[p.Old.URN] == p.Old {
+		delete(j.left, p.Old.URN)
+		if !p.New.Delete {
+			j.left[p.New.URN] = p.New
+		}
+	}
 	if at, is := j.old[p.Old]; is {
 		delete(j.old, p.Old)
 		j.old[p.New] = at
@@ -261,7 +358,7 @@ func (j *journal) rebased(ctx context.Context, base *state.Snapshot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.put(ctx, api.Entry{Kind: api.EntryRebuilt})
-	j.old, j.made = map[*state.Resource]int64{}, map[*state.Resource]int64{}
+	j.old, j.left, j.made = map[*state.Resource]int64{}, map[urn.URN]*state.Resource{}, map[*state.Resource]int64{}
 	open := j.open
 	j.open = map[*state.Resource]opened{}
 	j.fail(j.write(ctx, base))

@@ -29,8 +29,10 @@ type keys struct {
 	stack    api.StackID
 	provider *state.SecretsProvider
 
-	mu    sync.Mutex        // guards plain
+	mu    sync.Mutex        // guards what follows
 	plain map[string]string // by ciphertext
+	there map[string]string // ciphertexts of the service for those of this machine
+	away  bool              // the service could not encrypt
 }
 
 var _ secrets.Manager = (*keys)(nil)
@@ -42,7 +44,7 @@ func newKeys(b *core, s api.StackID) *keys {
 	if err != nil {
 		panic(err) // a struct of texts always marshals
 	}
-	return &keys{backend: b, stack: s, provider: &state.SecretsProvider{Type: secrets.TypeService, State: raw}, plain: map[string]string{}}
+	return &keys{backend: b, stack: s, provider: &state.SecretsProvider{Type: secrets.TypeService, State: raw}, plain: map[string]string{}, there: map[string]string{}}
 }
 
 // Provider implements [secrets.Manager].
@@ -97,6 +99,10 @@ const batch = 500
 // open opens secrets that are not known yet, many at once.
 func (k *keys) open(ctx context.Context, sealed []string) error {
 	sealed = slices.DeleteFunc(slices.Clone(sealed), func(s string) bool { _, known := k.known(s); return known })
+	sealed, err := k.openSheltered(ctx, sealed)
+	if err != nil {
+		return err
+	}
 	for some := range slices.Chunk(sealed, batch) {
 		texts, err := k.backend.client.Decrypt(ctx, k.stack, some...)
 		if err != nil {

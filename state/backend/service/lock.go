@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/advice"
@@ -81,6 +82,9 @@ func (s *stack) sendLeft(ctx context.Context, h *held) error {
 	case !ours && now.Version != left.Version && !left.Sent:
 		return &OvertakenError{s.ref, h.name()}
 	}
+	if err := s.precede(ctx, left.After); err != nil {
+		return &UnsentError{s.ref, h.name(), err}
+	}
 	if !left.Sent {
 		if err := s.send(ctx, h); err != nil {
 			return &UnsentError{s.ref, h.name(), err}
@@ -88,6 +92,26 @@ func (s *stack) sendLeft(ctx context.Context, h *held) error {
 		s.backend.note("what the last operation on stack %s recorded on this machine has been sent to the service", s.ref.Name)
 	}
 	return h.settled(ctx)
+}
+
+// precede sends the working copy of a stack that has got what was taken from this one. Its name may be "".
+func (s *stack) precede(ctx context.Context, name string) error {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return nil
+	}
+	other := &stack{subject: subject{s.backend, backend.Ref{Owner: parts[0], Project: parts[1], Name: parts[2]}}, shared: &shared{}}
+	if err := other.settle(ctx); err != nil {
+		return err
+	}
+	c, err := s.backend.copyOf(ctx, other.ref)
+	if err != nil {
+		return err
+	}
+	if left, err := c.unsent(ctx); err != nil || left != nil {
+		return errors.Join(err, fmt.Errorf("what was moved to stack %s has not been sent yet", other.ref))
+	}
+	return nil
 }
 
 // settle sends what an operation that has ended could not send, unless another process works on the stack.

@@ -78,16 +78,32 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	if err != nil {
 		return err
 	}
+	var about api.Metadata
+	if o.Describe != nil {
+		about.Message, about.Environment = o.Describe(ctx)
+	}
 	if r.created, err = client.CreateUpdate(ctx, s.id(), kind, api.Program{
 		Name: cmp.Or(o.Program.Name, s.ref.Project), Runtime: cmp.Or(o.Program.Runtime, "unknown"), Main: o.Program.Main, Description: o.Program.Description,
 		Options: api.ProgramOptions{Color: "raw", DryRun: o.Preview, PolicyPacks: []string{}, Parallel: int32(o.Parallel)}, Config: config,
-		Metadata: api.Metadata{Message: o.Message, Environment: o.Environment},
+		Metadata: about,
 	}); err != nil {
 		return s.explain(ctx, err)
 	}
 	journal := api.JournalVersion
 	if disabled, _ := s.backend.options.lookup()(EnvNoJournal); disabled == "true" || disabled == "1" || o.Preview {
 		journal = 0
+	}
+	if !o.Preview {
+		content, err := r.held.content(ctx)
+		if err != nil {
+			return err
+		}
+		if hasPending(content) {
+			journal = 0 // the service drops what is pending when a journal ends, also one without entries
+		}
+		if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: now.Version, Sent: true}); err != nil {
+			return err
+		}
 	}
 	tags := maps.Clone(now.Tags)
 	if tags == nil {
@@ -99,6 +115,9 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 		}
 	}
 	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err != nil {
+		if !o.Preview && !api.IsAway(err) {
+			err = errors.Join(err, r.held.settled(ctx))
+		}
 		return s.explain(ctx, err)
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -117,7 +136,8 @@ func (r *run) own(ctx context.Context) error {
 	if err := r.held.replace(ctx, content); err != nil {
 		return err
 	}
-	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: true}); err != nil {
+	drops := r.lease.Journal > 0 && hasPending(content) // somebody else has left it in the meantime
+	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: !drops}); err != nil {
 		return err
 	}
 	shared := r.stack.shared
@@ -193,7 +213,11 @@ func (r *run) Policies() []backend.RequiredPolicy {
 	var all []backend.RequiredPolicy
 	for _, p := range r.created.Policies {
 		all = append(all, backend.RequiredPolicy{
-			Name: p.Name, Version: cmp.Or(p.VersionTag, strconv.Itoa(p.Version)), Location: p.Location, Config: p.Config,
+			Name: p.Name, Version: cmp.Or(p.VersionTag, strconv.Itoa(p.Version)), ID: fmt.Sprintf("%d %s", p.Version, p.VersionTag),
+			Config: p.Config, Environments: p.Environments,
+			Fetch: func(ctx context.Context) (io.ReadCloser, error) {
+				return r.stack.backend.client.Download(ctx, p.Location)
+			},
 		})
 	}
 	return all

@@ -3,7 +3,9 @@ package service
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -112,23 +114,27 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 		switch pick := random.IntN(6); {
 		case pick <= 1 || len(live) == 0: // created, or about to be
 			begun := resource(name, "")
+			if len(live) > 0 && random.IntN(2) == 0 {
+				begun.Dependencies = []urn.URN{live[random.IntN(len(live))].URN} // of the base perhaps, of which nothing else is said
+			}
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
-			switch random.IntN(4) {
+			switch random.IntN(16) {
 			case 0: // it does not end
 			case 1:
 				require.NoError(t, r.End(ctx, state.Change{Begun: begun}))
 			default:
 				add := resource(name, "id-"+name)
+				add.Dependencies = begun.Dependencies
 				require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: add}))
 				live = append(live, add)
 			}
 		case pick == 2: // the same
-			at := random.IntN(len(live))
+			at := unneeded(live, random)
 			same := *live[at]
 			require.NoError(t, r.End(ctx, state.Change{Add: &same, Remove: []*state.Resource{live[at]}, Elide: true}))
 			live[at] = &same
 		case pick == 3: // updated
-			at := random.IntN(len(live))
+			at := unneeded(live, random)
 			begun, next := *live[at], *live[at]
 			next.Outputs = property.NewMap(map[string]property.Value{"updated": property.String(name)})
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Updating, Resource: &begun}))
@@ -141,7 +147,7 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 			require.NoError(t, r.End(ctx, state.Change{Replace: []state.Replacement{{Old: live[at], New: &next}}, Refresh: random.IntN(2) == 0}))
 			live[at] = &next
 		default: // deleted
-			at := random.IntN(len(live))
+			at := unneeded(live, random)
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Deleting, Resource: live[at]}))
 			require.NoError(t, r.End(ctx, state.Change{Begun: live[at], Remove: []*state.Resource{live[at]}}))
 			live = slices.Delete(live, at, at+1)
@@ -154,6 +160,204 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultSucceeded}))
 	require.NoError(t, l.Close())
 	return described(t, recorded)
+}
+
+// An operation that ends before it has recorded anything forgets nothing that was interrupted before it, whatever the service makes of journals.
+func TestAnOperationWithoutRecordsKeepsWhatIsPending(t *testing.T) {
+	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
+		t.Run(name, func(t *testing.T) {
+			_, b := open(t, can, nil)
+			s := made(t, b)
+			ctx := t.Context()
+			existing := resource("one", "id-one")
+			run := func(do func(r state.Recorder)) {
+				t.Helper()
+				l, err := s.Lock(ctx, backend.LockOptions{})
+				require.NoError(t, err)
+				_, err = s.Begin(ctx, backend.Operation{Kind: "update"})
+				require.NoError(t, err)
+				if do != nil {
+					base, err := s.Load(ctx)
+					require.NoError(t, err)
+					r, err := s.Record(ctx, base)
+					require.NoError(t, err)
+					do(r)
+					require.NoError(t, r.Close(ctx))
+				}
+				require.NoError(t, l.Close())
+			}
+			run(func(r state.Recorder) {
+				require.NoError(t, r.End(ctx, state.Change{Add: existing}))
+				require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Updating, Resource: existing}))
+			})
+			before, err := s.Load(ctx)
+			require.NoError(t, err)
+			require.Len(t, before.Pending, 1)
+			run(nil)
+			after, err := s.Load(ctx)
+			require.NoError(t, err)
+			require.Equal(t, described(t, before), described(t, after))
+		})
+	}
+}
+
+// A move between two stacks that is cut off after any of its calls is completed by the next command on either stack.
+func TestAMoveIsCompleted(t *testing.T) {
+	for calls := range 3 {
+		for _, first := range []string{"dev", "prod"} {
+			t.Run(fmt.Sprintf("%d calls, %s first", calls, first), func(t *testing.T) {
+				server, b := open(t, servicetest.Options{}, func(o *Options) { o.Patience = 500 * time.Millisecond })
+				ctx := t.Context()
+				from := made(t, b)
+				other, err := b.Init(ctx, backend.Ref{Project: "demo", Name: "prod"}, nil)
+				require.NoError(t, err)
+				into := other.WithSecrets(b.DefaultSecrets(other.Ref())).(*stack)
+				begin := func(s *stack) (backend.Lock, *state.Snapshot) {
+					t.Helper()
+					l, err := s.Lock(ctx, backend.LockOptions{})
+					require.NoError(t, err)
+					base, err := s.Load(ctx)
+					require.NoError(t, err)
+					return l, base
+				}
+				l, base := begin(from)
+				r, err := from.Record(ctx, base)
+				require.NoError(t, err)
+				require.NoError(t, r.End(ctx, state.Change{Add: resource("one", "id-one")}))
+				require.NoError(t, r.Close(ctx))
+				require.NoError(t, l.Close())
+
+				lockFrom, source := begin(from)
+				lockInto, dest := begin(into)
+				emptied, moved := *source, *dest
+				emptied.Resources, moved.Resources = nil, source.Resources
+				if calls < 2 {
+					server.Inject(servicetest.Fault{Call: "POST import", After: calls, Status: 503})
+				}
+				err = from.SaveMove(ctx, &emptied, into, &moved)
+				if calls < 2 {
+					require.ErrorAs(t, err, new(*UnsentError))
+				} else {
+					require.NoError(t, err)
+				}
+				require.NoError(t, lockFrom.Close())
+				require.NoError(t, lockInto.Close())
+				server.Heal()
+				again := map[string]backend.Stack{}
+				for _, name := range []string{first, map[string]string{"dev": "prod", "prod": "dev"}[first]} {
+					again[name], err = b.Open(ctx, backend.Ref{Project: "demo", Name: name})
+					require.NoError(t, err)
+					if name == "dev" {
+						require.NotContains(t, string(server.State("alice/demo/dev")), "id-one")
+						require.Contains(t, string(server.State("alice/demo/prod")), "id-one", "the destination has it first")
+					}
+				}
+				require.Contains(t, string(server.State("alice/demo/prod")), "id-one")
+			})
+		}
+	}
+}
+
+// Whoever records without asking which policies there are is refused if there are some.
+func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
+	packs := map[string][]servicetest.RequiredPolicy{"alice": {{
+		Name: "guard", Version: 3, Config: map[string]json.RawMessage{"small": json.RawMessage(`{"largest":2}`)}, Archive: []byte("pack"),
+	}}}
+	server, b := open(t, servicetest.Options{Policies: packs}, nil)
+	s := made(t, b)
+	ctx := t.Context()
+	l, err := s.Lock(ctx, backend.LockOptions{})
+	require.NoError(t, err)
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	_, err = s.Record(ctx, base)
+	require.ErrorAs(t, err, new(*PoliciesError))
+	require.ErrorContains(t, err, "guard 3")
+
+	run, err := s.Begin(ctx, backend.Operation{Kind: "update"})
+	require.NoError(t, err)
+	required := run.Policies()
+	require.Len(t, required, 1)
+	require.Equal(t, "guard", required[0].Name)
+	require.JSONEq(t, `{"largest":2}`, string(required[0].Config["small"]))
+	body, err := required[0].Fetch(ctx)
+	require.NoError(t, err)
+	text, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Equal(t, "pack", string(text))
+	r, err := s.Record(ctx, base) // the caller knows of them
+	require.NoError(t, err)
+	require.NoError(t, r.Close(ctx))
+	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultSucceeded}))
+	require.NoError(t, l.Close())
+	require.NotEmpty(t, server.Calls())
+}
+
+// A secret that the service cannot encrypt is kept all the same, and is the service's when it has the state.
+func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
+	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true, Batch: true}, "whole": {}} {
+		t.Run(name, func(t *testing.T) {
+			server, b := open(t, can, func(o *Options) { o.Patience = 500 * time.Millisecond })
+			s := made(t, b)
+			ctx := t.Context()
+			l, err := s.Lock(ctx, backend.LockOptions{})
+			require.NoError(t, err)
+			run, err := s.Begin(ctx, backend.Operation{Kind: "update"})
+			require.NoError(t, err)
+			base, err := s.Load(ctx)
+			require.NoError(t, err)
+			r, err := s.Record(ctx, base)
+			require.NoError(t, err)
+			server.Inject(servicetest.Fault{Call: "POST encrypt", Status: 503})
+			server.Inject(servicetest.Fault{Call: "POST batch-encrypt", Status: 503})
+			begun, made := resource("one", ""), resource("one", "id-one")
+			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
+			require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: made}))
+			h, _ := s.now()
+			text, err := h.content(ctx)
+			require.NoError(t, err)
+			require.NotContains(t, string(text), "sw0rdfish")
+			var unsent *UnsentError
+			require.ErrorAs(t, r.Close(ctx), &unsent)
+			require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultFailed}))
+			require.NoError(t, l.Close())
+			text, err = os.ReadFile(unsent.File)
+			require.NoError(t, err)
+			require.Contains(t, string(text), sheltered)
+			require.NotContains(t, string(text), "sw0rdfish")
+			_, err = b.DefaultSecrets(s.Ref()).Encrypter().Encrypt(ctx, "a setting")
+			require.True(t, IsAway(err), "%v", err)
+
+			server.Heal()
+			later, err := Open(ctx, b.options) // as the next command does
+			require.NoError(t, err)
+			defer func() { require.NoError(t, later.Close()) }()
+			again, err := later.Open(ctx, s.Ref())
+			require.NoError(t, err)
+			require.NoFileExists(t, unsent.File)
+			snapshot, err := again.Load(ctx)
+			require.NoError(t, err)
+			require.Equal(t, described(t, &state.Snapshot{Resources: []*state.Resource{made}}), described(t, snapshot))
+			exported, err := again.Export(ctx, false)
+			require.NoError(t, err)
+			require.NotContains(t, string(exported), sheltered)
+			for _, c := range server.Calls() {
+				require.NotContains(t, string(c.Body), sheltered)
+				require.NotContains(t, string(c.Body), "sw0rdfish")
+			}
+		})
+	}
+}
+
+// unneeded returns the position of a resource that no other one refers to: the engine is done with what a resource refers to before it begins with it.
+func unneeded(live []*state.Resource, random *rand.Rand) int {
+	for {
+		at := random.IntN(len(live))
+		if !slices.ContainsFunc(live, func(r *state.Resource) bool { return slices.Contains(r.Dependencies, live[at].URN) }) {
+			return at
+		}
+	}
 }
 
 // A lease that cannot be renewed is lost: nothing more begins, and what had begun can still end, and is sent by the next command.

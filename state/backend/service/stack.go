@@ -101,7 +101,7 @@ func (s *stack) locked(h *held) backend.Stack {
 	if s.secrets == nil {
 		return h.stack
 	}
-	return h.stack.WithSecrets(s.secrets)
+	return h.stack.WithSecrets(s.backend.shelter(s.secrets))
 }
 
 // openSecrets asks for all secrets in a state that the service has sealed.

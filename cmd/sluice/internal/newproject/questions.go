@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
@@ -123,7 +124,7 @@ func checkName(ctx context.Context, n *creation) error {
 	if err != nil {
 		return err
 	}
-	stacks, err := b.Stacks(ctx, name)
+	stacks, err := b.Stacks(ctx, backend.Filter{Project: name})
 	if err = errors.Join(err, b.Close()); err != nil {
 		return err
 	}

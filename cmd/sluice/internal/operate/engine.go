@@ -2,16 +2,21 @@ package operate
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/policy"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // engineOptions assembles the options of the engine. The returned function ends plugins and programs.
-func engineOptions(ctx context.Context, o *operation, preview bool) (options sluice.Options, closeAll func(), err error) {
+func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview bool) (options sluice.Options, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
 		for i := len(closers) - 1; i >= 0; i-- {
@@ -37,6 +42,15 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	options.Directory, options.Providers, options.Service = directory, host, service
 	if err := addFlags(&options, o.Job, plugins); err != nil {
 		return options, closeAll, err
+	}
+	if o.runsProgram() { // otherwise there is nothing for policies to judge
+		for _, r := range phase.Policies() {
+			pack, remove, err := requiredPack(ctx, o.Job, r, plugins)
+			if err != nil {
+				return options, closeAll, err
+			}
+			options.PolicyPacks, closers = append(options.PolicyPacks, pack), append(closers, remove)
+		}
 	}
 	program, err := newProgram(o.Job, source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
@@ -97,6 +111,45 @@ func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) err
 	}
 	options.PolicyPacks, err = j.Flags.Policies.Open(plugins)
 	return err
+}
+
+// requiredPack returns a policy pack that a phase must be held to, with the configuration and the variables of its environments, and what removes
+// the files of these.
+func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins sluice.PluginOptions) (*policy.Pack, io.Closer, error) {
+	var opened *environments.Opened
+	if len(r.Environments) > 0 {
+		definition, err := workspace.EnvironmentOf(r.Environments)
+		if err != nil {
+			return nil, nil, err
+		}
+		if opened, err = environments.Define(ctx, j.Stack, definition, true); err != nil {
+			return nil, nil, fmt.Errorf("the policy pack %s %s: %w", r.Name, r.Version, err)
+		}
+		for _, secret := range opened.Secrets() {
+			j.known.Add(secret)
+		}
+		if r.Config, err = opened.PolicyConfig(r.Name, r.Config); err != nil {
+			return nil, nil, err
+		}
+	}
+	variables, remove, err := opened.Prepare()
+	if err != nil {
+		return nil, nil, err
+	}
+	pack, err := sluice.OpenRequiredPolicyPack(ctx, j.Stack.Ref.Organization(), r, variables, plugins)
+	if err != nil {
+		remove()
+	}
+	return pack, removal(remove), err
+}
+
+// removal removes something when it is closed.
+type removal func()
+
+// Close implements [io.Closer].
+func (r removal) Close() error {
+	r()
+	return nil
 }
 
 // legacy returns the old behaviour that the environment requests.

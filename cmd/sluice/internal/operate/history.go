@@ -1,46 +1,41 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/provenance"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// begin says that a phase begins, where the state is kept. It refuses policies that the operation would not be held to.
+// begin says that a phase begins, where the state is kept.
 func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error) {
 	j := o.Job
 	config, err := historyConfig(j)
 	if err != nil {
 		return nil, err
 	}
+	if !preview {
+		describe(ctx, j) // as it is before the program runs
+	}
 	p, kind := j.Stack.Project, j.Kind.History
 	if preview && j.Flags.Confirmation.PreviewOnly && kind == Update().History {
 		kind = "preview"
 	}
 	run, err := j.Stack.State.Begin(ctx, backend.Operation{
-		Kind: kind, Preview: preview, Message: j.Flags.History.Message, Environment: environment(j), Config: config,
+		Kind: kind, Preview: preview, Config: config, Describe: func(ctx context.Context) (string, map[string]string) { return describe(ctx, j) },
 		Program: backend.Program{Name: p.Name, Runtime: p.Runtime, Main: p.Main, Description: p.Description}, OnLost: o.lost,
 	})
 	if err != nil {
 		return nil, err
-	}
-	if required := run.Policies(); len(required) > 0 {
-		names := make([]string, len(required))
-		for i, r := range required {
-			names[i] = r.Name + " " + r.Version
-		}
-		refused := fmt.Errorf("the organization requires policy packs that this operation would not be held to, so nothing was done: %s. "+
-			"Sluice cannot run the policy packs of the service; take the stack out of the policy group, or use `pulumi` for it", strings.Join(names, ", "))
-		return nil, errors.Join(refused, run.End(ctx, backend.Update{Result: backend.ResultFailed}))
 	}
 	if page := run.Page(); page != "" && !j.Flags.Display.JSON() {
 		fmt.Fprintf(j.Terminal.Out, "View in the service: %s\n\n", page)
@@ -55,14 +50,17 @@ func (o *operation) lost(err error) {
 }
 
 // end says how a phase has ended. What is no preview is recorded in the history, and the state is backed up (state.md 4.7, 4.8).
-func end(ctx context.Context, j *Job, run backend.Run, started time.Time, r *sluice.Result, runErr error) error {
+func end(ctx context.Context, j *Job, run backend.Run, preview bool, started time.Time, r *sluice.Result, runErr error) error {
 	text, err := historyConfig(j)
 	if err != nil {
 		return err
 	}
+	ctx = context.WithoutCancel(ctx) // an interrupted operation is recorded like any other
 	entry := backend.Update{
-		Kind: j.Kind.History, StartTime: started.Unix(), EndTime: time.Now().Unix(), Message: j.Flags.History.Message,
-		Environment: environment(j), Config: text, Result: backend.ResultSucceeded,
+		Kind: j.Kind.History, StartTime: started.Unix(), EndTime: time.Now().Unix(), Config: text, Result: backend.ResultSucceeded,
+	}
+	if !preview {
+		entry.Message, entry.Environment = describe(ctx, j)
 	}
 	if runErr != nil {
 		entry.Result = backend.ResultFailed
@@ -73,8 +71,7 @@ func end(ctx context.Context, j *Job, run backend.Run, started time.Time, r *slu
 			entry.ResourceChanges[string(op)] = n
 		}
 	}
-	// An interrupted operation is recorded like any other.
-	return run.End(context.WithoutCancel(ctx), entry)
+	return run.End(ctx, entry)
 }
 
 // historyConfig returns the settings as the history records them.
@@ -86,16 +83,28 @@ func historyConfig(j *Job) (json.RawMessage, error) {
 	return json.Marshal(config)
 }
 
-// environment describes how the operation was called. It contains no values of variables.
-func environment(j *Job) map[string]string {
+// describe returns the message of an operation, which is the title of the commit unless one was given, and where it comes from and how it was called. That
+// has no values of variables that could be secret.
+func describe(ctx context.Context, j *Job) (message string, environment map[string]string) {
+	if j.described == nil {
+		root := "" // of a stack whose project is elsewhere
+		if j.Stack.Project.HasFile() {
+			root = j.Stack.Project.Directory()
+		}
+		j.described, j.title = provenance.Of(ctx, root, j.Terminal.Lookup)
+	}
 	f := j.Flags
-	env := f.History.Caller()
+	env := maps.Clone(j.described)
+	maps.Copy(env, f.History.Caller())
 	env["sluice.version"] = sluice.Version
 	if f.Plan.File != "" {
 		env["updatePlan"] = "true"
 	}
 	if runtime := j.Stack.Project.Runtime; runtime != "" {
 		env["runtime.name"] = runtime
+	}
+	if names, err := j.Stack.Settings.Imports(); err == nil && len(names) > 0 {
+		env[keyEnvironments] = idsOf(names)
 	}
 	for name, on := range map[string]bool{
 		"skip-preview": f.Confirmation.SkipPreview, "yes": f.Confirmation.Yes, "diff": f.Display.Diff(), "continue-on-error": f.Run.ContinueOnError,
@@ -104,5 +113,39 @@ func environment(j *Job) map[string]string {
 			env["pulumi.flag."+name] = strconv.FormatBool(on)
 		}
 	}
-	return env
+	return cmp.Or(f.History.Message, j.title), env
+}
+
+// keyEnvironments is what the history calls the environments of an operation.
+const keyEnvironments = "stack.environments"
+
+// environmentID is an environment in the history.
+type environmentID struct {
+	ID string `json:"id"`
+}
+
+// idsOf returns the names of environments in the form of the history.
+func idsOf(names []string) string {
+	var list []environmentID
+	for _, name := range names {
+		list = append(list, environmentID{name})
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return "" // texts always marshal
+	}
+	return string(text)
+}
+
+// EnvironmentsOf returns the names of the environments that an operation had, as the history describes it.
+func EnvironmentsOf(environment map[string]string) []string {
+	var list []environmentID
+	if json.Unmarshal([]byte(environment[keyEnvironments]), &list) != nil {
+		return nil // it had none
+	}
+	names := make([]string, len(list))
+	for i, e := range list {
+		names[i] = e.ID
+	}
+	return names
 }

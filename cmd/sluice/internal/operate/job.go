@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -32,10 +33,15 @@ type Job struct {
 	values  map[workspace.Key]workspace.Value // the settings
 	config  sluice.Config                     // the settings as the engine gets them
 	secrets secrets.Manager                   // nil if no secret is needed
-	plan    *state.Plan                       // the plan that the phases are held to; nil allows everything
-	remarks *remarks
+	// environments are those of the stack; nil if it has none.
+	environments *environments.Opened
+	plan         *state.Plan // the plan that the phases are held to; nil allows everything
+	remarks      *remarks
 	// installer installs plugins that are missing. It remembers what it could not install.
 	installer *install.Installer
+	// described is where the operation comes from, nil until that was asked, and title that of the commit of the program.
+	described map[string]string
+	title     string
 	known     redact.Set // the secrets that texts must not show; the engine adds to them
 }
 

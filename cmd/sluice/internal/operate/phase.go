@@ -20,7 +20,7 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 		return nil, err
 	}
 	result, err := followPhase(ctx, o, run, preview, expected)
-	if endErr := end(ctx, o.Job, run, started, result, err); endErr != nil {
+	if endErr := end(ctx, o.Job, run, preview, started, result, err); endErr != nil {
 		o.Terminal.Warn("the history of the stack was not written: %v", endErr)
 	}
 	return result, err
@@ -34,7 +34,7 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	}
 	o.foreground.setScreen(screen)
 	defer o.foreground.setScreen(nil)
-	result, runErr := runEngine(ctx, o, preview, screen)
+	result, runErr := runEngine(ctx, o, run, preview, screen)
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
 	closeErr := screen.close(ctx, result, log, runErr)
 	o.warnedOfPending = screen.warned
@@ -49,8 +49,8 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	return result, closeErr
 }
 
-func runEngine(ctx context.Context, o *operation, preview bool, screen *screen) (*sluice.Result, error) {
-	options, closeAll, err := engineOptions(ctx, o, preview)
+func runEngine(ctx context.Context, o *operation, phase backend.Run, preview bool, screen *screen) (*sluice.Result, error) {
+	options, closeAll, err := engineOptions(ctx, o, phase, preview)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -29,8 +30,8 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 	if err := f.Settings.Apply(s.Settings, s.Project.Name); err != nil {
 		return nil, err
 	}
-	if s.Settings.HasEnvironments() {
-		return nil, fmt.Errorf("%s asks for environments of the hosted service, which are not supported; remove `environment`", s.Settings.Path)
+	if err := openEnvironments(ctx, j); err != nil {
+		return nil, err
 	}
 	if err := prepareConfig(ctx, j); err != nil {
 		return nil, err
@@ -40,6 +41,22 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 		return nil, err
 	}
 	return j, s.Settings.Save()
+}
+
+// openEnvironments opens the environments of the stack, and completes its settings.
+func openEnvironments(ctx context.Context, j *Job) error {
+	s := j.Stack
+	var err error
+	if j.environments, err = environments.Of(ctx, s, true); err != nil || j.environments == nil {
+		return err
+	}
+	for _, secret := range j.environments.Secrets() {
+		j.known.Add(secret)
+	}
+	if !j.environments.HasEffect() {
+		j.remarks.warn("the environments of the stack have no `pulumiConfig`, `environmentVariables` or `files`, so they change nothing")
+	}
+	return j.environments.Complete(ctx, s)
 }
 
 // prepareConfig decrypts and validates the settings, and sets the secrets manager of the stack.

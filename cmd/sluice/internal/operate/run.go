@@ -18,6 +18,11 @@ import (
 
 // Run runs a job under the rules for Ctrl-C: its preview, or the whole operation. There is no secret in its error.
 func Run(ctx context.Context, j *Job) error {
+	restore, err := j.environments.Apply()
+	if err != nil {
+		return err
+	}
+	defer restore()
 	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
 	if !o.screens() {
@@ -26,7 +31,6 @@ func Run(ctx context.Context, j *Job) error {
 	o.guard = interrupts.NewGuard(&o.interrupts)
 	o.guard.Note, o.guard.Running = o.foreground.note, o.foreground.running
 	o.guard.Asking, o.guard.Leave = o.foreground.asking.Load, o.foreground.leave
-	var err error
 	o.guard.Run(ctx, func() {
 		if j.Flags.Confirmation.PreviewOnly {
 			err = previewOnly(ctx, o)

@@ -24,7 +24,7 @@ func (s *Session) ChooseOrAsk(ctx context.Context, name string) (backend.Ref, er
 
 // AskForStack has the user choose one of the stacks of the project, or make one, and selects it.
 func (s *Session) AskForStack(ctx context.Context) (backend.Ref, error) {
-	stacks, err := s.Backend.Stacks(ctx, s.Project.Name)
+	stacks, err := s.Backend.Stacks(ctx, backend.Filter{Project: s.Project.Name})
 	if err != nil {
 		return backend.Ref{}, err
 	}

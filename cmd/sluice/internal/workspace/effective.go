@@ -11,10 +11,10 @@ import (
 	"github.com/sluice-iac/sluice"
 )
 
-// Effective returns the settings of a stack, completed with the project's defaults (state.md 6.2), and the declared
-// settings that are missing. It does not change the stack file.
+// Effective returns the settings of a stack, completed with those of its environments and the project's defaults (state.md 6.2), and the
+// declared settings that are missing. It does not change the stack file.
 func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
-	values = maps.Clone(f.Values())
+	values = f.completed()
 	for _, d := range p.Declarations {
 		if _, set := values[d.Key]; set {
 			continue

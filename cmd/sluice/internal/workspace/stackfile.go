@@ -27,13 +27,14 @@ const (
 
 // StackFile is the configuration file of one stack (state.md 6.3). It is not safe for concurrent use.
 type StackFile struct {
-	Path    string // "" for settings that have no file
-	project string
-	doc     *document
-	exists  bool
-	changed bool
-	values  map[Key]Value
-	written map[Key]string // how the key is spelled in the file
+	Path        string // "" for settings that have no file
+	project     string
+	doc         *document
+	exists      bool
+	changed     bool
+	values      map[Key]Value
+	written     map[Key]string // how the key is spelled in the file
+	environment map[Key]Value  // settings from elsewhere, below those of the file
 	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
@@ -150,12 +151,6 @@ func (f *StackFile) HasSecrets() bool {
 		}
 	}
 	return false
-}
-
-// HasEnvironments reports whether the file refers to environments of the hosted service.
-func (f *StackFile) HasEnvironments() bool {
-	_, v := child(f.doc.root(), keyEnvironment)
-	return v != nil && !isNull(resolve(v)) && len(resolve(v).Content) > 0
 }
 
 // Set sets the value of a setting. If typed is set, this write keeps the type of a scalar (state.md 6.4).

@@ -1,5 +1,6 @@
 // Command serve runs the server of package servicetest until it is interrupted, and writes what was asked when it ends: to compare tools that
-// are run on it by turns. It serves on the loopback interface, for the user alice with the access token pul-alice.
+// are run on it by turns. It serves on the loopback interface, for the user alice with the access token pul-alice, and with -anyone for each NAME with
+// the token pul-NAME. The status is 1 if somebody has called it in a way that the service would not expect.
 //
 //	go run ./internal/servicetest/cmd/serve -journal -calls calls.json -url url.txt
 package main
@@ -27,6 +28,7 @@ func serve() error {
 	journal := flag.Bool("journal", false, "take journals")
 	delta := flag.Bool("delta", false, "take differences of checkpoints")
 	batch := flag.Bool("batch", true, "take secrets in batches")
+	anyone := flag.Bool("anyone", false, "each token pul-NAME is one of the user NAME")
 	delay := flag.Duration("delay", 0, "how long each call takes at least")
 	calls := flag.String("calls", "", "the file for what was asked")
 	url := flag.String("url", "", "the file for the address")
@@ -35,7 +37,7 @@ func serve() error {
 	defer stop()
 	server := servicetest.New(servicetest.Options{
 		Users: map[string]string{"pul-alice": "alice"}, Members: map[string][]string{"acme": {"alice"}},
-		Journal: *journal, Delta: *delta, Batch: *batch, Delay: *delay,
+		Journal: *journal, Delta: *delta, Batch: *batch, Delay: *delay, Anyone: *anyone,
 	})
 	defer server.Close()
 	fmt.Println(server.URL())
@@ -45,15 +47,21 @@ func serve() error {
 		}
 	}
 	<-ctx.Done()
-	for _, v := range server.Violations() {
+	if *calls != "" {
+		b, err := json.MarshalIndent(server.Calls(), "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*calls, b, 0o600); err != nil {
+			return err
+		}
+	}
+	violations := server.Violations()
+	for _, v := range violations {
 		fmt.Fprintln(os.Stderr, "violation:", v)
 	}
-	if *calls == "" {
-		return nil
+	if len(violations) > 0 {
+		return fmt.Errorf("%d calls were refused that the service would not expect", len(violations))
 	}
-	b, err := json.MarshalIndent(server.Calls(), "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(*calls, b, 0o600)
+	return nil
 }

@@ -92,6 +92,7 @@ type call struct {
 	method, path string
 	query        url.Values
 	in, out      any    // JSON; nil for none
+	text         []byte // sent as it is, instead of in
 	lease        *Lease // whose token authorizes the call; nil for the access token
 	repeat       bool   // has the same effect twice
 	squeeze      bool   // the body is compressed
@@ -102,7 +103,7 @@ const acceptVersion = "application/vnd.pulumi+9"
 
 // do makes a call, and repeats it while the service is away if that does no harm.
 func (c *Client) do(ctx context.Context, k call) error {
-	var body []byte
+	body := k.text
 	if k.in != nil {
 		var err error
 		if body, err = json.Marshal(k.in); err != nil {

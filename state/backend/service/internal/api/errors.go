@@ -17,6 +17,8 @@ type AnswerError struct {
 	Call    string // "GET /api/user"
 	Host    string
 	Request string // how the service finds the request in its own records; "" if it does not say
+	// Diagnostics say what is wrong with the definition of an environment.
+	Diagnostics []Diagnostic
 }
 
 func (e *AnswerError) Error() string {
@@ -72,10 +74,11 @@ func IsAway(err error) bool {
 func errorOf(r *http.Response, body []byte, call string) *AnswerError {
 	e := &AnswerError{Status: r.StatusCode, Call: call, Host: r.Request.URL.Host}
 	var said struct {
-		Message string `json:"message"`
+		Message     string       `json:"message"`
+		Diagnostics []Diagnostic `json:"diagnostics"`
 	}
 	if json.Unmarshal(body, &said) == nil {
-		e.Message = strings.TrimSpace(said.Message)
+		e.Message, e.Diagnostics = strings.TrimSpace(said.Message), said.Diagnostics
 	}
 	if r.StatusCode >= 500 {
 		e.Request = r.Header.Get("X-Pulumi-Request-ID")

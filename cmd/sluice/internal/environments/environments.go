@@ -1,0 +1,195 @@
+// Package environments opens the environments that a stack's settings name, where the stack is kept, and gives the stack what they have: settings, variables
+// and files.
+//
+// It decides nothing about operations, and knows no calls of the service.
+//
+// Invariant: what is secret in an environment is a secret of the settings, and is in the list of secrets before anything is started with it. Files are for
+// their owner only, and are gone when the operation has ended.
+package environments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
+)
+
+// The properties of environments that have a meaning for stacks.
+const (
+	propertySettings  = "pulumiConfig"
+	propertyVariables = "environmentVariables"
+	propertyFiles     = "files"
+	propertyPolicies  = "policyConfig"
+)
+
+// Opened are environments that were evaluated. The zero value has nothing in it.
+type Opened struct {
+	properties backend.Environment
+}
+
+// Of evaluates the environments of a stack; unless open is set nothing is asked of others, and what that would give is unknown. Without environments
+// it returns nil.
+func Of(ctx context.Context, s *session.Stack, open bool) (*Opened, error) {
+	definition, err := s.Settings.Environment()
+	if err != nil || definition == nil {
+		return nil, err
+	}
+	o, err := Define(ctx, s, definition, open)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Settings.Path, err)
+	}
+	return o, nil
+}
+
+// Define evaluates a definition in the organization of a stack.
+func Define(ctx context.Context, s *session.Stack, definition []byte, open bool) (*Opened, error) {
+	b, has := s.Backend.(backend.Environments)
+	if !has {
+		return nil, errors.New("it asks for environments, which only Pulumi's service has; remove `environment`, or use a stack of the service")
+	}
+	properties, err := b.OpenEnvironment(ctx, s.Ref.Organization(), definition, open)
+	return &Opened{properties}, err
+}
+
+// HasEffect reports whether there is anything for a stack in them.
+func (o *Opened) HasEffect() bool {
+	for _, name := range []string{propertySettings, propertyVariables, propertyFiles} {
+		if len(o.properties[name].Object()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Complete completes the settings of a stack, with secrets sealed as those of the stack are.
+func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
+	if o == nil {
+		return nil
+	}
+	encrypter := sync.OnceValues(func() (workspace.Encrypter, error) { return session.SettingsEncrypter(ctx, s) })
+	values, err := o.settings(ctx, s.Project.Name, encrypter)
+	s.Settings.Complete(values)
+	return err
+}
+
+// settings returns the settings. encrypter is only called if there are secrets.
+func (o *Opened) settings(ctx context.Context, project string, encrypter func() (workspace.Encrypter, error)) (map[workspace.Key]workspace.Value, error) {
+	out := map[workspace.Key]workspace.Value{}
+	for name, v := range o.properties[propertySettings].Object() {
+		k, err := workspace.EnvironmentKey(name, project)
+		if err != nil {
+			return nil, err
+		}
+		if out[k], err = settingOf(ctx, v, v.Secret, encrypter); err != nil {
+			return nil, err
+		}
+		if text, is := v.Text(); is && !v.Secret {
+			out[k] = text // settings are texts
+		}
+	}
+	return out, nil
+}
+
+// settingOf returns a value in the form of settings. Whatever is in a secret is one.
+func settingOf(ctx context.Context, v backend.EnvironmentValue, secret bool, encrypter func() (workspace.Encrypter, error)) (workspace.Value, error) {
+	secret = secret || v.Secret
+	switch inner := v.Value.(type) {
+	case []backend.EnvironmentValue:
+		out := make([]any, len(inner))
+		for i, e := range inner {
+			var err error
+			if out[i], err = settingOf(ctx, e, secret, encrypter); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case map[string]backend.EnvironmentValue:
+		out := make(map[string]any, len(inner))
+		for name, e := range inner {
+			var err error
+			if out[name], err = settingOf(ctx, e, secret, encrypter); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	text, _ := v.Text()
+	switch {
+	case secret:
+		enc, err := encrypter()
+		if err != nil {
+			return nil, err
+		}
+		sealed, err := enc.Encrypt(ctx, text)
+		return workspace.Secure(sealed), err
+	case v.Unknown:
+		return text, nil
+	}
+	return v.Value, nil
+}
+
+// Variable is a variable of the environment of processes.
+type Variable struct {
+	Name, Text string
+	Secret     bool
+	IsFile     bool // Text is what is in the file that the variable has the path of
+}
+
+// Variables returns the variables and those of files, by name. Scalars alone can be variables.
+func (o *Opened) Variables() []Variable {
+	if o == nil {
+		return nil
+	}
+	var out []Variable
+	for _, property := range []string{propertyVariables, propertyFiles} {
+		object := o.properties[property].Object()
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			if text, is := object[name].Text(); is {
+				out = append(out, Variable{name, text, object[name].Secret, property == propertyFiles})
+			}
+		}
+	}
+	return out
+}
+
+// Prepare writes the files, and returns all variables as "NAME=value". remove removes the files.
+func (o *Opened) Prepare() (variables []string, remove func(), err error) {
+	var files []string
+	remove = func() {
+		for _, f := range files {
+			_ = os.Remove(f) // a process may have removed it
+		}
+	}
+	for _, v := range o.Variables() {
+		if v.IsFile {
+			name, err := temporary(v.Text)
+			if err != nil {
+				remove()
+				return nil, nil, fmt.Errorf("write the file of the variable %s: %w", v.Name, err)
+			}
+			files, v.Text = append(files, name), name
+		}
+		variables = append(variables, v.Name+"="+v.Text)
+	}
+	return variables, remove, nil
+}
+
+// temporary writes a file for its owner only.
+func temporary(text string) (string, error) {
+	f, err := os.CreateTemp("", "sluice-environment-")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name()) // what failed is said
+	}
+	return f.Name(), err
+}

@@ -1,0 +1,194 @@
+package provenance
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// job is a job of a CI service. What is not known is "".
+type job struct {
+	system, build, number, kind, url string
+	commit, branch, message          string
+	pulls                            string // the number of the pull request
+}
+
+func (j job) described() map[string]string {
+	out := map[string]string{}
+	if j.system == "" {
+		return out
+	}
+	for name, text := range map[string]string{
+		ciSystem: j.system, ciBuild: j.build, ciNumber: j.number, ciType: j.kind, ciURL: j.url, ciHead: j.commit, ciPulls: j.pulls,
+	} {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// services are the CI services by variables of which one is set in their jobs. about says what else their variables say; nil is nothing.
+func services() []service {
+	return []service{
+		{"", []string{"PULUMI_CI_SYSTEM"}, generic},
+		{"AppVeyor", []string{"APPVEYOR"}, nil},
+		{"AWS CodeBuild", []string{"CODEBUILD_BUILD_ARN"}, nil},
+		{"Atlassian Bamboo", []string{"bamboo_planKey"}, nil},
+		{"Atlassian Bitbucket Pipelines", []string{"BITBUCKET_COMMIT"}, bitbucket},
+		{"Azure Pipelines", []string{"TF_BUILD"}, azurePipelines},
+		{"Buildkite", []string{"BUILDKITE"}, buildkite},
+		{"CircleCI", []string{"CIRCLECI"}, circle},
+		{"Codefresh", []string{"CF_BUILD_URL"}, codefresh},
+		{"Drone", []string{"DRONE"}, nil},
+		{"GitHub Actions", []string{"GITHUB_ACTIONS"}, gitHub},
+		{"GitLab CI/CD", []string{"GITLAB_CI"}, gitLab},
+		{"GoCD", []string{"GO_PIPELINE_LABEL"}, nil},
+		{"Hudson", []string{"HUDSON_URL"}, nil},
+		{"Jenkins", []string{"JENKINS_URL"}, jenkins},
+		{"Magnum CI", []string{"MAGNUM"}, nil},
+		{"Semaphore", []string{"SEMAPHORE"}, nil},
+		{"Spacelift", []string{"SPACELIFT_MAX_REQUESTS_BURST", "TF_VAR_spacelift_run_trigger", "TF_VAR_spacelift_commit_branch"}, nil},
+		{"TaskCluster", []string{"TASK_ID", "RUN_ID"}, nil},
+		{"TeamCity", []string{"TEAMCITY_VERSION"}, nil},
+		{"Travis CI", []string{"TRAVIS"}, travis},
+	}
+}
+
+type service struct {
+	name      string
+	variables []string
+	about     func(env func(string) string) job
+}
+
+// jobOf returns the job that the process is a part of.
+func jobOf(env func(string) string) job {
+	if env("PULUMI_DISABLE_CI_DETECTION") != "" {
+		return job{}
+	}
+	if env("CI_NAME") == "codeship" {
+		return job{system: "Codeship"}
+	}
+	for _, s := range services() {
+		for _, v := range s.variables {
+			if env(v) == "" {
+				continue
+			}
+			var j job
+			if s.about != nil {
+				j = s.about(env)
+			}
+			j.system = cmp.Or(s.name, j.system)
+			return j
+		}
+	}
+	return job{}
+}
+
+// generic is a job of a service that is described by variables which the user sets.
+func generic(env func(string) string) job {
+	return job{
+		system: env("PULUMI_CI_SYSTEM"), build: env("PULUMI_CI_BUILD_ID"), number: env("PULUMI_CI_BUILD_NUMBER"), kind: env("PULUMI_CI_BUILD_TYPE"),
+		url: env("PULUMI_CI_BUILD_URL"), commit: env("PULUMI_CI_PULL_REQUEST_SHA"), branch: env("PULUMI_CI_BRANCH_NAME"),
+		message: env("PULUMI_COMMIT_MESSAGE"), pulls: env("PULUMI_PR_NUMBER"),
+	}
+}
+
+func gitHub(env func(string) string) job {
+	j := job{
+		build: env("GITHUB_RUN_ID"), number: env("GITHUB_RUN_NUMBER"), kind: env("GITHUB_EVENT_NAME"), commit: env("GITHUB_SHA"), branch: env("GITHUB_REF"),
+	}
+	if repository := env("GITHUB_REPOSITORY"); repository != "" && j.build != "" {
+		j.url = cmp.Or(env("GITHUB_SERVER_URL"), "https://github.com") + "/" + repository + "/actions/runs/" + j.build
+	}
+	if j.kind != "pull_request" {
+		return j
+	}
+	var event struct {
+		Number int64 `json:"number"`
+		Pull   struct {
+			Head struct {
+				SHA string `json:"sha"`
+				Ref string `json:"ref"`
+			} `json:"head"`
+		} `json:"pull_request"`
+	}
+	if text, err := os.ReadFile(env("GITHUB_EVENT_PATH")); err == nil && json.Unmarshal(text, &event) == nil {
+		j.pulls, j.commit, j.branch = strconv.FormatInt(event.Number, 10), event.Pull.Head.SHA, event.Pull.Head.Ref
+	}
+	return j
+}
+
+func gitLab(env func(string) string) job {
+	return job{
+		build: env("CI_PIPELINE_ID"), number: env("CI_PIPELINE_IID"), kind: env("CI_PIPELINE_SOURCE"), url: env("CI_JOB_URL"), commit: env("CI_COMMIT_SHA"),
+		branch: env("CI_COMMIT_REF_NAME"), message: env("CI_COMMIT_MESSAGE"), pulls: env("CI_MERGE_REQUEST_IID"),
+	}
+}
+
+func buildkite(env func(string) string) job {
+	j := job{
+		build: env("BUILDKITE_BUILD_ID"), number: env("BUILDKITE_BUILD_NUMBER"), kind: "PullRequest", url: env("BUILDKITE_BUILD_URL"),
+		commit: env("BUILDKITE_COMMIT"), branch: env("BUILDKITE_BRANCH"), message: env("BUILDKITE_MESSAGE"), pulls: env("BUILDKITE_PULL_REQUEST"),
+	}
+	if j.pulls == "false" {
+		j.pulls, j.kind = "", env("BUILDKITE_SOURCE")
+	}
+	return j
+}
+
+func circle(env func(string) string) job {
+	return job{build: env("CIRCLE_BUILD_NUM"), url: env("CIRCLE_BUILD_URL"), commit: env("CIRCLE_SHA1"), branch: env("CIRCLE_BRANCH")}
+}
+
+func jenkins(env func(string) string) job {
+	return job{build: cmp.Or(env("BUILD_NUMBER"), env("BUILD_ID")), url: env("BUILD_URL"), commit: env("GIT_COMMIT"), branch: env("GIT_BRANCH")}
+}
+
+func bitbucket(env func(string) string) job {
+	j := job{build: env("BITBUCKET_BUILD_NUMBER"), commit: env("BITBUCKET_COMMIT"), branch: env("BITBUCKET_BRANCH"), pulls: env("BITBUCKET_PR_ID")}
+	if origin := env("BITBUCKET_GIT_HTTP_ORIGIN"); origin != "" {
+		j.url = origin + "/addon/pipelines/home#!/results/" + j.build
+	}
+	return j
+}
+
+func azurePipelines(env func(string) string) job {
+	j := job{
+		build: env("BUILD_BUILDID"), kind: env("BUILD_REASON"), commit: env("BUILD_SOURCEVERSION"), message: env("BUILD_SOURCEVERSIONMESSAGE"),
+		branch: env("BUILD_SOURCEBRANCHNAME"), pulls: env("SYSTEM_PULLREQUEST_PULLREQUESTID"),
+	}
+	j.url = strings.TrimSuffix(env("SYSTEM_TEAMFOUNDATIONCOLLECTIONURI"), "/") + "/" + env("SYSTEM_TEAMPROJECT") + "/_build/results?buildId=" + j.build
+	if env("BUILD_REPOSITORY_PROVIDER") == "GitHub" {
+		j.pulls = env("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")
+		j.commit = cmp.Or(env("SYSTEM_PULLREQUEST_SOURCECOMMITID"), j.commit)
+	}
+	if j.pulls != "" {
+		j.branch = env("SYSTEM_PULLREQUEST_SOURCEBRANCH")
+	}
+	return j
+}
+
+func codefresh(env func(string) string) job {
+	j := job{
+		build: env("CF_BUILD_ID"), kind: "Push", url: env("CF_BUILD_URL"), commit: env("CF_REVISION"), branch: env("CF_BRANCH"),
+		message: env("CF_COMMIT_MESSAGE"), pulls: env("CF_PULL_REQUEST_NUMBER"),
+	}
+	if j.pulls != "" {
+		j.kind = "PullRequest"
+	}
+	return j
+}
+
+func travis(env func(string) string) job {
+	j := job{
+		build: env("TRAVIS_JOB_ID"), number: env("TRAVIS_JOB_NUMBER"), kind: env("TRAVIS_EVENT_TYPE"), url: env("TRAVIS_BUILD_WEB_URL"),
+		commit: env("TRAVIS_PULL_REQUEST_SHA"), branch: env("TRAVIS_BRANCH"), message: env("TRAVIS_COMMIT_MESSAGE"), pulls: env("TRAVIS_PULL_REQUEST"),
+	}
+	if j.pulls == "false" {
+		j.pulls = ""
+	}
+	return j
+}

@@ -1,0 +1,149 @@
+// Package provenance describes where an operation comes from: the commit of the program, and the job of a CI service. The names are those of Pulumi's
+// history.
+//
+// It decides nothing, and nothing fails because of it: what cannot be found out is left out.
+//
+// Invariant: nothing in a description is a credential. The address of a repository is taken apart, and only its host, owner and name are kept.
+package provenance
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+)
+
+// The names of what is described.
+const (
+	head, headName, dirty          = "git.head", "git.headName", "git.dirty"
+	committer, committerEmail      = "git.committer", "git.committer.email"
+	author, authorEmail            = "git.author", "git.author.email"
+	vcsOwner, vcsRepo, vcsKind     = "vcs.owner", "vcs.repo", "vcs.kind"
+	vcsRoot                        = "vcs.root"
+	ciSystem, ciBuild, ciNumber    = "ci.system", "ci.build.id", "ci.build.number"
+	ciType, ciURL, ciHead, ciPulls = "ci.build.type", "ci.build.url", "ci.pr.headSHA", "ci.pr.number"
+)
+
+// Of describes where an operation on the program in a directory comes from, and returns the title of the commit, "" if it is not known. The directory may be
+// "", if the program is elsewhere.
+func Of(ctx context.Context, directory string, lookup func(string) (string, bool)) (described map[string]string, title string) {
+	env := func(name string) string {
+		text, _ := lookup(name)
+		return text
+	}
+	j := jobOf(env)
+	described = j.described()
+	if directory == "" || !inRepository(directory) {
+		maps.Copy(described, given(env, j))
+		return described, firstLine(cmp.Or(env("PULUMI_GIT_COMMIT_MESSAGE"), j.message))
+	}
+	commit, title := repository{directory}.described(ctx, j)
+	maps.Copy(described, commit)
+	return described, title
+}
+
+func inRepository(directory string) bool {
+	for {
+		if _, err := os.Stat(filepath.Join(directory, ".git")); err == nil {
+			return true
+		}
+		above := filepath.Dir(directory)
+		if above == directory {
+			return false
+		}
+		directory = above
+	}
+}
+
+// given returns what variables say of a program that is in no repository.
+func given(env func(string) string, j job) map[string]string {
+	out := map[string]string{}
+	for name, text := range map[string]string{
+		vcsOwner: env("PULUMI_VCS_REPO_OWNER"), vcsRepo: env("PULUMI_VCS_REPO_NAME"), vcsKind: env("PULUMI_VCS_REPO_KIND"),
+		vcsRoot: env("PULUMI_VCS_REPO_ROOT"), head: env("PULUMI_GIT_HEAD"), headName: cmp.Or(env("PULUMI_GIT_HEAD_NAME"), j.branch),
+		committer: env("PULUMI_GIT_COMMITTER"), committerEmail: env("PULUMI_GIT_COMMITTER_EMAIL"), author: env("PULUMI_GIT_AUTHOR"),
+		authorEmail: env("PULUMI_GIT_AUTHOR_EMAIL"),
+	} {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// repository is a directory in a repository of git.
+type repository struct{ directory string }
+
+// described asks git, several questions at once.
+func (r repository) described(ctx context.Context, j job) (map[string]string, string) {
+	const separator = "%x00"
+	format := strings.Join([]string{"%H", "%cn", "%ce", "%an", "%ae", "%B"}, separator)
+	var commit, place, changes, origin string
+	var known bool
+	var asking conc.WaitGroup
+	asking.Go(func() { commit, _ = r.git(ctx, "log", "-1", "--no-show-signature", "--format="+format) })
+	asking.Go(func() { place, _ = r.git(ctx, "rev-parse", "--show-prefix", "--symbolic-full-name", "HEAD") })
+	asking.Go(func() { changes, known = r.git(ctx, "status", "--porcelain", "-z") })
+	asking.Go(func() { origin, _ = r.git(ctx, "config", "--get", "remote.origin.url") })
+	asking.Wait()
+
+	out := map[string]string{}
+	fields := strings.SplitN(strings.TrimSpace(commit), "\x00", 6)
+	if len(fields) != 6 {
+		return out, "" // there is no commit yet
+	}
+	for i, name := range []string{head, committer, committerEmail, author, authorEmail} {
+		out[name] = fields[i]
+	}
+	lines := strings.Split(strings.Trim(place, "\n"), "\n") // the first one is empty at the root
+	branch, prefix := lines[len(lines)-1], strings.Join(lines[:len(lines)-1], "")
+	if branch == "HEAD" {
+		branch = j.branch
+	}
+	if branch != "" {
+		out[headName] = branch
+	}
+	if known {
+		out[dirty] = strconv.FormatBool(changes != "")
+	}
+	if owner, name, kind, is := hosted(strings.TrimSpace(origin)); is {
+		out[vcsOwner], out[vcsRepo], out[vcsKind] = owner, name, kind
+	}
+	if origin != "" {
+		out[vcsRoot] = cmp.Or(strings.TrimSuffix(prefix, "/"), ".")
+	}
+	return out, firstLine(cmp.Or(strings.TrimSpace(fields[5]), j.message))
+}
+
+// git returns what git prints, and whether it could answer. It changes nothing, not even the index, and starts no program that the repository names.
+func (r repository) git(ctx context.Context, args ...string) (string, bool) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return "", false
+	}
+	environment := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}, name) // of a hook that called
+	})
+	text, _, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: "git", Executable: path, Directory: r.directory, Environment: append(environment, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"),
+		Args: append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...),
+	})
+	return text, err == nil && exit.Code == 0
+}
+
+func firstLine(text string) string {
+	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
+		return text[:at]
+	}
+	return text
+}

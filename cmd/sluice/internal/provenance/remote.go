@@ -1,0 +1,45 @@
+package provenance
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+const azure = "dev.azure.com"
+
+// asCopied is the address of a repository in the form of scp: "git@github.com:owner/name.git".
+var asCopied = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):(.+)$`)
+
+// oldAzure is the host of an organization that has kept its former address.
+var oldAzure = regexp.MustCompile(`^([a-zA-Z0-9-]+)\.visualstudio\.com$`)
+
+// hosted returns the owner, the name and the host of a repository, and reports whether its address has them.
+func hosted(address string) (owner, name, kind string, is bool) {
+	path := ""
+	if u, err := url.Parse(address); err == nil && u.Scheme != "" && u.Host != "" {
+		if u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "ssh" {
+			return "", "", "", false
+		}
+		kind, path = u.Host, u.Path
+		if u.Scheme == "ssh" {
+			kind = u.Hostname()
+		}
+	} else if m := asCopied.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") {
+		kind, path = m[1], m[2]
+	}
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	if kind == "ssh."+azure {
+		_, path, _ = strings.Cut(path, "/") // the version of the protocol
+		kind = azure
+	}
+	if m := oldAzure.FindStringSubmatch(kind); m != nil {
+		return m[1], path, azure, path != ""
+	}
+	owner, name, is = strings.Cut(path, "/")
+	if kind == azure && is && !strings.Contains(name, "_git") {
+		project, repo, found := strings.Cut(name, "/")
+		name, is = project+"/_git/"+repo, found
+	}
+	return owner, name, kind, is && owner != "" && name != ""
+}

@@ -1,0 +1,43 @@
+package servicetest
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// required returns the policy packs that an update is held to, with where they are.
+func (s *Server) required(organization string) []RequiredPolicy {
+	var all []RequiredPolicy
+	for _, p := range s.options.Policies[organization] {
+		if p.Location == "" {
+			p.Location = fmt.Sprintf("%s/packs/%s/%s/%d?signature=secret", s.URL(), organization, p.Name, p.Version)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// download answers a request for the archive of a policy pack, as the store of files does to which the service refers: it is for whoever has
+// the address, and must not get a token. s.mu is held.
+func (s *Server) download(w http.ResponseWriter, h *http.Request, path string) {
+	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery, Status: http.StatusNotFound}
+	defer func() { s.calls = append(s.calls, call) }()
+	if h.Header.Get("Authorization") != "" {
+		s.violations = append(s.violations, "a token is sent with a download")
+	}
+	if f := s.fault(h); f != nil {
+		call.Status = f.Status
+		f.answer(w)
+		return
+	}
+	for organization, packs := range s.options.Policies {
+		for _, p := range packs {
+			if p.Archive != nil && path == fmt.Sprintf("%s/%s/%d", organization, p.Name, p.Version) && h.URL.Query().Get("signature") == "secret" {
+				call.Status = http.StatusOK
+				_, _ = w.Write(p.Archive) // the caller may have gone
+				return
+			}
+		}
+	}
+	w.WriteHeader(call.Status)
+}

@@ -1,0 +1,83 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+)
+
+// Environments opens environments: settings, variables and files that are kept where the stacks are, for several stacks. Only some
+// backends have them.
+type Environments interface {
+	// OpenEnvironment evaluates a definition, a text in YAML, in an organization. Unless opened is set nothing is asked of others: what
+	// that would give is unknown then, and secrets are not shown.
+	OpenEnvironment(ctx context.Context, organization string, definition []byte, opened bool) (Environment, error)
+}
+
+// Environment is an environment that has been evaluated: its properties.
+type Environment map[string]EnvironmentValue
+
+// EnvironmentValue is a property of an environment, or a part of one.
+type EnvironmentValue struct {
+	Value   any // nil, bool, json.Number, string, []EnvironmentValue or map[string]EnvironmentValue
+	Secret  bool
+	Unknown bool
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (v *EnvironmentValue) UnmarshalJSON(text []byte) error {
+	var in struct {
+		Value   json.RawMessage `json:"value"`
+		Secret  bool            `json:"secret"`
+		Unknown bool            `json:"unknown"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return err
+	}
+	*v = EnvironmentValue{Secret: in.Secret, Unknown: in.Unknown}
+	in.Value = bytes.TrimSpace(in.Value)
+	switch {
+	case len(in.Value) == 0:
+		return nil
+	case in.Value[0] == '[':
+		var list []EnvironmentValue
+		err := json.Unmarshal(in.Value, &list)
+		v.Value = list
+		return err
+	case in.Value[0] == '{':
+		var object map[string]EnvironmentValue
+		err := json.Unmarshal(in.Value, &object)
+		v.Value = object
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(in.Value))
+	d.UseNumber()
+	return d.Decode(&v.Value)
+}
+
+// Object returns the parts of a value, nil if it is no object.
+func (v EnvironmentValue) Object() map[string]EnvironmentValue {
+	object, _ := v.Value.(map[string]EnvironmentValue)
+	return object
+}
+
+// Text returns a scalar as the text that programs see, and reports whether it is one.
+func (v EnvironmentValue) Text() (string, bool) {
+	if v.Unknown {
+		return "[unknown]", true
+	}
+	switch value := v.Value.(type) {
+	case nil:
+		return "", true
+	case string:
+		return value, true
+	case json.Number:
+		return value.String(), true
+	case bool:
+		if value {
+			return "true", true
+		}
+		return "false", true
+	}
+	return "", false
+}

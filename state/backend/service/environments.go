@@ -1,0 +1,59 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+)
+
+var _ backend.Environments = (*Backend)(nil)
+
+// EnvironmentError says what is wrong with the environments of a stack.
+type EnvironmentError struct {
+	Problems []string // "project/name:3:4: what is wrong"
+}
+
+func (e *EnvironmentError) Error() string {
+	return "the environments of the stack cannot be opened:\n  " + strings.Join(e.Problems, "\n  ")
+}
+
+// OpenEnvironment implements [backend.Environments].
+func (b *Backend) OpenEnvironment(ctx context.Context, organization string, definition []byte, opened bool) (backend.Environment, error) {
+	properties, err := b.client.OpenEnvironment(ctx, organization, definition, opened)
+	var refused *api.AnswerError
+	if errors.As(err, &refused) && len(refused.Diagnostics) > 0 {
+		return nil, problemsOf(refused.Diagnostics)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the environments of the stack: %w", err)
+	}
+	out := backend.Environment{}
+	for name, text := range properties {
+		var v backend.EnvironmentValue
+		if err := json.Unmarshal(text, &v); err != nil {
+			return nil, fmt.Errorf("the environments of the stack: %s: %w", name, err)
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+func problemsOf(all []api.Diagnostic) *EnvironmentError {
+	e := &EnvironmentError{}
+	for _, d := range all {
+		text := d.Summary
+		if d.Detail != "" {
+			text += "; " + d.Detail
+		}
+		if at := d.Range; at.Environment != "" {
+			text = fmt.Sprintf("%s:%d:%d: %s", at.Environment, at.Begin.Line, at.Begin.Column, text)
+		}
+		e.Problems = append(e.Problems, text)
+	}
+	return e
+}

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// maxDownload bounds what is downloaded.
+const maxDownload = 1 << 30
+
+// Download opens what the service refers to, wherever that is. No token is sent. What comes from a service over an encrypted connection is asked for
+// over one, too: it will be run.
+func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, error) {
+	at, err := url.Parse(location)
+	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+		return nil, errors.New("the service does not say where it can be downloaded")
+	}
+	web := &http.Client{Transport: c.http.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return backoff.Permanent(errors.New("it refers from one address to another without end"))
+		}
+		return c.mayDownload(r.URL)
+	}}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = c.options.Pause
+	body, err := backoff.Retry(ctx, func() (io.ReadCloser, error) {
+		if err := c.mayDownload(at); err != nil {
+			return nil, err
+		}
+		return open(ctx, web, at)
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
+		err = permanent.Err
+	}
+	return body, err
+}
+
+func (c *Client) mayDownload(at *url.URL) error {
+	if c.base.Scheme == "https" && at.Scheme != "https" {
+		return backoff.Permanent(fmt.Errorf("%s is not asked over an encrypted connection, so what it sends cannot be trusted", at.Host))
+	}
+	return nil
+}
+
+// open asks once. Errors have the host alone: whoever has the whole address may download, too.
+func open(ctx context.Context, web *http.Client, at *url.URL) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, backoff.Permanent(errors.New("the address of the download is not one"))
+	}
+	response, err := web.Do(request)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		if errors.As(err, new(*tls.CertificateVerificationError)) {
+			err = backoff.Permanent(err)
+		}
+		return nil, fmt.Errorf("%s cannot be reached: %w", at.Host, err)
+	}
+	if response.StatusCode == http.StatusOK {
+		return &bounded{response.Body, maxDownload}, nil
+	}
+	_ = response.Body.Close()
+	err = fmt.Errorf("%s answers %s", at.Host, response.Status)
+	if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests {
+		err = backoff.Permanent(err)
+	}
+	return nil, err
+}
+
+// bounded is a download that is refused when it is too long.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errors.New("it is too long")
+	}
+	return n, err
+}
