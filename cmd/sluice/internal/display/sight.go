@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -121,9 +122,15 @@ func (s Sight) Outcomes(done tree.Tally) string {
 	return strings.Join(parts, ", ")
 }
 
-// Danger returns the order of resources by what is done to them and to what is below them: 0 is a delete. What is only possible and did not
+// ByDanger returns the order of siblings by what is done to them and to what is below them, the most dangerous first, and then by types and names.
+func (s Sight) ByDanger() func(a, b *tree.Node) int {
+	danger, byName := s.danger(), byKindAndName()
+	return func(a, b *tree.Node) int { return cmp.Or(cmp.Compare(danger(a), danger(b)), byName(a, b)) }
+}
+
+// danger returns the order of resources by what is done to them and to what is below them: 0 is a delete. What is only possible and did not
 // happen the last time comes after all other changes, and what is unchanged comes last.
-func (s Sight) Danger() func(n *tree.Node) int {
+func (s Sight) danger() func(n *tree.Node) int {
 	quiet := s.quiet()
 	return func(n *tree.Node) int {
 		least := stages.LeastDanger + 1
