@@ -47,6 +47,8 @@ const (
 	DiscardRename Action = "discard rename"
 	// Repeat runs an operation that has failed again.
 	Repeat Action = "repeat"
+	// GoOn runs an operation again that was interrupted.
+	GoOn Action = "go on"
 	// PreviewAgain runs a preview that has failed again.
 	PreviewAgain Action = "preview again"
 )

@@ -250,7 +250,7 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 	recorded, _ := e.drifted(s.URN, s.Old)
 	from, sure := e.sources(e.decision.URN, deps), true
 	if whole, _ := is.Get(name); len(from) > 0 && !property.Equal(value, whole) {
-		from, sure = e.traced(from, value, whole)
+		from, sure = e.traced(from, value, whole, e.settingTexts(s.Old.Inputs, is, at))
 	}
 	switch {
 	case slices.Contains(s.Reason.Remediated, text):

@@ -49,15 +49,32 @@ func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path
 	place, known := e.known.Locate(e.decision.URN, at)
 	c.Position = place.Position
 	for _, s := range e.known.Settings() {
-		from := slices.Contains(place.Settings, s.Key)
-		if !known {
-			from = !s.Secret && s.Old != "" && s.Old == scalarText(was, at) && s.New == scalarText(is, at)
-		}
-		if from {
+		if e.isFrom(s, place, known, was, is, at) {
 			c.Origin, c.Setting = FromConfiguration, e.setting(s)
 			return
 		}
 	}
+}
+
+// settingTexts returns the new texts of the changed settings that the program makes a value of, in which the outputs of other resources may
+// be, too: those resources use the same settings.
+func (e *evidence) settingTexts(was, is property.Map, at property.Path) map[string]bool {
+	place, known := e.known.Locate(e.decision.URN, at)
+	out := map[string]bool{}
+	for _, s := range e.known.Settings() {
+		if s.New != "" && e.isFrom(s, place, known, was, is, at) {
+			out[s.New] = true
+		}
+	}
+	return out
+}
+
+// isFrom reports whether the program makes a changed value of a changed setting, as far as anybody can know.
+func (e *evidence) isFrom(s ChangedSetting, place stages.Place, known bool, was, is property.Map, at property.Path) bool {
+	if known {
+		return slices.Contains(place.Settings, s.Key)
+	}
+	return !s.Secret && s.Old != "" && s.Old == scalarText(was, at) && s.New == scalarText(is, at)
 }
 
 // fromPackage describes the setting of a package that a default provider has a changed value from, if it is known.

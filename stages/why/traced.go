@@ -1,6 +1,7 @@
 package why
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,15 +14,19 @@ import (
 // traced narrows down where a new value inside a property comes from: programs name dependencies for whole properties. It compares the value with
 // the outputs of the resources, and returns those that it comes from; none for a value that the program itself gives. sure is false if the program
 // could have made the value of those that are returned in a way that nobody can see, though other places explain why the property depends on them.
-func (e *evidence) traced(from []urn.URN, value, property property.Value) (sources []urn.URN, sure bool) {
+// settings are texts of settings that the value is made of: an output that is one of them explains nothing.
+func (e *evidence) traced(from []urn.URN, value, property property.Value, settings map[string]bool) (sources []urn.URN, sure bool) {
 	if value.HasUnknowns() || value.HasSealed() {
 		return from, true
 	}
+	if isOnly(value, settings) {
+		return nil, true
+	}
 	known := false
 	for _, u := range from {
-		o := e.outputsOf(u)
-		known = known || len(o.changed) > 0
-		if mentions(value, o.changed) {
+		changed := without(e.outputsOf(u).changed, settings)
+		known = known || len(changed) > 0
+		if mentions(value, changed) {
 			sources = append(sources, u)
 		}
 	}
@@ -73,6 +78,25 @@ func (c *collector) outputsOf(u urn.URN) outputs {
 	}
 	c.outputs[u] = o
 	return o
+}
+
+// without returns the texts but for others.
+func without(texts, others map[string]bool) map[string]bool {
+	if len(others) == 0 {
+		return texts
+	}
+	out := maps.Clone(texts)
+	maps.DeleteFunc(out, func(text string, _ bool) bool { return others[text] })
+	return out
+}
+
+// isOnly reports whether a value is one of the texts.
+func isOnly(v property.Value, texts map[string]bool) (only bool) {
+	if v = v.StripSecretsAndOutputs(); v.IsArray() || v.IsMap() {
+		return false
+	}
+	eachText(v, func(text string) { only = texts[text] })
+	return only
 }
 
 // minMention is from which length on a text within another one is taken to be part of it by intent.

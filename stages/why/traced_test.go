@@ -13,7 +13,7 @@ import (
 )
 
 // originsOf returns where the changes of the input "tags" come from, as "place: origin of resources". The resource depends on "net", which is replaced.
-func originsOf(t *testing.T, was, is property.Value, netWas, netIs map[string]any) (origins []string, causes int) {
+func originsOf(t *testing.T, known why.Known, was, is property.Value, netWas, netIs map[string]any) (origins []string, causes int) {
 	t.Helper()
 	named := func(name string) urn.URN { return urn.New("dev", "shop", "", "t:m:T", name) }
 	of := func(name, id string, inputs map[string]property.Value, outputs map[string]any) *state.Resource {
@@ -34,7 +34,7 @@ func originsOf(t *testing.T, was, is property.Value, netWas, netIs map[string]an
 	}
 	web.New.PropertyDependencies = map[string][]urn.URN{"tags": {net.URN}}
 	web.Old.PropertyDependencies = web.New.PropertyDependencies
-	log := why.New(why.About{}, []stages.Decided{{StepInfo: &net, Wanted: net.New}, {StepInfo: &web, Wanted: web.New}}, why.Known{})
+	log := why.New(why.About{}, []stages.Decided{{StepInfo: &net, Wanted: net.New}, {StepInfo: &web, Wanted: web.New}}, known)
 	d := log.Why(web.URN).Links[0].Decision
 	for _, c := range d.Properties {
 		text := c.Place() + ": " + string(c.Origin)
@@ -72,7 +72,48 @@ func TestAnEditBesideAValueOfAnotherResourceIsSeen(t *testing.T) {
 		"a property that is one value": {property.String("x"), property.String("y"), after, []string{"tags: resource net"}, 1},
 	} {
 		t.Run(about, func(t *testing.T) {
-			got, causes := originsOf(t, c.was, c.is, before, c.after)
+			got, causes := originsOf(t, why.Known{}, c.was, c.is, before, c.after)
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.causes, causes)
+		})
+	}
+}
+
+func TestASettingIsSeenBesideAResourceThatUsesItToo(t *testing.T) {
+	env := []why.ChangedSetting{{Key: "shop:env", Old: "test", New: "prod"}}
+	used := func(settings ...string) why.Known {
+		return why.Known{Settings: func() []why.ChangedSetting { return env }, Locate: func(_ urn.URN, at property.Path) (stages.Place, bool) {
+			if at.String() == "tags.b" {
+				return stages.Place{Position: "Pulumi.yaml:9", Settings: settings}, true
+			}
+			return stages.Place{}, true
+		}}
+	}
+	sdk := why.Known{Settings: func() []why.ChangedSetting { return env }}
+	before, after := map[string]any{"address": "10.0.0.1", "env": "test"}, map[string]any{"address": "10.0.0.2", "env": "prod"}
+	planned := map[string]any{"env": "prod"}
+	tags := func(a property.Value, b string) property.Value {
+		return property.Of(property.NewMap(map[string]property.Value{"a": a, "b": property.String(b)}))
+	}
+	was, unknown, is := property.String("10.0.0.1"), property.Computed(), property.String("10.0.0.2")
+	for about, c := range map[string]struct {
+		known  why.Known
+		a      property.Value
+		b, is  string
+		net    map[string]any
+		want   []string
+		causes int
+	}{
+		"a preview":                      {used("shop:env"), unknown, "test", "prod", planned, []string{"tags.a: resource net", "tags.b: configuration"}, 2},
+		"an update":                      {used("shop:env"), is, "test", "prod", after, []string{"tags.a: resource net", "tags.b: configuration"}, 2},
+		"a part of a text":               {used("shop:env"), unknown, "test-web", "prod-web", planned, []string{"tags.a: resource net", "tags.b: configuration"}, 2},
+		"with the other value":           {used("shop:env"), is, "test 10.0.0.1", "prod 10.0.0.2", after, []string{"tags.a: resource net", "tags.b: resource net"}, 1},
+		"the program does not use it":    {used(), unknown, "test", "prod", planned, []string{"tags.a: resource net", "tags.b: resource net"}, 1},
+		"nobody knows what programs use": {sdk, unknown, "test", "prod", planned, []string{"tags.a: resource net", "tags.b: configuration"}, 2},
+		"nobody knows, a part of a text": {sdk, unknown, "test-web", "prod-web", planned, []string{"tags.a: resource net", "tags.b: resource net"}, 1},
+	} {
+		t.Run(about, func(t *testing.T) {
+			got, causes := originsOf(t, c.known, tags(was, c.b), tags(c.a, c.is), before, c.net)
 			require.Equal(t, c.want, got)
 			require.Equal(t, c.causes, causes)
 		})

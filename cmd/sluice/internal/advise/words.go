@@ -46,6 +46,7 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.DiscardRename: plain(discarded + "`sluice stack rm --force` removes the stack that should not be there, and deletes no object"),
 
 	advice.Repeat:       plain("\ncorrect the cause, and run the same command again: what was done is recorded"),
+	advice.GoOn:         plain("\nrun the same command again: what was done is recorded"),
 	advice.PreviewAgain: plain("\ncorrect the cause, and run the same command again: nothing was changed"),
 
 	advice.RepairState:     plain("; `sluice state repair` tries to fix it"),

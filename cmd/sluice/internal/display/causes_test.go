@@ -2,11 +2,14 @@ package display
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -47,6 +50,28 @@ func following(cause, path string) func(*why.Decision) {
 		d.Roots, d.Causes = nil, []urn.URN{thing(cause)}
 		d.Properties = []why.Change{{Path: path, Origin: why.FromResource, From: d.Causes}}
 	}
+}
+
+// What is opened before the question, and during the update after it, has the whole chain.
+func TestAnOpenedResourceHasTheChainOfItsReasons(t *testing.T) {
+	log := decided(t, planned, decision("net", "", stages.OpReplace, stages.ReasonInputs, edited("cidr", "a", "b")),
+		decision("web", "", stages.OpUpdate, stages.ReasonInputs, following("net", "subnet")))
+	opened := func(o Options, e Ending) string {
+		o.Title, o.Out, o.Now = "T", io.Discard, time.Now
+		r := NewReport(o)
+		r.Observe(stages.StepDone{Step: step(stages.OpUpdate, "web", values{}, values{"subnet": property.Computed()}), Planning: o.IsPreview})
+		var lines []string
+		look := func(s Sight) { lines = s.Details(thing("web")) }
+		r.Look(look)
+		r.Explain(e)
+		r.Look(look)
+		return strings.Join(lines, "\n")
+	}
+	const chain = "\n\nReasons:\nweb (pkg:mod/thing:Thing) is updated\n  because its inputs changed\n    subnet: from net\n" +
+		"← net (pkg:mod/thing:Thing) is replaced, created before the old one is deleted\n  because its inputs changed\n    cidr: \"a\" → \"b\", in the program (index.ts:14)"
+	require.Contains(t, opened(Options{IsPreview: true}, Ending{Log: log}), chain)
+	require.Contains(t, opened(Options{Planned: log}, Ending{}), chain)
+	require.NotContains(t, opened(Options{}, Ending{}), "Reasons:")
 }
 
 var planned = why.About{Operation: "update", Preview: true, Result: stages.Succeeded}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +291,29 @@ func TestPropertyDiffs(t *testing.T) {
 	out.Reset()
 	require.NoError(t, WriteDetails(&out, Options{}, []stages.StepInfo{s}))
 	golden(t, "detailed-diff", out.String())
+}
+
+// Equal siblings share a row of the tree. With their properties each has a place of its own.
+func TestPropertiesAreInTheOrderOfNamesWhateverHappensFirst(t *testing.T) {
+	report := func(names []string) string {
+		var out bytes.Buffer
+		r := NewReport(Options{Title: "T", IsPreview: true, Out: &out, Now: func() time.Time { return newClock().now }, Details: Details{Diff: true}})
+		for _, name := range names {
+			r.Observe(stages.StepDone{Step: step(stages.OpCreate, name, nil, values{}), Planning: true})
+		}
+		r.Close()
+		return out.String()
+	}
+	names := []string{"r9", "r10", "r2", "r7", "r1", "r3", "r8", "r4", "r6", "r5"}
+	text := report(names)
+	at := -1
+	for i := range names {
+		next := strings.Index(text, fmt.Sprintf("Thing r%d:", i+1))
+		require.Greater(t, next, at, text)
+		at = next
+	}
+	slices.Sort(names)
+	require.Equal(t, text, report(names))
 }
 
 func TestHugeValuesAreCut(t *testing.T) {

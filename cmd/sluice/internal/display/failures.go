@@ -34,6 +34,8 @@ type Failure struct {
 	URN     urn.URN // "" for the program, or the operation as a whole
 	Unknown bool    // nobody knows what a step of the operation has done
 	Preview bool
+	// Interrupted is true if the operation was: what was aborted has failed for that.
+	Interrupted bool
 }
 
 // Limits on what is said of failures at the end. What does not fit is among the diagnostics.
@@ -162,10 +164,11 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 	}
 	stopped := f.blame(causes)
 	var b strings.Builder
-	b.WriteString(f.p.style.bold(f.failedTitle(len(causes))) + "\n")
+	line := func(text string) { b.WriteString(f.p.fitted(text) + "\n") }
+	line(f.p.style.bold(f.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
-		b.WriteString("  " + f.p.style.bold(f.p.speaker(c.urn)) + ":\n")
+		line("  " + f.p.style.bold(f.p.speaker(c.urn)) + ":")
 		for _, m := range c.messages {
 			lines := once(details, m.Severity, f.p.message(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as the title says
@@ -176,22 +179,23 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 			} else {
 				told[m.number] = true
 			}
-			for _, line := range lines {
-				b.WriteString("    " + line + "\n")
+			line("    " + lines[0])
+			for _, text := range lines[1:] {
+				b.WriteString("    " + text + "\n") // as it is: these are excerpts and lists
 			}
 		}
 		if n := len(c.unreached); n > 0 {
-			b.WriteString("    not reached because of it: " + plural(n, "resource", "resources") + " (" + someNames(c.unreached) + ")\n")
+			line("    not reached because of it: " + plural(n, "resource", "resources") + " (" + someNames(c.unreached) + ")")
 		}
 	}
 	if more := len(causes) - maxCauses; more > 0 {
-		b.WriteString("  ... and " + plural(more, "other", "others") + ", which are above\n")
+		line("  ... and " + plural(more, "other", "others") + ", which are above")
 	}
 	if len(stopped) > 0 {
-		b.WriteString("  not reached because it stopped: " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")\n")
+		line("  not reached because it stopped: " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
 	}
 	if say := f.nextStep(causes[0]); say != "" {
-		b.WriteString("  " + f.p.style.bold("Next: ") + say + "\n")
+		line("  " + f.p.style.bold("Next: ") + say)
 	}
 	return b.String(), told
 }
@@ -209,7 +213,11 @@ func (f *facts) nextStep(c *cause) string {
 	if f.ending.NextStep == nil || f.ending.Advised[c.urn] {
 		return ""
 	}
-	return f.ending.NextStep(Failure{URN: c.urn, Preview: f.p.IsPreview, Unknown: f.m.summary != nil && len(f.m.summary.Lost) > 0})
+	about := Failure{URN: c.urn, Preview: f.p.IsPreview}
+	if s := f.m.summary; s != nil {
+		about.Unknown, about.Interrupted = len(s.Lost) > 0, s.Result == stages.Canceled
+	}
+	return f.ending.NextStep(about)
 }
 
 // someNames lists the names of resources, and says how many more there are.

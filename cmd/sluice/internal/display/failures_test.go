@@ -61,6 +61,25 @@ Update failed:
 	require.NotContains(t, got, "error: update failed")
 }
 
+func TestWhatToDoNextDependsOnHowTheOperationEnded(t *testing.T) {
+	about := func(s stages.Summary) (got Failure) {
+		concluded(Options{}, Ending{Failed: "update", NextStep: func(f Failure) string { got = f; return "" }}, problem(thing("a"), "no luck"), s)
+		return got
+	}
+	require.Equal(t, Failure{URN: thing("a")}, about(stages.Summary{Result: stages.Failed}))
+	require.Equal(t, Failure{URN: thing("a"), Interrupted: true}, about(stages.Summary{Result: stages.Canceled}))
+	require.Equal(t, Failure{URN: thing("a"), Unknown: true}, about(stages.Summary{Result: stages.Failed, Lost: []urn.URN{thing("a")}}))
+}
+
+func TestTheCauseOfAFailureFitsTheTerminal(t *testing.T) {
+	got := concluded(Options{Forecast: plan(), Width: func() int { return 60 }}, Ending{Failed: "update", NextStep: func(Failure) string { return "mend it" }},
+		problem(thing("db"), "the name is taken, as every name is that somebody else has chosen before\n   | an excerpt\n   |    ^^"), stages.Summary{Result: stages.Failed})
+	require.Contains(t, got, "    error: the name is taken, as every name is that somebody\n        else has chosen before\n       | an excerpt\n       |    ^^\n")
+	for _, line := range strings.Split(got, "\n") {
+		require.LessOrEqual(t, len(line), 60, line)
+	}
+}
+
 func TestSeveralCausesAreInTheOrderOfThePlan(t *testing.T) {
 	long := strings.Repeat("a line\n", 30) + "the last line"
 	got := concluded(Options{}, Ending{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -36,6 +37,9 @@ type Options struct {
 	Left func(now time.Time) string
 	// Forecast is what the preview before has said; nil if there was none.
 	Forecast *Forecast
+	// Planned is what the preview before has decided; nil if there was none, or nobody knows.
+	Planned *why.Log
+	Runtime string // of the program: the language of aliases
 	// Frame shows the parts of the text in a service that can fold them; nil for plain text.
 	Frame Frame
 	// Heartbeat is how often a line says what goes on while nothing else is written; 0 is the usual interval.

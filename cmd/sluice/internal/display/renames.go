@@ -14,7 +14,7 @@ const maxRenamesShown = 20
 
 // WriteRenames writes which deletes and creates of a preview look like one resource, and the alias that would keep each, in the language of the
 // program.
-func WriteRenames(out io.Writer, o Options, runtime string, all []renames.Rename) error {
+func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 	p := stepPrinter{Options: o, style: style{o.Color}}
 	own, with := aliases.Own(all)
 	if len(own) == 0 || o.OnlyEnd {
@@ -31,7 +31,7 @@ func WriteRenames(out io.Writer, o Options, runtime string, all []renames.Rename
 		if n := with[r.To]; n > 0 {
 			b.WriteString(", with " + plural(n, "resource", "resources") + " in it")
 		}
-		b.WriteString("\n        " + aliases.Text(runtime, r) + "\n")
+		b.WriteString("\n        " + aliases.Text(o.Runtime, r) + "\n")
 	}
 	if more := len(own) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "    and %d more; --show-full-output shows them\n", more)

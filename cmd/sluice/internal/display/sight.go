@@ -1,11 +1,14 @@
 package display
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -26,26 +29,48 @@ type Sight struct {
 	Note      string   // the last ephemeral message
 	Lines     []string // about the operation as a whole, oldest first
 
-	p      stepPrinter
-	m      *model
-	now    time.Time
-	opened *openedStep
+	p       stepPrinter
+	m       *model
+	now     time.Time
+	opened  *openedStep
+	decided *why.Log // what was decided, or what the preview before has decided; nil if that is not known
 }
 
-// openedStep is the step that was last looked at, with its properties: to compare large values for each drawing would take too long.
+// openedStep is the step that was last looked at, with its properties and reasons: to compare large values for each drawing would take too long.
 type openedStep struct {
 	urn      urn.URN
 	op       stages.Op
 	old, new *state.Resource
+	decided  *why.Log
 	lines    []string
 }
 
-func (o *openedStep) properties(p stepPrinter, s stages.StepInfo) []string {
-	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New {
-		*o = openedStep{s.URN, s.Op, s.Old, s.New, strings.Split(strings.TrimSuffix(p.block(s, 0), "\n"), "\n")}
+func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log) []string {
+	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New || o.decided != decided {
+		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, slices.Concat(textLines(p.block(s, 0)), p.reasons(s, decided))}
 	}
 	return o.lines
 }
+
+// reasons returns the lines of the chain of reasons of a change, from the resource back to what it comes from.
+func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
+	if decided == nil || s.Op == stages.OpSame {
+		return nil
+	}
+	e := decided.Why(s.URN)
+	if e == nil {
+		return nil
+	}
+	var b strings.Builder
+	o := WhyOptions{Out: &b, Color: p.Color, URNs: p.ShowURNs, Runtime: p.Runtime, Refresh: p.IsRefresh}
+	if p.Width != nil {
+		o.Width = p.Width()
+	}
+	_ = WriteExplanation(o, e) // a builder takes everything
+	return append([]string{"", p.style.bold("Reasons:")}, textLines(b.String())...)
+}
+
+func textLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
 // maxSaid is how many of the lines about the operation as a whole are in a [Sight].
 const maxSaid = 4
@@ -57,7 +82,7 @@ func (r *Report) Look(f func(Sight)) {
 	now := r.p.Now()
 	s := Sight{
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened,
+		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
 	}
 	oldest, running := r.m.oldest()
 	switch {
@@ -121,9 +146,15 @@ func (s Sight) Outcomes(done tree.Tally) string {
 	return strings.Join(parts, ", ")
 }
 
-// Danger returns the order of resources by what is done to them and to what is below them: 0 is a delete. What is only possible and did not
+// ByDanger returns the order of siblings by what is done to them and to what is below them, the most dangerous first, and then by types and names.
+func (s Sight) ByDanger() func(a, b *tree.Node) int {
+	danger, byName := s.danger(), byKindAndName()
+	return func(a, b *tree.Node) int { return cmp.Or(cmp.Compare(danger(a), danger(b)), byName(a, b)) }
+}
+
+// danger returns the order of resources by what is done to them and to what is below them: 0 is a delete. What is only possible and did not
 // happen the last time comes after all other changes, and what is unchanged comes last.
-func (s Sight) Danger() func(n *tree.Node) int {
+func (s Sight) danger() func(n *tree.Node) int {
 	quiet := s.quiet()
 	return func(n *tree.Node) int {
 		least := stages.LeastDanger + 1
@@ -158,16 +189,16 @@ func (s Sight) quiet() map[*tree.Node]map[stages.Op]int {
 	return out
 }
 
-// Details returns the lines about one resource: its properties, the reason, times and messages.
+// Details returns the lines about one resource: its properties, the chain of reasons, times and messages.
 func (s Sight) Details(u urn.URN) []string {
 	n := s.Tree.Node(u)
 	if n == nil {
 		return nil
 	}
 	row := s.Row(n)
-	out := []string{row.Mark + " " + row.Kind + " " + row.Name + " " + row.Fate, ""}
+	out := append(textLines(s.p.fitted(row.Mark+" "+row.Kind+" "+row.Name+" "+row.Fate)), "")
 	if n.Step.Op != "" {
-		out = append(out, s.opened.properties(s.p, n.Step)...)
+		out = append(out, s.opened.look(s.p, n.Step, s.decided)...)
 	}
 	if of := s.m.diagnostics[u]; of != nil {
 		out = append(out, "", "Messages:")

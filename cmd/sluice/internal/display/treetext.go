@@ -57,24 +57,25 @@ func (p treePrinter) text(t *tree.Tree) string {
 	return b.String()
 }
 
-// blocks draws the resources with their properties, in the order of [treePrinter.text].
+// blocks draws the resources with their properties, each for itself, in the order of types and names.
 func (p treePrinter) blocks(t *tree.Tree) string {
 	var b strings.Builder
 	var draw func(n *tree.Node, depth int)
+	byName := byKindAndName()
 	draw = func(n *tree.Node, depth int) {
-		for _, g := range p.groups(slices.Collect(n.Children())) {
-			for _, c := range g {
-				below := depth
-				switch {
-				case c.Status == tree.Done && p.shows(c.Step):
-					b.WriteString(p.block(c.Step, depth))
-					below++
-				case c.Status != tree.Done && c.Status != tree.Unseen:
-					row := p.row("", []*tree.Node{c})
-					b.WriteString(strings.Repeat("    ", depth) + row.mark + " " + row.kind + " " + row.name + " " + row.fate + "\n")
-				}
-				draw(c, below)
+		children := slices.DeleteFunc(slices.Collect(n.Children()), func(c *tree.Node) bool { return !p.draws(c) })
+		slices.SortFunc(children, byName)
+		for _, c := range children {
+			below := depth
+			switch {
+			case c.Status == tree.Done && p.shows(c.Step):
+				b.WriteString(p.block(c.Step, depth))
+				below++
+			case c.Status != tree.Done && c.Status != tree.Unseen:
+				row := p.row("", []*tree.Node{c})
+				b.WriteString(strings.Repeat("    ", depth) + row.mark + " " + row.kind + " " + row.name + " " + row.fate + "\n")
 			}
+			draw(c, below)
 		}
 	}
 	draw(t.Top, 0)
@@ -140,6 +141,13 @@ type sibling struct {
 // compare orders siblings by types and names.
 func (s sibling) compare(other sibling) int {
 	return cmp.Or(compareKinds(s.kind, other.kind), natural.Compare(s.name, other.name), cmp.Compare(s.node.URN, other.node.URN))
+}
+
+// byKindAndName returns the order of siblings by types and names.
+func byKindAndName() func(a, b *tree.Node) int {
+	kinds := kinds{}
+	of := func(n *tree.Node) sibling { return sibling{node: n, kind: kinds.of(n.URN), name: n.URN.Name()} }
+	return func(a, b *tree.Node) int { return of(a).compare(of(b)) }
 }
 
 // look is what a row says of a resource but for its name.

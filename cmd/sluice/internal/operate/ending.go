@@ -56,6 +56,8 @@ func nextStep(f display.Failure) string {
 		action = advice.Recover
 	case f.Preview:
 		action = advice.PreviewAgain
+	case f.Interrupted:
+		action = advice.GoOn
 	}
 	return strings.TrimLeft(advise.With("", advice.On(action)), " :;,\n")
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+	"github.com/sluice-iac/sluice/stages/why"
 )
 
 // operation is a job in progress.
@@ -17,6 +18,7 @@ type operation struct {
 	previewed  *display.Report    // the preview before the question; nil if it was not shown on a screen
 	service    *ciservice.Service // nil if no service runs the job
 	forecast   *display.Forecast  // what the preview before has said; nil if there was none
+	planned    *why.Log           // what the preview before has decided; nil if there was none, or that is not known
 	work       *estimate.Work     // what the operation consists of
 	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that a terminal shows them only

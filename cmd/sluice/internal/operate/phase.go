@@ -40,7 +40,7 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation
 	if preview {
-		note = decisions.Preview
+		note, o.planned = decisions.Preview, log
 	}
 	decisions.Keep(ctx, o.Stack, note, log)
 	if runErr != nil {

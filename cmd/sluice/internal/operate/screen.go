@@ -38,7 +38,6 @@ type screen struct {
 	last     bool           // no other phase follows, if this one succeeds
 	work     *estimate.Work // nil in a preview
 	options  display.Options
-	runtime  string // of the program
 
 	stop func() // stops the ticker
 	wg   conc.WaitGroup
@@ -70,7 +69,6 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	j, f := o.Job, o.Flags
 	s := &screen{
 		out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
-		runtime: j.Stack.Project.Runtime,
 	}
 	if f.Display.EventLog != "" {
 		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
@@ -87,7 +85,7 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 		options.Unrealized = decisions.ReadUnrealized(ctx, j.Stack)
 	} else {
 		s.work = o.work
-		options.Left = o.left
+		options.Left, options.Planned = o.left, o.planned
 	}
 	s.options, s.report = options, newReport(o, preview, options)
 	switch {
@@ -171,7 +169,7 @@ func displayOptions(j *Job, preview bool, expected int, forecast *display.Foreca
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
 	options.Noun, options.IsRefresh = noun, j.Kind.History == Refresh().History
 	options.Out, options.Color = t.Out, t.Colored()
-	options.Forecast = forecast
+	options.Forecast, options.Runtime = forecast, j.Stack.Project.Runtime
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
 	} else {
@@ -264,7 +262,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 	if s.log != nil {
 		s.closeLog(ctx, end)
 		if log != nil && runErr == nil {
-			errs = append(errs, display.WriteRenames(s.out, s.options, s.runtime, log.Renames()))
+			errs = append(errs, display.WriteRenames(s.out, s.options, log.Renames()))
 		}
 	}
 	if s.document != nil {

@@ -310,6 +310,19 @@ func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
 	frames(t, "browse", newModel(s.report, nil, nil))
 }
 
+func TestWhatIsEquallyDangerousIsBrowsedInTheOrderOfNames(t *testing.T) {
+	browsed := func(names ...string) string {
+		s := newStage(options(true))
+		s.end(stages.OpReplace, names...)
+		m := newModel(s.report, nil, nil)
+		m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+		return m.View().Content
+	}
+	text := browsed("r10", "r2", "r1")
+	require.Equal(t, text, browsed("r1", "r2", "r10"))
+	require.Less(t, strings.Index(text, "r2 "), strings.Index(text, "r10 "))
+}
+
 func TestKeysActOnTheFirstResourceIfNoneIsSelected(t *testing.T) {
 	s := newStage(options(true))
 	s.end(stages.OpCreate, "a", "b")

@@ -34,8 +34,8 @@ type lister struct {
 	folds  map[urn.URN]bool
 	filter string // in lower case
 	extent extent
-	most   int                  // children of one node that are worth listing
-	danger func(*tree.Node) int // the order, if it is that of danger; nil for that of time
+	most   int                       // children of one node that are worth listing
+	order  func(a, b *tree.Node) int // of siblings; nil for that of time
 	out    []line
 }
 
@@ -56,9 +56,10 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 	return l.out
 }
 
-// planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings.
+// planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings, then types
+// and names decide.
 func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
-	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, danger: s.Danger()}
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger()}
 	l.list(s.Tree.Top, "")
 	return l.out
 }
@@ -79,12 +80,12 @@ func (l *lister) list(n *tree.Node, branch string) {
 	}
 }
 
-// children returns the children that are listed, in the order in which they were first seen, or that of danger. If there is not room for
+// children returns the children that are listed, in the order in which they were first seen, or the given one. If there is not room for
 // everything, failures come first.
 func (l *lister) children(n *tree.Node) []*tree.Node {
 	out := l.listed(n)
-	if l.danger != nil {
-		slices.SortStableFunc(out, func(a, b *tree.Node) int { return cmp.Compare(l.danger(a), l.danger(b)) })
+	if l.order != nil {
+		slices.SortFunc(out, l.order)
 	}
 	return out
 }
