@@ -35,6 +35,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -97,8 +98,18 @@ func run() error {
 		line = fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 	}
 	fmt.Println(line)
-	endWithParent(os.Getppid(), server)
+	endWithParent(parent(), server)
 	return server.Serve(listener)
+}
+
+// parentVariable holds the PID of the parent, if that may be gone before this process can ask for it.
+const parentVariable = "SIMPLE_PARENT"
+
+func parent() int {
+	if pid, err := strconv.Atoi(os.Getenv(parentVariable)); err == nil {
+		return pid
+	}
+	return os.Getppid()
 }
 
 func newServer(stubborn bool) *server {

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 )
 
@@ -21,6 +22,7 @@ func runInSession() error {
 	}
 	child := exec.Command(path, os.Args[1:]...)
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
+	child.Env = append(os.Environ(), parentVariable+"="+strconv.Itoa(os.Getpid()))
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return child.Run()
 }
