@@ -29,11 +29,12 @@ type Job struct {
 	// AfterOperation is called after the operation, even if it failed, while the lock is held; nil calls nothing.
 	AfterOperation func(context.Context) error
 
-	values  map[workspace.Key]workspace.Value // the settings
-	config  sluice.Config                     // the settings as the engine gets them
-	secrets secrets.Manager                   // nil if no secret is needed
-	plan    *state.Plan                       // the plan that the phases are held to; nil allows everything
-	remarks *remarks
+	values    map[workspace.Key]workspace.Value // the settings
+	config    sluice.Config                     // the settings as the engine gets them
+	secrets   secrets.Manager                   // nil if no secret is needed
+	plan      *state.Plan                       // the plan that the phases are held to; nil allows everything
+	predicted map[string]change                 // of the outputs of other stacks, by their names
+	remarks   *remarks
 	// installer installs plugins that are missing. It remembers what it could not install.
 	installer *install.Installer
 	known     redact.Set // the secrets that texts must not show; the engine adds to them
