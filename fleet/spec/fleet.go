@@ -71,3 +71,13 @@ func (f *Fleet) Names() []string {
 	slices.Sort(out)
 	return slices.DeleteFunc(slices.Compact(out), func(n string) bool { return n == "" })
 }
+
+// Queues returns the queues of the stacks, sorted.
+func (f *Fleet) Queues() []string {
+	var out []string
+	for _, s := range f.Stacks {
+		out = append(out, s.Queue)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

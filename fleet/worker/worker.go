@@ -9,11 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/worker"
 
-	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
@@ -57,13 +54,6 @@ func FindSluice(named string) (string, error) {
 		return "", fmt.Errorf("sluice is not on PATH and not beside sluice-fleet: install it, or name it with --sluice")
 	}
 	return path, nil
-}
-
-// Register registers the workflows and activities of runs.
-func (w *Worker) Register(r worker.Registry) {
-	run.Register(r)
-	r.RegisterActivityWithOptions(w.Survey, activity.RegisterOptions{Name: run.SurveyActivity})
-	r.RegisterActivityWithOptions(w.Perform, activity.RegisterOptions{Name: run.PerformActivity})
 }
 
 // stack is a stack in a folder of this machine.
