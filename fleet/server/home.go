@@ -49,18 +49,20 @@ func (h Home) usersLock() *flock.Flock  { return flock.New(h.path("users.lock"))
 type Place struct {
 	Address string `json:"address"`
 	Token   string `json:"token"`
+	PID     int    `json:"pid"` // of the process, for people
 }
 
 // begin returns the place for a server of this folder: the one that it had before, so that workers find it again.
 func (h Home) begin() (Place, error) {
 	was, err := h.place()
 	if err == nil {
+		was.PID = os.Getpid()
 		return was, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return Place{}, err
 	}
-	return Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text()}, nil
+	return Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid()}, nil
 }
 
 func (h Home) publish(p Place) error {
