@@ -145,8 +145,8 @@ func configuration(database string, port int) (*config.Config, map[primitives.Se
 			DefaultStore: sqlite.PluginName, VisibilityStore: sqlite.PluginName, NumHistoryShards: 4,
 			DataStores: map[string]config.DataStore{sqlite.PluginName: {SQL: &config.SQL{
 				PluginName: sqlite.PluginName, DatabaseName: database,
-				// A server that is killed loses nothing: what it has answered is in the log of the database.
-				ConnectAttributes: map[string]string{"mode": "rwc", "_journal_mode": "wal", "_synchronous": "2"},
+				// A server that is killed loses nothing. A machine that loses power may lose the last moment, and what is done again is found done.
+				ConnectAttributes: map[string]string{"mode": "rwc", "_journal_mode": "wal", "_synchronous": "1"},
 			}}},
 		},
 		ClusterMetadata: &cluster.Config{
