@@ -9,10 +9,9 @@ import (
 
 // The exit statuses of sluice that mean something of their own.
 const (
-	statusUsage    = 2
-	statusChanges  = 7
-	statusCanceled = 8
-	statusLocked   = 9
+	statusUsage   = 2
+	statusLocked  = 9
+	statusDrifted = 10
 )
 
 // throttled matches what providers say when they want fewer calls. Sluice passes on their words and no code.

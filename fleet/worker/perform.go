@@ -144,7 +144,7 @@ func (a *attempt) do(ctx context.Context, r run.StackRequest, is recorded, now r
 	case e.stopped && e.status != 0:
 		o.Status, o.Why = run.Canceled, "it was interrupted; what was done is recorded"
 		return o, nil
-	case e.status != 0 && (e.status != statusChanges || r.Operation != run.Drift):
+	case e.status != 0 && (e.status != statusDrifted || r.Operation != run.Drift):
 		o.Status, o.Kind, o.Log = run.Failed, kindOf(e), e.printed
 		o.Why = whyFailed(e)
 		return o, nil

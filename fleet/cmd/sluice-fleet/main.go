@@ -19,6 +19,7 @@ const (
 	statusUsage      = 2
 	statusHasChanges = 7
 	statusCancelled  = 8
+	statusDrifted    = 10
 )
 
 // statusError is an error with an exit status of its own. If it is quiet, it has already been shown.
@@ -84,8 +85,9 @@ func newRoot() *cobra.Command {
 			"    0    if all stacks have succeeded or were left as they are\n" +
 			"    1    if any has failed, was skipped, or was not approved\n" +
 			"    2    if the command line or fleet.yaml is wrong; nothing has changed\n" +
-			"    7    with --expect-no-changes, if there are changes; of drift, if anything has moved\n" +
-			"    8    if it was cancelled",
+			"    7    with --expect-no-changes, if there are changes\n" +
+			"    8    if it was cancelled\n" +
+			"    10   if drift has found something that is not as it is recorded",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -33,7 +33,7 @@ var operations = []operation{
 	{run.Preview, "Show what `up` would do", "A stack that reads the outputs of others is previewed with the outputs that they will have."},
 	{run.Up, "Update the stacks, in the order of their dependencies", "A stack whose program, settings and inputs from others have not changed since its last update is left as it is."},
 	{run.Refresh, "Record how the resources of the stacks are now", ""},
-	{run.Drift, "Say what is not as it is recorded, and change nothing", "The exit status is 7 if anything has moved."},
+	{run.Drift, "Say what is not as it is recorded, and change nothing", "The exit status is 10 if anything has moved."},
 	{run.Destroy, "Destroy the stacks, dependents first", "The stacks themselves stay, with their settings and histories."},
 }
 
@@ -265,7 +265,9 @@ func statusOf(v run.View, op run.Operation, expectNothing bool) error {
 		return quiet(statusFailure, "stacks have failed")
 	case canceled > 0:
 		return quiet(statusCancelled, "the run was canceled")
-	case changed > 0 && (op == run.Drift || expectNothing):
+	case changed > 0 && op == run.Drift:
+		return quiet(statusDrifted, "something has moved")
+	case changed > 0 && expectNothing:
 		return quiet(statusHasChanges, "there are changes")
 	}
 	return nil

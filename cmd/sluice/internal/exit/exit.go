@@ -22,6 +22,7 @@ const (
 	HasChanges = 7
 	Cancelled  = 8
 	Locked     = 9
+	Drifted    = 10
 	Internal   = 255
 )
 
