@@ -179,3 +179,12 @@ func program(name string, objects int, latency string, reads ...string) string {
 	text := strings.ReplaceAll(b.String(), "${cloudFolder}", "../../cloud")
 	return strings.Replace(text, "config: {cloud: {type: string, default: ../../cloud}}", "config: {size: {type: integer, default: 1}}", 1)
 }
+
+// git runs git in the folder of the fleet.
+func (p *place) git(args ...string) {
+	p.t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = p.path(".")
+	out, err := c.CombinedOutput()
+	require.NoError(p.t, err, "%s", out)
+}

@@ -176,7 +176,7 @@ func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome,
 		return o, err
 	case run.Drift:
 		counted, err := readDrift(filepath.Join(a.files, "drift.json"))
-		o.Drift = counted
+		o.Drift, o.Changes = counted, nil
 		return o, err
 	}
 	left, err := a.recorded(ctx, a.stack, a.stack.Stack.Stack)

@@ -36,6 +36,14 @@ func newSchedule(g *global) *cobra.Command {
 		&cobra.Command{
 			Use: "ls", Short: "List the schedules on the server", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return withSession(cmd.Context(), g, listSchedules) },
+		},
+		&cobra.Command{
+			Use: "trigger NAME", Short: "Begin the run of a schedule now", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return withSession(cmd.Context(), g, func(ctx context.Context, s *session) error {
+					return s.client.ScheduleClient().GetHandle(ctx, scheduleID(s.fleet.Name, args[0])).Trigger(ctx, client.ScheduleTriggerOptions{})
+				})
+			},
 		})
 	return cmd
 }
