@@ -68,7 +68,6 @@ func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bo
 // hasAttributes reports whether the server knows the search attributes of fleets. A server of somebody else may lack them; runs are found by their IDs
 // there.
 func (c *Client) hasAttributes(ctx context.Context) bool {
-	//lint:ignore SA1019 the operator service needs more rights
 	known, err := c.GetSearchAttributes(ctx)
 	if err != nil {
 		return false

@@ -36,7 +36,6 @@ type attempt struct {
 	stack stack
 	pulse *pulse
 	log   *os.File
-	from  int64  // where in the log its output begins
 	files string // a folder for files of this attempt
 }
 
