@@ -18,9 +18,9 @@ import (
 
 var stackCount = flag.Int("fleet.stacks", 30, "how many stacks the fleet has whose workers are killed")
 
-// layered returns a fleet in layers of six: each stack reads two of the layer before, and fleet.yaml says so.
+// layered returns a fleet in layers of six stacks, or more if there are many: each stack reads two of the layer before, and fleet.yaml says so.
 func layered(count, objects int, latency string) map[string]string {
-	const layer = 6
+	layer := max(6, count/10)
 	files := map[string]string{}
 	var b strings.Builder
 	b.WriteString("name: layers\nconcurrency: 6\nstacks:\n")

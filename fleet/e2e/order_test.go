@@ -115,3 +115,18 @@ func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
 	require.Contains(t, out, "fleet.yaml:3:9: a stack has no field \"directroy\"\n   3 |   net: {directroy: net}\n")
 	require.Empty(t, p.objects("cloud"))
 }
+
+// The example is run as the manual says, in a copy.
+func TestTheExampleWorks(t *testing.T) {
+	p := newPlace(t, nil)
+	require.NoError(t, os.CopyFS(p.path("examples/fleet"), os.DirFS("../../examples/fleet")))
+	where := []string{"-C", p.path("examples/fleet")}
+	defer func() { _ = os.Rename(p.path("examples/fleet/.sluice-fleet"), p.path(".sluice-fleet")) }() // where it is ended
+	out := p.fleet(append(where, "preview")...)
+	require.Contains(t, out, "12 succeeded")
+	out = p.fleet(append(where, "up", "--yes")...)
+	require.Contains(t, out, "12 succeeded")
+	require.Contains(t, p.fleet(append(where, "graph")...), "\n  services/web: needs and reads cluster\n")
+	require.Contains(t, p.fleet(append(where, "preview")...), "12 unchanged")
+	require.Contains(t, p.fleet(append(where, "destroy", "--yes")...), "12 succeeded")
+}
