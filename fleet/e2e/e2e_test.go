@@ -43,12 +43,12 @@ func TestMain(m *testing.M) {
 
 // place is a fleet in a folder of its own, with its own state, and a cloud.
 type place struct {
-	t    *testing.T
+	t    testing.TB
 	root string
 	env  []string
 }
 
-func newPlace(t *testing.T, files map[string]string) *place {
+func newPlace(t testing.TB, files map[string]string) *place {
 	t.Helper()
 	p := &place{t: t, root: t.TempDir()}
 	for _, folder := range []string{"state", "home", "fleet"} {

@@ -29,6 +29,7 @@ type fleet struct {
 	began    time.Time
 	known    map[string]order.Known
 	outputs  map[string]string // digests, by stack
+	same     map[string]string // of what was read, by stack of which nothing else has changed
 	order    *order.Order
 	after    map[string][]string // edges that were found while it ran
 	outcomes map[string]Outcome  // of those that have ended
@@ -85,7 +86,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 
 func (f *fleet) take(c *Carried) {
 	f.began, f.known, f.outputs = f.now(), map[string]order.Known{}, map[string]string{}
-	f.outcomes, f.after = map[string]Outcome{}, map[string][]string{}
+	f.outcomes, f.after, f.same = map[string]Outcome{}, map[string][]string{}, map[string]string{}
 	if c == nil {
 		return
 	}
@@ -93,12 +94,15 @@ func (f *fleet) take(c *Carried) {
 	if c.After != nil {
 		f.after = c.After
 	}
+	if c.Same != nil {
+		f.same = c.Same
+	}
 }
 
 // goOn ends this workflow and begins the next one of the same run, whose history is empty.
 func (f *fleet) goOn(ctx workflow.Context) error {
 	next := f.Request
-	next.Carried = &Carried{Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, After: f.after}
+	next.Carried = &Carried{Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, After: f.after, Same: f.same}
 	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
 }
 
@@ -136,6 +140,9 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 				continue
 			}
 			f.known[s.Name], f.outputs[s.Name] = is.Known, is.Outputs
+			if is.Same {
+				f.same[s.Name] = is.Inputs
+			}
 			if is.Problem != "" && slices.ContainsFunc(f.Stacks, func(o spec.Stack) bool { return o.Name == s.Name }) {
 				f.outcomes[s.Name] = Outcome{Status: Failed, Kind: Setup, Why: is.Problem, Began: f.now(), Ended: f.now()}
 			}
@@ -183,7 +190,11 @@ func (f *fleet) begin(ctx workflow.Context) {
 			case bad != "":
 				f.skip(s.Name, bad)
 				again = true
-			case open || !f.hasRoom(ctx, s):
+			case open:
+			case f.isUnchanged(s.Name):
+				f.outcomes[s.Name] = Outcome{Status: Unchanged, Why: NothingNew, Began: f.now(), Ended: f.now()}
+				again = true
+			case !f.hasRoom(ctx, s):
 			case f.Options.FailFast && f.hasFailed():
 				f.outcomes[s.Name] = Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"}
 			default:
@@ -215,6 +226,17 @@ func (f *fleet) obstacle(name string) (bad string, open bool) {
 		}
 	}
 	return "", open
+}
+
+// isUnchanged reports whether it is known without another look that there is nothing to do: the survey has found nothing changed but what the stack may
+// read, and that is as it was, too. What a preview predicts to change is not.
+func (f *fleet) isUnchanged(name string) bool {
+	was, same := f.same[name]
+	if !same || f.Options.Force || f.Operation != Up && f.Operation != Preview || len(f.planned(name)) > 0 {
+		return false
+	}
+	reads := f.order.Reads(name)
+	return was != "" && was == InputsDigest(f.known[name].Reads, func(reference string) string { return f.outputs[reads[reference]] })
 }
 
 // skip gives a stack the outcome of one that comes after a failure.

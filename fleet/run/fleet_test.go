@@ -25,6 +25,7 @@ import (
 type cloud struct {
 	reads   map[string][]string // that is recorded
 	finds   map[string][]string // that only a run tells
+	same    map[string]string   // what was read, of stacks of which nothing else has changed
 	results map[string]func(run.StackRequest) (run.Outcome, error)
 
 	mu       sync.Mutex // guards the rest
@@ -37,7 +38,9 @@ type cloud struct {
 func (c *cloud) survey(_ context.Context, s run.Survey) (map[string]run.Surveyed, error) {
 	out := map[string]run.Surveyed{}
 	for _, one := range s.Stacks {
-		out[one.Name] = run.Surveyed{Known: order.Known{Project: one.Name, Reads: c.reads[one.Name]}, Outputs: "recorded-" + one.Name}
+		found := run.Surveyed{Known: order.Known{Project: one.Name, Reads: c.reads[one.Name]}, Outputs: "recorded-" + one.Name}
+		found.Inputs, found.Same = c.same[one.Name]
+		out[one.Name] = found
 	}
 	return out, nil
 }
@@ -154,6 +157,26 @@ func TestFailFastBeginsNothingElse(t *testing.T) {
 	r.Concurrency, r.Options.FailFast = 1, true
 	require.Equal(t, map[string]run.Status{"a": run.Failed, "b": run.Skipped}, statuses(newEnvironment(t, c).run(t, r)))
 	require.Equal(t, []string{"a"}, c.begun)
+}
+
+func TestWhatTheSurveyFindsUnchangedIsNotLookedAtAgain(t *testing.T) {
+	reads := map[string][]string{"b": {"organization/a/dev"}, "c": {"organization/elsewhere/dev"}}
+	was := run.InputsDigest(reads["b"], func(string) string { return "recorded-a" })
+	c := &cloud{reads: reads, same: map[string]string{"a": run.InputsDigest(nil, nil), "b": was, "c": "something"}}
+	r := request(run.Preview, stacks(map[string][]string{"a": nil, "b": nil, "c": nil}))
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, map[string]run.Status{"a": run.Unchanged, "b": run.Unchanged, "c": run.Succeeded}, statuses(v))
+	require.Equal(t, []string{"c"}, c.begun, "what it reads elsewhere is not known")
+
+	// What is read changes in this run.
+	c = &cloud{reads: reads, same: map[string]string{"b": was}}
+	newEnvironment(t, c).run(t, request(run.Up, stacks(map[string][]string{"a": nil, "b": nil})))
+	require.Equal(t, []string{"a", "b"}, c.begun)
+
+	c = &cloud{reads: reads, same: map[string]string{"a": run.InputsDigest(nil, nil), "b": was}}
+	r.Options.Force = true
+	newEnvironment(t, c).run(t, r)
+	require.ElementsMatch(t, []string{"a", "b", "c"}, c.begun)
 }
 
 func TestLimitsBoundWhatRunsAtOnce(t *testing.T) {

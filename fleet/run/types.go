@@ -1,7 +1,10 @@
 package run
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/sluice-iac/sluice/fleet/order"
@@ -65,6 +68,7 @@ type Carried struct {
 	Began    time.Time              `json:"began"`
 	Known    map[string]order.Known `json:"known"`
 	Outputs  map[string]string      `json:"outputs"`
+	Same     map[string]string      `json:"same,omitempty"`
 	Outcomes map[string]Outcome     `json:"outcomes"`
 	After    map[string][]string    `json:"after,omitempty"`
 }
@@ -79,7 +83,26 @@ type Surveyed struct {
 	order.Known
 	Outputs string `json:"outputs,omitempty"` // the digest of its outputs
 	Problem string `json:"problem,omitempty"` // why it could not be looked at
+	// Same is true if nothing but what it reads can have changed since its last update, and Inputs is the digest of what it read then.
+	Same   bool   `json:"same,omitempty"`
+	Inputs string `json:"inputs,omitempty"`
 }
+
+// InputsDigest returns the digest of what a stack reads: the references, sorted, and the digests of their outputs. It is "" if one is not known.
+func InputsDigest(references []string, outputs func(reference string) string) string {
+	h := sha256.New()
+	for _, r := range references {
+		o := outputs(r)
+		if o == "" {
+			return ""
+		}
+		fmt.Fprintf(h, "%d:%s%d:%s", len(r), r, len(o), o)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// NothingNew is what is said of a stack that is left as it is.
+const NothingNew = "its program, its settings and what it reads have not changed since its last update"
 
 // StackRequest is what is to be done with one stack.
 type StackRequest struct {

@@ -74,7 +74,7 @@ func (w *Worker) perform(ctx context.Context, r run.StackRequest, pulse *pulse) 
 		}
 		if why = was.since(now); why == "" && !r.Options.Force && is.pending == 0 {
 			return run.Outcome{
-				Status: run.Unchanged, Why: "its program, its settings and what it reads have not changed since its last update",
+				Status: run.Unchanged, Why: run.NothingNew,
 				Reads: is.reads, Outputs: is.outputs,
 			}, nil
 		}

@@ -113,20 +113,35 @@ func (w *Worker) settings(s stack) (string, error) {
 
 // inputs returns the digest of the outputs that the stack reads, "" if one is not known or a preview says that it will change.
 func (w *Worker) inputs(ctx context.Context, s stack, is recorded, r run.StackRequest) string {
-	var parts [][]byte
-	for _, reference := range is.reads {
+	return run.InputsDigest(is.reads, func(reference string) string {
 		if !r.Planned[reference].IsEmpty() {
 			return ""
 		}
-		outputs := r.Inputs[reference]
-		if outputs == "" { // a stack that is not of the fleet
-			other, err := w.recorded(ctx, s, reference)
-			if err != nil || other.missing {
-				return ""
-			}
-			outputs = other.outputs
+		if outputs := r.Inputs[reference]; outputs != "" {
+			return outputs
 		}
-		parts = append(parts, []byte(reference), []byte(outputs))
+		// A stack that is not of the fleet.
+		other, err := w.recorded(ctx, s, reference)
+		if err != nil || other.missing {
+			return ""
+		}
+		return other.outputs
+	})
+}
+
+// same returns what a stack read at its last update, if nothing else has changed since.
+func (w *Worker) same(ctx context.Context, s stack, is recorded) (inputs string, same bool) {
+	if is.missing || is.pending > 0 {
+		return "", false
 	}
-	return digest(parts...)
+	was, err := w.remembered(ctx, s)
+	if err != nil || was.program == "" || was.state != is.fingerprint {
+		return "", false
+	}
+	program, err := programDigest(s.directory, w.Root, w.version)
+	if err != nil || was.program != program {
+		return "", false
+	}
+	settings, err := w.settings(s)
+	return was.inputs, err == nil && was.settings == settings
 }

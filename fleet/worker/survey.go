@@ -50,5 +50,7 @@ func (w *Worker) look(ctx context.Context, s spec.Stack) run.Surveyed {
 	if err != nil {
 		return problem(err)
 	}
-	return run.Surveyed{Known: order.Known{Project: project, Reads: is.reads}, Outputs: is.outputs}
+	found := run.Surveyed{Known: order.Known{Project: project, Reads: is.reads}, Outputs: is.outputs}
+	found.Inputs, found.Same = w.same(ctx, here, is)
+	return found
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/sourcegraph/conc"
 	"github.com/spf13/cobra"
@@ -206,7 +205,7 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 			}
 		}
 	})
-	end, err := s.client.Follow(following, id, 300*time.Millisecond, func(now watch.State) {
+	end, err := s.client.Follow(following, id, show.every(), func(now watch.State) {
 		mu.Lock()
 		last = now
 		mu.Unlock()

@@ -77,7 +77,7 @@ func newStatus(g *global) *cobra.Command {
 			show := newShow(os.Stdout, asJSON, follow && term.IsTerminal(int(os.Stdout.Fd())))
 			show.begin(id, now.Operation, false)
 			if follow {
-				if now, err = s.client.Follow(ctx, id, 300*time.Millisecond, show.look); err != nil {
+				if now, err = s.client.Follow(ctx, id, show.every(), show.look); err != nil {
 					return err
 				}
 			} else {

@@ -33,6 +33,14 @@ func newShow(out io.Writer, asJSON, live bool) *show {
 	return s
 }
 
+// every is how often a run is looked at. Each look is a question to a worker.
+func (s *show) every() time.Duration {
+	if s.tree != nil {
+		return 300 * time.Millisecond
+	}
+	return time.Second
+}
+
 // event is a line of JSON.
 type event struct {
 	Event     string         `json:"event"` // run, stack, note or end
