@@ -70,7 +70,12 @@ func (h Home) publish(p Place) error {
 	if err != nil {
 		return err
 	}
-	return private.Write(h.path("server.json"), append(text, '\n'))
+	// Who reads it sees the whole of the old or the new file.
+	next := h.path("server.json.new")
+	if err := private.Write(next, append(text, '\n')); err != nil {
+		return err
+	}
+	return os.Rename(next, h.path("server.json"))
 }
 
 func (h Home) place() (Place, error) {
