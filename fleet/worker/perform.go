@@ -108,7 +108,8 @@ func (w *Worker) begin(r run.StackRequest, s stack, pulse *pulse) (*attempt, err
 	if err := private.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	files, err := os.MkdirTemp("", "sluice-fleet-")
+	// Beside the log, so that what a killed worker leaves is in the folder of the fleet.
+	files, err := os.MkdirTemp(filepath.Dir(path), plain(r.Stack.Name)+".")
 	if err != nil {
 		return nil, err
 	}
