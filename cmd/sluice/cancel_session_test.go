@@ -82,7 +82,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		requireStopped(t, holder)
 		pid := fmt.Sprintf("(pid %d)", holder.Process.Pid)
 
-		out := run(1, url, "up", "--yes", "--skip-preview")
+		out := run(9, url, "up", "--yes", "--skip-preview")
 		require.Contains(t, out, "the stack is currently locked by 1 lock(s)")
 		require.Contains(t, out, "created by "+lock.Self().Username+"@")
 		require.Contains(t, out, pid)
@@ -91,7 +91,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		require.Contains(t, out, "--force")
 		out = run(1, ci, "cancel", "--yes", "--force")
 		require.Contains(t, out, "only a superuser may end the session of one")
-		run(1, url, "up", "--yes", "--skip-preview")
+		run(9, url, "up", "--yes", "--skip-preview")
 
 		require.Contains(t, run(0, url, "cancel", "--yes", "--force", "--json"), fmt.Sprintf(`"pid": %d`, holder.Process.Pid))
 		run(0, url, "up", "--yes", "--skip-preview")
@@ -108,7 +108,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		holder.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		requireStopped(t, holder)
 
-		require.Contains(t, run(1, url, "up", "--yes", "--skip-preview"), "for state; the process is running")
+		require.Contains(t, run(9, url, "up", "--yes", "--skip-preview"), "for state; the process is running")
 		require.Contains(t, run(1, url, "cancel", "--yes"), "is running on this machine")
 		out := run(0, url, "cancel", "--yes", "--force")
 		require.Regexp(t, fmt.Sprintf(`Ended the session of \S+ \(pid %d\) on the server: session \d+ of the role ci\.`, holder.Process.Pid), out)

@@ -71,6 +71,9 @@ func problemOf(words []string) string {
 	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !slices.Contains(cmd.ValidArgs, rest[0]) {
 		return "no such command: " + rest[0]
 	}
+	if cmd.DisableFlagParsing {
+		return "" // another program has the flags, and a test of its own
+	}
 	for _, w := range rest {
 		name := anyFlag.FindString(w)
 		switch {

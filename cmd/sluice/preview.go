@@ -36,6 +36,7 @@ func newPreviewCommand(open *session.Opener) *cobra.Command {
 	flags.AddTiming(cmd.Flags())
 	f.Reports.Add(cmd.Flags())
 	f.Plan.AddSave(cmd.Flags())
+	f.Outputs.Add(cmd.Flags())
 	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
 	return cmd
 }
@@ -47,6 +48,9 @@ func preview(ctx context.Context, open *session.Opener, f *flags.Operation, impo
 	}
 	job.AfterPreview = func(ctx context.Context, r *sluice.Result) error {
 		if err := writeImportFile(ctx, s, importFile, r); err != nil {
+			return err
+		}
+		if err := operate.SaveOutputs(ctx, job, r); err != nil {
 			return err
 		}
 		return operate.SavePlan(ctx, job, r)

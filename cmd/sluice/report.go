@@ -17,7 +17,7 @@ func report(open *session.Opener, err error) int {
 		return 0
 	}
 	status, quiet := exit.Status(err)
-	if status == exit.Cancelled && open.Terminal.AsPulumi {
+	if (status == exit.Cancelled || status == exit.Locked) && open.Terminal.AsPulumi {
 		status = exit.Failure // as Pulumi ends then, whatever its table of statuses says
 	}
 	var undecided *backend.JournalError

@@ -23,6 +23,8 @@ const exitStatuses = `The exit status is
     6    if there is no such stack, or none is selected
     7    with --expect-no-changes, if there are changes
     8    if it was cancelled
+    9    if somebody else holds the lock of the stack; nothing has changed
+    10   if drift has found something that is not as it is recorded
     255  after a bug in sluice`
 
 // newTree builds the tree of commands with the given values of the flags that all commands have.
@@ -61,8 +63,8 @@ func newTree(global *globalFlags) *cobra.Command {
 		}
 	}
 	group("deploy", "Deploying:",
-		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open),
-		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open))
+		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open), newDriftCommand(open),
+		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open), newFleetCommand(open.Terminal))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal), newOrgCommand(open.Terminal), newPolicyCommand(open.Terminal), newSchemaCommand(open.Terminal), newPackageCommand(open.Terminal))

@@ -15,7 +15,7 @@ import (
 
 // clients are the folders of programs that use the library. They may name commands and flags: their own, or those of the
 // tools that they run.
-var clients = []string{"cmd", "examples", "bench"}
+var clients = []string{"cmd", "examples", "bench", "fleet"}
 
 // fixedTexts are parts of texts of the library that name a command or a flag, with the reason for each.
 var fixedTexts = map[string]string{

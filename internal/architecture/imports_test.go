@@ -24,6 +24,8 @@ const (
 	schemas = "docs/schemas"
 	// Lines of source files in messages, for those who read programs and settings.
 	excerpts = "internal/excerpt"
+	// Documents in YAML and JSON with the places of what they say, for those who read programs.
+	documents = "internal/syntax"
 	// What differs between values and between texts, for those who explain and show it.
 	comparison = "internal/comparison"
 	align      = "internal/align"
@@ -41,7 +43,7 @@ var allowed = map[string][]string{
 	// It holds stages to the rules by the code that engines use.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, "state", "providers", "stages"},
+	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},

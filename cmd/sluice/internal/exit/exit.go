@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/lock"
 )
 
 // The exit statuses.
@@ -20,6 +21,8 @@ const (
 	NoStack    = 6
 	HasChanges = 7
 	Cancelled  = 8
+	Locked     = 9
+	Drifted    = 10
 	Internal   = 255
 )
 
@@ -63,11 +66,14 @@ func Status(err error) (status int, quiet bool) {
 	var config *workspace.ConfigError
 	var missing *backend.NotFoundError
 	var failed *sluice.FailedError
+	var held *lock.HeldError
 	switch {
 	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject), errors.Is(err, backend.ErrScheme):
 		return Usage, false
 	case errors.As(err, &missing):
 		return NoStack, false
+	case errors.As(err, &held):
+		return Locked, false
 	case errors.As(err, &failed): // its diagnostics have been shown
 		if failed.Canceled {
 			return Cancelled, true

@@ -13,6 +13,7 @@ type Operation struct {
 	Policies     Policies
 	Confirmation Confirmation
 	Plan         Plan
+	Outputs      Outputs
 	Creates      Creates
 	History      History
 	Reports      Reports

@@ -61,6 +61,9 @@ func (p *Program) AddRefresh(f *pflag.FlagSet) {
 	f.VarPF(&p.refresh, "refresh", "r", "read every resource before deciding what to do").NoOptDefVal = "true"
 }
 
+// MakeRefresh makes the operation refresh first, as the flag does.
+func (p *Program) MakeRefresh() { p.refresh = optionalBool{given: true, value: true} }
+
 // Refreshes reports whether the operation refreshes first. otherwise is the setting of the project.
 func (p *Program) Refreshes(otherwise bool) bool {
 	if p.refresh.given {

@@ -95,7 +95,7 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 		Log: o.Terminal.Log, Secrets: &o.known, ShowSecrets: f.Display.ShowSecrets(), Legacy: legacy(o.Terminal), Interrupts: &o.interrupts,
 		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
 		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || o.asks() || f.Plan.Strict && o.plan == nil),
-		StackOutputs: s.Backend.StackOutputs, StackResources: s.Backend.StackResources,
+		StackOutputs: predicted(o.predicted, s.Backend.StackOutputs), StackResources: s.Backend.StackResources,
 	}
 }
 

@@ -35,7 +35,8 @@ type Job struct {
 	secrets secrets.Manager                   // nil if no secret is needed
 	// environments are those of the stack; nil if it has none.
 	environments *environments.Opened
-	plan         *state.Plan // the plan that the phases are held to; nil allows everything
+	plan         *state.Plan       // the plan that the phases are held to; nil allows everything
+	predicted    map[string]change // of the outputs of other stacks, by their names
 	remarks      *remarks
 	// installer installs plugins that are missing. It remembers what it could not install.
 	installer *install.Installer

@@ -40,6 +40,9 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 	if j.plan, err = readPlan(ctx, f.Plan.File, j.secrets); err != nil {
 		return nil, err
 	}
+	if j.predicted, err = readOutputs(ctx, f.Outputs.Known); err != nil {
+		return nil, err
+	}
 	return j, s.Settings.Save()
 }
 
@@ -64,7 +67,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	s, f := j.Stack, j.Flags
 	values, missing := workspace.Effective(s.Project, s.Settings)
 	var dec workspace.Decrypter
-	if !f.Confirmation.PreviewOnly || workspace.AnySecret(values) || f.Plan.Save != "" {
+	if !f.Confirmation.PreviewOnly || workspace.AnySecret(values) || f.Plan.Save != "" || f.Outputs.Save != "" {
 		manager, err := session.SecretsManager(ctx, s)
 		if err != nil {
 			return err

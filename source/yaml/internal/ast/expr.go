@@ -1,8 +1,8 @@
 package ast
 
 import (
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // Expr is an expression: a *[Literal], *[Interpolation], *[Symbol], *[List], *[Object], *[Call] or *[Invoke].

@@ -3,7 +3,7 @@ package ast
 import (
 	"strings"
 
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
 // shapes returns how many arguments the functions of the language take (protocol.md 11.7). Those with two get a list.

@@ -3,7 +3,7 @@ package ast
 import (
 	"strings"
 
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
 // Parse reads a program. The template is nil when there are errors.

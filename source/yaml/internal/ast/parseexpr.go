@@ -5,8 +5,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // optional is like expr, and returns nil for null.

@@ -3,7 +3,7 @@ package ast
 import (
 	"strings"
 
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
 // Plugin is a file of a plugin whose components are written in YAML (protocol.md 11.11).

@@ -3,7 +3,7 @@ package ast
 import (
 	"strings"
 
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
 func (p *parser) resources(n *syntax.Node) []*Resource {

@@ -1,6 +1,6 @@
 package ast
 
-import "github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+import "github.com/sluice-iac/sluice/internal/syntax"
 
 // Template is a program.
 type Template struct {

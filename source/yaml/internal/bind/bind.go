@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // Program is a program whose names are bound.

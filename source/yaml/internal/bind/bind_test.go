@@ -5,9 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 func bound(t *testing.T, text string) ([]string, string) {

@@ -1,9 +1,9 @@
 package bind
 
 import (
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // Node is a name that has a value. Exactly one of Setting, Variable and Resource is not nil.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // Facts is the name of the variable with the facts about the run.

@@ -1,12 +1,12 @@
 package check
 
 import (
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/config"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 

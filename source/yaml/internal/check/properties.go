@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // properties checks the values that programs assign to properties, as far as they are written out.

@@ -3,8 +3,8 @@ package eval
 import (
 	"fmt"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 	"github.com/sluice-iac/sluice/urn"
 )

@@ -3,9 +3,9 @@ package eval
 import (
 	"sync"
 
+	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
 // Environment holds the values of names while a program is evaluated. It is safe for many goroutines.

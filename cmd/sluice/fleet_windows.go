@@ -1,0 +1,25 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// become runs another program, and ends with its status.
+func become(t *terminal.Terminal, path string, args []string) error {
+	c := exec.Command(path, args...)
+	c.Stdin, c.Stdout, c.Stderr = t.In, t.Out, t.Err
+	err := c.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return &exit.Error{Status: ended.ExitCode(), Err: err, Quiet: true}
+	}
+	if err != nil {
+		return fmt.Errorf("start %s: %w", path, err)
+	}
+	return nil
+}

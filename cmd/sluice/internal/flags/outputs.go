@@ -1,0 +1,15 @@
+package flags
+
+import "github.com/spf13/pflag"
+
+// Outputs are the files by which previews of stacks that read each other's outputs are joined.
+type Outputs struct {
+	Save  string // the file for the outputs that the preview predicts
+	Known string // the file with the outputs of other stacks as their previews predict them
+}
+
+// Add registers the flags of previews.
+func (o *Outputs) Add(f *pflag.FlagSet) {
+	f.StringVar(&o.Save, "save-outputs", "", "write the outputs of the stack that would change to this `file`, as JSON; those that are secret as unknown ones")
+	f.StringVar(&o.Known, "stack-outputs", "", "take outputs of other stacks from this `file`: for each name of a stack what --save-outputs has written of it")
+}

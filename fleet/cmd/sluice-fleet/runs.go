@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/watch"
+	"github.com/sluice-iac/sluice/fleet/worker"
+)
+
+// pick returns the named run, or the newest one. If open is true, it is the newest one that goes on.
+func (s *session) pick(ctx context.Context, args []string, open bool) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	runs, err := s.client.History(ctx, s.fleet.Name, 1000)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range runs {
+		if !open || r.Ended.IsZero() {
+			return r.ID, nil
+		}
+	}
+	if open {
+		return "", errors.New("no run of the fleet goes on; `sluice fleet history` lists those that have ended")
+	}
+	return "", errors.New("the fleet has had no run")
+}
+
+// onRun returns a command that does something with one run. Queries are answered by a worker, so there is one without work of its own.
+func onRun(g *global, open bool, do func(context.Context, *session, string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := g.connect(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer s.close()
+		stop, err := s.startWorkers(cmd.Context(), nil, 1)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		id, err := s.pick(cmd.Context(), args, open)
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), s, id)
+	}
+}
+
+func newStatus(g *global) *cobra.Command {
+	var follow, asJSON bool
+	cmd := &cobra.Command{
+		Use: "status [RUN]", Short: "Show a run: the newest if none is named", Args: cobra.MaximumNArgs(1),
+		RunE: onRun(g, false, func(ctx context.Context, s *session, id string) error {
+			now, err := s.client.Look(ctx, id)
+			if err != nil {
+				return err
+			}
+			if asJSON && !follow {
+				enc := json.NewEncoder(os.Stdout)
+				enc.SetIndent("", "  ")
+				return enc.Encode(now)
+			}
+			show := newShow(os.Stdout, asJSON, follow && term.IsTerminal(int(os.Stdout.Fd())))
+			show.begin(id, now.Operation, false)
+			if follow {
+				if now, err = s.client.Follow(ctx, id, show.every(), show.look); err != nil {
+					return err
+				}
+			} else {
+				show.all(now)
+			}
+			if now.Over {
+				show.end(now)
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&follow, "follow", false, "go on until the run is over")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	return cmd
+}
+
+func newLogs(g *global) *cobra.Command {
+	var id string
+	cmd := &cobra.Command{
+		Use: "logs STACK", Short: "Print what sluice has printed for a stack", Args: cobra.ExactArgs(1),
+		Long: "Print what sluice has printed for a stack in a run. What other machines have printed is there in part: the end of what has failed.",
+	}
+	cmd.Flags().StringVar(&id, "run", "", "the run; the newest if not given")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		stack := args[0]
+		var named []string
+		if id != "" {
+			named = []string{id}
+		}
+		return onRun(g, false, func(ctx context.Context, s *session, id string) error { return printLog(ctx, s, id, stack) })(cmd, named)
+	}
+	return cmd
+}
+
+func printLog(ctx context.Context, s *session, id, stack string) error {
+	f, err := os.Open(worker.LogPath(s.home, id, stack))
+	if err == nil {
+		defer func() { _ = f.Close() }() // it was only read
+		_, err = io.Copy(os.Stdout, f)
+		return err
+	}
+	now, err := s.client.Look(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, is := range now.Stacks {
+		switch {
+		case is.Name != stack:
+		case is.Log != "":
+			_, err := fmt.Fprintf(os.Stdout, "the end of what %s has printed:\n%s", is.Worker, is.Log)
+			return err
+		default:
+			return fmt.Errorf("nothing was printed for %s: it is %s", stack, is.Status)
+		}
+	}
+	return usagef("the run %s has no stack %s", id, stack)
+}
+
+func newApprove(g *global) *cobra.Command {
+	var id, message string
+	var refuse bool
+	cmd := &cobra.Command{
+		Use: "approve [STACK...]", Short: "Approve or refuse what waits for it", Args: cobra.ArbitraryArgs,
+		Long: "Approve operations that wait for it in a run: those of the named stacks, or all. Who has approved is recorded.",
+	}
+	cmd.Flags().StringVar(&id, "run", "", "the run; the newest that goes on if not given")
+	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse them")
+	cmd.Flags().StringVarP(&message, "message", "m", "", "the reason")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var named []string
+		if id != "" {
+			named = []string{id}
+		}
+		return onRun(g, true, func(ctx context.Context, s *session, id string) error {
+			return approve(ctx, s, id, args, run.Approval{Granted: !refuse, By: who(), Message: message})
+		})(cmd, named)
+	}
+	return cmd
+}
+
+func approve(ctx context.Context, s *session, id string, stacks []string, a run.Approval) error {
+	now, err := s.client.Look(ctx, id)
+	if err != nil {
+		return err
+	}
+	word := "approved"
+	if !a.Granted {
+		word = "refused"
+	}
+	count := 0
+	for _, is := range now.Stacks {
+		if is.Status != run.Approving || len(stacks) > 0 && !contains(stacks, is.Name) {
+			continue
+		}
+		if err := s.client.Approve(ctx, id, is.Name, a); err != nil {
+			return err
+		}
+		fmt.Printf("%s %s of %s\n", word, now.Operation, is.Name)
+		count++
+	}
+	if count == 0 {
+		return fmt.Errorf("nothing of that waits to be approved in the run %s", id)
+	}
+	return nil
+}
+
+func contains(list []string, name string) bool {
+	for _, n := range list {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func newCancel(g *global) *cobra.Command {
+	var abort bool
+	cmd := &cobra.Command{
+		Use: "cancel [RUN]", Short: "Stop a run: the newest that goes on if none is named", Args: cobra.MaximumNArgs(1),
+		Long: "Stop a run: no other stack begins, and those that run end what they have begun. With --abort, or a second time, the providers\nare asked to abort.",
+		RunE: onRun(g, true, func(ctx context.Context, s *session, id string) error {
+			now, err := s.client.Look(ctx, id)
+			if err != nil {
+				return err
+			}
+			if err := s.client.Cancel(ctx, id); err != nil {
+				return err
+			}
+			if abort {
+				if err := s.client.Abort(ctx, now, id); err != nil {
+					return err
+				}
+			}
+			fmt.Printf("the run %s stops\n", id)
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&abort, "abort", false, "ask the providers to abort what they do")
+	return cmd
+}
+
+func newHistory(g *global) *cobra.Command {
+	var asJSON bool
+	most := 20
+	cmd := &cobra.Command{
+		Use: "history", Short: "List the runs of the fleet, the newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := g.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			runs, err := s.client.History(cmd.Context(), s.fleet.Name, most)
+			if err != nil {
+				return err
+			}
+			return printRuns(runs, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
+	cmd.Flags().IntVar(&most, "limit", most, "how many at most")
+	return cmd
+}
+
+func printRuns(runs []watch.Run, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(os.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(runs)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tSTATUS\tBEGAN\tTOOK")
+	for _, r := range runs {
+		took := "-"
+		if !r.Ended.IsZero() {
+			took = r.Ended.Sub(r.Began).Round(time.Second).String()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, strings.TrimPrefix(r.Status, "workflow_execution_status_"), r.Began.Local().Format(time.DateTime), took)
+	}
+	return w.Flush()
+}

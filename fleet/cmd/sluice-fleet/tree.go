@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/watch"
+)
+
+// tree draws a run on a terminal: what runs, waits for somebody or has failed, and how far it has come. It draws over what it has drawn before.
+type tree struct {
+	out   io.Writer
+	lines int // that were drawn
+	note  string
+	size  func() (width, height int)
+}
+
+func newTree(out io.Writer) *tree {
+	return &tree{out: out, size: func() (int, int) {
+		if f, is := out.(term.File); is {
+			if w, h, err := term.GetSize(f.Fd()); err == nil {
+				return w, h
+			}
+		}
+		return 80, 24
+	}}
+}
+
+var styles = map[run.Status]lipgloss.Style{
+	run.Succeeded: lipgloss.NewStyle().Foreground(lipgloss.Green), run.Unchanged: lipgloss.NewStyle().Faint(true),
+	run.Failed: lipgloss.NewStyle().Foreground(lipgloss.Red), run.Skipped: lipgloss.NewStyle().Foreground(lipgloss.Yellow),
+	run.Refused: lipgloss.NewStyle().Foreground(lipgloss.Red), run.Canceled: lipgloss.NewStyle().Foreground(lipgloss.Yellow),
+	run.Running: lipgloss.NewStyle().Foreground(lipgloss.Cyan), run.Approving: lipgloss.NewStyle().Foreground(lipgloss.Magenta),
+}
+
+var marks = map[run.Status]string{
+	run.Succeeded: "✓", run.Unchanged: "=", run.Failed: "✗", run.Skipped: "↷", run.Refused: "✗", run.Canceled: "■", run.Running: "●", run.Approving: "?",
+	run.Waiting: "·",
+}
+
+// importance orders stacks where there is no room for all.
+var importance = [][]run.Status{{run.Approving, run.Running}, {run.Failed, run.Refused}, {run.Waiting}, {run.Succeeded, run.Skipped, run.Canceled, run.Unchanged}}
+
+// draw draws the run as it is.
+func (t *tree) draw(now watch.State) {
+	width, height := t.size()
+	t.paint(t.picture(now, width, max(4, height-3)))
+}
+
+// finish leaves all stacks on the screen.
+func (t *tree) finish(now watch.State) {
+	width, _ := t.size()
+	t.note = ""
+	t.paint(t.picture(now, width, len(now.Stacks)+2))
+}
+
+func (t *tree) paint(lines []string) {
+	var b strings.Builder
+	if t.lines > 0 {
+		b.WriteString(ansi.CursorUp(t.lines))
+	}
+	b.WriteString("\r" + ansi.EraseScreenBelow)
+	for _, line := range lines {
+		b.WriteString(line + "\n")
+	}
+	t.lines = len(lines)
+	_, _ = io.WriteString(t.out, b.String()) // a terminal that has gone changes nothing about the run
+}
+
+// picture returns the lines: at most that many stacks, those first about which something can be done.
+func (t *tree) picture(now watch.State, width, most int) []string {
+	chosen := map[string]bool{}
+	counts := map[run.Status]int{}
+	for _, s := range now.Stacks {
+		counts[s.Status]++
+	}
+	for _, statuses := range importance {
+		for _, s := range now.Stacks {
+			for _, status := range statuses {
+				if s.Status == status && len(chosen) < most-2 {
+					chosen[s.Name] = true
+				}
+			}
+		}
+	}
+	var lines []string
+	for _, s := range now.Stacks {
+		if chosen[s.Name] {
+			lines = append(lines, ansi.Truncate(stackLine(s, now.Progress[s.Name]), width-1, "…"))
+		}
+	}
+	if hidden := len(now.Stacks) - len(lines); hidden > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more", hidden))
+	}
+	over := counts[run.Succeeded] + counts[run.Unchanged] + counts[run.Failed] + counts[run.Skipped] + counts[run.Canceled] + counts[run.Refused]
+	last := fmt.Sprintf("%d of %d stacks, %d running, %d failed, %v", over, len(now.Stacks), counts[run.Running], counts[run.Failed], elapsed(now))
+	if t.note != "" {
+		last = t.note
+	}
+	return append(lines, ansi.Truncate(last, width-1, "…"))
+}
+
+func elapsed(now watch.State) time.Duration {
+	if !now.Ended.IsZero() {
+		return now.Ended.Sub(now.Began).Round(time.Second)
+	}
+	return time.Since(now.Began).Round(time.Second)
+}
+
+func stackLine(s run.StackView, p run.Progress) string {
+	line := fmt.Sprintf("%s %s %s", styles[s.Status].Render(marks[s.Status]), strings.Repeat("  ", strings.Count(s.Name, "/"))+s.Name, styles[s.Status].Render(string(s.Status)))
+	text := about(s)
+	if s.Status == run.Running && (p.Last != "" || p.Waits != "") {
+		text = ": " + progressText(p)
+	}
+	return line + text
+}

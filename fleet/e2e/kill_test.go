@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var stackCount = flag.Int("fleet.stacks", 30, "how many stacks the fleet has whose workers are killed")
+
+// layered returns a fleet in layers of six stacks, or more if there are many: each stack reads two of the layer before, and fleet.yaml says so.
+func layered(count, objects int, latency string) map[string]string {
+	layer := max(6, count/10)
+	files := map[string]string{}
+	var b strings.Builder
+	b.WriteString("name: layers\nconcurrency: 6\nstacks:\n")
+	for i := range count {
+		name := fmt.Sprintf("s%03d", i)
+		var reads []string
+		if i >= layer {
+			first := i - i%layer - layer
+			reads = []string{fmt.Sprintf("s%03d", first+i%layer), fmt.Sprintf("s%03d", first+(i+1)%layer)}
+		}
+		fmt.Fprintf(&b, "  %s: {directory: stacks/%s, stack: dev, needs: [%s]}\n", name, name, strings.Join(reads, ", "))
+		files["stacks/"+name+"/Pulumi.yaml"] = strings.ReplaceAll(program(name, objects, latency, reads...), "../../cloud", "../../../cloud")
+	}
+	files["fleet.yaml"] = b.String()
+	return files
+}
+
+// runningWorker is a worker that is killed sometime.
+type runningWorker struct {
+	c    *exec.Cmd
+	text bytes.Buffer
+}
+
+func (p *place) startWorker() *runningWorker {
+	p.t.Helper()
+	w := &runningWorker{c: p.command(p.t.Context(), "sluice-fleet", "worker", "--concurrency", "3")}
+	w.c.Stdout, w.c.Stderr = &w.text, &w.text
+	require.NoError(p.t, w.c.Start())
+	return w
+}
+
+func (w *runningWorker) kill() {
+	_ = w.c.Process.Signal(syscall.SIGKILL)
+	_ = w.c.Wait() // it was killed
+}
+
+// Workers are killed every few seconds and the server twice, while stacks are made that take a moment. Every stack is then as it is when one after
+// another is made, every object exists once, and the run has not been lost.
+func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
+	p := newPlace(t, layered(*stackCount, 3, "500ms"))
+	workers := []*runningWorker{p.startWorker(), p.startWorker(), p.startWorker()}
+	defer func() {
+		for _, w := range workers {
+			w.kill()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), longest+time.Duration(*stackCount)*2*time.Second)
+	defer cancel()
+	var out bytes.Buffer
+	up := p.command(ctx, "sluice-fleet", "up", "--yes", "--no-worker", "--assume-not-created")
+	up.Stdout, up.Stderr = &out, &out
+	require.NoError(t, up.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- up.Wait() }()
+	var err error
+	kills := 0
+	for over := false; !over; {
+		select {
+		case err = <-ended:
+			over = true
+		case <-time.After(4 * time.Second):
+			if kills >= 5+*stackCount/10 { // the run ends in a bounded time
+				continue
+			}
+			i := kills % len(workers)
+			workers[i].kill()
+			if kills%4 == 2 {
+				require.NoError(t, syscall.Kill(p.serverPID(), syscall.SIGKILL))
+			}
+			workers[i] = p.startWorker()
+			kills++
+		}
+	}
+	require.NoError(t, ctx.Err(), "it takes too long:\n%s", &out)
+	require.NoError(t, err, "%s", &out)
+	require.Greater(t, kills, 2)
+	// A worker that is killed when everything is done and recorded leaves nothing to do.
+	require.Equal(t, *stackCount, endings(out.String()), "%s", &out)
+	t.Logf("%d kills; attempts after the first: %d", kills, len(lines(out.String(), "attempt ")))
+
+	// One after another.
+	q := newPlace(t, layered(*stackCount, 3, "0s"))
+	for i := range *stackCount {
+		folder := fmt.Sprintf("stacks/s%03d", i)
+		out, status := q.run("sluice", "-C", folder, "stack", "init", "--no-select", "dev")
+		require.Equal(t, 0, status, out)
+		out, status = q.run("sluice", "-C", folder, "up", "--stack", "dev", "--yes", "--skip-preview")
+		require.Equal(t, 0, status, out)
+	}
+	require.Equal(t, q.objects("cloud"), p.objects("cloud"))
+	require.Len(t, p.objects("cloud"), 3**stackCount)
+	for i := range *stackCount {
+		folder := fmt.Sprintf("stacks/s%03d", i)
+		one, status := q.run("sluice", "-C", folder, "stack", "output", "--stack", "dev", "--json")
+		require.Equal(t, 0, status, one)
+		other, status := p.run("sluice", "-C", folder, "stack", "output", "--stack", "dev", "--json")
+		require.Equal(t, 0, status, other)
+		require.Equal(t, one, other, folder)
+		state, status := p.run("sluice", "-C", folder, "stack", "export", "--stack", "dev")
+		require.Equal(t, 0, status, state)
+		require.NotContains(t, state, "pending_operations")
+		require.Equal(t, 3, strings.Count(state, `"type": "sim:index:Resource"`), folder)
+	}
+	locks, err := filepath.Glob(filepath.Join(p.root, "state/.pulumi/locks/organization/*/*/*.json"))
+	require.NoError(t, err)
+	require.Empty(t, locks)
+	require.Contains(t, p.fleet("up", "--yes"), fmt.Sprintf("%d unchanged", *stackCount))
+}
+
+// endings returns how many stacks have succeeded or were left as they are, as the last line of a run says.
+func endings(out string) int {
+	sum := 0
+	for _, m := range regexp.MustCompile(`(?m)^(\d+) succeeded(?:, (\d+) unchanged)? in `).FindAllStringSubmatch(out, -1) {
+		for _, number := range m[1:] {
+			n, _ := strconv.Atoi(number) // one that is missing is 0
+			sum += n
+		}
+	}
+	return sum
+}
+
+// The command that has begun a run is killed; the same command goes on with the run.
+func TestARunOutlivesItsCommand(t *testing.T) {
+	p := newPlace(t, layered(7, 1, "3s"))
+	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--assume-not-created")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	require.NoError(t, c.Start())
+	require.Eventually(t, func() bool { return begun(p) }, longest, 100*time.Millisecond)
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait() // it was killed
+	text := p.fleet("up", "--yes", "--assume-not-created")
+	require.Contains(t, text, "goes on:")
+	require.Contains(t, text, "7 succeeded")
+	require.Len(t, p.objects("cloud"), 7)
+	require.Len(t, lines(p.fleet("history"), "completed"), 1)
+}
+
+// begun reports whether the first stack is being made.
+func begun(p *place) bool {
+	journals, _ := filepath.Glob(filepath.Join(p.root, "state/.pulumi/sluice/journal/*/*.jnl"))
+	return len(journals) > 0
+}
+
+func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
+	p := newPlace(t, layered(7, 1, "3s"))
+	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--concurrency", "2")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	require.NoError(t, c.Start())
+	require.Eventually(t, func() bool { return begun(p) }, longest, 100*time.Millisecond)
+	require.NoError(t, c.Process.Signal(os.Interrupt))
+	_ = c.Wait() // its status is looked at
+	require.Equal(t, 8, c.ProcessState.ExitCode(), "%s", &out)
+	require.Contains(t, out.String(), "stopping: what has begun is ended, and nothing else begins")
+	require.Contains(t, out.String(), "canceled   s006: the run was canceled before it began")
+	text := p.fleet("up", "--yes")
+	require.NotContains(t, text, "failed")
+	require.Len(t, p.objects("cloud"), 7)
+}

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDriftOfAFleetIsFoundAndChangesNothing(t *testing.T) {
+	p := newPlace(t, three())
+	p.fleet("up", "--yes")
+	before := p.objects("cloud")
+	require.Contains(t, p.fleet("drift"), "web: 0 of 1 have moved")
+	for id, text := range before {
+		if strings.HasPrefix(id, "obj0-db") {
+			require.NoError(t, os.WriteFile(p.path("../cloud/"+id+".json"), []byte(strings.ReplaceAll(text, `"size": 1`, `"size": 9`)), 0o600))
+		}
+	}
+	moved := p.objects("cloud")
+	out, status := p.run("sluice", "fleet", "drift", "--report", "../drift.md")
+	require.Equal(t, 10, status, out)
+	require.Contains(t, out, "db: 1 of 1 have moved")
+	require.Contains(t, out, "net: 0 of 1 have moved")
+	require.Equal(t, moved, p.objects("cloud"))
+	require.Contains(t, p.fleet("logs", "db"), "properties.size: 1 → 9")
+}
+
+func TestWhoHasApprovedIsRecorded(t *testing.T) {
+	files := three()
+	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [up], ", 1)
+	p := newPlace(t, files)
+	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--report", "../up.json")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	require.NoError(t, c.Start())
+	require.Eventually(t, func() bool {
+		text, status := p.run("sluice", "fleet", "approve", "db", "--message", "looks good")
+		return status == 0 && strings.Contains(text, "approved up of db")
+	}, longest, time.Second)
+	require.NoError(t, c.Wait(), "%s", &out)
+	require.Contains(t, out.String(), "approval   db: `sluice fleet approve db`")
+	require.Contains(t, out.String(), "approved by ")
+	text, err := os.ReadFile(p.path("../up.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"message": "looks good"`)
+	require.Contains(t, p.fleet("status"), "succeeded  db: ")
+}
+
+func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
+	files := three()
+	files["fleet.yaml"] += "schedules:\n  night: {operation: drift, cron: \"0 3 * * *\"}\n"
+	p := newPlace(t, files)
+	p.fleet("up", "--yes")
+	w := p.startWorker()
+	defer w.kill()
+	require.Equal(t, "night: drift 0 3 * * *\n", p.fleet("schedule", "apply"))
+	require.Regexp(t, `night +\d{4}-\d\d-\d\d `, p.fleet("schedule", "ls"))
+	p.fleet("schedule", "trigger", "night")
+	require.Eventually(t, func() bool { return strings.Contains(p.fleet("history"), "shop/drift/") }, longest, time.Second)
+	require.Contains(t, p.fleet("status", "--follow"), "web: 0 of 1 have moved")
+	p.write(map[string]string{"fleet.yaml": three()["fleet.yaml"]})
+	require.Equal(t, "night: removed\n", p.fleet("schedule", "apply"))
+}
+
+// What the server keeps has no name of a stack's resource and no output.
+func TestWhatTheServerKeepsIsSealed(t *testing.T) {
+	files := three()
+	files["net/Pulumi.yaml"] = strings.Replace(files["net/Pulumi.yaml"], "outputs:\n", "outputs:\n  open: an output that is not secret\n  password: {fn::secret: a-secret-output}\n", 1)
+	p := newPlace(t, files)
+	p.fleet("preview")
+	p.fleet("up", "--yes")
+	for _, name := range []string{"temporal.db", "temporal.db-wal", "worker.log", "server.log"} {
+		text, err := os.ReadFile(p.path(".sluice-fleet/" + name))
+		if os.IsNotExist(err) {
+			continue
+		}
+		require.NoError(t, err)
+		for _, secret := range []string{"a-secret-output", "an output that is not secret", "address-obj0"} {
+			require.NotContains(t, string(text), secret, name)
+		}
+	}
+}
+
+func TestAStackComesFromARepository(t *testing.T) {
+	p := newPlace(t, three())
+	p.git("init", "--quiet", "repository")
+	p.write(map[string]string{"repository/infra/Pulumi.yaml": strings.ReplaceAll(program("dns", 1, "0s"), "${pulumi.cwd}/../../cloud", p.path("../cloud"))})
+	p.git("-C", "repository", "add", ".")
+	p.git("-C", "repository", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "Add a project")
+	p.git("-C", "repository", "tag", "v1")
+	p.write(map[string]string{"fleet.yaml": "name: shop\nstacks:\n  dns: {git: \"file://" + p.path("repository") + "\", ref: v1, directory: infra, stack: dev}\n"})
+	require.Contains(t, p.fleet("up", "--yes"), "1 succeeded")
+	require.Len(t, p.objects("cloud"), 1)
+	require.Contains(t, p.fleet("up", "--yes"), "1 unchanged")
+	p.write(map[string]string{"fleet.yaml": "name: shop\nstacks:\n  dns: {git: \"file://" + p.path("repository") + "\", ref: v2, directory: infra, stack: dev}\n"})
+	out, status := p.run("sluice", "fleet", "up", "--yes")
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "git fetch: ")
+}
+
+func TestALinkOutOfTheFleetIsRefused(t *testing.T) {
+	p := newPlace(t, three())
+	require.NoError(t, os.Rename(p.path("net"), p.path("../elsewhere")))
+	require.NoError(t, os.Symlink(p.path("../elsewhere"), p.path("net")))
+	out, status := p.run("sluice", "fleet", "up", "--yes", "--select", "net")
+	require.Equal(t, 1, status)
+	require.Contains(t, out, "is a link that leaves that of the fleet")
+	require.Empty(t, p.objects("cloud"))
+}
+
+// A lock that somebody else holds is waited for.
+func TestALockIsWaitedFor(t *testing.T) {
+	files := three()
+	files["net/Pulumi.yaml"] = program("net", 1, "8s")
+	p := newPlace(t, files)
+	_, status := p.run("sluice", "-C", "net", "stack", "init", "--no-select", "dev")
+	require.Equal(t, 0, status)
+	c := p.command(t.Context(), "sluice", "-C", "net", "up", "--stack", "dev", "--yes", "--skip-preview")
+	require.NoError(t, c.Start())
+	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
+	out := p.fleet("up", "--yes")
+	require.NoError(t, c.Wait())
+	require.Contains(t, out, "net: waits to try again")
+	require.Contains(t, out, "3 succeeded")
+	require.Len(t, p.objects("cloud"), 3)
+}

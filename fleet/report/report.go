@@ -1,0 +1,172 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/internal/private"
+)
+
+// Check refuses files that cannot be reports.
+func Check(paths []string) error {
+	for _, p := range paths {
+		if !slices.Contains([]string{".html", ".md", ".json"}, filepath.Ext(p)) {
+			return fmt.Errorf("--report %s: the name of a report ends in .html, .md or .json", p)
+		}
+		if info, err := os.Stat(filepath.Dir(p)); err != nil || !info.IsDir() {
+			return fmt.Errorf("--report %s: there is no folder %s", p, filepath.Dir(p))
+		}
+	}
+	return nil
+}
+
+// Write writes a report to each of the files.
+func Write(paths []string, id string, v run.View) error {
+	for _, p := range paths {
+		var text []byte
+		var err error
+		switch filepath.Ext(p) {
+		case ".json":
+			text, err = asJSON(id, v)
+		case ".md":
+			text = []byte(Markdown(id, v))
+		default:
+			text, err = page(id, v)
+		}
+		if err == nil {
+			err = private.Write(p, text)
+		}
+		if err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	return nil
+}
+
+// Version is that of the form of reports in JSON.
+const Version = 1
+
+func asJSON(id string, v run.View) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Version int    `json:"version"`
+		Run     string `json:"run"`
+		run.View
+	}{Version, id, v})
+	return b.Bytes(), err
+}
+
+// title says what was done, and how it ended.
+func title(v run.View) string {
+	counts := map[run.Status]int{}
+	for _, s := range v.Stacks {
+		counts[s.Status]++
+	}
+	var parts []string
+	for _, status := range []run.Status{run.Failed, run.Refused, run.Skipped, run.Canceled, run.Succeeded, run.Unchanged} {
+		if counts[status] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
+		}
+	}
+	return fmt.Sprintf("%s: %s of %d stacks, %s", v.Fleet, v.Operation, len(v.Stacks), strings.Join(parts, ", "))
+}
+
+// row is what all forms say of a stack.
+type row struct{ name, status, changes, why, took string }
+
+func rows(v run.View) []row {
+	var out []row
+	for _, s := range v.Stacks {
+		r := row{name: s.Name, status: string(s.Status), changes: changes(s), why: s.Why}
+		if s.Approval != nil {
+			r.why = strings.TrimPrefix(r.why+"; approved by "+s.Approval.By, "; ")
+		}
+		if !s.Began.IsZero() && !s.Ended.IsZero() {
+			r.took = s.Ended.Sub(s.Began).Round(100 * time.Millisecond).String()
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func changes(s run.StackView) string {
+	var parts []string
+	for _, op := range slices.Sorted(maps.Keys(s.Changes)) {
+		if op != "same" && op != "read" {
+			parts = append(parts, fmt.Sprintf("%d %s", s.Changes[op], op))
+		}
+	}
+	if s.Drift != nil {
+		parts = append(parts, fmt.Sprintf("%d of %d moved", s.Drift.Moved, s.Drift.Read))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Markdown returns the report for a pull request.
+func Markdown(id string, v run.View) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n| stack | | changes | why | took |\n|---|---|---|---|---|\n", cell(title(v)))
+	for _, r := range rows(v) {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", cell(r.name), r.status, cell(r.changes), cell(r.why), r.took)
+	}
+	for _, s := range v.Stacks {
+		if s.Log != "" {
+			fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", cell(s.Name), fenced(s.Log))
+		}
+	}
+	fmt.Fprintf(&b, "\n`%s`\n", id)
+	return b.String()
+}
+
+var escaper = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&amp;", "\n", " ", "\r", " ", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "@", "&#64;")
+
+func cell(text string) string { return escaper.Replace(text) }
+
+// fenced returns a text in a fence that is longer than any in it.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+const style = `body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color-scheme:light dark}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3em .8em;border-bottom:1px solid #8884;vertical-align:top}
+pre{overflow:auto;background:#8881;padding:1em}.failed,.refused{color:#d33}.succeeded{color:#2a2}.skipped,.canceled{color:#b80}.unchanged{opacity:.6}`
+
+func page(id string, v run.View) ([]byte, error) {
+	var logs g.Group
+	for _, s := range v.Stacks {
+		if s.Log != "" {
+			logs = append(logs, h.H2(g.Text(s.Name)), h.Pre(g.Text(s.Log)))
+		}
+	}
+	var b bytes.Buffer
+	err := h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(h.Meta(h.Charset("utf-8")), h.TitleEl(g.Text(title(v))), h.StyleEl(g.Raw(style))),
+		h.Body(h.H1(g.Text(title(v))),
+			h.P(g.Textf("%s, begun %s by %s", id, v.Began.UTC().Format(time.DateTime), v.By)),
+			h.Table(
+				h.THead(h.Tr(h.Th(g.Text("stack")), h.Th(), h.Th(g.Text("changes")), h.Th(g.Text("why")), h.Th(g.Text("took")))),
+				h.TBody(g.Map(rows(v), func(r row) g.Node {
+					return h.Tr(h.Td(g.Text(r.name)), h.Td(h.Class(r.status), g.Text(r.status)), h.Td(g.Text(r.changes)), h.Td(g.Text(r.why)), h.Td(g.Text(r.took)))
+				})),
+			), logs),
+	)).Render(&b)
+	return b.Bytes(), err
+}

@@ -1,0 +1,436 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/sluice-iac/sluice/fleet/order"
+	"github.com/sluice-iac/sluice/fleet/spec"
+)
+
+// WorkflowQueue returns the queue of the workflows of a fleet, and ActivityQueue that of the operations on the stacks of one of its queues.
+func WorkflowQueue(fleet string) string { return "sluice/" + fleet }
+
+// ActivityQueue is described at [WorkflowQueue].
+func ActivityQueue(fleet, queue string) string { return "sluice/" + fleet + "/" + queue }
+
+// CycleType is the type of the error of a run whose stacks need each other.
+const CycleType = "cycle"
+
+// fleet is the state of one run.
+type fleet struct {
+	Request
+	began    time.Time
+	known    map[string]order.Known
+	outputs  map[string]string // digests, by stack
+	same     map[string]string // of what was read, by stack of which nothing else has changed
+	order    *order.Order
+	after    map[string][]string // edges that were found while it ran
+	outcomes map[string]Outcome  // of those that have ended
+	running  map[string]StackView
+	used     map[string]int // by limit
+	begun    int            // in this workflow
+	done     workflow.Selector
+	now      func() time.Time
+}
+
+// Fleet is the workflow of a run.
+func Fleet(ctx workflow.Context, r Request) (View, error) {
+	f := &fleet{Request: r, running: map[string]StackView{}, used: map[string]int{}, done: workflow.NewSelector(ctx)}
+	f.now = func() time.Time { return workflow.Now(ctx) }
+	f.take(r.Carried)
+	if err := workflow.SetQueryHandler(ctx, ViewQuery, func() (View, error) { return f.view(), nil }); err != nil {
+		return View{}, err
+	}
+	if r.Carried == nil {
+		if err := f.survey(ctx, slices.Concat(r.Stacks, r.Others)); err != nil {
+			return f.view(), err
+		}
+	}
+	if err := f.arrange(); err != nil {
+		return f.view(), err
+	}
+	// Children are waited for also when the run is canceled.
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	for {
+		canceled := ctx.Err() != nil
+		if canceled {
+			f.cancelRest()
+		} else {
+			f.begin(ctx)
+		}
+		if len(f.running) == 0 {
+			break
+		}
+		err := workflow.Await(free, func() bool { return f.done.HasPending() || !canceled && ctx.Err() != nil })
+		if err != nil {
+			return f.view(), err
+		}
+		for f.done.HasPending() {
+			f.done.Select(free)
+		}
+	}
+	if len(f.outcomes) < len(f.Stacks) {
+		return f.view(), f.goOn(ctx)
+	}
+	v := f.view()
+	v.Ended = f.now()
+	return v, nil
+}
+
+func (f *fleet) take(c *Carried) {
+	f.began, f.known, f.outputs = f.now(), map[string]order.Known{}, map[string]string{}
+	f.outcomes, f.after, f.same = map[string]Outcome{}, map[string][]string{}, map[string]string{}
+	if c == nil {
+		return
+	}
+	f.began, f.known, f.outputs, f.outcomes = c.Began, c.Known, c.Outputs, c.Outcomes
+	if c.After != nil {
+		f.after = c.After
+	}
+	if c.Same != nil {
+		f.same = c.Same
+	}
+}
+
+// goOn ends this workflow and begins the next one of the same run, whose history is empty.
+func (f *fleet) goOn(ctx workflow.Context) error {
+	next := f.Request
+	next.Carried = &Carried{Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, After: f.after, Same: f.same}
+	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
+}
+
+// surveyed is how many stacks one activity looks at.
+const surveyed = 25
+
+// survey finds out what is recorded of stacks.
+func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
+	byQueue := map[string][]spec.Stack{}
+	var queues []string
+	for _, s := range stacks {
+		if byQueue[s.Queue] == nil {
+			queues = append(queues, s.Queue)
+		}
+		byQueue[s.Queue] = append(byQueue[s.Queue], s)
+	}
+	var futures []workflow.Future
+	for _, queue := range queues {
+		ctx := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+			TaskQueue: ActivityQueue(f.Fleet, queue), StartToCloseTimeout: 30 * time.Minute, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
+			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Second},
+		})
+		for chunk := range slices.Chunk(byQueue[queue], surveyed) {
+			futures = append(futures, workflow.ExecuteActivity(ctx, SurveyActivity, Survey{chunk}))
+		}
+	}
+	for _, future := range futures {
+		found := map[string]Surveyed{}
+		if err := future.Get(ctx, &found); err != nil {
+			return err
+		}
+		for _, s := range stacks {
+			is, here := found[s.Name]
+			if !here {
+				continue
+			}
+			f.known[s.Name], f.outputs[s.Name] = is.Known, is.Outputs
+			if is.Same {
+				f.same[s.Name] = is.Inputs
+			}
+			if is.Problem != "" && slices.ContainsFunc(f.Stacks, func(o spec.Stack) bool { return o.Name == s.Name }) {
+				f.outcomes[s.Name] = Outcome{Status: Failed, Kind: Setup, Why: is.Problem, Began: f.now(), Ended: f.now()}
+			}
+		}
+	}
+	return nil
+}
+
+// arrange computes what comes after what.
+func (f *fleet) arrange() error {
+	o, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
+	if err != nil {
+		return temporal.NewNonRetryableApplicationError(err.Error(), CycleType, nil)
+	}
+	f.order = o
+	return nil
+}
+
+func (f *fleet) isPart(name string) bool {
+	return slices.ContainsFunc(f.Stacks, func(s spec.Stack) bool { return s.Name == name })
+}
+
+// before returns the stacks of the run that come before a stack.
+func (f *fleet) before(name string) []string {
+	list := f.order.Needs(name)
+	if f.Operation.Reversed() {
+		list = f.order.NeededBy(name)
+	}
+	list = slices.Concat(list, f.after[name])
+	return slices.DeleteFunc(list, func(n string) bool { return !f.isPart(n) })
+}
+
+// begin begins what can begin, and gives outcomes to what never will.
+func (f *fleet) begin(ctx workflow.Context) {
+	for again := true; again; {
+		again = false
+		for _, s := range f.Stacks {
+			if f.isOver(s.Name) {
+				continue
+			}
+			if _, runs := f.running[s.Name]; runs {
+				continue
+			}
+			switch bad, open := f.obstacle(s.Name); {
+			case bad != "":
+				f.skip(s.Name, bad)
+				again = true
+			case open:
+			case f.isUnchanged(s.Name):
+				f.outcomes[s.Name] = Outcome{Status: Unchanged, Why: NothingNew, Began: f.now(), Ended: f.now()}
+				again = true
+			case !f.hasRoom(ctx, s):
+			case f.Options.FailFast && f.hasFailed():
+				f.outcomes[s.Name] = Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"}
+			default:
+				f.start(ctx, s)
+			}
+		}
+	}
+}
+
+func (f *fleet) isOver(name string) bool { _, over := f.outcomes[name]; return over }
+
+func (f *fleet) hasFailed() bool {
+	for _, s := range f.Stacks {
+		if o, over := f.outcomes[s.Name]; over && !o.OK() {
+			return true
+		}
+	}
+	return false
+}
+
+// obstacle returns what comes before a stack and has not succeeded, or whether something has not ended.
+func (f *fleet) obstacle(name string) (bad string, open bool) {
+	for _, n := range f.before(name) {
+		switch o, over := f.outcomes[n]; {
+		case !over:
+			open = true
+		case !o.OK():
+			return n, false
+		}
+	}
+	return "", open
+}
+
+// isUnchanged reports whether it is known without another look that there is nothing to do: the survey has found nothing changed but what the stack may
+// read, and that is as it was, too. What a preview predicts to change is not.
+func (f *fleet) isUnchanged(name string) bool {
+	was, same := f.same[name]
+	if !same || f.Options.Force || f.Operation != Up && f.Operation != Preview || len(f.planned(name)) > 0 {
+		return false
+	}
+	reads := f.order.Reads(name)
+	return was != "" && was == InputsDigest(f.known[name].Reads, func(reference string) string { return f.outputs[reads[reference]] })
+}
+
+// skip gives a stack the outcome of one that comes after a failure.
+func (f *fleet) skip(name, because string) {
+	o := f.outcomes[because]
+	chain := append(slices.Clone(o.Chain), because)
+	word := "needs"
+	if f.Operation.Reversed() {
+		word = "is needed by"
+	}
+	var parts []string
+	for i := len(chain) - 1; i >= 0; i-- {
+		parts = append(parts, word+" "+chain[i])
+	}
+	end := f.outcomes[chain[0]].Status
+	f.outcomes[name] = Outcome{Status: Skipped, Chain: chain, Why: fmt.Sprintf("%s, which %s", strings.Join(parts, ", which "), wordOf(end))}
+}
+
+func wordOf(s Status) string {
+	switch s {
+	case Canceled:
+		return "was canceled"
+	case Refused:
+		return "was not approved"
+	case Skipped:
+		return "was skipped"
+	}
+	return "failed"
+}
+
+func (f *fleet) hasRoom(ctx workflow.Context, s spec.Stack) bool {
+	if len(f.running) >= f.Concurrency || f.isFull(ctx) {
+		return false
+	}
+	for _, l := range s.Limits {
+		if most, limited := f.Limits[l]; limited && f.used[l] >= most {
+			return false
+		}
+	}
+	return true
+}
+
+// isFull reports whether the history of this workflow is long enough.
+func (f *fleet) isFull(ctx workflow.Context) bool {
+	return f.Options.Each > 0 && f.begun >= f.Options.Each || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// start starts the child of a stack.
+func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
+	info := workflow.GetInfo(ctx)
+	f.begun++
+	for _, l := range s.Limits {
+		f.used[l]++
+	}
+	f.running[s.Name] = StackView{Name: s.Name, Outcome: Outcome{Status: f.first(s), Began: f.now()}}
+	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID: StackID(info.WorkflowExecution.ID, s.Name), WaitForCancellation: true,
+		TypedSearchAttributes: attributesOf(ctx, s.Name),
+	})
+	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, StackRequest{
+		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By,
+		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name),
+	})
+	f.done.AddFuture(future, func(future workflow.Future) { f.end(ctx, s, future) })
+}
+
+func (f *fleet) first(s spec.Stack) Status {
+	if slices.Contains(s.Approve, string(f.Operation)) {
+		return Approving
+	}
+	return Running
+}
+
+// end takes the outcome of a child.
+func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) {
+	began := f.running[s.Name].Began
+	delete(f.running, s.Name)
+	for _, l := range s.Limits {
+		f.used[l]--
+	}
+	var o Outcome
+	if err := future.Get(ctx, &o); err != nil {
+		o = Outcome{Status: Failed, Kind: Lost, Why: err.Error()}
+		if temporal.IsCanceledError(err) {
+			o = Outcome{Status: Canceled, Why: "the run was canceled"}
+		}
+	}
+	o.Began, o.Ended = began, f.now()
+	if f.tryAgainAfter(s, o) {
+		return
+	}
+	if o.Outputs != "" {
+		f.outputs[s.Name] = o.Outputs
+	}
+	f.outcomes[s.Name] = o
+}
+
+// tryAgainAfter reports whether a stack has failed while something that it reads had not ended, which nobody knew that it reads. It comes
+// after that then.
+func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
+	if o.Status == Succeeded || o.Status == Failed {
+		known := f.known[s.Name]
+		for _, reference := range o.Reads {
+			if !slices.Contains(known.Reads, reference) {
+				known.Reads = append(slices.Clone(known.Reads), reference)
+			}
+		}
+		f.known[s.Name] = known
+	}
+	if o.Status != Failed || o.Kind != Program || f.Operation.Reversed() {
+		return false
+	}
+	found, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
+	if err != nil {
+		return false // it reads what comes after it
+	}
+	var later []string
+	for _, name := range found.Needs(s.Name) {
+		was, over := f.outcomes[name]
+		isNew := !slices.Contains(f.order.Needs(s.Name), name)
+		if f.isPart(name) && isNew && (!over || was.Ended.After(o.Began)) {
+			later = append(later, name)
+		}
+	}
+	if len(later) == 0 {
+		return false
+	}
+	f.order = found
+	return true
+}
+
+// inputs returns the digests of what a stack reads.
+func (f *fleet) inputs(name string) map[string]string {
+	out := map[string]string{}
+	for reference, owner := range f.order.Reads(name) {
+		out[reference] = f.outputs[owner]
+	}
+	return out
+}
+
+// planned returns the outputs that change in the previews of what a stack reads.
+func (f *fleet) planned(name string) map[string]Planned {
+	out := map[string]Planned{}
+	for reference, owner := range f.order.Reads(name) {
+		if p := f.outcomes[owner].Planned; !p.IsEmpty() {
+			out[reference] = p
+		}
+	}
+	return out
+}
+
+// cancelRest gives outcomes to what does not begin any more.
+func (f *fleet) cancelRest() {
+	for _, s := range f.Stacks {
+		if _, runs := f.running[s.Name]; !runs && !f.isOver(s.Name) {
+			f.outcomes[s.Name] = Outcome{Status: Canceled, Why: "the run was canceled before it began"}
+		}
+	}
+}
+
+// view returns the run as it is.
+func (f *fleet) view() View {
+	v := View{Fleet: f.Fleet, Operation: f.Operation, By: f.By, Began: f.began}
+	for _, s := range f.Stacks {
+		is := StackView{Name: s.Name, Outcome: Outcome{Status: Waiting}}
+		if o, over := f.outcomes[s.Name]; over {
+			is.Outcome = o
+		} else if now, runs := f.running[s.Name]; runs {
+			is = now
+		}
+		if f.order != nil {
+			is.Needs = f.before(s.Name)
+		}
+		v.Stacks = append(v.Stacks, is)
+	}
+	return v
+}
+
+// StackID returns the ID of the workflow of a stack in a run.
+func StackID(run, stack string) string { return run + "/" + stack }
+
+var stackAttribute = temporal.NewSearchAttributeKeyKeyword("SluiceStack")
+
+// attributesOf returns the search attributes of a child: those of the run, if it has any, and the stack.
+func attributesOf(ctx workflow.Context, stack string) temporal.SearchAttributes {
+	own := workflow.GetTypedSearchAttributes(ctx)
+	if own.Size() == 0 {
+		return own // the server does not have them
+	}
+	return temporal.NewSearchAttributes(own.Copy(), stackAttribute.ValueSet(stack))
+}
+
+// IsCycle reports whether a run has failed because stacks need each other.
+func IsCycle(err error) bool {
+	var e *temporal.ApplicationError
+	return errors.As(err, &e) && e.Type() == CycleType
+}

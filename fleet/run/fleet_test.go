@@ -1,0 +1,310 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/sluice-iac/sluice/fleet/order"
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/spec"
+)
+
+// cloud stands in for the workers.
+type cloud struct {
+	reads   map[string][]string // that is recorded
+	finds   map[string][]string // that only a run tells
+	same    map[string]string   // what was read, of stacks of which nothing else has changed
+	results map[string]func(run.StackRequest) (run.Outcome, error)
+
+	mu       sync.Mutex // guards the rest
+	begun    []string
+	requests map[string]run.StackRequest
+	running  int
+	most     int
+}
+
+func (c *cloud) survey(_ context.Context, s run.Survey) (map[string]run.Surveyed, error) {
+	out := map[string]run.Surveyed{}
+	for _, one := range s.Stacks {
+		found := run.Surveyed{Known: order.Known{Project: one.Name, Reads: c.reads[one.Name]}, Outputs: "recorded-" + one.Name}
+		found.Inputs, found.Same = c.same[one.Name]
+		out[one.Name] = found
+	}
+	return out, nil
+}
+
+func (c *cloud) perform(ctx context.Context, r run.StackRequest) (run.Outcome, error) {
+	c.mu.Lock()
+	c.begun = append(c.begun, r.Stack.Name)
+	if c.requests == nil {
+		c.requests = map[string]run.StackRequest{}
+	}
+	c.requests[r.Stack.Name] = r
+	c.running++
+	c.most = max(c.most, c.running)
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.running--
+		c.mu.Unlock()
+	}()
+	if f := c.results[r.Stack.Name]; f != nil {
+		return f(r)
+	}
+	return run.Outcome{Status: run.Succeeded, Outputs: "new-" + r.Stack.Name, Reads: c.finds[r.Stack.Name]}, nil
+}
+
+func fails(kind run.Kind) func(run.StackRequest) (run.Outcome, error) {
+	return func(run.StackRequest) (run.Outcome, error) {
+		o := run.Outcome{Status: run.Failed, Kind: kind, Why: "it is broken"}
+		return o, temporal.NewApplicationErrorWithOptions(o.Why, string(kind), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{o}})
+	}
+}
+
+type environment struct {
+	*testsuite.TestWorkflowEnvironment
+	*cloud
+}
+
+func newEnvironment(t *testing.T, c *cloud) environment {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(20 * time.Second)
+	env.RegisterWorkflowWithOptions(run.Fleet, workflow.RegisterOptions{Name: run.FleetWorkflow})
+	env.RegisterWorkflowWithOptions(run.Stack, workflow.RegisterOptions{Name: run.StackWorkflow})
+	env.RegisterActivityWithOptions(c.survey, activity.RegisterOptions{Name: run.SurveyActivity})
+	env.RegisterActivityWithOptions(c.perform, activity.RegisterOptions{Name: run.PerformActivity})
+	return environment{env, c}
+}
+
+// stacks makes stacks from names, each with what it needs.
+func stacks(needs map[string][]string) []spec.Stack {
+	var out []spec.Stack
+	for _, name := range slices.Sorted(maps.Keys(needs)) {
+		out = append(out, spec.Stack{Name: name, Entry: name, Stack: "dev", Queue: "q", Needs: needs[name]})
+	}
+	return out
+}
+
+func request(op run.Operation, list []spec.Stack) run.Request {
+	return run.Request{Fleet: "shop", Operation: op, Stacks: list, Concurrency: 4}
+}
+
+func (e environment) run(t *testing.T, r run.Request) run.View {
+	t.Helper()
+	e.ExecuteWorkflow(run.FleetWorkflow, r)
+	require.True(t, e.IsWorkflowCompleted())
+	require.NoError(t, e.GetWorkflowError())
+	var v run.View
+	require.NoError(t, e.GetWorkflowResult(&v))
+	return v
+}
+
+func statuses(v run.View) map[string]run.Status {
+	out := map[string]run.Status{}
+	for _, s := range v.Stacks {
+		out[s.Name] = s.Status
+	}
+	return out
+}
+
+func TestStacksBeginAfterWhatTheyNeedAndDestroyIsReversed(t *testing.T) {
+	needs := map[string][]string{"a": nil, "b": {"a"}, "c": {"b"}}
+	c := &cloud{}
+	v := newEnvironment(t, c).run(t, request(run.Up, stacks(needs)))
+	require.Equal(t, []string{"a", "b", "c"}, c.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded, "c": run.Succeeded}, statuses(v))
+	c = &cloud{}
+	newEnvironment(t, c).run(t, request(run.Destroy, stacks(needs)))
+	require.Equal(t, []string{"c", "b", "a"}, c.begun)
+}
+
+func TestStacksGetTheDigestsOfWhatTheyRead(t *testing.T) {
+	c := &cloud{reads: map[string][]string{"b": {"organization/a/dev", "organization/x/dev", "organization/elsewhere/dev"}}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
+	r.Others = []spec.Stack{{Name: "x", Stack: "dev", Queue: "q"}}
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, []string{"a", "b"}, c.begun)
+	require.Equal(t, map[string]string{"organization/a/dev": "new-a", "organization/x/dev": "recorded-x"}, c.requests["b"].Inputs)
+	require.Equal(t, []string{"a"}, v.Stacks[1].Needs)
+}
+
+func TestDependentsOfAFailureAreSkippedWithTheChainAndTheRestEnds(t *testing.T) {
+	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"a": fails(run.Program)}}
+	v := newEnvironment(t, c).run(t, request(run.Up, stacks(map[string][]string{"a": nil, "b": {"a"}, "c": {"b"}, "d": nil})))
+	require.Equal(t, map[string]run.Status{"a": run.Failed, "b": run.Skipped, "c": run.Skipped, "d": run.Succeeded}, statuses(v))
+	require.Equal(t, "it is broken", v.Stacks[0].Why)
+	require.Equal(t, []string{"a", "b"}, v.Stacks[2].Chain)
+	require.Equal(t, "needs b, which needs a, which failed", v.Stacks[2].Why)
+}
+
+func TestFailFastBeginsNothingElse(t *testing.T) {
+	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"a": fails(run.Program)}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
+	r.Concurrency, r.Options.FailFast = 1, true
+	require.Equal(t, map[string]run.Status{"a": run.Failed, "b": run.Skipped}, statuses(newEnvironment(t, c).run(t, r)))
+	require.Equal(t, []string{"a"}, c.begun)
+}
+
+func TestWhatTheSurveyFindsUnchangedIsNotLookedAtAgain(t *testing.T) {
+	reads := map[string][]string{"b": {"organization/a/dev"}, "c": {"organization/elsewhere/dev"}}
+	was := run.InputsDigest(reads["b"], func(string) string { return "recorded-a" })
+	c := &cloud{reads: reads, same: map[string]string{"a": run.InputsDigest(nil, nil), "b": was, "c": "something"}}
+	r := request(run.Preview, stacks(map[string][]string{"a": nil, "b": nil, "c": nil}))
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, map[string]run.Status{"a": run.Unchanged, "b": run.Unchanged, "c": run.Succeeded}, statuses(v))
+	require.Equal(t, []string{"c"}, c.begun, "what it reads elsewhere is not known")
+
+	// What is read changes in this run.
+	c = &cloud{reads: reads, same: map[string]string{"b": was}}
+	newEnvironment(t, c).run(t, request(run.Up, stacks(map[string][]string{"a": nil, "b": nil})))
+	require.Equal(t, []string{"a", "b"}, c.begun)
+
+	c = &cloud{reads: reads, same: map[string]string{"a": run.InputsDigest(nil, nil), "b": was}}
+	r.Options.Force = true
+	newEnvironment(t, c).run(t, r)
+	require.ElementsMatch(t, []string{"a", "b", "c"}, c.begun)
+}
+
+func TestLimitsBoundWhatRunsAtOnce(t *testing.T) {
+	list := stacks(map[string][]string{"a": nil, "b": nil, "c": nil, "d": nil})
+	for i := range list {
+		list[i].Limits = []string{"account"}
+	}
+	slow := func(run.StackRequest) (run.Outcome, error) { return run.Outcome{Status: run.Succeeded}, nil }
+	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"a": slow}}
+	r := request(run.Up, list)
+	r.Limits = map[string]int{"account": 1}
+	newEnvironment(t, c).run(t, r)
+	require.Equal(t, 1, c.most)
+	require.Equal(t, []string{"a", "b", "c", "d"}, c.begun)
+}
+
+func TestWhatIsFoundToBeReadComesFirstTheNextTime(t *testing.T) {
+	tries := 0
+	c := &cloud{finds: map[string][]string{}}
+	c.results = map[string]func(run.StackRequest) (run.Outcome, error){"a": func(r run.StackRequest) (run.Outcome, error) {
+		tries++
+		if tries == 1 { // b has no outputs yet
+			o := run.Outcome{Status: run.Failed, Kind: run.Program, Why: "unknown stack", Reads: []string{"organization/b/dev"}}
+			return o, temporal.NewApplicationErrorWithOptions(o.Why, string(o.Kind), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{o}})
+		}
+		return run.Outcome{Status: run.Succeeded}, nil
+	}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
+	r.Concurrency = 1
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, []string{"a", "b", "a"}, c.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
+	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
+}
+
+func TestAPreviewGetsWhatThePreviewsOfWhatItReadsHaveFound(t *testing.T) {
+	planned := run.Planned{Removed: []string{"old"}}
+	c := &cloud{
+		reads: map[string][]string{"b": {"organization/a/dev"}},
+		results: map[string]func(run.StackRequest) (run.Outcome, error){"a": func(run.StackRequest) (run.Outcome, error) {
+			return run.Outcome{Status: run.Succeeded, Planned: planned}, nil
+		}},
+	}
+	newEnvironment(t, c).run(t, request(run.Preview, stacks(map[string][]string{"a": nil, "b": nil})))
+	require.Equal(t, map[string]run.Planned{"organization/a/dev": planned}, c.requests["b"].Planned)
+}
+
+func TestACycleEndsTheRunWithItsPath(t *testing.T) {
+	env := newEnvironment(t, &cloud{reads: map[string][]string{"a": {"b/dev"}}})
+	env.ExecuteWorkflow(run.FleetWorkflow, request(run.Up, stacks(map[string][]string{"a": nil, "b": {"a"}})))
+	err := env.GetWorkflowError()
+	require.True(t, run.IsCycle(err))
+	require.ErrorContains(t, err, "a reads b needs a")
+}
+
+func approving() []spec.Stack {
+	list := stacks(map[string][]string{"a": nil, "b": {"a"}})
+	list[0].Approve = []string{"up"}
+	return list
+}
+
+func TestAnOperationWaitsUntilItIsApproved(t *testing.T) {
+	env := newEnvironment(t, &cloud{})
+	env.RegisterDelayedCallback(func() {
+		answer, err := env.QueryWorkflow(run.ViewQuery)
+		require.NoError(t, err)
+		var v run.View
+		require.NoError(t, answer.Get(&v))
+		require.Equal(t, run.Approving, v.Stacks[0].Status)
+		require.Equal(t, run.Waiting, v.Stacks[1].Status)
+		require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, run.Approval{Granted: true, By: "ada"}))
+	}, 48*time.Hour)
+	v := env.run(t, request(run.Up, approving()))
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
+	require.Equal(t, "ada", v.Stacks[0].Approval.By)
+	require.False(t, v.Stacks[0].Approval.At.IsZero())
+	require.GreaterOrEqual(t, v.Ended.Sub(v.Began), 48*time.Hour)
+}
+
+func TestWhatIsRefusedIsNotDone(t *testing.T) {
+	env := newEnvironment(t, &cloud{})
+	env.RegisterDelayedCallback(func() {
+		require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, run.Approval{By: "ada", Message: "not on a Friday"}))
+	}, time.Hour)
+	v := env.run(t, request(run.Up, approving()))
+	require.Empty(t, env.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Refused, "b": run.Skipped}, statuses(v))
+	require.Equal(t, "ada has refused it: not on a Friday", v.Stacks[0].Why)
+	require.Equal(t, "needs a, which was not approved", v.Stacks[1].Why)
+}
+
+func TestACanceledRunBeginsNothingElse(t *testing.T) {
+	env := newEnvironment(t, &cloud{})
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+	v := env.run(t, request(run.Up, approving()))
+	require.Empty(t, env.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Canceled, "b": run.Canceled}, statuses(v))
+}
+
+func TestALockIsWaitedForAndAWorkerThatDiesIsReplaced(t *testing.T) {
+	tries := 0
+	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"a": func(run.StackRequest) (run.Outcome, error) {
+		switch tries++; tries {
+		case 1:
+			return run.Outcome{}, temporal.NewApplicationErrorWithOptions("locked by ada", string(run.Locked), temporal.ApplicationErrorOptions{NextRetryDelay: time.Minute})
+		case 2:
+			return run.Outcome{}, temporal.NewHeartbeatTimeoutError()
+		}
+		return run.Outcome{Status: run.Succeeded}, nil
+	}}}
+	v := newEnvironment(t, c).run(t, request(run.Up, stacks(map[string][]string{"a": nil})))
+	require.Equal(t, 3, tries)
+	require.Equal(t, run.Succeeded, v.Stacks[0].Status)
+	require.GreaterOrEqual(t, v.Ended.Sub(v.Began), time.Minute)
+}
+
+func TestALongRunGoesOnAsANewWorkflow(t *testing.T) {
+	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"b": fails(run.Program)}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": {"a"}, "c": {"b"}, "d": {"a"}}))
+	r.Options.Each = 2
+	env := newEnvironment(t, c)
+	env.ExecuteWorkflow(run.FleetWorkflow, r)
+	var next *workflow.ContinueAsNewError
+	require.True(t, errors.As(env.GetWorkflowError(), &next))
+	require.Equal(t, []string{"a", "b"}, c.begun)
+	var carried run.Request
+	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &carried))
+	v := newEnvironment(t, c).run(t, carried)
+	require.Equal(t, []string{"a", "b", "d"}, c.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Failed, "c": run.Skipped, "d": run.Succeeded}, statuses(v))
+}

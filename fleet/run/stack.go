@@ -1,0 +1,97 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+const (
+	// heartbeat is how long nothing may be heard of an activity before another worker takes it up.
+	heartbeat = 15 * time.Second
+	// longest is how long one operation may take.
+	longest = 24 * time.Hour
+)
+
+// Stack is the workflow of one stack in a run. What becomes of the stack is its result; an error is a fault.
+func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
+	aborted := false
+	if err := workflow.SetQueryHandler(ctx, AbortQuery, func() (bool, error) { return aborted, nil }); err != nil {
+		return Outcome{}, err
+	}
+	free, _ := workflow.NewDisconnectedContext(ctx)
+	workflow.Go(free, func(ctx workflow.Context) {
+		workflow.GetSignalChannel(ctx, AbortSignal).Receive(ctx, nil)
+		aborted = true
+	})
+	approval, refused := approve(ctx, r)
+	if refused != nil {
+		return *refused, nil
+	}
+	perform := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: ActivityQueue(r.Fleet, r.Stack.Queue), StartToCloseTimeout: longest, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
+		// The worker says which failures are worth another attempt, and when; this is for workers that die.
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute},
+	})
+	var o Outcome
+	err := workflow.ExecuteActivity(perform, PerformActivity, r).Get(ctx, &o)
+	if err != nil {
+		o = failure(err)
+	}
+	o.Approval = approval
+	return o, nil
+}
+
+// approve waits until somebody approves the operation, if that is asked for. It returns the outcome if there is no approval.
+func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
+	if !slices.Contains(r.Stack.Approve, string(r.Operation)) {
+		return nil, nil
+	}
+	var a Approval
+	said := workflow.NewSelector(ctx)
+	said.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
+		c.Receive(ctx, &a)
+		a.At = workflow.Now(ctx)
+	})
+	said.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
+	said.Select(ctx)
+	switch {
+	case a.At.IsZero():
+		return nil, &Outcome{Status: Canceled, Why: "the run was canceled before somebody approved it"}
+	case !a.Granted:
+		why := a.By + " has refused it"
+		if a.Message != "" {
+			why += ": " + a.Message
+		}
+		return nil, &Outcome{Status: Refused, Why: why, Approval: &a}
+	}
+	return &a, nil
+}
+
+// failure returns the outcome of an activity that has failed.
+func failure(err error) Outcome {
+	var timeout *temporal.TimeoutError
+	var failed *temporal.ApplicationError
+	switch {
+	case temporal.IsCanceledError(err):
+		o := Outcome{Status: Canceled, Why: "the run was canceled"}
+		var canceled *temporal.CanceledError
+		if errors.As(err, &canceled) && canceled.HasDetails() {
+			_ = canceled.Details(&o) // without them it is known that it was canceled
+		}
+		return o
+	case errors.As(err, &failed):
+		o := Outcome{}
+		if failed.HasDetails() && failed.Details(&o) == nil && o.Status != "" {
+			return o
+		}
+		return Outcome{Status: Failed, Kind: Kind(failed.Type()), Why: failed.Message()}
+	case errors.As(err, &timeout):
+		return Outcome{Status: Failed, Kind: Lost, Why: fmt.Sprintf("it did not end within %v", longest)}
+	}
+	return Outcome{Status: Failed, Kind: Lost, Why: err.Error()}
+}

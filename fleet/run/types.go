@@ -1,0 +1,231 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice/fleet/order"
+	"github.com/sluice-iac/sluice/fleet/spec"
+)
+
+// The names of workflows, activities, signals and queries.
+const (
+	FleetWorkflow   = "fleet"
+	StackWorkflow   = "stack"
+	SurveyActivity  = "survey"
+	PerformActivity = "perform"
+	ApproveSignal   = "approve" // of a stack, with an [Approval]
+	AbortSignal     = "abort"   // of a stack: the second interrupt
+	ViewQuery       = "view"    // of a run: a [View]
+	AbortQuery      = "abort"   // of a stack: whether there was an [AbortSignal]
+)
+
+// Operation is what a run does with each stack.
+type Operation string
+
+// The operations.
+const (
+	Preview Operation = "preview"
+	Up      Operation = "up"
+	Refresh Operation = "refresh"
+	Drift   Operation = "drift"
+	Destroy Operation = "destroy"
+)
+
+// Reversed reports whether dependents come first.
+func (o Operation) Reversed() bool { return o == Destroy }
+
+// Request is what a run is to do.
+type Request struct {
+	Fleet       string         `json:"fleet"`
+	Operation   Operation      `json:"operation"`
+	Stacks      []spec.Stack   `json:"stacks"`
+	Others      []spec.Stack   `json:"others,omitempty"` // of the fleet, which are only read
+	Concurrency int            `json:"concurrency"`
+	Limits      map[string]int `json:"limits,omitempty"`
+	Options     Options        `json:"options"`
+	By          string         `json:"by,omitempty"` // who has begun it
+	Carried     *Carried       `json:"carried,omitempty"`
+}
+
+// Options are flags of a run.
+type Options struct {
+	FailFast         bool   `json:"failFast,omitempty"`         // nothing begins after a failure
+	ContinueOnError  bool   `json:"continueOnError,omitempty"`  // within each stack
+	Force            bool   `json:"force,omitempty"`            // nothing is left out because it is unchanged
+	AssumeNotCreated bool   `json:"assumeNotCreated,omitempty"` // for interrupted creates of which nothing is found
+	Since            string `json:"since,omitempty"`            // of drift
+	Message          string `json:"message,omitempty"`          // for the history
+	// Each is how many stacks one workflow works on before it goes on as a new one; 0 leaves that to the server.
+	Each int `json:"each,omitempty"`
+}
+
+// Carried is what a run that goes on as a new one takes along.
+type Carried struct {
+	Began    time.Time              `json:"began"`
+	Known    map[string]order.Known `json:"known"`
+	Outputs  map[string]string      `json:"outputs"`
+	Same     map[string]string      `json:"same,omitempty"`
+	Outcomes map[string]Outcome     `json:"outcomes"`
+	After    map[string][]string    `json:"after,omitempty"`
+}
+
+// Survey asks what is recorded of stacks.
+type Survey struct {
+	Stacks []spec.Stack `json:"stacks"`
+}
+
+// Surveyed is what is recorded of a stack.
+type Surveyed struct {
+	order.Known
+	Outputs string `json:"outputs,omitempty"` // the digest of its outputs
+	Problem string `json:"problem,omitempty"` // why it could not be looked at
+	// Same is true if nothing but what it reads can have changed since its last update, and Inputs is the digest of what it read then.
+	Same   bool   `json:"same,omitempty"`
+	Inputs string `json:"inputs,omitempty"`
+}
+
+// InputsDigest returns the digest of what a stack reads: the references, sorted, and the digests of their outputs. It is "" if one is not known.
+func InputsDigest(references []string, outputs func(reference string) string) string {
+	h := sha256.New()
+	for _, r := range references {
+		o := outputs(r)
+		if o == "" {
+			return ""
+		}
+		fmt.Fprintf(h, "%d:%s%d:%s", len(r), r, len(o), o)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// NothingNew is what is said of a stack that is left as it is.
+const NothingNew = "its program, its settings and what it reads have not changed since its last update"
+
+// StackRequest is what is to be done with one stack.
+type StackRequest struct {
+	Run       string     `json:"run"`
+	Fleet     string     `json:"fleet"`
+	Operation Operation  `json:"operation"`
+	Stack     spec.Stack `json:"stack"`
+	Options   Options    `json:"options"`
+	By        string     `json:"by,omitempty"`
+	// Inputs are the digests of the outputs that the stack reads, by reference. Planned are the outputs that a preview of what it reads has
+	// found to change.
+	Inputs  map[string]string  `json:"inputs,omitempty"`
+	Planned map[string]Planned `json:"planned,omitempty"`
+}
+
+// Planned are outputs that a preview predicts, as `sluice preview --save-outputs` writes them: those that change. A secret is never among
+// them; it is unknown.
+type Planned struct {
+	Set     map[string]json.RawMessage `json:"set,omitempty"`
+	Removed []string                   `json:"removed,omitempty"`
+}
+
+// IsEmpty reports whether nothing changes.
+func (p Planned) IsEmpty() bool { return len(p.Set) == 0 && len(p.Removed) == 0 }
+
+// Status is how far a stack has come.
+type Status string
+
+// The statuses. Those from Succeeded on are ends.
+const (
+	Waiting   Status = "waiting"
+	Approving Status = "approval" // somebody has to approve it
+	Running   Status = "running"
+	Succeeded Status = "succeeded"
+	Unchanged Status = "unchanged" // there is nothing to do, so nothing was done
+	Failed    Status = "failed"
+	Skipped   Status = "skipped" // something that comes before has failed
+	Canceled  Status = "canceled"
+	Refused   Status = "refused" // somebody has said no
+)
+
+// Kind is a kind of failure.
+type Kind string
+
+// The kinds of failure, and what is done about them.
+const (
+	Locked      Kind = "locked"      // somebody else holds the lock of the stack: wait
+	Throttled   Kind = "throttled"   // a provider asks for patience: back off
+	Program     Kind = "program"     // it would fail again
+	Interrupted Kind = "interrupted" // it is not known what an earlier operation has made: somebody has to find out
+	Setup       Kind = "setup"       // the worker lacks something
+	Lost        Kind = "lost"        // no worker has finished it
+)
+
+// Outcome is what became of a stack.
+type Outcome struct {
+	Status   Status         `json:"status"`
+	Why      string         `json:"why,omitempty"` // in words
+	Kind     Kind           `json:"kind,omitempty"`
+	Chain    []string       `json:"chain,omitempty"` // from what has failed to what this one comes after
+	Changes  map[string]int `json:"changes,omitempty"`
+	Began    time.Time      `json:"began,omitzero"`
+	Ended    time.Time      `json:"ended,omitzero"`
+	Attempts int            `json:"attempts,omitempty"`
+	Worker   string         `json:"worker,omitempty"` // the machine
+	Log      string         `json:"log,omitempty"`    // the end of what sluice has printed, of a failure
+	Approval *Approval      `json:"approval,omitempty"`
+	Drift    *DriftCount    `json:"drift,omitempty"`
+	Reads    []string       `json:"reads,omitempty"`
+	Outputs  string         `json:"outputs,omitempty"` // the digest of the outputs
+	Planned  Planned        `json:"planned,omitzero"`
+}
+
+// OK reports whether what comes after may begin.
+func (o Outcome) OK() bool { return o.Status == Succeeded || o.Status == Unchanged }
+
+// HasChanges reports whether anything was, or would be, changed.
+func (o Outcome) HasChanges() bool {
+	for op, n := range o.Changes {
+		if n > 0 && op != "same" && op != "read" && op != "discard" {
+			return true
+		}
+	}
+	return o.Drift != nil && o.Drift.Moved > 0
+}
+
+// DriftCount counts the resources that are not as they are recorded.
+type DriftCount struct {
+	Moved int `json:"moved"`
+	Read  int `json:"read"`
+}
+
+// Approval is what somebody has said about an operation that waits for it.
+type Approval struct {
+	Granted bool      `json:"granted"`
+	By      string    `json:"by"`
+	Message string    `json:"message,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// Progress is how far an operation has come; heartbeats carry it.
+type Progress struct {
+	Done    int    `json:"done"`
+	Running int    `json:"running"`
+	Failed  int    `json:"failed,omitempty"`
+	Last    string `json:"last,omitempty"` // what was begun last
+	Worker  string `json:"worker,omitempty"`
+	Waits   string `json:"waits,omitempty"` // for what
+}
+
+// StackView is one stack of a run, while it runs.
+type StackView struct {
+	Name  string   `json:"name"`
+	Needs []string `json:"needs,omitempty"`
+	Outcome
+}
+
+// View is a run.
+type View struct {
+	Fleet     string      `json:"fleet"`
+	Operation Operation   `json:"operation"`
+	By        string      `json:"by,omitempty"`
+	Began     time.Time   `json:"began"`
+	Ended     time.Time   `json:"ended,omitzero"`
+	Stacks    []StackView `json:"stacks"`
+}

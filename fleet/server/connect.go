@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/log"
+)
+
+// Address is a Temporal server that somebody else runs.
+type Address struct {
+	Host, Namespace string
+	TLS             bool
+	CA, Cert, Key   string // files
+	ServerName      string
+	APIKey          string
+}
+
+// Options returns the options of clients of the server.
+func (a Address) Options() (client.Options, error) {
+	o := client.Options{HostPort: a.Host, Namespace: a.Namespace}
+	if a.APIKey != "" {
+		o.Credentials = client.NewAPIKeyStaticCredentials(a.APIKey)
+	}
+	if !a.TLS && a.APIKey == "" && a.CA == "" && a.Cert == "" {
+		return o, nil
+	}
+	t := &tls.Config{ServerName: a.ServerName, MinVersion: tls.VersionTLS12}
+	if a.CA != "" {
+		text, err := os.ReadFile(a.CA)
+		if err != nil {
+			return o, fmt.Errorf("--tls-ca: %w", err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(text) {
+			return o, fmt.Errorf("--tls-ca: %s has no certificate in PEM", a.CA)
+		}
+	}
+	if a.Cert != "" || a.Key != "" {
+		pair, err := tls.LoadX509KeyPair(a.Cert, a.Key)
+		if err != nil {
+			return o, fmt.Errorf("--tls-cert and --tls-key: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	o.ConnectionOptions.TLS = t
+	return o, nil
+}
+
+// Options returns the options of clients of a server on this machine.
+func (p Place) Options() client.Options {
+	return client.Options{
+		HostPort: p.Address, Namespace: Namespace, Credentials: client.NewAPIKeyStaticCredentials(p.Token),
+		ConnectionOptions: client.ConnectionOptions{TLSDisabled: true}, // it is on loopback
+	}
+}
+
+// Connect connects with a server. Payloads pass through the converter.
+func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f converter.FailureConverter, logger log.Logger) (client.Client, error) {
+	o.DataConverter, o.FailureConverter, o.Logger = c, f, logger
+	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	is, err := client.DialContext(connecting, o)
+	if err != nil {
+		return nil, fmt.Errorf("the Temporal server at %s: %w", o.HostPort, err)
+	}
+	return is, nil
+}
+
+// answers reports whether the server answers.
+func answers(ctx context.Context, p Place) bool {
+	asking, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	o := p.Options()
+	o.Logger = Silent{}
+	c, err := client.DialContext(asking, o)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	_, err = c.WorkflowService().DescribeNamespace(asking, describe())
+	return err == nil
+}
+
+// Silent is a logger that keeps nothing.
+type Silent struct{}
+
+// Debug implements [log.Logger].
+func (Silent) Debug(string, ...any) {}
+
+// Info implements [log.Logger].
+func (Silent) Info(string, ...any) {}
+
+// Warn implements [log.Logger].
+func (Silent) Warn(string, ...any) {}
+
+// Error implements [log.Logger].
+func (Silent) Error(string, ...any) {}
+
+func describe() *workflowservice.DescribeNamespaceRequest {
+	return &workflowservice.DescribeNamespaceRequest{Namespace: Namespace}
+}

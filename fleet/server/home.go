@@ -1,0 +1,91 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"go.temporal.io/server/common/testing/freeport"
+
+	"github.com/sluice-iac/sluice/internal/private"
+)
+
+// Home is the folder where a fleet keeps what belongs to this machine: the data of its server, the key of its payloads, and the logs of its runs.
+type Home struct{ directory string }
+
+// FolderName is the name of that folder, beside fleet.yaml.
+const FolderName = ".sluice-fleet"
+
+// HomeOf returns the home of the fleet in a folder. It makes it, for its owner alone and out of sight of git.
+func HomeOf(root string) (Home, error) {
+	h := Home{filepath.Join(root, FolderName)}
+	if err := os.MkdirAll(h.directory, 0o700); err != nil {
+		return h, fmt.Errorf("the folder of the fleet: %w", err)
+	}
+	ignore := h.path(".gitignore")
+	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
+		return h, os.WriteFile(ignore, []byte("*\n"), 0o600)
+	}
+	return h, nil
+}
+
+// Path returns the path of something in the folder.
+func (h Home) Path(parts ...string) string { return h.path(parts...) }
+
+func (h Home) path(parts ...string) string {
+	return filepath.Join(append([]string{h.directory}, parts...)...)
+}
+
+func (h Home) database() string         { return h.path("temporal.db") }
+func (h Home) serverLock() *flock.Flock { return flock.New(h.path("server.lock")) }
+func (h Home) usersLock() *flock.Flock  { return flock.New(h.path("users.lock")) }
+
+// Place is where a server is, and the token that it wants to see.
+type Place struct {
+	Address string `json:"address"`
+	Token   string `json:"token"`
+	PID     int    `json:"pid"` // of the process, for people
+}
+
+// begin returns the place for a server of this folder: the one that it had before, so that workers find it again.
+func (h Home) begin() (Place, error) {
+	was, err := h.place()
+	if err == nil {
+		was.PID = os.Getpid()
+		return was, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return Place{}, err
+	}
+	return Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid()}, nil
+}
+
+func (h Home) publish(p Place) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	// Who reads it sees the whole of the old or the new file.
+	next := h.path("server.json.new")
+	if err := private.Write(next, append(text, '\n')); err != nil {
+		return err
+	}
+	return os.Rename(next, h.path("server.json"))
+}
+
+func (h Home) place() (Place, error) {
+	text, err := os.ReadFile(h.path("server.json"))
+	if err != nil {
+		return Place{}, err
+	}
+	var p Place
+	if err := json.Unmarshal(text, &p); err != nil || p.Address == "" || p.Token == "" {
+		return Place{}, fmt.Errorf("%s is damaged: remove it", h.path("server.json"))
+	}
+	return p, nil
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+// Joined is the use of a server. As long as there is one, the server goes on, and is started again if it dies.
+type Joined struct {
+	Place
+	home  Home
+	args  []string // that start the server
+	users *flock.Flock
+	stop  context.CancelFunc
+	watch conc.WaitGroup
+}
+
+// patience is how long a server may take to start.
+const patience = 2 * time.Minute
+
+// Join uses the server of a folder. If none runs it starts one, with the executable of this process and the arguments.
+func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
+	j := &Joined{home: h, args: args, users: h.usersLock()}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, err := j.users.TryRLockContext(waiting, 20*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("the lock of the fleet's folder %s: %w", h.directory, err)
+	}
+	for begun := false; ; {
+		running, err := j.runs()
+		if err == nil && running {
+			if j.Place, err = h.place(); err == nil && answers(waiting, j.Place) {
+				break
+			}
+		}
+		if err == nil && !running && !begun {
+			begun, err = true, j.start()
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, errors.Join(err, j.users.Unlock())
+		}
+		if await.For(waiting, 50*time.Millisecond) != nil {
+			return nil, errors.Join(fmt.Errorf("the server of the fleet does not answer: %s says why", h.path("server.log")), j.users.Unlock())
+		}
+	}
+	watched, stop := context.WithCancel(context.WithoutCancel(ctx))
+	j.stop = stop
+	j.watch.Go(func() { j.keep(watched) })
+	return j, nil
+}
+
+// Close ends the use.
+func (j *Joined) Close() error {
+	j.stop()
+	j.watch.Wait()
+	return j.users.Unlock()
+}
+
+// runs reports whether a server has the lock of the folder.
+func (j *Joined) runs() (bool, error) {
+	lock := j.home.serverLock()
+	free, err := lock.TryLock()
+	if err != nil {
+		return false, fmt.Errorf("the lock of the fleet's server: %w", err)
+	}
+	if free {
+		return false, lock.Unlock()
+	}
+	return true, nil
+}
+
+// keep starts the server again when it has died.
+func (j *Joined) keep(ctx context.Context) {
+	for await.For(ctx, time.Second) == nil {
+		if running, err := j.runs(); err == nil && !running {
+			_ = j.start() // the next turn tries again
+			_ = await.For(ctx, 5*time.Second)
+		}
+	}
+}
+
+// start starts a server that outlives this process. One too many ends by itself.
+func (j *Joined) start() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(j.home.path("server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	c := exec.Command(self, j.args...)
+	c.Stdout, c.Stderr, c.Dir = log, log, j.home.directory
+	alone(c)
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("start the server of the fleet: %w", err)
+	}
+	return c.Process.Release()
+}

@@ -1,0 +1,181 @@
+package server
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/common/testing/freeport"
+	schema "go.temporal.io/server/schema/sqlite"
+	"go.temporal.io/server/temporal"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+// Namespace is the namespace of a fleet's own server.
+const Namespace = "sluice-fleet"
+
+// idle is how long a server goes on that nobody uses.
+const idle = 10 * time.Second
+
+// Run serves the fleet with this folder until the context ends, or nobody has used the server for a moment. It returns at once if another server
+// works on the folder.
+func Run(ctx context.Context, h Home) error {
+	mine := h.serverLock()
+	held, err := mine.TryLock()
+	if err != nil || !held {
+		return err
+	}
+	defer func() { _ = mine.Unlock() }() // the system releases it when the process ends
+	where, err := h.begin()
+	if err != nil {
+		return err
+	}
+	s, err := start(h, where)
+	if err != nil {
+		return fmt.Errorf("start the server of the fleet: %w", err)
+	}
+	defer func() { _ = s.Stop() }() // there is nobody left who waits for it
+	if err := h.publish(where); err != nil {
+		return err
+	}
+	users := h.usersLock()
+	defer func() { _ = users.Unlock() }()
+	for alone := time.Duration(0); alone < idle; {
+		if await.For(ctx, time.Second) != nil {
+			return nil
+		}
+		switch free, err := users.TryLock(); {
+		case err != nil:
+			return err
+		case !free:
+			alone = 0
+			continue
+		}
+		if alone += time.Second; alone < idle {
+			_ = users.Unlock()
+		}
+	}
+	return nil // while the lock of the users is held: who comes now waits until the server has ended
+}
+
+// start starts a server at an address.
+func start(h Home, where Place) (temporal.Server, error) {
+	_, port, err := net.SplitHostPort(where.Address)
+	if err != nil {
+		return nil, err
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, err
+	}
+	c, hosts := configuration(h.database(), number)
+	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
+	if _, err := os.Stat(h.database()); errors.Is(err, os.ErrNotExist) {
+		if err := schema.SetupSchema(sql); err != nil {
+			return nil, err
+		}
+	}
+	attributes := map[string]enumspb.IndexedValueType{}
+	for _, name := range SearchAttributes {
+		attributes[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	ns, err := schema.NewNamespaceConfig(c.ClusterMetadata.CurrentClusterName, Namespace, false, attributes)
+	if err != nil {
+		return nil, err
+	}
+	if err := schema.CreateNamespaces(sql, ns); err != nil {
+		return nil, err
+	}
+	s, err := temporal.NewServer(
+		temporal.WithConfig(c),
+		temporal.ForServices(append([]string{string(primitives.InternalFrontendService)}, temporal.DefaultServices...)),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(log.Config{Level: "error", OutputFile: h.path("server.log")}))),
+		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return owner{token: where.Token} }),
+		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
+			// Queries and signals of a fleet come from one place, which follows it.
+			dynamicconfig.FrontendRPS.Key():                        10_000,
+			dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key(): 10_000,
+		}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Start()
+}
+
+// SearchAttributes are the attributes by which runs and stacks can be looked for.
+var SearchAttributes = []string{"SluiceFleet", "SluiceOperation", "SluiceStack"}
+
+// owner gives all rights to who has the token of the folder, which only its owner can read, and none to others on this machine.
+type owner struct{ token string }
+
+// GetClaims implements [authorization.ClaimMapper].
+func (o owner) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, error) {
+	if a == nil || subtle.ConstantTimeCompare([]byte(a.AuthToken), []byte("Bearer "+o.token)) != 1 {
+		return nil, errors.New("the token of the fleet's folder is missing")
+	}
+	return &authorization.Claims{System: authorization.RoleAdmin}, nil
+}
+
+// AuthInfoRequired makes the server ask for claims also where there is no token.
+func (o owner) AuthInfoRequired() bool { return true }
+
+// configuration returns the configuration of a server with its data in a file, all of whose services are on loopback.
+func configuration(database string, port int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
+	const name = "active"
+	c := &config.Config{
+		Persistence: config.Persistence{
+			DefaultStore: sqlite.PluginName, VisibilityStore: sqlite.PluginName, NumHistoryShards: 4,
+			DataStores: map[string]config.DataStore{sqlite.PluginName: {SQL: &config.SQL{
+				PluginName: sqlite.PluginName, DatabaseName: database,
+				// A server that is killed loses nothing. A machine that loses power may lose the last moment, and what is done again is found done.
+				ConnectAttributes: map[string]string{"mode": "rwc", "_journal_mode": "wal", "_synchronous": "1"},
+			}}},
+		},
+		ClusterMetadata: &cluster.Config{
+			FailoverVersionIncrement: 10, MasterClusterName: name, CurrentClusterName: name,
+			ClusterInformation: map[string]cluster.ClusterInformation{
+				name: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: loopback(port)},
+			},
+		},
+		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
+		Archival: config.Archival{
+			History: config.HistoryArchival{State: "disabled"}, Visibility: config.VisibilityArchival{State: "disabled"},
+		},
+		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
+			History: config.HistoryArchivalNamespaceDefaults{State: "disabled"}, Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
+		}},
+		Services: map[string]config.Service{},
+	}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for _, service := range []primitives.ServiceName{
+		primitives.FrontendService, primitives.InternalFrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService,
+	} {
+		at := port
+		if service != primitives.FrontendService {
+			at = freeport.MustGetFreePort()
+		}
+		c.Services[string(service)] = config.Service{RPC: config.RPC{GRPCPort: at, BindOnLocalHost: true}}
+		hosts[service] = static.SingleLocalHost(loopback(at))
+	}
+	return c, hosts
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -1,0 +1,149 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/sluice-iac/sluice/internal/syntax"
+)
+
+// FileName is the name of the file that describes a fleet.
+const FileName = "fleet.yaml"
+
+// MistakesError says what is wrong with a file, and where.
+type MistakesError struct {
+	Count int
+	Text  string // each mistake with its line
+}
+
+func (e *MistakesError) Error() string { return e.Text }
+
+// Read reads and validates the file at path. values override variables. A file with mistakes is a [*MistakesError] with all of them.
+func Read(path string, values map[string]string) (*Fleet, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w; a fleet is described by a file %s, `sluice fleet --help` says how", err, FileName)
+	}
+	root, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, string(text), root, values)
+}
+
+func parse(name, text, root string, values map[string]string) (*Fleet, error) {
+	file, node, found := syntax.Parse(name, text)
+	r := &reader{file: file, found: found, root: root}
+	var f *Fleet
+	if !found.HasErrors() {
+		f = r.document(node, values)
+	}
+	r.found.Sort()
+	if r.found.HasErrors() {
+		return nil, &MistakesError{Count: r.found.Errors(), Text: r.found.ErrorText(file)}
+	}
+	return f, nil
+}
+
+// reader collects the mistakes in one file.
+type reader struct {
+	file      *syntax.File
+	found     syntax.Diagnostics
+	root      string
+	variables map[string]string
+}
+
+func (r *reader) fail(at syntax.Range, hint, format string, args ...any) {
+	r.found.Add(syntax.Diagnostic{Severity: syntax.Error, Range: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// start is the place of mistakes about what is missing in the whole file.
+var start = syntax.Range{Line: 1, Column: 1, End: 2}
+
+func (r *reader) document(n *syntax.Node, values map[string]string) *Fleet {
+	if n == nil {
+		r.fail(start, "", "the file is empty: a fleet has a name and stacks")
+		return nil
+	}
+	fields := r.fields(n, "a fleet", "name", "variables", "concurrency", "limits", "groups", "stacks", "schedules")
+	r.variables = r.texts(fields["variables"], "a variable")
+	if r.variables == nil {
+		r.variables = map[string]string{}
+	}
+	for name, value := range values {
+		if _, declared := r.variables[name]; !declared {
+			r.fail(start, syntax.Nearest(name, slices.Collect(maps.Keys(r.variables))), "there is no variable %q to be set", name)
+		}
+		r.variables[name] = value
+	}
+	f := &Fleet{Root: r.root, Concurrency: defaultConcurrency, Name: r.checked(fields["name"], "the name of a fleet", safeName)}
+	if f.Name == "" && fields["name"] == nil && n.Kind == syntax.Object {
+		r.fail(n.Range, "write name: and a name of letters and digits", "the fleet has no name")
+	}
+	if c := fields["concurrency"]; c != nil {
+		f.Concurrency = r.count(c, "concurrency")
+	}
+	f.Limits = map[string]int{}
+	r.each(fields["limits"], "limits", func(key, value *syntax.Node) { f.Limits[key.Text] = r.count(value, "a limit") })
+	groups := map[string]GroupEntry{}
+	r.each(fields["groups"], "groups", func(key, value *syntax.Node) {
+		groups[key.Text] = r.group(r.fields(value, "a group", groupFields...), f.Limits)
+	})
+	b := &builder{reader: r, fleet: f, groups: groups}
+	r.each(fields["stacks"], "stacks", b.entry)
+	if n.Kind == syntax.Object && len(f.Stacks) == 0 && !r.found.HasErrors() {
+		r.fail(n.Range, "write stacks: and the stacks by name", "the fleet has no stacks")
+	}
+	b.resolve()
+	r.each(fields["schedules"], "schedules", b.schedule)
+	return f
+}
+
+var groupFields = []string{"queue", "stack", "needs", "limits", "approve", "config"}
+
+func (r *reader) group(fields map[string]*syntax.Node, limits map[string]int) GroupEntry {
+	g := GroupEntry{
+		Queue: r.checked(fields["queue"], "the name of a queue", safeName),
+		Stack: r.checked(fields["stack"], "the name of a stack", stackName),
+		Needs: r.list(fields["needs"], "needs"), Config: r.texts(fields["config"], "a setting"),
+		Limits: r.list(fields["limits"], "limits"), Approve: r.list(fields["approve"], "approve"),
+	}
+	r.among(fields["limits"], g.Limits, slices.Collect(maps.Keys(limits)), "limit", "limits: at the top of the file has them")
+	r.among(fields["approve"], g.Approve, []string{"up", "destroy", "refresh"}, "operation that can be approved", "")
+	for _, e := range entries(fields["config"]) {
+		if !settingName.MatchString(e.Key.Text) {
+			r.fail(e.Key.Range, "write namespace:name or name", "%q cannot be the name of a setting", e.Key.Text)
+		}
+	}
+	return g
+}
+
+func entries(n *syntax.Node) []syntax.Entry {
+	if n == nil {
+		return nil
+	}
+	return n.Entries
+}
+
+// among refuses elements of a list that are not among the known ones.
+func (r *reader) among(n *syntax.Node, list, known []string, what, hint string) {
+	for i, name := range list {
+		if !slices.Contains(known, name) {
+			near := syntax.Nearest(name, known)
+			if near == "" {
+				near = hint
+			}
+			r.fail(itemRange(n, i), near, "there is no %s %q", what, name)
+		}
+	}
+}
+
+func itemRange(n *syntax.Node, i int) syntax.Range {
+	if i < len(n.Items) {
+		return n.Items[i].Range
+	}
+	return n.Range
+}

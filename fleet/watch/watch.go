@@ -1,0 +1,267 @@
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+// Client begins and follows runs.
+type Client struct {
+	client.Client
+	Namespace string
+	Data      converter.DataConverter
+	Failures  converter.FailureConverter
+}
+
+// RunID returns the ID of the run that a request asks for: of the same stacks with the same operation and options there is one at a time.
+func RunID(r run.Request) (string, error) {
+	r.By, r.Carried, r.Options.Message = "", nil, ""
+	text, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return fmt.Sprintf("%s/%s/%s", r.Fleet, r.Operation, hex.EncodeToString(sum[:5])), nil
+}
+
+// Begin begins a run, or joins the one that goes on.
+func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bool, err error) {
+	if id, err = RunID(r); err != nil {
+		return "", false, err
+	}
+	o := client.StartWorkflowOptions{
+		ID: id, TaskQueue: run.WorkflowQueue(r.Fleet), WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}
+	if c.hasAttributes(ctx) {
+		o.TypedSearchAttributes = temporal.NewSearchAttributes(
+			temporal.NewSearchAttributeKeyKeyword("SluiceFleet").ValueSet(r.Fleet),
+			temporal.NewSearchAttributeKeyKeyword("SluiceOperation").ValueSet(string(r.Operation)))
+	}
+	_, err = c.ExecuteWorkflow(ctx, o, run.FleetWorkflow, r)
+	var already *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &already) {
+		return id, true, nil
+	}
+	return id, false, err
+}
+
+// hasAttributes reports whether the server knows the search attributes of fleets. A server of somebody else may lack them; runs are found by their IDs
+// there.
+func (c *Client) hasAttributes(ctx context.Context) bool {
+	known, err := c.GetSearchAttributes(ctx)
+	if err != nil {
+		return false
+	}
+	for _, name := range server.SearchAttributes {
+		if known.GetKeys()[name] != enumspb.INDEXED_VALUE_TYPE_KEYWORD {
+			return false
+		}
+	}
+	return true
+}
+
+// State is a run as it is.
+type State struct {
+	run.View
+	Over     bool
+	Progress map[string]run.Progress // of what runs
+}
+
+// Look returns a run as it is.
+func (c *Client) Look(ctx context.Context, id string) (State, error) {
+	is, err := c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return State{}, c.notThere(id, err)
+	}
+	if is.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		v, err := c.result(ctx, id)
+		return State{View: v, Over: true}, err
+	}
+	asking, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	answer, err := c.QueryWorkflow(asking, id, "", run.ViewQuery)
+	if err != nil {
+		return State{}, fmt.Errorf("no worker answers for the run %s: %w", id, err)
+	}
+	s := State{Progress: map[string]run.Progress{}}
+	if err := answer.Get(&s.View); err != nil {
+		return State{}, err
+	}
+	for _, stack := range s.Stacks {
+		if stack.Status == run.Running || stack.Status == run.Approving {
+			s.Progress[stack.Name] = c.progress(ctx, run.StackID(id, stack.Name))
+		}
+	}
+	return s, nil
+}
+
+func (c *Client) notThere(id string, err error) error {
+	var missing *serviceerror.NotFound
+	if errors.As(err, &missing) {
+		return fmt.Errorf("there is no run %s; `sluice fleet history` lists them", id)
+	}
+	return err
+}
+
+// progress returns how far an operation has come, as the heartbeats of its activity say.
+func (c *Client) progress(ctx context.Context, id string) run.Progress {
+	var p run.Progress
+	is, err := c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil || len(is.GetPendingActivities()) == 0 {
+		return p
+	}
+	a := is.GetPendingActivities()[0]
+	if details := a.GetHeartbeatDetails(); details != nil {
+		_ = c.Data.FromPayloads(details, &p) // without it, it is only known that it runs
+	}
+	if a.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED {
+		p = run.Progress{Waits: "for a worker"}
+		if f := a.GetLastFailure(); f != nil {
+			p.Waits = fmt.Sprintf("to try again (attempt %d): %s", a.GetAttempt(), firstLine(messageOf(c.Failures.FailureToError(f))))
+		}
+	}
+	return p
+}
+
+func messageOf(err error) string {
+	var failed *temporal.ApplicationError
+	if errors.As(err, &failed) {
+		return failed.Message()
+	}
+	return err.Error()
+}
+
+func firstLine(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
+
+// result returns the end of a run.
+func (c *Client) result(ctx context.Context, id string) (run.View, error) {
+	var v run.View
+	err := c.GetWorkflow(ctx, id, "").Get(ctx, &v)
+	var failed *temporal.ApplicationError
+	switch {
+	case errors.As(err, &failed):
+		return v, errors.New(failed.Message())
+	case temporal.IsCanceledError(err):
+		return v, fmt.Errorf("the run %s was canceled before it began", id)
+	}
+	return v, err
+}
+
+// Follow calls show with the run as it is until it is over. A server that does not answer for a while is waited for.
+func (c *Client) Follow(ctx context.Context, id string, every time.Duration, show func(State)) (State, error) {
+	const patience = 3 * time.Minute
+	var silent time.Time
+	for {
+		s, err := c.Look(ctx, id)
+		switch {
+		case err == nil:
+			silent = time.Time{}
+			show(s)
+			if s.Over {
+				return s, nil
+			}
+		case ctx.Err() != nil:
+			return s, context.Cause(ctx)
+		case !isPassing(err):
+			return s, err
+		case silent.IsZero():
+			silent = time.Now()
+		case time.Since(silent) > patience:
+			return s, err
+		}
+		if err := await.For(ctx, every); err != nil {
+			return s, err
+		}
+	}
+}
+
+// isPassing reports whether an error can be gone the next time.
+func isPassing(err error) bool {
+	var unavailable *serviceerror.Unavailable
+	var late *serviceerror.DeadlineExceeded
+	var failed *serviceerror.QueryFailed
+	var busy *serviceerror.ResourceExhausted
+	var notReady *serviceerror.WorkflowNotReady
+	var internal *serviceerror.Internal
+	return errors.As(err, &unavailable) || errors.As(err, &late) || errors.As(err, &failed) || errors.As(err, &busy) || errors.As(err, &notReady) ||
+		errors.As(err, &internal) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Approve says what somebody has decided about an operation that waits for it.
+func (c *Client) Approve(ctx context.Context, id, stack string, a run.Approval) error {
+	return c.SignalWorkflow(ctx, run.StackID(id, stack), "", run.ApproveSignal, a)
+}
+
+// Cancel is the first interrupt of a run.
+func (c *Client) Cancel(ctx context.Context, id string) error { return c.CancelWorkflow(ctx, id, "") }
+
+// Abort is the second interrupt of what runs of it.
+func (c *Client) Abort(ctx context.Context, s State, id string) error {
+	var all error
+	for _, name := range slices.Sorted(maps.Keys(s.Progress)) {
+		err := c.SignalWorkflow(ctx, run.StackID(id, name), "", run.AbortSignal, nil)
+		var over *serviceerror.NotFound
+		if err != nil && !errors.As(err, &over) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// Run is one run in a history.
+type Run struct {
+	ID      string    `json:"id"`
+	Attempt string    `json:"attempt"` // of runs with the same ID
+	Status  string    `json:"status"`
+	Began   time.Time `json:"began"`
+	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// History returns the runs of a fleet, the newest first, at most that many.
+func (c *Client) History(ctx context.Context, fleet string, most int) ([]Run, error) {
+	query := fmt.Sprintf("WorkflowType = '%s' AND WorkflowId STARTS_WITH '%s/'", run.FleetWorkflow, fleet)
+	var out []Run
+	var token []byte
+	for {
+		page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.Namespace, Query: query, PageSize: 100, NextPageToken: token})
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range page.GetExecutions() {
+			r := Run{
+				ID: e.GetExecution().GetWorkflowId(), Attempt: e.GetExecution().GetRunId(),
+				Status: strings.ToLower(e.GetStatus().String()), Began: e.GetStartTime().AsTime(),
+			}
+			if e.GetCloseTime() != nil {
+				r.Ended = e.GetCloseTime().AsTime()
+			}
+			out = append(out, r)
+		}
+		token = page.GetNextPageToken()
+		if len(token) == 0 || len(out) >= most {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Run) int { return b.Began.Compare(a.Began) })
+	return out[:min(most, len(out))], nil
+}

@@ -1,0 +1,182 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+	"go.temporal.io/sdk/activity"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+const (
+	// glance is the time between two looks at the events of an operation.
+	glance = 200 * time.Millisecond
+	// graceful is how long an operation may take to end after an interrupt before it gets the next one. A second request to cancel is such an
+	// interrupt at once.
+	graceful = 10 * time.Minute
+	// tail is how much of what sluice prints is kept of a failure, in bytes.
+	tail = 4 << 10
+)
+
+// attempt is one operation that runs.
+type attempt struct {
+	*Worker
+	stack stack
+	pulse *pulse
+	log   *os.File
+	files string // a folder for files of this attempt
+}
+
+// pulse sends heartbeats until it is stopped.
+type pulse struct {
+	mu   sync.Mutex // guards now
+	now  run.Progress
+	stop context.CancelFunc
+	wg   conc.WaitGroup
+}
+
+// beat begins to send heartbeats.
+func beat(ctx context.Context, worker string) *pulse {
+	beating, stop := context.WithCancel(ctx)
+	p := &pulse{stop: stop, now: run.Progress{Worker: worker}}
+	p.wg.Go(func() {
+		for {
+			activity.RecordHeartbeat(ctx, p.progress())
+			if await.For(beating, time.Second) != nil {
+				return
+			}
+		}
+	})
+	return p
+}
+
+func (p *pulse) progress() run.Progress {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *pulse) set(now run.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now.Worker = p.now.Worker
+	p.now = now
+}
+
+func (p *pulse) end() {
+	p.stop()
+	p.wg.Wait()
+}
+
+// ended is how a process of sluice has ended.
+type ended struct {
+	status  int // -1 if a signal has ended it
+	printed string
+	events  *follower
+	stopped bool // it was interrupted, because it was canceled or because this worker ends
+}
+
+// perform runs an operation of sluice. Its output goes to the log.
+func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
+	events := filepath.Join(a.files, "events.jsonl")
+	f := &follower{path: events}
+	c := exec.Command(a.Sluice, slices.Concat([]string{"-C", a.stack.directory, "--non-interactive", "--color", "never"}, args, []string{"--event-log", events})...)
+	c.Env = environment()
+	start, err := a.log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ended{}, err
+	}
+	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
+	c.Stdout, c.Stderr = a.log, a.log
+	group, err := process.Start(c)
+	if err != nil {
+		return ended{}, fmt.Errorf("start sluice: %w", err)
+	}
+	over := await.NewEvent()
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		_ = c.Wait() // its state says how it ended
+		over.Fire()
+	})
+	stopped := a.attend(ctx, group, over, f)
+	wg.Wait()
+	group.Release()
+	err = f.follow()
+	return ended{status: c.ProcessState.ExitCode(), printed: a.printed(start), events: f, stopped: stopped}, err
+}
+
+// attend follows the events of a process until it has ended, and interrupts it when it has to stop. It reports whether it did.
+func (a *attempt) attend(ctx context.Context, group *process.Group, over *await.Event, f *follower) bool {
+	interrupts, last := 0, time.Time{}
+	for !over.Fired() {
+		if f.follow() == nil {
+			a.pulse.set(f.progress)
+		}
+		if a.mustStop(ctx) {
+			switch since := time.Since(last); {
+			case interrupts == 0, interrupts == 1 && (since > graceful || a.isAborted(ctx)), interrupts == 2 && since > graceful:
+				group.Interrupt()
+				interrupts, last = interrupts+1, time.Now()
+			case interrupts == 3 && since > graceful:
+				group.Kill()
+			}
+		}
+		waiting, cancel := context.WithTimeout(context.Background(), glance)
+		_ = over.Wait(waiting)
+		cancel()
+	}
+	return interrupts > 0
+}
+
+// mustStop reports whether the operation was canceled or this worker ends.
+func (a *attempt) mustStop(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return true
+	}
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// isAborted reports whether somebody has asked for the second interrupt.
+func (a *attempt) isAborted(ctx context.Context) bool {
+	if a.Client == nil {
+		return false
+	}
+	is := activity.GetInfo(ctx).WorkflowExecution
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	answer, err := a.Client.QueryWorkflow(asking, is.ID, is.RunID, run.AbortQuery)
+	aborted := false
+	return err == nil && answer.Get(&aborted) == nil && aborted
+}
+
+// printed returns the end of what was printed from a place on.
+func (a *attempt) printed(from int64) string {
+	size, err := a.log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	from = max(from, size-tail)
+	text := make([]byte, size-from)
+	n, err := a.log.ReadAt(text, from)
+	if err != nil && err != io.EOF {
+		return ""
+	}
+	return strings.ToValidUTF8(string(text[:n]), "")
+}

@@ -1,0 +1,119 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+)
+
+// follower reads the event log of an operation while it grows.
+type follower struct {
+	path     string
+	offset   int64
+	rest     []byte // of a line whose end is not written yet
+	progress run.Progress
+	reads    []string
+	changes  map[string]int
+	errors   []string
+	canceled bool
+}
+
+// event has what is needed of a line of an event log.
+type event struct {
+	Pre        *step `json:"resourcePreEvent"`
+	Outputs    *step `json:"resOutputsEvent"`
+	Failed     *step `json:"resOpFailedEvent"`
+	Diagnostic *struct {
+		Message  string `json:"message"`
+		Severity string `json:"severity"`
+	} `json:"diagnosticEvent"`
+	Summary *struct {
+		Changes map[string]int `json:"resourceChanges"`
+		Result  string         `json:"result"`
+	} `json:"summaryEvent"`
+}
+
+type step struct {
+	Metadata struct {
+		Op   string `json:"op"`
+		URN  string `json:"urn"`
+		Type string `json:"type"`
+		New  *struct {
+			ID     string          `json:"id"`
+			Inputs json.RawMessage `json:"inputs"`
+		} `json:"new"`
+	} `json:"metadata"`
+}
+
+// follow reads what has been written since the last call.
+func (f *follower) follow() error {
+	file, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := io.ReadAll(io.NewSectionReader(file, f.offset, 1<<40))
+	if err != nil {
+		return err
+	}
+	f.offset += int64(len(text))
+	f.rest = append(f.rest, text...)
+	for {
+		line, rest, whole := bytes.Cut(f.rest, []byte("\n"))
+		if !whole {
+			return nil
+		}
+		f.rest = bytes.Clone(rest)
+		f.take(line)
+	}
+}
+
+// take reads one line. What it does not understand is nothing that it needs.
+func (f *follower) take(line []byte) {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return
+	}
+	switch {
+	case e.Pre != nil:
+		f.progress.Running++
+		f.progress.Last = e.Pre.Metadata.Op + " " + nameOf(e.Pre.Metadata.URN)
+		if m := e.Pre.Metadata; m.Type == referenceType && m.New != nil {
+			f.read(m.New.ID, m.New.Inputs)
+		}
+	case e.Outputs != nil:
+		f.progress.Done++
+		f.progress.Running = max(0, f.progress.Running-1)
+	case e.Failed != nil:
+		f.progress.Failed++
+		f.progress.Running = max(0, f.progress.Running-1)
+	case e.Diagnostic != nil && e.Diagnostic.Severity == "error":
+		f.errors = append(f.errors, strings.TrimSpace(e.Diagnostic.Message))
+	case e.Summary != nil:
+		f.changes, f.canceled = e.Summary.Changes, e.Summary.Result == "canceled"
+	}
+}
+
+func (f *follower) read(id string, inputs json.RawMessage) {
+	var named struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(inputs, &named) == nil && named.Name != "" {
+		id = named.Name
+	}
+	if id != "" && !slices.Contains(f.reads, id) {
+		f.reads = append(f.reads, id)
+	}
+}
+
+func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+1:][min(1, len(urn)):] }

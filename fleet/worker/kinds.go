@@ -1,0 +1,54 @@
+package worker
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+)
+
+// The exit statuses of sluice that mean something of their own.
+const (
+	statusUsage   = 2
+	statusLocked  = 9
+	statusDrifted = 10
+)
+
+// throttled matches what providers say when they want fewer calls. Sluice passes on their words and no code.
+var throttled = regexp.MustCompile(`(?i)\bthrottl|rate.?exceeded|rate.?limit|too ?many ?requests|request ?limit ?exceeded|\b(status(code)?:? ?)429\b|resource_?exhausted|slow ?down`)
+
+// kindOf returns the kind of a failure.
+func kindOf(e ended) run.Kind {
+	switch e.status {
+	case statusLocked:
+		return run.Locked
+	case statusUsage:
+		return run.Program
+	case -1:
+		return run.Lost
+	}
+	for _, text := range e.events.errors {
+		if throttled.MatchString(text) {
+			return run.Throttled
+		}
+	}
+	return run.Program
+}
+
+// again returns how long to wait before the next attempt after a failure, and whether there is to be one. attempt counts from 1, and waited is how long
+// the operation has tried.
+func again(kind run.Kind, attempt int32, waited time.Duration) (time.Duration, bool) {
+	const (
+		patience = time.Hour // for a lock
+		attempts = 8         // while a provider is throttled: about ten minutes
+	)
+	switch kind {
+	case run.Locked:
+		return min(time.Second<<min(attempt-1, 5), 30*time.Second), waited < patience
+	case run.Throttled:
+		return min(5*time.Second<<min(attempt-1, 6), 5*time.Minute), attempt < attempts
+	case run.Lost:
+		return time.Second, attempt < attempts
+	}
+	return 0, false
+}

@@ -1,0 +1,107 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/private"
+)
+
+// locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, also if links are followed.
+func (w *Worker) locate(ctx context.Context, s spec.Stack) (stack, error) {
+	root := w.Root
+	if s.Git != "" {
+		checkout, err := w.checkOut(ctx, s.Git, s.Ref)
+		if err != nil {
+			return stack{}, err
+		}
+		root = checkout
+	}
+	directory, err := below(root, s.Directory)
+	if err != nil {
+		return stack{}, err
+	}
+	if !spec.HasProject(directory) {
+		return stack{}, fmt.Errorf("%s has no Pulumi.yaml", directory)
+	}
+	return stack{s, directory}, nil
+}
+
+func below(root, directory string) (string, error) {
+	if directory != "" && !filepath.IsLocal(filepath.FromSlash(directory)) {
+		return "", fmt.Errorf("the folder %q is not below that of the fleet", directory)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	is, err := filepath.EvalSymlinks(filepath.Join(real, filepath.FromSlash(directory)))
+	if err != nil {
+		return "", fmt.Errorf("the folder of the stack: %w", err)
+	}
+	if rel, err := filepath.Rel(real, is); err != nil || rel != "." && !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("the folder %q is a link that leaves that of the fleet", directory)
+	}
+	return is, nil
+}
+
+// checkOut returns a folder with a revision of a repository. Workers of this machine share it.
+func (w *Worker) checkOut(ctx context.Context, url, ref string) (string, error) {
+	sum := sha256.Sum256([]byte(url + "\n" + ref))
+	folder := w.Home.Path("git", hex.EncodeToString(sum[:8]))
+	if err := private.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	lock := flock.New(folder + ".lock")
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Unlock() }() // the system releases it too
+	if _, err := os.Stat(filepath.Join(folder, ".git")); errors.Is(err, os.ErrNotExist) {
+		if _, err := git(ctx, folder, "init", "--quiet"); err != nil {
+			return "", err
+		}
+	}
+	if _, err := git(ctx, folder, "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", url, ref); err != nil {
+		return "", err
+	}
+	wanted, err := git(ctx, folder, "rev-parse", "FETCH_HEAD")
+	if err != nil {
+		return "", err
+	}
+	if is, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil && is == wanted {
+		return folder, nil
+	}
+	_, err = git(ctx, folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	return folder, err
+}
+
+// git runs git without hooks, questions and transports that run programs.
+func git(ctx context.Context, folder string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, "git", append([]string{
+		"-C", folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
+		"-c", "protocol.ssh.allow=always", "-c", "protocol.file.allow=always", "-c", "core.symlinks=true",
+	}, args...)...)
+	c.Env = append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	out, err := c.Output()
+	if err != nil {
+		text := err.Error()
+		var ended *exec.ExitError
+		if errors.As(err, &ended) && len(ended.Stderr) > 0 {
+			text = strings.TrimSpace(string(ended.Stderr))
+		}
+		return "", fmt.Errorf("git %s: %s", args[0], text)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+)
+
+// tag is the tag of a stack that says what its last update by a fleet was made from.
+const tag = "sluice:fleet"
+
+// record is what an update was made from, and what it has left. Each part is a digest.
+type record struct{ program, settings, inputs, state string }
+
+func (r record) String() string {
+	return fmt.Sprintf("program=%s settings=%s inputs=%s state=%s", r.program, r.settings, r.inputs, r.state)
+}
+
+// readRecord reads the text of a tag. What it does not understand is the zero record, which nothing equals.
+func readRecord(text string) record {
+	var r record
+	for _, part := range strings.Fields(text) {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "program":
+			r.program = value
+		case "settings":
+			r.settings = value
+		case "inputs":
+			r.inputs = value
+		case "state":
+			r.state = value
+		}
+	}
+	return r
+}
+
+// since says in words what has changed since the update of r, "" if nothing has.
+func (r record) since(now record) string {
+	if r.program == "" {
+		return "the fleet has not updated it yet"
+	}
+	var changed []string
+	for _, c := range []struct{ what, was, is string }{
+		{"the program", r.program, now.program}, {"the settings", r.settings, now.settings},
+		{"the outputs that it reads", r.inputs, now.inputs}, {"what is recorded", r.state, now.state},
+	} {
+		if c.was != c.is || c.is == "" {
+			changed = append(changed, c.what)
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return strings.Join(changed, " and ") + " changed since its last update"
+}
+
+// remembered returns the record in the tag of a stack.
+func (w *Worker) remembered(ctx context.Context, s stack) (record, error) {
+	text, err := w.run(ctx, s, "stack", "tag", "ls", "--json", "--stack", s.Stack.Stack)
+	if err != nil {
+		return record{}, readable(err)
+	}
+	tags := map[string]string{}
+	if err := json.Unmarshal([]byte(text), &tags); err != nil {
+		return record{}, fmt.Errorf("the tags of the stack: %w", err)
+	}
+	return readRecord(tags[tag]), nil
+}
+
+// remember writes the tag of a stack.
+func (w *Worker) remember(ctx context.Context, s stack, r record) error {
+	_, err := w.run(ctx, s, "stack", "tag", "set", "--stack", s.Stack.Stack, tag, r.String())
+	return readable(err)
+}
+
+// now returns what an update would be made from. It has no digest of what cannot be known.
+func (w *Worker) now(ctx context.Context, s stack, is recorded, r run.StackRequest) (record, error) {
+	program, err := programDigest(s.directory, w.Root, w.version)
+	if err != nil {
+		return record{}, err
+	}
+	settings, err := w.settings(s)
+	if err != nil {
+		return record{}, err
+	}
+	return record{program: program, settings: settings, inputs: w.inputs(ctx, s, is, r), state: is.fingerprint}, nil
+}
+
+// settings returns the digest of the settings file and of the settings in fleet.yaml.
+func (w *Worker) settings(s stack) (string, error) {
+	short := s.Stack.Stack[strings.LastIndexByte(s.Stack.Stack, '/')+1:]
+	var parts [][]byte
+	for _, end := range []string{".yaml", ".yml", ".json"} {
+		text, err := os.ReadFile(filepath.Join(s.directory, "Pulumi."+short+end))
+		if err != nil && !os.IsNotExist(err) {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Config)) {
+		parts = append(parts, []byte(key), []byte(s.Config[key]))
+	}
+	return digest(parts...), nil
+}
+
+// inputs returns the digest of the outputs that the stack reads, "" if one is not known or a preview says that it will change.
+func (w *Worker) inputs(ctx context.Context, s stack, is recorded, r run.StackRequest) string {
+	return run.InputsDigest(is.reads, func(reference string) string {
+		if !r.Planned[reference].IsEmpty() {
+			return ""
+		}
+		if outputs := r.Inputs[reference]; outputs != "" {
+			return outputs
+		}
+		// A stack that is not of the fleet.
+		other, err := w.recorded(ctx, s, reference)
+		if err != nil || other.missing {
+			return ""
+		}
+		return other.outputs
+	})
+}
+
+// same returns what a stack read at its last update, if nothing else has changed since.
+func (w *Worker) same(ctx context.Context, s stack, is recorded) (inputs string, same bool) {
+	if is.missing || is.pending > 0 {
+		return "", false
+	}
+	was, err := w.remembered(ctx, s)
+	if err != nil || was.program == "" || was.state != is.fingerprint {
+		return "", false
+	}
+	program, err := programDigest(s.directory, w.Root, w.version)
+	if err != nil || was.program != program {
+		return "", false
+	}
+	settings, err := w.settings(s)
+	return was.inputs, err == nil && was.settings == settings
+}

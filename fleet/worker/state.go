@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/fleet/spec"
+)
+
+// recorded is what is recorded of a stack, as far as a fleet needs it. Secrets in it are encrypted.
+type recorded struct {
+	missing     bool // there is no such stack
+	resources   int
+	pending     int      // operations that were interrupted
+	reads       []string // the stacks that it reads, as it names them
+	outputs     string   // the digest of the outputs
+	fingerprint string   // of all of it
+}
+
+const (
+	rootType      = "pulumi:pulumi:Stack"
+	referenceType = "pulumi:pulumi:StackReference"
+	noStack       = 6 // the exit status of sluice
+)
+
+// recorded returns what is recorded of a stack, by its name for sluice.
+func (w *Worker) recorded(ctx context.Context, s stack, name string) (recorded, error) {
+	text, err := w.run(ctx, s, "stack", "export", "--stack", name)
+	if statusOf(err) == noStack {
+		return recorded{missing: true}, nil
+	}
+	if err != nil {
+		return recorded{}, readable(err)
+	}
+	return parse([]byte(text))
+}
+
+func parse(text []byte) (recorded, error) {
+	var file struct {
+		Deployment struct {
+			Resources []json.RawMessage `json:"resources"`
+			Pending   []json.RawMessage `json:"pending_operations"`
+		} `json:"deployment"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return recorded{}, fmt.Errorf("the state is not understood: %w", err)
+	}
+	r := recorded{resources: len(file.Deployment.Resources), pending: len(file.Deployment.Pending), outputs: digest(nil)}
+	all := sha256.New()
+	for _, raw := range append(slices.Clone(file.Deployment.Resources), file.Deployment.Pending...) {
+		all.Write(raw)
+	}
+	r.fingerprint = hex.EncodeToString(all.Sum(nil)[:16])
+	for _, raw := range file.Deployment.Resources {
+		var res struct {
+			Type    string             `json:"type"`
+			ID      string             `json:"id"`
+			Inputs  struct{ Name any } `json:"inputs"`
+			Outputs json.RawMessage    `json:"outputs"`
+		}
+		if err := json.Unmarshal(raw, &res); err != nil {
+			// Inputs of other types may have a name of another form.
+			continue
+		}
+		switch res.Type {
+		case rootType:
+			r.outputs = digest(res.Outputs)
+		case referenceType:
+			name, isText := res.Inputs.Name.(string)
+			if !isText {
+				name = res.ID
+			}
+			r.reads = append(r.reads, name)
+		}
+	}
+	slices.Sort(r.reads)
+	r.reads = slices.Compact(r.reads)
+	return r, nil
+}
+
+func digest(parts ...[]byte) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// statusOf returns the exit status of a process, 0 if it has none.
+func statusOf(err error) int {
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return ended.ExitCode()
+	}
+	return 0
+}
+
+// readable returns the error of a process with what it has said.
+func readable(err error) error {
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && len(ended.Stderr) > 0 {
+		return errors.New(strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "error: "))
+	}
+	return err
+}
+
+// projectOf returns the name of the project in a folder.
+func projectOf(directory string) (string, error) {
+	text, err := os.ReadFile(spec.ProjectFile(directory))
+	if err != nil {
+		return "", err
+	}
+	var project struct{ Name string }
+	if err := yaml.Unmarshal(text, &project); err != nil {
+		return "", fmt.Errorf("%s: %w", spec.ProjectFile(directory), err)
+	}
+	return project.Name, nil
+}

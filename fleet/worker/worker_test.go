@@ -1,0 +1,142 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+)
+
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return root
+}
+
+func TestTheDigestIsOfTheProgramAlone(t *testing.T) {
+	base := map[string]string{"app/Pulumi.yaml": "name: a", "app/src/main.py": "x"}
+	of := func(more map[string]string, version string) string {
+		files := map[string]string{}
+		for _, m := range []map[string]string{base, more} {
+			for name, text := range m {
+				files[name] = text
+			}
+		}
+		root := folder(t, files)
+		d, err := programDigest(filepath.Join(root, "app"), root, version)
+		require.NoError(t, err)
+		return d
+	}
+	same := of(nil, "v1")
+	require.Equal(t, same, of(map[string]string{
+		"app/Pulumi.dev.yaml": "config: {}", "app/node_modules/a/index.js": "x", "app/venv/lib.py": "x", "other/file": "x", "app/src/__pycache__/a.pyc": "x",
+	}, "v1"))
+	for name, more := range map[string]map[string]string{
+		"a file changes": {"app/src/main.py": "y"}, "a file is added": {"app/src/more.py": "x"}, "the project changes": {"app/Pulumi.yaml": "name: b"},
+	} {
+		require.NotEqual(t, same, of(more, "v1"), name)
+	}
+	require.NotEqual(t, same, of(nil, "v2"), "another version of sluice")
+
+	ignoring := of(map[string]string{".gitignore": "*.log\n/app/out/\n", "app/.gitignore": "local.txt\n"}, "v1")
+	require.Equal(t, ignoring, of(map[string]string{
+		".gitignore": "*.log\n/app/out/\n", "app/.gitignore": "local.txt\n", "app/a.log": "x", "app/out/file": "x", "app/src/local.txt": "x",
+	}, "v1"))
+}
+
+func TestARecordSaysWhatHasChangedSince(t *testing.T) {
+	was := record{"p", "c", "i", "s"}
+	require.Equal(t, was, readRecord(was.String()))
+	require.Empty(t, was.since(was))
+	require.Equal(t, "the program and what is recorded changed since its last update", was.since(record{"q", "c", "i", "t"}))
+	require.Equal(t, "the outputs that it reads changed since its last update", record{"p", "c", "", "s"}.since(record{"p", "c", "", "s"}), "what is not known may have changed")
+	require.Equal(t, "the fleet has not updated it yet", readRecord("of another form").since(was))
+}
+
+func TestFailuresAreToldApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		errors []string
+		want   run.Kind
+	}{
+		"a lock":                  {statusLocked, nil, run.Locked},
+		"a wrong project":         {statusUsage, nil, run.Program},
+		"a signal":                {-1, nil, run.Lost},
+		"a program":               {1, []string{"the program failed"}, run.Program},
+		"sim":                     {1, []string{"throttled: try again in 3ms"}, run.Throttled},
+		"AWS":                     {1, []string{"operation error EC2: api error RequestLimitExceeded: Request limit exceeded."}, run.Throttled},
+		"S3":                      {1, []string{"SlowDown: Please reduce your request rate"}, run.Throttled},
+		"Azure":                   {1, []string{"StatusCode: 429, TooManyRequests"}, run.Throttled},
+		"Google":                  {1, []string{"googleapi: Error 403: Rate Limit Exceeded, rateLimitExceeded"}, run.Throttled},
+		"gRPC":                    {1, []string{"rpc error: code = ResourceExhausted"}, run.Throttled},
+		"a port of 429":           {1, []string{"listen on port 4290"}, run.Program},
+		"a quota that is used up": {1, []string{"you have no quota for this"}, run.Program},
+	} {
+		require.Equal(t, c.want, kindOf(ended{status: c.status, events: &follower{errors: c.errors}}), name)
+	}
+}
+
+func TestRetriesDependOnTheKind(t *testing.T) {
+	_, retry := again(run.Program, 1, 0)
+	require.False(t, retry)
+	_, retry = again(run.Interrupted, 1, 0)
+	require.False(t, retry)
+	pause, retry := again(run.Locked, 3, 10*time.Minute)
+	require.True(t, retry)
+	require.Equal(t, 4*time.Second, pause)
+	_, retry = again(run.Locked, 100, 2*time.Hour)
+	require.False(t, retry)
+	pause, retry = again(run.Throttled, 7, 0)
+	require.True(t, retry)
+	require.Equal(t, 5*time.Minute, pause)
+	_, retry = again(run.Throttled, 8, 0)
+	require.False(t, retry)
+}
+
+func TestEventsAreFollowedWhileTheyAreWritten(t *testing.T) {
+	f := &follower{path: filepath.Join(t.TempDir(), "events")}
+	require.NoError(t, f.follow(), "nothing is written yet")
+	write := func(text string) {
+		t.Helper()
+		file, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		require.NoError(t, err)
+		_, err = file.WriteString(text)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		require.NoError(t, f.follow())
+	}
+	write(`{"resourcePreEvent":{"metadata":{"op":"read","urn":"urn:pulumi:dev::a::pulumi:pulumi:StackReference::net","type":"pulumi:pulumi:StackReference","new":{"id":"x","inputs":{"name":"organization/net/dev"}}}}}` + "\n" + `{"resOut`)
+	require.Equal(t, run.Progress{Running: 1, Last: "read net"}, f.progress)
+	require.Equal(t, []string{"organization/net/dev"}, f.reads)
+	write(`putsEvent":{"metadata":{"op":"read"}}}` + "\nnonsense\n" + `{"diagnosticEvent":{"severity":"error","message":"broken\n"}}` + "\n" + `{"summaryEvent":{"resourceChanges":{"create":2}}}` + "\n")
+	require.Equal(t, run.Progress{Done: 1, Last: "read net"}, f.progress)
+	require.Equal(t, []string{"broken"}, f.errors)
+	require.Equal(t, map[string]int{"create": 2}, f.changes)
+}
+
+func TestAStateIsRead(t *testing.T) {
+	is, err := parse([]byte(`{"deployment":{"resources":[
+		{"type":"pulumi:pulumi:Stack","outputs":{"a":1}},
+		{"type":"pulumi:pulumi:StackReference","id":"organization/net/dev","inputs":{"name":"organization/net/dev"}},
+		{"type":"other","inputs":{"name":{"first":"x"}}}],"pending_operations":[{}]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"organization/net/dev"}, is.reads)
+	require.Equal(t, 3, is.resources)
+	require.Equal(t, 1, is.pending)
+	other, err := parse([]byte(`{"deployment":{"resources":[{"type":"pulumi:pulumi:Stack","outputs":{"a":2}}]}}`))
+	require.NoError(t, err)
+	require.NotEqual(t, is.outputs, other.outputs)
+	require.NotEqual(t, is.fingerprint, other.fingerprint)
+	_, err = parse([]byte("nothing"))
+	require.ErrorContains(t, err, "the state is not understood")
+}

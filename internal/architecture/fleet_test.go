@@ -1,0 +1,63 @@
+package architecture
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/architecture/shape"
+)
+
+// fleetRooms lists the packages of the fleet module, from the top to the bottom: each may import those after it.
+var fleetRooms = []string{"e2e", "cmd/sluice-fleet", "report", "watch", "worker", "run", "order", "spec", "server", "seal"}
+
+// ofFleets lists what the packages of the fleet module may import of the engine.
+var ofFleets = []string{"graph", await, processes, private, documents}
+
+const fleetModule = module + "/fleet/"
+
+// The engine stays light: only the module of fleets knows Temporal.
+func TestTheEngineKnowsNothingOfFleets(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "temporal")
+	require.NotContains(t, string(text), fleetModule)
+}
+
+func TestPackagesOfFleetsImportThoseBelowThem(t *testing.T) {
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	cmd.Dir = filepath.Join(root, "fleet")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	count := 0
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		name := strings.TrimPrefix(words[0], fleetModule)
+		floor := slices.Index(fleetRooms, name)
+		require.GreaterOrEqual(t, floor, 0, "package %s has no floor", name)
+		count++
+		for _, i := range words[1:] {
+			if below, ours := strings.CutPrefix(i, fleetModule); ours {
+				require.Less(t, floor, slices.Index(fleetRooms, below), "package %s must not import %s", name, below)
+			} else if own := relative(i); own != "" {
+				require.Contains(t, ofFleets, own, "package %s", name)
+			}
+		}
+	}
+	require.Equal(t, len(fleetRooms), count)
+}
+
+func TestNothingOfFleetsIsTooLarge(t *testing.T) {
+	packages, err := shape.Load(filepath.Join(root, "fleet"), "./...")
+	require.NoError(t, err)
+	for _, s := range shape.Sizes(packages) {
+		if s.Above() {
+			t.Errorf("%s: %d %s, the limit is %d", s.Where, s.Size, s.What, s.Limit)
+		}
+	}
+}

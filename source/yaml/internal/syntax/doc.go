@@ -1,7 +1,0 @@
-// Package syntax turns the text of YAML and JSON programs into trees of nodes with their places in the file, and shows what
-// is wrong with a program at the place where it is wrong.
-//
-// It does not interpret the nodes; package ast does.
-//
-// Invariant: every node has a place in the file, and a file that is malformed leads to a diagnostic and never to a panic.
-package syntax
