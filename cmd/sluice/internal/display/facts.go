@@ -30,7 +30,7 @@ func newFacts(o Options) facts {
 	}
 	now := o.Now()
 	m := newModel(now, o.ShowFullOutput)
-	m.ended = make(map[urn.URN]bool, o.Expected)
+	m.ended = make(map[urn.URN]progress, o.Expected)
 	return facts{p: stepPrinter{o, style{o.Color}, m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
 

@@ -143,3 +143,35 @@ func TestTheLegendHasTheSignsThatAppear(t *testing.T) {
 	require.NotContains(t, concluded(Options{Legend: true, Hidden: true}, Ending{}, same, summary), "signs")
 	require.NotContains(t, concluded(Options{Hidden: true}, Ending{}, done, same, summary), "signs")
 }
+
+func TestACancelledOperationSaysWhatItHasLeft(t *testing.T) {
+	replaced := func(name string) (events []stages.Event) {
+		for _, op := range []stages.Op{stages.OpCreateReplacement, stages.OpReplace} {
+			events = append(events, stages.StepDone{Step: step(op, name, values{}, values{})})
+		}
+		return events
+	}
+	ending := Ending{Failed: "update", Canceled: true, NextStep: func(f Failure) string { return fmt.Sprint("again ", f.Interrupted) }}
+	summary := stages.Summary{Result: stages.Canceled, Changes: map[stages.Op]int{stages.OpReplace: 2}}
+	events := append(replaced("user0"), append(replaced("user1"), problem("", "update canceled"))...)
+	got := concluded(Options{Forecast: plan()}, ending, append(events, summary)...)
+	require.Contains(t, got, "    ++2 new ones created; their old ones are still there\n")
+	require.NotContains(t, got, "2 replaced")
+	require.Contains(t, got, "Thing user0 replaced (the old one is still there)\n")
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update cancelled:
+  not reached: 11 resources (db, done, free, user2, user3, user4, user5, user6, 3 more)
+  replaced, and the old ones are still there: 2 resources (user0, user1)
+  Next: again true
+`, end)
+
+	gone := stages.StepDone{Step: step(stages.OpDeleteReplaced, "user0", values{}, nil)}
+	got = concluded(Options{}, ending, append(events, gone, summary)...)
+	require.Contains(t, got, "    ++1 new one created; its old one is still there\n    +-1 replaced\n    2 changes\n")
+	require.Contains(t, got, "Thing user0 replaced\n")
+
+	first := append([]stages.Event{gone}, append(replaced("user0"), summary)...)
+	require.NotContains(t, concluded(Options{}, ending, first...), "still there", "the old one was deleted first")
+	require.NotContains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+}

@@ -90,8 +90,8 @@ func (r *Report) Close() {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
 	for _, x := range r.tree.Top.Below.Done {
-		if r.p.shows(stages.StepInfo{Op: x.Op}) && x.Op != stages.OpSame {
-			r.signs[x.Op] = true
+		if op := x.Op.Whole(); r.p.shows(stages.StepInfo{Op: op}) && op != stages.OpSame {
+			r.signs[op] = true
 		}
 	}
 	for _, text := range parts {

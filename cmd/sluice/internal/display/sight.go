@@ -128,7 +128,7 @@ func (s Sight) Row(n *tree.Node) Row {
 // Outcomes says how many resources have come to what: "12 created, 3 unchanged".
 func (s Sight) Outcomes(done tree.Tally) string {
 	var parts []string
-	for _, op := range append(ByDanger(), stages.OpSame) {
+	for _, op := range append(ByDanger(), stages.OpCreateReplacement, stages.OpSame) {
 		n := done.Of(op)
 		if n == 0 {
 			continue
@@ -138,6 +138,10 @@ func (s Sight) Outcomes(done tree.Tally) string {
 		switch {
 		case op == stages.OpSame:
 			word = "unchanged"
+		case op == stages.OpCreateReplacement && s.IsPreview:
+			word = "to " + wordsFor(stages.OpReplace).plan
+		case op == stages.OpCreateReplacement:
+			word = "created anew, with the old one still there"
 		case s.IsPreview:
 			word = "to " + w.plan
 		}

@@ -85,7 +85,12 @@ func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	if s.Op == stages.OpSame {
 		said = "unchanged"
 	}
-	said = p.style.paint(w.colour, said)
+	return p.fateAs(said, s, took)
+}
+
+// fateAs is [stepPrinter.fate] with another word for what has become of the resource.
+func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) string {
+	said = p.style.paint(wordsFor(s.Op).colour, said)
 	if because := reasonOf(s); because != "" {
 		said += " " + because
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/maruel/natural"
@@ -169,7 +170,7 @@ func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 			out = append(out, []*tree.Node{n})
 			continue
 		}
-		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.fate(n.Step, 0)}
+		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.outcome(n, 0)}
 		i, known := at[l]
 		if !known {
 			i = len(out)
@@ -195,7 +196,7 @@ func (p treePrinter) draws(n *tree.Node) bool {
 		return true
 	}
 	for _, x := range n.Below.Done {
-		if p.shows(stages.StepInfo{Op: x.Op}) {
+		if p.shows(stages.StepInfo{Op: x.Op.Whole()}) {
 			return true
 		}
 	}
@@ -212,7 +213,7 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	switch {
 	case len(g) > 1:
 		row.name = fmt.Sprintf("%s (%d)", pattern(nodeNames(g)), len(g))
-		row.fate = p.fate(n.Step, 0)
+		row.fate = p.outcome(n, 0)
 		shortest, longest := n.Took, n.Took
 		for _, m := range g {
 			shortest, longest = min(shortest, m.Took), max(longest, m.Took)
@@ -229,9 +230,17 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	case n.Step.Op == stages.OpSame && !p.ShowSames:
 		row.mark = "  " // it is there for what is below it
 	default:
-		row.fate = p.fate(n.Step, n.Took)
+		row.fate = p.outcome(n, n.Took)
 	}
 	return row
+}
+
+// outcome says what has become of a resource, or what will. Old objects of replacements that are still there are told of.
+func (p treePrinter) outcome(n *tree.Node, took time.Duration) string {
+	if !p.IsPreview && n.Outcome() == stages.OpCreateReplacement {
+		return p.fateAs(wordsFor(n.Step.Op).done+" (the old one is still there)", n.Step, took)
+	}
+	return p.fate(n.Step, took)
 }
 
 func nodeNames(g []*tree.Node) []string {

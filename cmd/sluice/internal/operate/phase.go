@@ -36,6 +36,9 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, run, preview, screen)
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
+	if !preview && runErr != nil {
+		log = log.WithPlanned(o.planned)
+	}
 	closeErr := screen.close(ctx, result, log, runErr)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation

@@ -148,8 +148,8 @@ func (l *lister) others(n *tree.Node, listed []*tree.Node) string {
 		return ""
 	}
 	done := slices.Clone(n.Below.Done)
-	if n.Status == tree.Done {
-		done.Add(n.Step.Op, -1)
+	if op := n.Outcome(); op != "" {
+		done.Add(op, -1)
 	}
 	for _, c := range listed {
 		for _, x := range c.Below.Done {

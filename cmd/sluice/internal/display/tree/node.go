@@ -45,6 +45,21 @@ func Branch(above string, last bool) (here, below string) {
 	return above + "├─ ", above + "│  "
 }
 
+// Remains reports whether a resource is replaced and its old object is still there.
+func (n *Node) Remains() bool { return n.made && !n.gone }
+
+// Outcome is what a node itself adds to the tally of what is done, "" if it adds nothing. A replacement whose old object is still there is a
+// [stages.OpCreateReplacement].
+func (n *Node) Outcome() stages.Op {
+	switch {
+	case n.Status != Done:
+		return ""
+	case n.Step.Op == stages.OpReplace && n.Remains():
+		return stages.OpCreateReplacement
+	}
+	return n.Step.Op
+}
+
 // share returns what a node itself adds to the counts.
 func (n *Node) share() (running, failed int, done stages.Op) {
 	switch n.Status {
@@ -52,10 +67,8 @@ func (n *Node) share() (running, failed int, done stages.Op) {
 		return 1, 0, ""
 	case Failed:
 		return 0, 1, ""
-	case Done:
-		return 0, 0, n.Step.Op
 	}
-	return 0, 0, ""
+	return 0, 0, n.Outcome()
 }
 
 // change calls f, which changes the node, and keeps the counts of everything above.

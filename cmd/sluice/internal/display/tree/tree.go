@@ -47,6 +47,8 @@ type Node struct {
 	failed   []*Node            // children that failed or have something below that did, in the order of the failures
 	listed   bool               // it is in the list of failures of its parent
 	known    bool               // its parent is known
+	made     bool               // the new object of a replacement is there
+	gone     bool               // the old object of a replacement is gone
 }
 
 // Tree is what is known of all resources. It is not safe for concurrent use.
@@ -127,6 +129,10 @@ func (t *Tree) end(s stages.StepInfo, status Status, at time.Time) {
 		}
 		if n.Status != Failed {
 			n.Status = status
+		}
+		if status == Done {
+			n.made = n.made || stages.Replacing(s.Op)
+			n.gone = n.gone || s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced
 		}
 		n.tell(s)
 	})
