@@ -31,8 +31,11 @@ func newFacts(o Options) facts {
 	now := o.Now()
 	m := newModel(now, o.ShowFullOutput)
 	m.ended = make(map[urn.URN]progress, o.Expected)
-	return facts{p: stepPrinter{o, style{o.Color}, m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
+	return facts{p: stepPrinter{Options: o, style: style{o.Color}, unchanged: m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
+
+// explain takes how the operation has ended.
+func (f *facts) explain(e Ending) { f.ending, f.p.aborts = e, e.Canceled }
 
 // write writes a text with a line end.
 func (f *facts) write(text string) {

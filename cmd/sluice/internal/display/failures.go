@@ -52,11 +52,52 @@ const (
 // previewFailed begins messages of previews (steps.md appendix B).
 const previewFailed = "Preview failed: "
 
-// cause is what went wrong at a resource.
+// cause is what went wrong at a resource, and at others in the same way.
 type cause struct {
 	urn       urn.URN
+	others    []urn.URN
 	messages  []message
 	unreached []urn.URN
+}
+
+// resources returns the resources at which it went wrong.
+func (c *cause) resources() []urn.URN { return append([]urn.URN{c.urn}, c.others...) }
+
+// grouped puts causes that differ in nothing but the resource together. told gets the numbers of the messages that are the same as one before.
+func grouped(causes []*cause, told map[int]bool) []*cause {
+	var out []*cause
+	same := map[string]*cause{}
+	for _, c := range causes {
+		var said strings.Builder
+		for _, m := range c.messages {
+			fmt.Fprintf(&said, "%d %s\n", m.size, m.Message)
+		}
+		first := same[said.String()]
+		if c.urn == "" || first == nil {
+			same[said.String()] = c
+			out = append(out, c)
+			continue
+		}
+		first.others, first.unreached = append(first.others, c.urn), append(first.unreached, c.unreached...)
+		for _, m := range c.messages {
+			told[m.number] = true
+		}
+	}
+	return out
+}
+
+// about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more" if that is what the user has asked for.
+func (f *facts) about(c *cause) string {
+	all := c.resources()
+	switch {
+	case f.ending.Canceled && len(all) > 1:
+		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
+	case f.ending.Canceled:
+		return f.p.speaker(c.urn) + " was aborted"
+	case len(all) > 1:
+		return fmt.Sprintf("%d resources (%s)", len(all), someNames(all))
+	}
+	return f.p.speaker(c.urn)
 }
 
 // causes returns what went wrong, what came first in the plan first. That an operation has failed is no cause of it.
@@ -170,10 +211,11 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 	}
 	var b strings.Builder
 	line := func(text string) { b.WriteString(f.p.fitted(text) + "\n") }
+	causes = grouped(causes, told)
 	line(f.p.style.bold(f.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
-		line("  " + f.p.style.bold(f.p.speaker(c.urn)) + ":")
+		line("  " + f.p.style.bold(f.about(c)) + ":")
 		for _, m := range c.messages {
 			lines := once(details, m.Severity, f.p.message(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as the title says

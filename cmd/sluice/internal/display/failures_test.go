@@ -2,7 +2,9 @@ package display
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,4 +176,42 @@ Update cancelled:
 	first := append([]stages.Event{gone}, append(replaced("user0"), summary)...)
 	require.NotContains(t, concluded(Options{}, ending, first...), "still there", "the old one was deleted first")
 	require.NotContains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+}
+
+func TestEqualCausesAreSaidOnce(t *testing.T) {
+	var events []stages.Event
+	names := make([]string, 12)
+	for i := range names {
+		names[i] = fmt.Sprintf("r%d", i)
+		s := step(stages.OpCreate, names[i], nil, values{})
+		events = append(events, stages.StepStarted{Step: s}, problem(s.URN, "the provider was cancelled"),
+			stages.StepFailed{Step: s, Err: errors.New("the provider was cancelled")})
+	}
+	canceled := append(slices.Clone(events), problem("", "update canceled"), stages.Summary{Result: stages.Canceled})
+	next := func(Failure) string { return "again" }
+	got := concluded(Options{}, Ending{Failed: "update", Canceled: true, NextStep: next}, canceled...)
+	require.Contains(t, got, " +  pkg:mod:Thing r* (12) **creating aborted**\n")
+	require.Contains(t, got, "    12 aborted\n")
+	require.NotContains(t, got, "Diagnostics:")
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update cancelled:
+  12 operations were aborted: r0, r1, r2, r3, r4, r5, r6, r7, 4 more:
+    error: the provider was cancelled
+  Next: again
+`, end)
+	require.Equal(t, 1, strings.Count(got, "the provider was cancelled"))
+
+	failed := append(events, problem(thing("other"), "no quota"), stages.Summary{Result: stages.Failed})
+	got = concluded(Options{}, Ending{Failed: "update", NextStep: next}, failed...)
+	_, end, _ = strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update failed: 2 causes, the first one first
+  12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
+    error: the provider was cancelled
+  pkg:mod:Thing (other):
+    error: no quota
+  Next: again
+`, end)
+	require.Equal(t, 13, strings.Count(got, "the provider was cancelled"), "each row has it: the names of the last four are nowhere else")
 }

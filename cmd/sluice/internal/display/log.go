@@ -155,7 +155,7 @@ func (l *Log) Note(text string) {
 func (l *Log) Explain(e Ending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ending = e
+	l.explain(e)
 }
 
 func (l *Log) done(e stages.StepDone, took time.Duration) {

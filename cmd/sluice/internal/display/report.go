@@ -104,5 +104,5 @@ func (r *Report) Close() {
 func (r *Report) Explain(e Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ending = e
+	r.explain(e)
 }

@@ -184,7 +184,11 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		b.WriteString("    " + text + "\n")
 	}
 	if n := m.errored(); n > 0 {
-		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d errored", n)) + "\n")
+		errored := "errored"
+		if p.aborts {
+			errored = "aborted"
+		}
+		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d %s", n, errored)) + "\n")
 	}
 	if total == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
 		if m.summary.IsPreview && m.summary.Result == stages.Failed {

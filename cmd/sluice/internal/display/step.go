@@ -21,6 +21,8 @@ type stepPrinter struct {
 	style style
 	// unchanged reports whether a resource is known not to change, so that nothing waits for it; nil if that is known of none.
 	unchanged func(urn.URN) bool
+	// aborts is true if what has failed was aborted because the user has asked for that, which the end says once.
+	aborts bool
 }
 
 // unchangedReason is the reason of a refresh that found no drift.
@@ -120,9 +122,13 @@ func (p stepPrinter) doing(op stages.Op) string {
 // failed says that a step has failed, and why.
 func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
-	said := strings.TrimPrefix(w.running+" failed", " ")
+	fate := " failed"
+	if p.aborts {
+		fate, err = " aborted", nil
+	}
+	said := strings.TrimPrefix(w.running+fate, " ")
 	if p.IsPreview {
-		said = strings.TrimPrefix(w.plan+" failed", " ")
+		said = strings.TrimPrefix(w.plan+fate, " ")
 	}
 	said = "**" + said + "**"
 	said = p.style.paint(red, said)
