@@ -91,7 +91,7 @@ func (f *facts) running() []string {
 	now := f.p.Now()
 	out := make([]string, len(f.m.running))
 	for i, r := range f.m.running {
-		out[i] = f.describe(*r, now)
+		out[i] = f.p.describe(*r, now)
 	}
 	return out
 }
@@ -137,7 +137,7 @@ func (f *facts) progress(now time.Time) string {
 		text += "; waiting for the " + limitNames(f.m.limits)
 	}
 	if oldest, ok := f.m.oldest(); ok {
-		text += "; " + f.describe(oldest, now)
+		text += "; " + f.p.describe(oldest, now)
 	}
 	return text
 }
@@ -154,7 +154,7 @@ func limitNames(limits []string) string {
 	}
 }
 
-func (f *facts) describe(r runningStep, now time.Time) string {
+func (p stepPrinter) describe(r runningStep, now time.Time) string {
 	elapsed := max(now.Sub(r.since), 0).Truncate(time.Second)
-	return fmt.Sprintf("%s %s (%s)", f.p.doing(r.step.Op), f.p.subject(r.step.URN), elapsed)
+	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), elapsed)
 }

@@ -23,7 +23,7 @@ type Sight struct {
 	Done      int      // steps
 	Running   int      // steps of custom resources
 	Errored   int      // resources
-	Doing     string   // the step that takes longest, or what is waited for while none runs
+	Doing     string   // what is waited for while nothing runs; "" if something does
 	Limit     string   // what calls wait for: "limit x"; "" if nothing
 	Left      string   // how long it will still take: "about 2 min left"; "" if nobody knows
 	Note      string   // the last ephemeral message
@@ -84,12 +84,10 @@ func (r *Report) Look(f func(Sight)) {
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
 		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
 	}
-	oldest, running := r.m.oldest()
 	switch {
 	case r.isBeginning():
 		s.Doing = r.p.Beginning
-	case running:
-		s.Doing = r.describe(oldest, now)
+	case s.Running > 0:
 	case r.p.WaitsFor != "":
 		s.Doing = "waiting " + max(now.Sub(r.m.lastStep), 0).Truncate(time.Second).String() + " for " + r.p.WaitsFor
 	}
@@ -100,6 +98,15 @@ func (r *Report) Look(f func(Sight)) {
 		s.Limit = limitNames(r.m.limits)
 	}
 	f(s)
+}
+
+// Slowest describes the steps that have run for longest, at most so many, the one that began first at the beginning.
+func (s Sight) Slowest(most int) []string {
+	var out []string
+	for _, r := range s.m.running[:min(most, len(s.m.running))] {
+		out = append(out, s.p.describe(*r, s.now))
+	}
+	return out
 }
 
 // Row is what a screen shows of a resource, without colours but for the mark and the fate.
@@ -149,6 +156,9 @@ func (s Sight) Outcomes(done tree.Tally) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// ByName returns the order of siblings by types and names.
+func (s Sight) ByName() func(a, b *tree.Node) int { return byKindAndName() }
 
 // ByDanger returns the order of siblings by what is done to them and to what is below them, the most dangerous first, and then by types and names.
 func (s Sight) ByDanger() func(a, b *tree.Node) int {

@@ -163,6 +163,9 @@ func (m *model) foot(s display.Sight) []string {
 	case s.Doing != "":
 		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+s.Doing))
 	}
+	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest)) {
+		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+text))
+	}
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
@@ -172,6 +175,9 @@ func (m *model) foot(s display.Sight) []string {
 	}
 	return append(out, m.keys())
 }
+
+// maxSlowest is how many of the slowest operations the footer has on a screen with room for them.
+const maxSlowest = 8
 
 // progress draws a bar if the number of steps is known, and counts: as many as there is room for.
 func (m *model) progress(s display.Sight) string {

@@ -37,11 +37,11 @@ type Node struct {
 	Err    error  // of the step that failed
 	Note   string // the beginning of the last message about it
 
-	Number int    // in the order in which nodes were first seen
 	Parent *Node  // nil for the top
 	Below  Counts // the node itself is included
 
-	children []*Node            // in the order in which they were first seen; those with another parent have moved there
+	children []*Node            // those with another parent have moved there
+	ordered  int                // how many children, at the beginning, are in the order that [Node.InOrder] was last asked for
 	moved    int                // how many of them have moved
 	running  map[*Node]struct{} // children that run or have something below that does
 	failed   []*Node            // children that failed or have something below that did, in the order of the failures
@@ -222,7 +222,6 @@ func (n *Node) isBelow(other *Node) bool {
 
 func (t *Tree) add(u urn.URN, parent *Node) *Node {
 	n := newNode(u, parent)
-	n.Number = len(t.nodes)
 	parent.children = append(parent.children, n)
 	t.nodes[u] = n
 	return n
