@@ -148,7 +148,7 @@ func (l *Log) Running() []string {
 func (l *Log) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.write(clean(text))
+	l.write(l.p.fitted(clean(text)))
 }
 
 // Explain tells the log how the operation has ended, before it is closed.

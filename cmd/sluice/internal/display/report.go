@@ -64,7 +64,7 @@ func (r *Report) Running() []string {
 func (r *Report) Note(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.say(clean(text))
+	r.say(r.p.fitted(clean(text)))
 }
 
 // Tick says what takes long, if nothing was written for a while. The caller calls it about ten times a second.

@@ -42,12 +42,13 @@ type openedStep struct {
 	op       stages.Op
 	old, new *state.Resource
 	decided  *why.Log
+	width    int
 	lines    []string
 }
 
-func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log) []string {
-	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New || o.decided != decided {
-		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, slices.Concat(textLines(p.block(s, 0)), p.reasons(s, decided))}
+func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log, width int) []string {
+	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New || o.decided != decided || o.width != width {
+		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, width, fitLines(slices.Concat(textLines(p.block(s, 0)), p.reasons(s, decided)), width, true)}
 	}
 	return o.lines
 }
@@ -203,23 +204,23 @@ func (s Sight) quiet() map[*tree.Node]map[stages.Op]int {
 	return out
 }
 
-// Details returns the lines about one resource: its properties, the chain of reasons, times and messages.
-func (s Sight) Details(u urn.URN) []string {
+// Details returns the lines about one resource, of so many cells where words allow it: its properties, the chain of reasons, times and messages.
+func (s Sight) Details(u urn.URN, width int) []string {
 	n := s.Tree.Node(u)
 	if n == nil {
 		return nil
 	}
 	row := s.Row(n)
-	out := append(textLines(s.p.fitted(row.Mark+" "+row.Kind+" "+row.Name+" "+row.Fate)), "")
+	out := append(fitLines([]string{row.Mark + " " + row.Kind + " " + row.Name + " " + row.Fate}, width, true), "")
 	if n.Step.Op != "" {
-		out = append(out, s.opened.look(s.p, n.Step, s.decided)...)
+		out = append(out, s.opened.look(s.p, n.Step, s.decided, width)...)
 	}
 	if of := s.m.diagnostics[u]; of != nil {
 		out = append(out, "", "Messages:")
 		for _, d := range of.list {
 			if d.Severity != stages.Debug || s.p.Debug {
 				for _, text := range s.p.message(d) {
-					out = append(out, "    "+text)
+					out = append(out, fitLines([]string{"    " + text}, width, true)...)
 				}
 			}
 		}

@@ -72,7 +72,7 @@ func (m *model) body(s display.Sight, room int) []string {
 	if m.mode == opened {
 		m.detail.SetWidth(m.width)
 		m.detail.SetHeight(room)
-		m.detail.SetContentLines(s.Details(m.selected))
+		m.detail.SetContentLines(s.Details(m.selected, m.width))
 		return strings.Split(m.detail.View(), "\n")
 	}
 	if m.isOver() {
