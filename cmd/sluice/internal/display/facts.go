@@ -30,6 +30,7 @@ func newFacts(o Options) facts {
 	}
 	now := o.Now()
 	m := newModel(now, o.ShowFullOutput)
+	m.refreshes = o.IsRefresh || o.Expected == 0
 	m.ended = make(map[urn.URN]progress, o.Expected)
 	return facts{p: stepPrinter{Options: o, style: style{o.Color}, unchanged: m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
@@ -130,7 +131,7 @@ func (f *facts) progress(now time.Time) string {
 		return fmt.Sprintf("%d done, waiting %s for %s", f.m.done, max(now.Sub(f.m.lastStep), 0).Truncate(time.Second), f.p.WaitsFor)
 	}
 	text := fmt.Sprintf("%d done, %d running", f.m.done, len(f.m.running))
-	if waiting := f.p.Expected - f.m.done - len(f.m.running); waiting > 0 {
+	if waiting := f.m.waiting(f.p.Expected); waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", waiting)
 	}
 	if len(f.m.limits) > 0 {

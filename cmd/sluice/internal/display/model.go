@@ -12,9 +12,10 @@ import (
 // model counts what happens in an operation, from its events. It prints nothing and is not safe for concurrent use.
 type model struct {
 	running     []*runningStep // oldest first
-	done        int
-	begins      bool // a step has begun, of any kind
-	newStack    bool // the stack's own resource is created
+	done        int            // resources
+	refreshes   bool           // what is refreshed is done
+	begins      bool           // a step has begun, of any kind
+	newStack    bool           // the stack's own resource is created
 	failed      map[urn.URN]bool
 	ended       map[urn.URN]progress        // what has been done of each resource
 	remaining   int                         // resources that are replaced while their old objects are still there
@@ -44,6 +45,7 @@ const (
 	acted   progress = 1 << iota // a step has succeeded, other than a refresh and that of an old copy
 	newMade                      // the new object of a replacement is there
 	oldGone                      // the old object of a replacement is gone
+	counted                      // it is done, and counted
 )
 
 // remains reports whether a resource is replaced and its old object is still there.
@@ -105,7 +107,7 @@ func (m *model) begin(e stages.StepStarted) {
 
 func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duration {
 	m.lastStep = at
-	if count && step.Op != stages.OpSame && !step.Internal {
+	if count && m.completes(step) {
 		m.done++
 	}
 	if count && !step.Internal {
@@ -142,6 +144,34 @@ func (m *model) progress(s stages.StepInfo) {
 	case was.remains() && !is.remains():
 		m.remaining--
 	}
+}
+
+// completes reports whether a step that has succeeded is the last one of a resource that changes, for the first time.
+func (m *model) completes(s stages.StepInfo) bool {
+	p := m.ended[s.URN]
+	switch {
+	case s.Internal || s.Op == stages.OpSame || s.Op == stages.OpReplace || s.Op == stages.OpRemovePendingReplace || p&counted != 0:
+		return false
+	case s.Op == stages.OpRefresh:
+		return m.refreshes
+	case p.remains():
+		return false
+	case p&(newMade|oldGone) == oldGone && s.Op.Whole() == stages.OpReplace && (s.Old == nil || !s.Old.Delete):
+		return false // it was deleted first; what an earlier operation has left is all that there is to do
+	}
+	m.ended[s.URN] = p | counted
+	return true
+}
+
+// waiting returns how many of so many resources have not begun.
+func (m *model) waiting(expected int) int {
+	n := expected - m.done - m.remaining - m.errored()
+	for _, r := range m.running {
+		if !m.ended[r.step.URN].remains() && (m.refreshes || r.step.Op != stages.OpRefresh) {
+			n--
+		}
+	}
+	return max(n, 0)
 }
 
 // countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them.

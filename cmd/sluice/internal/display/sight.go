@@ -19,8 +19,10 @@ type Sight struct {
 	Title     string // "Updating (dev)"
 	IsPreview bool
 	Elapsed   time.Duration
-	Expected  int      // steps, 0 if that is not known
-	Done      int      // steps
+	Expected  int      // resources that change, 0 if that is not known
+	Done      int      // resources that have changed
+	Remaining int      // resources that are replaced while their old objects are still there
+	Waiting   int      // resources that are expected to change and have not begun to
 	Running   int      // steps of custom resources
 	Errored   int      // resources
 	Doing     string   // what is waited for while nothing runs; "" if something does
@@ -83,7 +85,7 @@ func (r *Report) Look(f func(Sight)) {
 	now := r.p.Now()
 	s := Sight{
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
+		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
 	}
 	switch {
 	case r.isBeginning():

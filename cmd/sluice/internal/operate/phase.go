@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// runPhase runs a preview or the operation itself, with its screen and event log. expected is the expected number of
-// steps, 0 if it is not known.
+// runPhase runs a preview or the operation itself, with its screen and event log. expected is how many
+// resources are expected to change, 0 if that is not known.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	o.learnCredentials()
 	started := time.Now()

@@ -406,6 +406,34 @@ func TestSiblingsStayInTheOrderOfTypesAndNames(t *testing.T) {
 	require.Equal(t, want[:5], rows(small, "r10", "r2", "net", "r20", "r1", "r3"), "there is only room for what runs")
 }
 
+func TestTheBarCountsResources(t *testing.T) {
+	o := options(false)
+	o.Expected = 4
+	s := newStage(o)
+	foot := func() string {
+		m := screenOf(s)
+		m.Update(tea.WindowSizeMsg{Width: 120, Height: 24})
+		_, foot, _ := strings.Cut(ansi.Strip(m.View().Content), "░ ")
+		line, _, _ := strings.Cut(foot, "\n")
+		return strings.TrimSpace(line)
+	}
+	s.begin(stages.OpCreateReplacement, "a", "b")
+	require.Equal(t, "0 of 4 done, 2 running, 2 waiting", foot())
+	s.end(stages.OpCreateReplacement, "a", "b")
+	s.end(stages.OpReplace, "a", "b")
+	s.end(stages.OpUpdate, "c")
+	require.Equal(t, "1 of 4 done, 2 old to delete, 1 waiting", foot())
+	s.begin(stages.OpDeleteReplaced, "a")
+	require.Equal(t, "1 of 4 done, 2 old to delete, 1 running, 1 waiting", foot())
+	s.end(stages.OpDeleteReplaced, "a")
+	require.Equal(t, "2 of 4 done, 1 old to delete, 1 waiting", foot())
+	s.end(stages.OpDeleteReplaced, "d") // it is deleted first
+	require.Equal(t, "2 of 4 done, 1 old to delete, 1 waiting", foot())
+	s.end(stages.OpCreateReplacement, "d")
+	s.end(stages.OpRefresh, "e")
+	require.Equal(t, "3 of 4 done, 1 old to delete", foot())
+}
+
 func TestKeysThatAreTypedByAccidentDoNothing(t *testing.T) {
 	m := at(moments()["few"], options(false), tea.WindowSizeMsg{Width: 80, Height: 24})
 	for _, view := range []string{"", "enter"} { // the tree, a resource
