@@ -61,7 +61,7 @@ func TestAnOpenedResourceHasTheChainOfItsReasons(t *testing.T) {
 		r := NewReport(o)
 		r.Observe(stages.StepDone{Step: step(stages.OpUpdate, "web", values{}, values{"subnet": property.Computed()}), Planning: o.IsPreview})
 		var lines []string
-		look := func(s Sight) { lines = s.Details(thing("web")) }
+		look := func(s Sight) { lines = s.Details(thing("web"), 100) }
 		r.Look(look)
 		r.Explain(e)
 		r.Look(look)

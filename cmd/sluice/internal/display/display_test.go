@@ -220,12 +220,23 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 		l.Observe(stages.Stdout{Message: "x"})
 		require.NoError(t, l.Close())
 	}
-	text, err := os.ReadFile(path)
+	requireEnd := func() {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		require.Len(t, lines, 2)
+		require.Contains(t, lines[1], `"sequence":1`)
+		require.Contains(t, lines[1], `"cancelEvent":{}`)
+	}
+	requireEnd()
+	l, err := OpenEventLog(t.Context(), path)
 	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	require.Len(t, lines, 2)
-	require.Contains(t, lines[1], `"sequence":1`)
-	require.Contains(t, lines[1], `"cancelEvent":{}`)
+	for _, e := range []stages.Event{stages.Stdout{Message: "x"}, stages.Ended{}, problem("", "update canceled")} {
+		l.Observe(e)
+	}
+	require.NoError(t, l.Close())
+	requireEnd()
 }
 
 func TestPreviewDocument(t *testing.T) {

@@ -76,7 +76,9 @@ func (l *EventLog) write(e stages.Event) {
 		return
 	}
 	l.writeLine(envelope)
-	_, l.ended = e.(stages.Ended)
+	if _, ends := e.(stages.Ended); ends {
+		l.ended = true
+	}
 }
 
 // writeLine writes a line with its number and its time.

@@ -30,9 +30,13 @@ func newFacts(o Options) facts {
 	}
 	now := o.Now()
 	m := newModel(now, o.ShowFullOutput)
-	m.ended = make(map[urn.URN]bool, o.Expected)
-	return facts{p: stepPrinter{o, style{o.Color}, m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
+	m.refreshes = o.IsRefresh || o.Expected == 0
+	m.ended = make(map[urn.URN]progress, o.Expected)
+	return facts{p: stepPrinter{Options: o, style: style{o.Color}, unchanged: m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
+
+// explain takes how the operation has ended.
+func (f *facts) explain(e Ending) { f.ending, f.p.aborts = e, e.Canceled }
 
 // write writes a text with a line end.
 func (f *facts) write(text string) {
@@ -88,7 +92,7 @@ func (f *facts) running() []string {
 	now := f.p.Now()
 	out := make([]string, len(f.m.running))
 	for i, r := range f.m.running {
-		out[i] = f.describe(*r, now)
+		out[i] = f.p.describe(*r, now)
 	}
 	return out
 }
@@ -127,14 +131,14 @@ func (f *facts) progress(now time.Time) string {
 		return fmt.Sprintf("%d done, waiting %s for %s", f.m.done, max(now.Sub(f.m.lastStep), 0).Truncate(time.Second), f.p.WaitsFor)
 	}
 	text := fmt.Sprintf("%d done, %d running", f.m.done, len(f.m.running))
-	if waiting := f.p.Expected - f.m.done - len(f.m.running); waiting > 0 {
+	if waiting := f.m.waiting(f.p.Expected); waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", waiting)
 	}
 	if len(f.m.limits) > 0 {
 		text += "; waiting for the " + limitNames(f.m.limits)
 	}
 	if oldest, ok := f.m.oldest(); ok {
-		text += "; " + f.describe(oldest, now)
+		text += "; " + f.p.describe(oldest, now)
 	}
 	return text
 }
@@ -151,7 +155,7 @@ func limitNames(limits []string) string {
 	}
 }
 
-func (f *facts) describe(r runningStep, now time.Time) string {
+func (p stepPrinter) describe(r runningStep, now time.Time) string {
 	elapsed := max(now.Sub(r.since), 0).Truncate(time.Second)
-	return fmt.Sprintf("%s %s (%s)", f.p.doing(r.step.Op), f.p.subject(r.step.URN), elapsed)
+	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), elapsed)
 }

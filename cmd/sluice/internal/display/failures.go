@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/maruel/natural"
+
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -13,10 +15,12 @@ import (
 
 // Ending is what is known of an operation when it is over, besides its events.
 type Ending struct {
-	Failed  string           // what has failed, for example "update"; "" if nothing has
-	Order   map[urn.URN]int  // the sequence number of the first failure of each resource
-	Advised map[urn.URN]bool // whose messages say what to do
-	Decided []Unreached      // what was decided and not done
+	Failed string // what has failed, for example "update"; "" if nothing has
+	// Canceled is true if the operation was ended before it was done, and nothing has failed but what was aborted for that.
+	Canceled bool
+	Order    map[urn.URN]int  // the sequence number of the first failure of each resource
+	Advised  map[urn.URN]bool // whose messages say what to do
+	Decided  []Unreached      // what was decided and not done
 	// NextStep says what to do about the first cause if its message does not; nil if nobody knows.
 	NextStep func(Failure) string
 	// Log is what was decided; nil if that is not known, and then nothing is said of root causes.
@@ -48,11 +52,52 @@ const (
 // previewFailed begins messages of previews (steps.md appendix B).
 const previewFailed = "Preview failed: "
 
-// cause is what went wrong at a resource.
+// cause is what went wrong at a resource, and at others in the same way.
 type cause struct {
 	urn       urn.URN
+	others    []urn.URN
 	messages  []message
 	unreached []urn.URN
+}
+
+// resources returns the resources at which it went wrong.
+func (c *cause) resources() []urn.URN { return append([]urn.URN{c.urn}, c.others...) }
+
+// grouped puts causes that differ in nothing but the resource together. told gets the numbers of the messages that are the same as one before.
+func grouped(causes []*cause, told map[int]bool) []*cause {
+	var out []*cause
+	same := map[string]*cause{}
+	for _, c := range causes {
+		var said strings.Builder
+		for _, m := range c.messages {
+			fmt.Fprintf(&said, "%d %s\n", m.size, m.Message)
+		}
+		first := same[said.String()]
+		if c.urn == "" || first == nil {
+			same[said.String()] = c
+			out = append(out, c)
+			continue
+		}
+		first.others, first.unreached = append(first.others, c.urn), append(first.unreached, c.unreached...)
+		for _, m := range c.messages {
+			told[m.number] = true
+		}
+	}
+	return out
+}
+
+// about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more" if that is what the user has asked for.
+func (f *facts) about(c *cause) string {
+	all := c.resources()
+	switch {
+	case f.ending.Canceled && len(all) > 1:
+		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
+	case f.ending.Canceled:
+		return f.p.speaker(c.urn) + " was aborted"
+	case len(all) > 1:
+		return fmt.Sprintf("%d resources (%s)", len(all), someNames(all))
+	}
+	return f.p.speaker(c.urn)
 }
 
 // causes returns what went wrong, what came first in the plan first. That an operation has failed is no cause of it.
@@ -81,7 +126,8 @@ func (f *facts) causes() []*cause {
 
 // saysOnlyThat reports whether a message says that the operation has failed, and nothing else.
 func (f *facts) saysOnlyThat(d message) bool {
-	return d.URN == "" && f.ending.Failed != "" && strings.TrimSpace(d.Message) == f.ending.Failed+" failed"
+	text := strings.TrimSpace(d.Message)
+	return d.URN == "" && f.ending.Failed != "" && (text == f.ending.Failed+" failed" || text == f.ending.Failed+" canceled")
 }
 
 // blame finds out what was not reached: because of each cause, and because the operation had stopped.
@@ -93,14 +139,14 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 	open := map[urn.URN]bool{}
 	var order []urn.URN
 	for _, u := range f.p.Forecast.changes() {
-		if !f.m.ended[u] && !open[u] {
+		if f.m.ended[u]&acted == 0 && !open[u] {
 			open[u] = true
 			order = append(order, u)
 		}
 	}
 	told := map[urn.URN]urn.URN{}
 	for _, d := range f.ending.Decided {
-		if !open[d.URN] && !f.m.ended[d.URN] {
+		if !open[d.URN] && f.m.ended[d.URN]&acted == 0 {
 			open[d.URN] = true
 			order = append(order, d.URN)
 		}
@@ -149,12 +195,13 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 	}
 }
 
-// failureSection ends the text about an operation that has failed: the causes, what was not reached because of each, and what to do next. It
+// failureSection ends the text about an operation that has failed or was cancelled: the causes, what was not reached because of each, and what to do next. It
 // returns the numbers of the messages that it tells as a whole: they are told nowhere else.
 func (f *facts) failureSection() (text string, told map[int]bool) {
 	causes := f.causes()
 	told = map[int]bool{}
-	if len(causes) == 0 {
+	stopped := f.blame(causes)
+	if len(causes) == 0 && (!f.ending.Canceled || len(stopped)+f.m.remaining == 0) {
 		return "", told
 	}
 	if of := f.m.diagnostics[""]; of != nil {
@@ -162,13 +209,13 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 			told[d.number] = f.saysOnlyThat(d)
 		}
 	}
-	stopped := f.blame(causes)
 	var b strings.Builder
 	line := func(text string) { b.WriteString(f.p.fitted(text) + "\n") }
+	causes = grouped(causes, told)
 	line(f.p.style.bold(f.failedTitle(len(causes))))
 	details := map[string]bool{}
 	for _, c := range causes[:min(len(causes), maxCauses)] {
-		line("  " + f.p.style.bold(f.p.speaker(c.urn)) + ":")
+		line("  " + f.p.style.bold(f.about(c)) + ":")
 		for _, m := range c.messages {
 			lines := once(details, m.Severity, f.p.message(m))
 			if strings.HasPrefix(m.Message, previewFailed) { // as the title says
@@ -192,28 +239,58 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 		line("  ... and " + plural(more, "other", "others") + ", which are above")
 	}
 	if len(stopped) > 0 {
-		line("  not reached because it stopped: " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
+		because := " because it stopped"
+		if f.ending.Canceled {
+			because = ""
+		}
+		line("  not reached" + because + ": " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
 	}
-	if say := f.nextStep(causes[0]); say != "" {
+	if old := f.remaining(); len(old) > 0 {
+		line("  replaced, and the old ones are still there: " + plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
+	}
+	if say := f.nextStep(causes); say != "" {
 		line("  " + f.p.style.bold("Next: ") + say)
 	}
 	return b.String(), told
 }
 
+// remaining returns the resources that are replaced while their old objects are still there, in the order of types and names.
+func (f *facts) remaining() []urn.URN {
+	if f.m.remaining == 0 {
+		return nil
+	}
+	var out []urn.URN
+	for u, p := range f.m.ended {
+		if p.remains() {
+			out = append(out, u)
+		}
+	}
+	slices.SortFunc(out, func(a, b urn.URN) int {
+		return cmp.Or(cmp.Compare(a.Type(), b.Type()), natural.Compare(a.Name(), b.Name()), cmp.Compare(a, b))
+	})
+	return out
+}
+
 func (f *facts) failedTitle(n int) string {
 	title := cmp.Or(f.ending.Failed, f.p.Noun, "operation") + " failed:"
+	if f.ending.Canceled {
+		return strings.ToUpper(title[:1]) + strings.TrimSuffix(title[1:], " failed:") + " cancelled:"
+	}
 	if n > 1 {
 		title = fmt.Sprintf("%s %d causes, the first one first", title, n)
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
 }
 
-// nextStep says what to do about the first cause, unless its message does.
-func (f *facts) nextStep(c *cause) string {
-	if f.ending.NextStep == nil || f.ending.Advised[c.urn] {
+// nextStep says what to do about the first cause, unless its message does. An operation that was cancelled may have none.
+func (f *facts) nextStep(causes []*cause) string {
+	about := Failure{Preview: f.p.IsPreview, Interrupted: f.ending.Canceled}
+	if len(causes) > 0 {
+		about.URN = causes[0].urn
+	}
+	if f.ending.NextStep == nil || len(causes) > 0 && f.ending.Advised[about.URN] {
 		return ""
 	}
-	about := Failure{URN: c.urn, Preview: f.p.IsPreview}
 	if s := f.m.summary; s != nil {
 		about.Unknown, about.Interrupted = len(s.Lost) > 0, s.Result == stages.Canceled
 	}

@@ -2,7 +2,9 @@ package display
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,4 +144,74 @@ func TestTheLegendHasTheSignsThatAppear(t *testing.T) {
 	require.Contains(t, got, " -  pkg:mod:Thing a deleted\n    1 unchanged hidden (--show-sames shows them)\n    signs: - delete\n")
 	require.NotContains(t, concluded(Options{Legend: true, Hidden: true}, Ending{}, same, summary), "signs")
 	require.NotContains(t, concluded(Options{Hidden: true}, Ending{}, done, same, summary), "signs")
+}
+
+func TestACancelledOperationSaysWhatItHasLeft(t *testing.T) {
+	replaced := func(name string) (events []stages.Event) {
+		for _, op := range []stages.Op{stages.OpCreateReplacement, stages.OpReplace} {
+			events = append(events, stages.StepDone{Step: step(op, name, values{}, values{})})
+		}
+		return events
+	}
+	ending := Ending{Failed: "update", Canceled: true, NextStep: func(f Failure) string { return fmt.Sprint("again ", f.Interrupted) }}
+	summary := stages.Summary{Result: stages.Canceled, Changes: map[stages.Op]int{stages.OpReplace: 2}}
+	events := append(replaced("user0"), append(replaced("user1"), problem("", "update canceled"))...)
+	got := concluded(Options{Forecast: plan()}, ending, append(events, summary)...)
+	require.Contains(t, got, "    ++2 new ones created; their old ones are still there\n")
+	require.NotContains(t, got, "2 replaced")
+	require.Contains(t, got, "Thing user0 replaced (the old one is still there)\n")
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update cancelled:
+  not reached: 11 resources (db, done, free, user2, user3, user4, user5, user6, 3 more)
+  replaced, and the old ones are still there: 2 resources (user0, user1)
+  Next: again true
+`, end)
+
+	gone := stages.StepDone{Step: step(stages.OpDeleteReplaced, "user0", values{}, nil)}
+	got = concluded(Options{}, ending, append(events, gone, summary)...)
+	require.Contains(t, got, "    ++1 new one created; its old one is still there\n    +-1 replaced\n    2 changes\n")
+	require.Contains(t, got, "Thing user0 replaced\n")
+
+	first := append([]stages.Event{gone}, append(replaced("user0"), summary)...)
+	require.NotContains(t, concluded(Options{}, ending, first...), "still there", "the old one was deleted first")
+	require.NotContains(t, concluded(Options{}, ending, stages.Summary{Result: stages.Canceled}), "cancelled:", "nothing is left to be said")
+}
+
+func TestEqualCausesAreSaidOnce(t *testing.T) {
+	var events []stages.Event
+	names := make([]string, 12)
+	for i := range names {
+		names[i] = fmt.Sprintf("r%d", i)
+		s := step(stages.OpCreate, names[i], nil, values{})
+		events = append(events, stages.StepStarted{Step: s}, problem(s.URN, "the provider was cancelled"),
+			stages.StepFailed{Step: s, Err: errors.New("the provider was cancelled")})
+	}
+	canceled := append(slices.Clone(events), problem("", "update canceled"), stages.Summary{Result: stages.Canceled})
+	next := func(Failure) string { return "again" }
+	got := concluded(Options{}, Ending{Failed: "update", Canceled: true, NextStep: next}, canceled...)
+	require.Contains(t, got, " +  pkg:mod:Thing r* (12) **creating aborted**\n")
+	require.Contains(t, got, "    12 aborted\n")
+	require.NotContains(t, got, "Diagnostics:")
+	_, end, _ := strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update cancelled:
+  12 operations were aborted: r0, r1, r2, r3, r4, r5, r6, r7, 4 more:
+    error: the provider was cancelled
+  Next: again
+`, end)
+	require.Equal(t, 1, strings.Count(got, "the provider was cancelled"))
+
+	failed := append(events, problem(thing("other"), "no quota"), stages.Summary{Result: stages.Failed})
+	got = concluded(Options{}, Ending{Failed: "update", NextStep: next}, failed...)
+	_, end, _ = strings.Cut(got, "Duration: 0s\n")
+	require.Equal(t, `
+Update failed: 2 causes, the first one first
+  12 resources (r0, r1, r2, r3, r4, r5, r6, r7, 4 more):
+    error: the provider was cancelled
+  pkg:mod:Thing (other):
+    error: no quota
+  Next: again
+`, end)
+	require.Equal(t, 13, strings.Count(got, "the provider was cancelled"), "each row has it: the names of the last four are nowhere else")
 }

@@ -30,7 +30,7 @@ func (f *FailureText) Observe(e stages.Event) {
 func (f *FailureText) Text(e Ending) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ending = e
+	f.explain(e)
 	text, _ := f.failureSection()
 	return strings.TrimSuffix(text, "\n")
 }

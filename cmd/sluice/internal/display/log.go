@@ -148,14 +148,14 @@ func (l *Log) Running() []string {
 func (l *Log) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.write(clean(text))
+	l.write(l.p.fitted(clean(text)))
 }
 
 // Explain tells the log how the operation has ended, before it is closed.
 func (l *Log) Explain(e Ending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ending = e
+	l.explain(e)
 }
 
 func (l *Log) done(e stages.StepDone, took time.Duration) {

@@ -12,11 +12,13 @@ import (
 // model counts what happens in an operation, from its events. It prints nothing and is not safe for concurrent use.
 type model struct {
 	running     []*runningStep // oldest first
-	done        int
-	begins      bool // a step has begun, of any kind
-	newStack    bool // the stack's own resource is created
+	done        int            // resources
+	refreshes   bool           // what is refreshed is done
+	begins      bool           // a step has begun, of any kind
+	newStack    bool           // the stack's own resource is created
 	failed      map[urn.URN]bool
-	ended       map[urn.URN]bool            // a step has succeeded, other than that of an old copy
+	ended       map[urn.URN]progress        // what has been done of each resource
+	remaining   int                         // resources that are replaced while their old objects are still there
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
@@ -35,6 +37,20 @@ type model struct {
 	lastStep    time.Time // when a step last began or ended, or when the operation began
 }
 
+// progress is what has been done of a resource.
+type progress uint8
+
+// The parts of what is done.
+const (
+	acted   progress = 1 << iota // a step has succeeded, other than a refresh and that of an old copy
+	newMade                      // the new object of a replacement is there
+	oldGone                      // the old object of a replacement is gone
+	counted                      // it is done, and counted
+)
+
+// remains reports whether a resource is replaced and its old object is still there.
+func (p progress) remains() bool { return p&(newMade|oldGone) == newMade }
+
 // runningStep is a step of a custom resource that has begun and not ended.
 type runningStep struct {
 	step  stages.StepInfo
@@ -42,7 +58,7 @@ type runningStep struct {
 }
 
 func newModel(now time.Time, whole bool) *model {
-	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
+	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]progress{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
 }
 
 // observe processes an event. If the event ends a step, observe returns how long the step took, else 0.
@@ -53,9 +69,7 @@ func (m *model) observe(e stages.Event) time.Duration {
 		m.newStack = m.newStack || e.Step.Op == stages.OpCreate && e.Step.URN.IsRootStack()
 		m.begin(e)
 	case stages.StepDone:
-		if e.Step.Op != stages.OpDeleteReplaced && e.Step.Op != stages.OpDiscardReplaced {
-			m.ended[e.Step.URN] = true
-		}
+		m.progress(e.Step)
 		return m.end(e.Step, e.At, !e.Outputs)
 	case stages.StepFailed:
 		m.failed[e.Step.URN] = true
@@ -86,14 +100,14 @@ func (m *model) begin(e stages.StepStarted) {
 		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
 		m.components[e.Step.URN] = e.Step
-		m.ended[e.Step.URN] = true // nothing is done for it
+		m.ended[e.Step.URN] |= acted // nothing is done for it
 		m.begun = append(m.begun, e.Step.URN)
 	}
 }
 
 func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duration {
 	m.lastStep = at
-	if count && step.Op != stages.OpSame && !step.Internal {
+	if count && m.completes(step) {
 		m.done++
 	}
 	if count && !step.Internal {
@@ -109,6 +123,55 @@ func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duratio
 	took := at.Sub(m.running[i].since)
 	m.running = slices.Delete(m.running, i, i+1)
 	return max(took, 0)
+}
+
+// progress takes account of a step that has succeeded.
+func (m *model) progress(s stages.StepInfo) {
+	was := m.ended[s.URN]
+	is := was | acted
+	switch {
+	case s.Op == stages.OpRefresh:
+		is = was // what is to be done comes later
+	case s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced:
+		is = was | oldGone
+	case stages.Replacing(s.Op):
+		is |= newMade
+	}
+	m.ended[s.URN] = is
+	switch {
+	case is.remains() && !was.remains():
+		m.remaining++
+	case was.remains() && !is.remains():
+		m.remaining--
+	}
+}
+
+// completes reports whether a step that has succeeded is the last one of a resource that changes, for the first time.
+func (m *model) completes(s stages.StepInfo) bool {
+	p := m.ended[s.URN]
+	switch {
+	case s.Internal || s.Op == stages.OpSame || s.Op == stages.OpReplace || s.Op == stages.OpRemovePendingReplace || p&counted != 0:
+		return false
+	case s.Op == stages.OpRefresh:
+		return m.refreshes
+	case p.remains():
+		return false
+	case p&(newMade|oldGone) == oldGone && s.Op.Whole() == stages.OpReplace && (s.Old == nil || !s.Old.Delete):
+		return false // it was deleted first; what an earlier operation has left is all that there is to do
+	}
+	m.ended[s.URN] = p | counted
+	return true
+}
+
+// waiting returns how many of so many resources have not begun.
+func (m *model) waiting(expected int) int {
+	n := expected - m.done - m.remaining - m.errored()
+	for _, r := range m.running {
+		if !m.ended[r.step.URN].remains() && (m.refreshes || r.step.Op != stages.OpRefresh) {
+			n--
+		}
+	}
+	return max(n, 0)
 }
 
 // countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them.

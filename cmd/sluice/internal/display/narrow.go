@@ -16,21 +16,28 @@ func (p stepPrinter) fitted(text string) string {
 	if p.Width == nil {
 		return text
 	}
-	width := p.Width()
+	return strings.Join(fitLines(strings.Split(text, "\n"), p.Width(), false), "\n")
+}
+
+// fitLines breaks lines that are wider than so many cells, between words and, if names are to be broken too, within those that have no room on a line.
+// Who copies a name from a terminal wants it whole.
+func fitLines(lines []string, width int, names bool) []string {
 	if width < minWrapped {
-		return text
+		return lines
 	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
+	var out []string
+	for _, line := range lines {
 		if ansi.StringWidth(line) > width {
-			lines[i] = hang(line, width)
+			out = append(out, strings.Split(hang(line, width, names), "\n")...)
+			continue
 		}
+		out = append(out, line)
 	}
-	return strings.Join(lines, "\n")
+	return out
 }
 
 // hang breaks one line. What follows begins further to the right than the first letter, where there is room.
-func hang(line string, width int) string {
+func hang(line string, width int, names bool) string {
 	text := ansi.Strip(line)
 	indent := min(ansi.StringWidth(text[:max(strings.IndexFunc(text, isWordRune), 0)])+4, width/2)
 	var b strings.Builder
@@ -41,16 +48,30 @@ func hang(line string, width int) string {
 		if end := strings.IndexByte(word, ' '); end >= 0 {
 			word = word[:end]
 		}
+		if end := partOf(word); names && ansi.StringWidth(word) > width-indent && ansi.StringWidth(word[:end]) <= width-indent {
+			word = word[:end]
+		}
 		rest = rest[gap+len(word):]
 		size := ansi.StringWidth(word)
-		if !first && at+gap+size > width && at > indent {
+		if !first && at+gap+size > width {
 			b.WriteString("\n")
-			at, gap = 0, indent
+			at, gap = 0, min(indent, max(width-size, 0)) // a long word has more room on the left
 		}
 		b.WriteString(strings.Repeat(" ", gap) + word)
 		at += gap + size
 	}
 	return b.String()
+}
+
+// partOf returns the length of the beginning of a name behind which it can be broken: "urn:pulumi:dev::" of one of a resource.
+func partOf(name string) int {
+	if i := strings.Index(name, "::"); i >= 0 && i+2 < len(name) {
+		return i + 2
+	}
+	if i := strings.IndexAny(name, "/$"); i >= 0 && i+1 < len(name) {
+		return i + 1
+	}
+	return len(name)
 }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -33,3 +33,22 @@ func TestFittedLines(t *testing.T) {
 		}
 	})
 }
+
+func TestNamesAreBrokenBetweenTheirPartsOnAScreen(t *testing.T) {
+	line := "    [provider=urn:pulumi:dev::demo::pulumi:providers:sim::cloud::5a21c8d0-7d0c]"
+	require.Equal(t, []string{
+		"    [provider=urn:pulumi:dev::demo::",
+		"         pulumi:providers:sim::",
+		"         cloud::5a21c8d0-7d0c]",
+	}, fitLines([]string{line}, 40, true))
+	require.Equal(t, []string{line}, fitLines([]string{line}, 40, false), "a name that is copied from a terminal is whole")
+}
+
+func TestNotesFitTheTerminal(t *testing.T) {
+	var out strings.Builder
+	r := NewReport(Options{Title: "T", Out: &out, Width: func() int { return 40 }})
+	r.Hold()
+	r.Note("To leave at once, press ^C again: what is running would stay pending.\n    creating a")
+	r.Close()
+	require.Equal(t, "T\nTo leave at once, press ^C again: what\n    is running would stay pending.\n    creating a\n", out.String())
+}

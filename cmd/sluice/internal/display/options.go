@@ -31,7 +31,7 @@ type Options struct {
 	// WaitsFor is what the operation waits for later while no step runs, for example "the program or a provider":
 	// checks and diffs are not steps, and have no events.
 	WaitsFor string
-	// Expected is the expected number of steps, 0 if it is not known.
+	// Expected is how many resources are expected to change, 0 if it is not known.
 	Expected int
 	// Left says how long the operation will still take, "" if nobody knows; nil if nobody ever does.
 	Left func(now time.Time) string

@@ -14,7 +14,7 @@ func WriteDetails(out io.Writer, o Options, steps []stages.StepInfo) error {
 	for _, s := range steps {
 		left[s.URN] = s.Op == stages.OpSame
 	}
-	p := stepPrinter{o, style{o.Color}, func(u urn.URN) bool { return left[u] }}
+	p := stepPrinter{Options: o, style: style{o.Color}, unchanged: func(u urn.URN) bool { return left[u] }}
 	var b strings.Builder
 	for _, s := range steps {
 		if p.shows(s) {

@@ -64,7 +64,7 @@ func (r *Report) Running() []string {
 func (r *Report) Note(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.say(clean(text))
+	r.say(r.p.fitted(clean(text)))
 }
 
 // Tick says what takes long, if nothing was written for a while. The caller calls it about ten times a second.
@@ -90,8 +90,8 @@ func (r *Report) Close() {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
 	for _, x := range r.tree.Top.Below.Done {
-		if r.p.shows(stages.StepInfo{Op: x.Op}) && x.Op != stages.OpSame {
-			r.signs[x.Op] = true
+		if op := x.Op.Whole(); r.p.shows(stages.StepInfo{Op: op}) && op != stages.OpSame {
+			r.signs[op] = true
 		}
 	}
 	for _, text := range parts {
@@ -104,5 +104,5 @@ func (r *Report) Close() {
 func (r *Report) Explain(e Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ending = e
+	r.explain(e)
 }

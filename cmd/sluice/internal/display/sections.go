@@ -161,6 +161,14 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		if m.summary.IsPreview {
 			word = w.planned
 		}
+		if remain := min(m.remaining, n); op == stages.OpReplace && !m.summary.IsPreview && remain > 0 {
+			b.WriteString("    " + p.remainingLine(remain) + "\n")
+			if n == remain {
+				total, kinds = total+n, kinds+1
+				continue
+			}
+			total, kinds, n = total+remain, kinds+1, n-remain
+		}
 		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d %s%s", w.mark, n, word, possiblyOf(m.summary.Possible[op], n))) + p.countText(&d, op) + "\n")
 		if op == stages.OpReplace {
 			for _, text := range p.deleteFirstLines(&d) {
@@ -176,7 +184,11 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		b.WriteString("    " + text + "\n")
 	}
 	if n := m.errored(); n > 0 {
-		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d errored", n)) + "\n")
+		errored := "errored"
+		if p.aborts {
+			errored = "aborted"
+		}
+		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d %s", n, errored)) + "\n")
 	}
 	if total == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
 		if m.summary.IsPreview && m.summary.Result == stages.Failed {
@@ -186,6 +198,12 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 	}
 	b.WriteString(p.ending(m.summary))
 	return b.String()
+}
+
+// remainingLine counts resources that are replaced while their old objects are still there: these are deleted at the end, which has not come.
+func (p stepPrinter) remainingLine(n int) string {
+	w := wordsFor(stages.OpCreateReplacement)
+	return p.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
 }
 
 func unchangedLine(total, kinds, unchanged, absent int) string {

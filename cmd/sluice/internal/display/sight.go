@@ -19,11 +19,13 @@ type Sight struct {
 	Title     string // "Updating (dev)"
 	IsPreview bool
 	Elapsed   time.Duration
-	Expected  int      // steps, 0 if that is not known
-	Done      int      // steps
+	Expected  int      // resources that change, 0 if that is not known
+	Done      int      // resources that have changed
+	Remaining int      // resources that are replaced while their old objects are still there
+	Waiting   int      // resources that are expected to change and have not begun to
 	Running   int      // steps of custom resources
 	Errored   int      // resources
-	Doing     string   // the step that takes longest, or what is waited for while none runs
+	Doing     string   // what is waited for while nothing runs; "" if something does
 	Limit     string   // what calls wait for: "limit x"; "" if nothing
 	Left      string   // how long it will still take: "about 2 min left"; "" if nobody knows
 	Note      string   // the last ephemeral message
@@ -42,12 +44,13 @@ type openedStep struct {
 	op       stages.Op
 	old, new *state.Resource
 	decided  *why.Log
+	width    int
 	lines    []string
 }
 
-func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log) []string {
-	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New || o.decided != decided {
-		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, slices.Concat(textLines(p.block(s, 0)), p.reasons(s, decided))}
+func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log, width int) []string {
+	if o.urn != s.URN || o.op != s.Op || o.old != s.Old || o.new != s.New || o.decided != decided || o.width != width {
+		*o = openedStep{s.URN, s.Op, s.Old, s.New, decided, width, fitLines(slices.Concat(textLines(p.block(s, 0)), p.reasons(s, decided)), width, true)}
 	}
 	return o.lines
 }
@@ -82,14 +85,12 @@ func (r *Report) Look(f func(Sight)) {
 	now := r.p.Now()
 	s := Sight{
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
+		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
 	}
-	oldest, running := r.m.oldest()
 	switch {
 	case r.isBeginning():
 		s.Doing = r.p.Beginning
-	case running:
-		s.Doing = r.describe(oldest, now)
+	case s.Running > 0:
 	case r.p.WaitsFor != "":
 		s.Doing = "waiting " + max(now.Sub(r.m.lastStep), 0).Truncate(time.Second).String() + " for " + r.p.WaitsFor
 	}
@@ -100,6 +101,15 @@ func (r *Report) Look(f func(Sight)) {
 		s.Limit = limitNames(r.m.limits)
 	}
 	f(s)
+}
+
+// Slowest describes the steps that have run for longest, at most so many, the one that began first at the beginning.
+func (s Sight) Slowest(most int) []string {
+	var out []string
+	for _, r := range s.m.running[:min(most, len(s.m.running))] {
+		out = append(out, s.p.describe(*r, s.now))
+	}
+	return out
 }
 
 // Row is what a screen shows of a resource, without colours but for the mark and the fate.
@@ -128,7 +138,7 @@ func (s Sight) Row(n *tree.Node) Row {
 // Outcomes says how many resources have come to what: "12 created, 3 unchanged".
 func (s Sight) Outcomes(done tree.Tally) string {
 	var parts []string
-	for _, op := range append(ByDanger(), stages.OpSame) {
+	for _, op := range append(ByDanger(), stages.OpCreateReplacement, stages.OpSame) {
 		n := done.Of(op)
 		if n == 0 {
 			continue
@@ -138,6 +148,10 @@ func (s Sight) Outcomes(done tree.Tally) string {
 		switch {
 		case op == stages.OpSame:
 			word = "unchanged"
+		case op == stages.OpCreateReplacement && s.IsPreview:
+			word = "to " + wordsFor(stages.OpReplace).plan
+		case op == stages.OpCreateReplacement:
+			word = "created anew, with the old one still there"
 		case s.IsPreview:
 			word = "to " + w.plan
 		}
@@ -145,6 +159,9 @@ func (s Sight) Outcomes(done tree.Tally) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// ByName returns the order of siblings by types and names.
+func (s Sight) ByName() func(a, b *tree.Node) int { return byKindAndName() }
 
 // ByDanger returns the order of siblings by what is done to them and to what is below them, the most dangerous first, and then by types and names.
 func (s Sight) ByDanger() func(a, b *tree.Node) int {
@@ -189,23 +206,23 @@ func (s Sight) quiet() map[*tree.Node]map[stages.Op]int {
 	return out
 }
 
-// Details returns the lines about one resource: its properties, the chain of reasons, times and messages.
-func (s Sight) Details(u urn.URN) []string {
+// Details returns the lines about one resource, of so many cells where words allow it: its properties, the chain of reasons, times and messages.
+func (s Sight) Details(u urn.URN, width int) []string {
 	n := s.Tree.Node(u)
 	if n == nil {
 		return nil
 	}
 	row := s.Row(n)
-	out := append(textLines(s.p.fitted(row.Mark+" "+row.Kind+" "+row.Name+" "+row.Fate)), "")
+	out := append(fitLines([]string{row.Mark + " " + row.Kind + " " + row.Name + " " + row.Fate}, width, true), "")
 	if n.Step.Op != "" {
-		out = append(out, s.opened.look(s.p, n.Step, s.decided)...)
+		out = append(out, s.opened.look(s.p, n.Step, s.decided, width)...)
 	}
 	if of := s.m.diagnostics[u]; of != nil {
 		out = append(out, "", "Messages:")
 		for _, d := range of.list {
 			if d.Severity != stages.Debug || s.p.Debug {
 				for _, text := range s.p.message(d) {
-					out = append(out, "    "+text)
+					out = append(out, fitLines([]string{"    " + text}, width, true)...)
 				}
 			}
 		}

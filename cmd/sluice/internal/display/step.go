@@ -21,6 +21,8 @@ type stepPrinter struct {
 	style style
 	// unchanged reports whether a resource is known not to change, so that nothing waits for it; nil if that is known of none.
 	unchanged func(urn.URN) bool
+	// aborts is true if what has failed was aborted because the user has asked for that, which the end says once.
+	aborts bool
 }
 
 // unchangedReason is the reason of a refresh that found no drift.
@@ -85,7 +87,12 @@ func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	if s.Op == stages.OpSame {
 		said = "unchanged"
 	}
-	said = p.style.paint(w.colour, said)
+	return p.fateAs(said, s, took)
+}
+
+// fateAs is [stepPrinter.fate] with another word for what has become of the resource.
+func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) string {
+	said = p.style.paint(wordsFor(s.Op).colour, said)
 	if because := reasonOf(s); because != "" {
 		said += " " + because
 	}
@@ -115,9 +122,13 @@ func (p stepPrinter) doing(op stages.Op) string {
 // failed says that a step has failed, and why.
 func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
-	said := strings.TrimPrefix(w.running+" failed", " ")
+	fate := " failed"
+	if p.aborts {
+		fate, err = " aborted", nil
+	}
+	said := strings.TrimPrefix(w.running+fate, " ")
 	if p.IsPreview {
-		said = strings.TrimPrefix(w.plan+" failed", " ")
+		said = strings.TrimPrefix(w.plan+fate, " ")
 	}
 	said = "**" + said + "**"
 	said = p.style.paint(red, said)

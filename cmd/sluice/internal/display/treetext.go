@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/maruel/natural"
@@ -165,11 +166,14 @@ func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 		if !p.draws(n) {
 			continue
 		}
-		if !n.IsLeaf() || n.Status != tree.Done || p.ShowURNs || p.ShowFullOutput {
+		if !n.IsLeaf() || n.Status != tree.Done && !p.isAborted(n) || p.ShowURNs || p.ShowFullOutput {
 			out = append(out, []*tree.Node{n})
 			continue
 		}
-		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.fate(n.Step, 0)}
+		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.outcome(n, 0)}
+		if p.isAborted(n) {
+			l.fate = p.failed(n.Step, n.Err, 0)
+		}
 		i, known := at[l]
 		if !known {
 			i = len(out)
@@ -195,7 +199,7 @@ func (p treePrinter) draws(n *tree.Node) bool {
 		return true
 	}
 	for _, x := range n.Below.Done {
-		if p.shows(stages.StepInfo{Op: x.Op}) {
+		if p.shows(stages.StepInfo{Op: x.Op.Whole()}) {
 			return true
 		}
 	}
@@ -212,7 +216,9 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	switch {
 	case len(g) > 1:
 		row.name = fmt.Sprintf("%s (%d)", pattern(nodeNames(g)), len(g))
-		row.fate = p.fate(n.Step, 0)
+		if row.fate = p.outcome(n, 0); p.isAborted(n) {
+			row.fate = p.failed(n.Step, n.Err, 0)
+		}
 		shortest, longest := n.Took, n.Took
 		for _, m := range g {
 			shortest, longest = min(shortest, m.Took), max(longest, m.Took)
@@ -229,9 +235,20 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	case n.Step.Op == stages.OpSame && !p.ShowSames:
 		row.mark = "  " // it is there for what is below it
 	default:
-		row.fate = p.fate(n.Step, n.Took)
+		row.fate = p.outcome(n, n.Took)
 	}
 	return row
+}
+
+// isAborted reports whether an operation on a resource was aborted because the user has asked for that.
+func (p treePrinter) isAborted(n *tree.Node) bool { return p.aborts && n.Status == tree.Failed }
+
+// outcome says what has become of a resource, or what will. Old objects of replacements that are still there are told of.
+func (p treePrinter) outcome(n *tree.Node, took time.Duration) string {
+	if !p.IsPreview && n.Outcome() == stages.OpCreateReplacement {
+		return p.fateAs(wordsFor(n.Step.Op).done+" (the old one is still there)", n.Step, took)
+	}
+	return p.fate(n.Step, took)
 }
 
 func nodeNames(g []*tree.Node) []string {

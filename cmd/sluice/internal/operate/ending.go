@@ -21,7 +21,7 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool) display.Ending {
 	if !errors.As(err, &failed) {
 		return display.Ending{Log: log}
 	}
-	e := display.Ending{Log: log, Failed: failed.Operation, Order: map[urn.URN]int{}, Advised: advised, NextStep: nextStep}
+	e := display.Ending{Log: log, Failed: failed.Operation, Canceled: failed.Canceled, Order: map[urn.URN]int{}, Advised: advised, NextStep: nextStep}
 	for _, err := range failuresOf(failed.Err) {
 		var f stages.Failure
 		if errors.As(err, &f) {

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// runPhase runs a preview or the operation itself, with its screen and event log. expected is the expected number of
-// steps, 0 if it is not known.
+// runPhase runs a preview or the operation itself, with its screen and event log. expected is how many
+// resources are expected to change, 0 if that is not known.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	o.learnCredentials()
 	started := time.Now()
@@ -36,6 +36,9 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	defer o.foreground.setScreen(nil)
 	result, runErr := runEngine(ctx, o, run, preview, screen)
 	log := decisions.Of(o.Stack, result, func() []why.ChangedSetting { return changedSettings(ctx, o.Job) })
+	if !preview && runErr != nil {
+		log = log.WithPlanned(o.planned)
+	}
 	closeErr := screen.close(ctx, result, log, runErr)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Run runs a job under the rules for Ctrl-C: its preview, or the whole operation. There is no secret in its error.
@@ -88,7 +89,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	}
 	o.previewed = nil // nobody browses it any more
 	o.work = estimate.New(estimate.Read(ctx, o.Stack), stepsOf(previewed), o.Flags.Run.Workers())
-	result, err := runPhase(ctx, o, false, countVisible(previewed))
+	result, err := runPhase(ctx, o, false, countChanging(previewed, o.Kind.History == Refresh().History))
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	estimate.Keep(ctx, o.Stack, o.work)
 	if err == nil {
@@ -139,15 +140,17 @@ func stepsOf(r *sluice.Result) []stages.StepInfo {
 	return r.Steps
 }
 
-// countVisible returns how many steps are expected after a preview, 0 if that is not known.
-func countVisible(r *sluice.Result) int {
-	n := 0
+// countChanging returns how many resources are expected to change after a preview, 0 if that is not known. Those that are only refreshed count in a refresh.
+func countChanging(r *sluice.Result, refresh bool) int {
+	changing := map[urn.URN]bool{}
 	for _, s := range stepsOf(r) {
-		if s.Op != stages.OpSame && s.Op != stages.OpReplace && !s.Internal {
-			n++
+		switch {
+		case s.Internal, s.Op == stages.OpSame, s.Op == stages.OpReplace, s.Op == stages.OpRemovePendingReplace, s.Op == stages.OpRefresh && !refresh:
+		default:
+			changing[s.URN] = true
 		}
 	}
-	return n
+	return len(changing)
 }
 
 func checkNoChanges(j *Job, r *sluice.Result) error {

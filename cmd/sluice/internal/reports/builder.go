@@ -174,7 +174,7 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 	if b.summary != nil {
 		d.Summary.MaybeCorrupt = b.summary.MaybeCorrupt
 	}
-	if d.Operation.Result == Failed {
+	if e.Canceled = d.Operation.Result == Canceled; e.Canceled || d.Operation.Result == Failed {
 		e.Failed = cmp.Or(e.Failed, d.Operation.Kind)
 		d.Failure = b.text(b.failure.Text(e))
 	}

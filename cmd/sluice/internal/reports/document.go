@@ -139,6 +139,9 @@ type Resource struct {
 	Protected bool `json:"protected,omitempty"`
 	// DeleteFirst is true for a replacement that deletes the old object before there is a new one.
 	DeleteFirst bool `json:"deleteFirst,omitempty"`
+	// OldRemains is true for a replacement whose new object is there, and whose old one is still there too: it is deleted at the end, which has not
+	// come.
+	OldRemains bool `json:"oldRemains,omitempty"`
 	// ID is what the provider calls it.
 	ID string `json:"id,omitempty"`
 	// Position is where the program declares the resource: "index.ts:14".

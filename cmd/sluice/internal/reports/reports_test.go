@@ -193,6 +193,10 @@ func TestAnEventLogHasTheSameReport(t *testing.T) {
 	read, err = reports.ReadEventLog(t.Context(), bytes.NewReader(twice))
 	require.NoError(t, err)
 	require.Len(t, read.Policies, 1, "the report is of the last operation in it")
+	ended := append(bytes.Clone(text), `{"sequence":99,"timestamp":1,"cancelEvent":{}}`+"\n"...)
+	read, err = reports.ReadEventLog(t.Context(), bytes.NewReader(ended))
+	require.NoError(t, err)
+	require.Len(t, read.Policies, 1, "an end that is said twice begins nothing")
 	_, err = reports.ReadEventLog(t.Context(), strings.NewReader("hello\n"))
 	require.ErrorContains(t, err, "there are no events")
 	_, err = reports.ReadEventLog(t.Context(), strings.NewReader(`{"sequence":0,"timestamp":1,"resourcePreEvent":{"metadata":{"urn":"x"}}}`+"\n"))
@@ -216,6 +220,23 @@ func TestLogsMayLackStates(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestACancelledOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
+	b := reports.NewBuilder(options())
+	a := resource("a", map[string]any{"size": "1"})
+	for _, op := range []stages.Op{stages.OpCreateReplacement, stages.OpReplace} {
+		b.Observe(stages.StepDone{Step: step(op, a, a, stages.Reason{Kind: stages.ReasonInputs}), At: start})
+	}
+	b.Observe(stages.Summary{Result: stages.Canceled, Changes: map[stages.Op]int{stages.OpReplace: 1}})
+	b.Fail("update canceled")
+	d := b.Document(display.Ending{Decided: []display.Unreached{{URN: named("aws:s3/bucket:Bucket", "b")}}}, start)
+	require.True(t, find(d, "a").OldRemains)
+	require.Equal(t, "Update cancelled:\n  not reached: 1 resource (b)\n  replaced, and the old ones are still there: 1 resource (a)", d.Failure)
+	text := markdown(t, d, reports.DefaultMarkdownLimit)
+	require.Contains(t, text, "**1 replaced (1 old one is still there)**")
+	require.Contains(t, text, "replaced, the old one is still there")
+	require.NotContains(t, text, "error: update canceled")
 }
 
 func asJSON(t *testing.T, d *reports.Document) string {

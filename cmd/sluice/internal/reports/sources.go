@@ -19,6 +19,9 @@ func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 	var last time.Time
 	over := false
 	err := display.ReadEventLog(ctx, in, func(e display.LoggedEvent) {
+		if _, end := e.Event.(stages.Ended); over && end {
+			return // a log may say it twice
+		}
 		if over { // the operation behind its preview
 			b, over = NewBuilder(Options{Limits: DefaultLimits()}), false
 		}

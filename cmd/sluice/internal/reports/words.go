@@ -53,6 +53,9 @@ func (d *Document) fate(r *Resource) string {
 	if r.DeleteFirst {
 		text += ", deleted first"
 	}
+	if r.OldRemains {
+		text += ", the old one is still there"
+	}
 	if r.Protected {
 		text += ", protected"
 	}
@@ -116,9 +119,26 @@ func (d *Document) tally() (changes []count, unchanged int) {
 		if d.Operation.Preview {
 			text = thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(d.Summary.Possible[op], n)
 		}
+		if op == stages.OpReplace {
+			text += d.remaining()
+		}
 		changes = append(changes, count{op, text, n})
 	}
 	return changes, d.Summary.Changes[stages.OpSame]
+}
+
+// remaining says how many old objects of replacements are still there.
+func (d *Document) remaining() string {
+	n := 0
+	for _, r := range d.Resources {
+		if r.OldRemains {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return " (" + plural(n, "old one is", "old ones are") + " still there)"
 }
 
 // thousands writes a number: "12,345".
@@ -190,7 +210,7 @@ func (r Rename) text() string {
 // untold are the messages about no resource that Failure does not have.
 func (d *Document) untold() []Message {
 	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
-		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed")
+		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
 	})
 }
 

@@ -73,7 +73,8 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 	s := w.latest[n.URN]
 	r := Resource{
 		URN: n.URN, Type: n.URN.Type(), Name: n.URN.Name(), Parent: parent, Operation: cmp.Or(n.Step.Op, stages.OpSame), Status: w.status(n),
-		Steps: slices.Clone(w.steps[n.URN]), // the operation may go on
+		Steps:      slices.Clone(w.steps[n.URN]), // the operation may go on
+		OldRemains: !w.preview && n.Remains(),
 	}
 	if state := cmp.Or(s.New, s.Old); state != nil {
 		r.Component, r.Protected, r.ID = !state.Custom, state.Protect, state.ID

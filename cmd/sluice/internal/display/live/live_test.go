@@ -234,7 +234,7 @@ func moments() map[string]func(s *stage) []string {
 		"folded": func(s *stage) []string {
 			s.begin(stages.OpSame, "shop-dev", "net")
 			s.begin(stages.OpCreate, "net/vpc", "db")
-			return []string{"down", "down", "left"}
+			return []string{"down", "down", "down", "left"}
 		},
 		"odd_names": func(s *stage) []string {
 			s.begin(stages.OpCreate, "shop-dev", "a\x1b[2Jb", "\u202egnp", "日本語", strings.Repeat("long", 300))
@@ -379,6 +379,88 @@ func TestScreensThatAreTooSmallAreNotDrawnOn(t *testing.T) {
 				require.LessOrEqual(t, ansi.StringWidth(l), width)
 			}
 		}
+	}
+}
+
+func TestSiblingsStayInTheOrderOfTypesAndNames(t *testing.T) {
+	rows := func(size tea.WindowSizeMsg, names ...string) (out []string) {
+		s := newStage(options(false))
+		s.begin(stages.OpCreate, "shop-dev")
+		m := screenOf(s)
+		m.Update(size)
+		for _, n := range names {
+			s.begin(stages.OpCreate, n)
+			m.View() // what comes later is put in its place
+		}
+		for _, l := range m.lines[1:] {
+			if l.node != nil {
+				out = append(out, l.node.URN.Name())
+			}
+		}
+		return out
+	}
+	large, small := tea.WindowSizeMsg{Width: 80, Height: 24}, tea.WindowSizeMsg{Width: 80, Height: 9}
+	want := []string{"r1", "r2", "r3", "r10", "r20", "net"}
+	require.Equal(t, want, rows(large, "r10", "r2", "net", "r20", "r1", "r3"))
+	require.Equal(t, want, rows(large, "r3", "net", "r1", "r20", "r2", "r10"))
+	require.Equal(t, want[:5], rows(small, "r10", "r2", "net", "r20", "r1", "r3"), "there is only room for what runs")
+}
+
+func TestTheBarCountsResources(t *testing.T) {
+	o := options(false)
+	o.Expected = 4
+	s := newStage(o)
+	foot := func() string {
+		m := screenOf(s)
+		m.Update(tea.WindowSizeMsg{Width: 120, Height: 24})
+		_, foot, _ := strings.Cut(ansi.Strip(m.View().Content), "░ ")
+		line, _, _ := strings.Cut(foot, "\n")
+		return strings.TrimSpace(line)
+	}
+	s.begin(stages.OpCreateReplacement, "a", "b")
+	require.Equal(t, "0 of 4 done, 2 running, 2 waiting", foot())
+	s.end(stages.OpCreateReplacement, "a", "b")
+	s.end(stages.OpReplace, "a", "b")
+	s.end(stages.OpUpdate, "c")
+	require.Equal(t, "1 of 4 done, 2 old to delete, 1 waiting", foot())
+	s.begin(stages.OpDeleteReplaced, "a")
+	require.Equal(t, "1 of 4 done, 2 old to delete, 1 running, 1 waiting", foot())
+	s.end(stages.OpDeleteReplaced, "a")
+	require.Equal(t, "2 of 4 done, 1 old to delete, 1 waiting", foot())
+	s.end(stages.OpDeleteReplaced, "d") // it is deleted first
+	require.Equal(t, "2 of 4 done, 1 old to delete, 1 waiting", foot())
+	s.end(stages.OpCreateReplacement, "d")
+	s.end(stages.OpRefresh, "e")
+	require.Equal(t, "3 of 4 done, 1 old to delete", foot())
+}
+
+func TestKeysThatAreTypedByAccidentDoNothing(t *testing.T) {
+	m := at(moments()["few"], options(false), tea.WindowSizeMsg{Width: 80, Height: 24})
+	for _, view := range []string{"", "enter"} { // the tree, a resource
+		if view != "" {
+			m = press(m, view)
+		}
+		before := m.View().Content
+		for _, key := range []string{"h", "j", "k", "l", "g", "G", "q", "b", "f", "u", "d", "x"} {
+			m = press(m, key)
+			require.Equal(t, before, m.View().Content, key)
+		}
+	}
+}
+
+func TestTheSlowestOperationsAreBelowTheBarAsFarAsThereIsRoom(t *testing.T) {
+	for height, want := range map[int]int{8: 1, 20: 3, 30: 5, 50: 8, 90: 8} {
+		s := newStage(options(false))
+		s.begin(stages.OpCreate, "shop-dev", "z") // z began first
+		s.after(time.Second)
+		s.begin(stages.OpCreate, names("new%d", 0, 15)...)
+		m := screenOf(s)
+		m.Update(tea.WindowSizeMsg{Width: 100, Height: height})
+		text := ansi.Strip(m.View().Content)
+		_, foot, _ := strings.Cut(text, " done")
+		require.Equal(t, want, strings.Count(foot, "creating aws:s3:Bucket"), height)
+		require.Less(t, strings.Index(foot, "Bucket z (1s)"), 100)
+		require.Contains(t, foot, "Bucket z (1s)")
 	}
 }
 

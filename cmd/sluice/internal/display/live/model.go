@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
@@ -54,6 +55,8 @@ func newModel(report *display.Report, interrupt func(), pauser Pauser) *model {
 	filter.Prompt = "/"
 	detail := viewport.New()
 	detail.SoftWrap = true // the new value is at the end of the line
+	on := func(keys ...string) key.Binding { return key.NewBinding(key.WithKeys(keys...)) }
+	detail.KeyMap = viewport.KeyMap{Up: on("up"), Down: on("down"), PageUp: on("pgup"), PageDown: on("pgdown")}
 	return &model{report: report, interrupt: interrupt, pauser: pauser, folds: map[urn.URN]bool{}, filter: filter, detail: detail}
 }
 
@@ -126,9 +129,15 @@ func (m *model) pressFiltering(key tea.KeyPressMsg) tea.Cmd {
 
 func (m *model) pressOpened(key tea.KeyPressMsg) tea.Cmd {
 	switch key.String() {
-	case "esc", "q", "enter", "left", "h":
+	case "esc", "enter":
 		m.mode = browsing
 		return nil
+	}
+	switch key.String() {
+	case "home":
+		m.detail.GotoTop()
+	case "end":
+		m.detail.GotoBottom()
 	}
 	var cmd tea.Cmd
 	m.detail, cmd = m.detail.Update(key)
@@ -137,21 +146,21 @@ func (m *model) pressOpened(key tea.KeyPressMsg) tea.Cmd {
 
 func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 	switch key.String() {
-	case "up", "k":
+	case "up":
 		m.move(-1)
-	case "down", "j":
+	case "down":
 		m.move(1)
 	case "pgup":
 		m.move(-m.room())
 	case "pgdown":
 		m.move(m.room())
-	case "home", "g":
+	case "home":
 		m.move(-len(m.lines))
-	case "end", "G":
+	case "end":
 		m.move(len(m.lines))
-	case "right", "l":
+	case "right":
 		m.fold(false)
-	case "left", "h":
+	case "left":
 		m.fold(true)
 	case "enter":
 		m.choose()

@@ -35,14 +35,15 @@ type lister struct {
 	filter string // in lower case
 	extent extent
 	most   int                       // children of one node that are worth listing
-	order  func(a, b *tree.Node) int // of siblings; nil for that of time
+	order  func(a, b *tree.Node) int // of siblings
+	danger bool                      // the order changes with what happens
 	out    []line
 }
 
 // linesOf returns the lines to draw. What is finished is folded if not everything has room in so many lines; what the user has folded or
 // unfolded stays so.
 func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) []line {
-	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100)}
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100), order: s.ByName()}
 	switch all := s.Tree.Len(); {
 	case l.filter != "":
 		l.most = all
@@ -59,7 +60,7 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 // planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings, then types
 // and names decide.
 func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
-	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger()}
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger(), danger: true}
 	l.list(s.Tree.Top, "")
 	return l.out
 }
@@ -80,14 +81,21 @@ func (l *lister) list(n *tree.Node, branch string) {
 	}
 }
 
-// children returns the children that are listed, in the order in which they were first seen, or the given one. If there is not room for
-// everything, failures come first.
+// children returns the children that are listed, in their order. If there is not room for everything, failures come first.
 func (l *lister) children(n *tree.Node) []*tree.Node {
 	out := l.listed(n)
-	if l.order != nil {
+	if l.danger {
 		slices.SortFunc(out, l.order)
 	}
 	return out
+}
+
+// all returns all children, in their order if that stays the same.
+func (l *lister) all(n *tree.Node) []*tree.Node {
+	if l.danger {
+		return slices.Collect(n.Children())
+	}
+	return slices.Collect(n.InOrder(l.order))
 }
 
 func (l *lister) listed(n *tree.Node) []*tree.Node {
@@ -95,13 +103,13 @@ func (l *lister) listed(n *tree.Node) []*tree.Node {
 	var out []*tree.Node
 	switch {
 	case l.filter != "":
-		out = slices.Collect(n.Children())
+		out = l.all(n)
 		out = slices.DeleteFunc(out, func(c *tree.Node) bool { return !l.matches(c) })
 	case set && hide:
 	case set || l.extent == everything:
-		out = slices.Collect(n.Children())
+		out = l.all(n)
 	case l.extent == changes:
-		out = slices.Collect(n.Children())
+		out = l.all(n)
 		out = slices.DeleteFunc(out, func(c *tree.Node) bool { return isUnchanged(c.Below) })
 	default:
 		out = slices.Clone(n.Failed()[:min(len(n.Failed()), l.most)])
@@ -120,7 +128,7 @@ func (l *lister) listed(n *tree.Node) []*tree.Node {
 			}
 		}
 		slices.SortFunc(out, func(a, b *tree.Node) int {
-			return cmp.Or(cmp.Compare(min(b.Below.Failed, 1), min(a.Below.Failed, 1)), cmp.Compare(a.Number, b.Number))
+			return cmp.Or(cmp.Compare(min(b.Below.Failed, 1), min(a.Below.Failed, 1)), l.order(a, b))
 		})
 	}
 	return out
@@ -148,8 +156,8 @@ func (l *lister) others(n *tree.Node, listed []*tree.Node) string {
 		return ""
 	}
 	done := slices.Clone(n.Below.Done)
-	if n.Status == tree.Done {
-		done.Add(n.Step.Op, -1)
+	if op := n.Outcome(); op != "" {
+		done.Add(op, -1)
 	}
 	for _, c := range listed {
 		for _, x := range c.Below.Done {

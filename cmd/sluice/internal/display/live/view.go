@@ -72,7 +72,7 @@ func (m *model) body(s display.Sight, room int) []string {
 	if m.mode == opened {
 		m.detail.SetWidth(m.width)
 		m.detail.SetHeight(room)
-		m.detail.SetContentLines(s.Details(m.selected))
+		m.detail.SetContentLines(s.Details(m.selected, m.width))
 		return strings.Split(m.detail.View(), "\n")
 	}
 	if m.isOver() {
@@ -163,6 +163,9 @@ func (m *model) foot(s display.Sight) []string {
 	case s.Doing != "":
 		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+s.Doing))
 	}
+	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest)) {
+		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+text))
+	}
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
@@ -173,7 +176,10 @@ func (m *model) foot(s display.Sight) []string {
 	return append(out, m.keys())
 }
 
-// progress draws a bar if the number of steps is known, and counts: as many as there is room for.
+// maxSlowest is how many of the slowest operations the footer has on a screen with room for them.
+const maxSlowest = 8
+
+// progress draws a bar if the number of resources is known, and counts: as many as there is room for.
 func (m *model) progress(s display.Sight) string {
 	bar := ""
 	if s.Expected > 0 {
@@ -182,7 +188,8 @@ func (m *model) progress(s display.Sight) string {
 			width = m.width / 6
 		}
 		p := progress.New(progress.WithWidth(width), progress.WithoutPercentage())
-		bar = p.ViewAs(float64(min(s.Done, s.Expected))/float64(s.Expected)) + " "
+		done := float64(s.Done) + float64(s.Remaining)/2 // half of a replacement
+		bar = p.ViewAs(min(done/float64(s.Expected), 1)) + " "
 	}
 	parts := counted(s)
 	for len(parts) > 1 && lipgloss.Width(bar+strings.Join(parts, ", ")) > m.width {
@@ -200,6 +207,9 @@ func counted(s display.Sight) []string {
 	if s.Expected > 0 {
 		parts[0] = fmt.Sprintf("%d of %d done", s.Done, s.Expected)
 	}
+	if s.Remaining > 0 && !s.IsPreview {
+		parts = append(parts, fmt.Sprintf("%d old to delete", s.Remaining))
+	}
 	if s.Errored > 0 {
 		parts = append(parts, failing.Render(fmt.Sprintf("%d failed", s.Errored)))
 	}
@@ -209,8 +219,8 @@ func counted(s display.Sight) []string {
 	if s.Running > 0 {
 		parts = append(parts, fmt.Sprintf("%d running", s.Running))
 	}
-	if waiting := s.Expected - s.Done - s.Running; waiting > 0 {
-		parts = append(parts, fmt.Sprintf("%d waiting", waiting))
+	if s.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
 	}
 	if seconds := s.Elapsed.Seconds(); s.Done >= 20 && seconds >= 2 {
 		parts = append(parts, fmt.Sprintf("%.0f/s", float64(s.Done)/seconds))

@@ -8,7 +8,26 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Children returns what is directly below a node, in the order in which it was first seen.
+// InOrder is [Node.Children] in an order, which is always the same one. Only what is new since the last call is put in its place, so that a call costs
+// little for a node with many children.
+func (n *Node) InOrder(compare func(a, b *Node) int) iter.Seq[*Node] {
+	if late := slices.Clone(n.children[n.ordered:]); len(late) > 0 {
+		slices.SortFunc(late, compare)
+		at := n.ordered - 1 // merged from the end, so that what is in its place stays there
+		for to := len(n.children) - 1; len(late) > 0; to-- {
+			if last := late[len(late)-1]; at < 0 || compare(n.children[at], last) <= 0 {
+				n.children[to], late = last, late[:len(late)-1]
+				continue
+			}
+			n.children[to] = n.children[at]
+			at--
+		}
+		n.ordered = len(n.children)
+	}
+	return n.Children()
+}
+
+// Children returns what is directly below a node, in no order.
 func (n *Node) Children() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		for _, c := range n.children {
@@ -45,6 +64,21 @@ func Branch(above string, last bool) (here, below string) {
 	return above + "├─ ", above + "│  "
 }
 
+// Remains reports whether a resource is replaced and its old object is still there.
+func (n *Node) Remains() bool { return n.made && !n.gone }
+
+// Outcome is what a node itself adds to the tally of what is done, "" if it adds nothing. A replacement whose old object is still there is a
+// [stages.OpCreateReplacement].
+func (n *Node) Outcome() stages.Op {
+	switch {
+	case n.Status != Done:
+		return ""
+	case n.Step.Op == stages.OpReplace && n.Remains():
+		return stages.OpCreateReplacement
+	}
+	return n.Step.Op
+}
+
 // share returns what a node itself adds to the counts.
 func (n *Node) share() (running, failed int, done stages.Op) {
 	switch n.Status {
@@ -52,10 +86,8 @@ func (n *Node) share() (running, failed int, done stages.Op) {
 		return 1, 0, ""
 	case Failed:
 		return 0, 1, ""
-	case Done:
-		return 0, 0, n.Step.Op
 	}
-	return 0, 0, ""
+	return 0, 0, n.Outcome()
 }
 
 // change calls f, which changes the node, and keeps the counts of everything above.
@@ -112,7 +144,7 @@ func (n *Node) moveTo(parent *Node) {
 	n.listed = false
 	if was.moved++; was.moved > len(was.children)/2 {
 		was.children = slices.DeleteFunc(was.children, func(c *Node) bool { return c.Parent != was || c == n })
-		was.moved = 0
+		was.moved, was.ordered = 0, 0
 	}
 	n.Parent = parent
 	parent.children = append(parent.children, n)

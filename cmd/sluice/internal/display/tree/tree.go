@@ -37,16 +37,18 @@ type Node struct {
 	Err    error  // of the step that failed
 	Note   string // the beginning of the last message about it
 
-	Number int    // in the order in which nodes were first seen
 	Parent *Node  // nil for the top
 	Below  Counts // the node itself is included
 
-	children []*Node            // in the order in which they were first seen; those with another parent have moved there
+	children []*Node            // those with another parent have moved there
+	ordered  int                // how many children, at the beginning, are in the order that [Node.InOrder] was last asked for
 	moved    int                // how many of them have moved
 	running  map[*Node]struct{} // children that run or have something below that does
 	failed   []*Node            // children that failed or have something below that did, in the order of the failures
 	listed   bool               // it is in the list of failures of its parent
 	known    bool               // its parent is known
+	made     bool               // the new object of a replacement is there
+	gone     bool               // the old object of a replacement is gone
 }
 
 // Tree is what is known of all resources. It is not safe for concurrent use.
@@ -127,6 +129,10 @@ func (t *Tree) end(s stages.StepInfo, status Status, at time.Time) {
 		}
 		if n.Status != Failed {
 			n.Status = status
+		}
+		if status == Done {
+			n.made = n.made || stages.Replacing(s.Op)
+			n.gone = n.gone || s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced
 		}
 		n.tell(s)
 	})
@@ -216,7 +222,6 @@ func (n *Node) isBelow(other *Node) bool {
 
 func (t *Tree) add(u urn.URN, parent *Node) *Node {
 	n := newNode(u, parent)
-	n.Number = len(t.nodes)
 	parent.children = append(parent.children, n)
 	t.nodes[u] = n
 	return n

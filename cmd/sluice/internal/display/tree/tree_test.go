@@ -149,6 +149,33 @@ func count(n *Node) Counts {
 	return c
 }
 
+func TestChildrenAreKeptInOrder(t *testing.T) {
+	compare := func(a, b *Node) int { return strings.Compare(string(a.URN), string(b.URN)) }
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		tree := New(0)
+		compared := 0
+		counting := func(a, b *Node) int { compared++; return compare(a, b) }
+		for i := range 60 {
+			n, parent := fmt.Sprintf("r%d", r.IntN(40)), []string{"", "ca", "cb"}[r.IntN(3)]
+			tree.Observe([]func(stages.Op, string, string) stages.Event{began, done, failed}[r.IntN(3)](stages.OpCreate, n, parent))
+			if i%7 != 0 {
+				continue
+			}
+			for _, p := range []*Node{tree.Top, tree.Node(name("ca")), tree.Node(name("cb"))} {
+				if p == nil {
+					continue
+				}
+				want := slices.SortedFunc(p.Children(), compare)
+				require.Equal(t, want, slices.Collect(p.InOrder(counting)))
+				compared = 0
+				p.InOrder(counting)
+				require.Zero(t, compared, "nothing is new")
+			}
+		}
+	}
+}
+
 func TestCountsAreThoseOfEverythingBelow(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
