@@ -210,9 +210,13 @@ func (p *whyPrinter) reasons(l why.Link) {
 // rename says which other resource a deleted or created one looks like, and how to keep it.
 func (p *whyPrinter) rename(l why.Link) string {
 	r := *l.Rename
-	text := p.name(r.To) + ", which is created, looks like it: if that is a rename, "
+	looks := " looks like "
+	if r.Possible {
+		looks = " has something in common with "
+	}
+	text := p.name(r.To) + ", which is created," + looks + "it: if that is a rename, "
 	if l.URN == r.To {
-		text = "it looks like " + p.name(r.From) + ", which is deleted: if this is a rename, "
+		text = "it" + looks + p.name(r.From) + ", which is deleted: if this is a rename, "
 	}
 	if r.With != "" {
 		return text + "the alias of " + p.name(r.With) + " keeps it too"
