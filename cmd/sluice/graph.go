@@ -50,8 +50,8 @@ func newGraphCommand(open *session.Opener) *cobra.Command {
 			"With --plan FILE, which `preview --save-plan FILE` has written, what is to change is marked and coloured, and what\n" +
 			"is to be created is there too. With --waves the resources that a destroy would delete at the same time are drawn\n" +
 			"below each other; wave 1 goes first.\n\n" +
-			"A component is one box with all that is in it; --expand draws what is inside. If there are more boxes than --limit,\n" +
-			"equal resources become one box, and a note says so. JSON always has every resource.\n\n" +
+			"A component is one box with all that is in it; --expand draws what is inside. Many equal resources share a box that\n" +
+			"names them. If there are more boxes than --limit, others do too, and a note says so. JSON always has every resource.\n\n" +
 			"--around shows one resource with what it needs and what needs it, as many steps away as --depth says, components\n" +
 			"expanded.\n\n" +
 			"The form is that of the ending of --out (.svg, .png, .dot, .mmd, .json), or of --format. Without both it is DOT, the\n" +
@@ -72,7 +72,7 @@ func newGraphCommand(open *session.Opener) *cobra.Command {
 	p.StringVar(&f.around, "around", "", "show only the resource with this name or URN, what it needs and what needs it")
 	p.IntVar(&f.depth, "depth", 2, "how many steps from the resource of --around")
 	p.BoolVar(&f.expand, "expand", false, "draw what is in components")
-	p.IntVar(&f.limit, "limit", 100, "the largest number of boxes; 0 draws every resource")
+	p.IntVar(&f.limit, "limit", 100, "the largest number of boxes; 0 names every resource")
 	return cmd
 }
 

@@ -26,6 +26,8 @@ const (
 	excerpts = "internal/excerpt"
 	// Documents in YAML and JSON with the places of what they say, for those who read programs.
 	documents = "internal/syntax"
+	// The places of mistakes in YAML texts, for the same.
+	yamlFaults = "internal/yamlfault"
 	// What differs between values and between texts, for those who explain and show it.
 	comparison = "internal/comparison"
 	align      = "internal/align"
@@ -43,11 +45,11 @@ var allowed = map[string][]string{
 	// It holds stages to the rules by the code that engines use.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, "state", "providers", "stages"},
+	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, schemas, comparison, align},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align},
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
@@ -153,8 +155,8 @@ var vocabulary = []string{
 }
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the
-// packages that declare them. Package private makes what they write as private as what the library writes, package excerpt shows
-// lines of settings as the library shows those of programs, and package schemas has texts.
+// packages that declare them. Package private makes what they write as private as what the library writes, packages excerpt and
+// yamlfault show mistakes in settings as the library shows those of programs, and package schemas has texts.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.folder() != "cmd" && p.folder() != "bench" {
@@ -162,7 +164,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts, comparison, align}
+			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align}
 			if strings.Contains(own, "/") && folderOf(own) != p.folder() && !slices.Contains(vocabulary, own) && !slices.Contains(shared, own) {
 				t.Errorf("package %s must not import %s", p.path, own)
 			}

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/internal/yamlfault"
 )
 
 // maxDepth limits how deeply lists and objects may be nested. It is also the limit of the wire format.
@@ -32,7 +34,7 @@ func Parse(name, text string) (*File, *Node, Diagnostics) {
 		if errors.Is(err, io.EOF) {
 			return f, nil, d
 		}
-		d.Add(syntaxError(f, err))
+		d.Add(syntaxError(f, text, err))
 		return f, nil, d
 	}
 	if len(doc.Content) == 0 {
@@ -52,18 +54,24 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 // structural matches the errors of the library's parser, as opposed to those of its scanner.
 var structural = regexp.MustCompile(`^did not find expected (',' or|'-'|key|node|<)`)
 
-func syntaxError(f *File, err error) Diagnostic {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	at := f.wholeLine(1)
-	if m := yamlLine.FindStringSubmatchIndex(text); m != nil {
-		line, _ := strconv.Atoi(text[m[2]:m[3]])
-		text = text[:m[0]] + text[m[1]:]
-		if structural.MatchString(text) {
+func syntaxError(f *File, text string, err error) Diagnostic {
+	summary := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := yamlLine.FindStringSubmatchIndex(summary); m != nil {
+		line, _ = strconv.Atoi(summary[m[2]:m[3]])
+		summary = summary[:m[0]] + summary[m[1]:]
+		if structural.MatchString(summary) {
 			line++ // the library counts the lines of these from 0
 		}
-		at = f.wholeLine(line)
 	}
-	return Diagnostic{Severity: Error, Range: at, Summary: "this is not YAML: " + text}
+	at := f.wholeLine(line)
+	if p, found := yamlfault.Find(text, summary); found {
+		at = Range{Line: p.Line, Column: f.column(p.Line, p.Column), End: f.column(p.Line, p.End)}
+		if p.Opened != "" {
+			summary += " of " + p.Opened
+		}
+	}
+	return Diagnostic{Severity: Error, Range: at, Summary: "this is not YAML: " + summary}
 }
 
 // plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, escaped slashes, and escaped surrogate pairs. A

@@ -72,19 +72,19 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	info := e.engine.Info()
-	reply, err := e.engine.Register(ctx, &stages.RegisterRequest{
-		Type: urn.RootStackType, Name: info.Project + "-" + info.Stack, AliasSpecs: true, SupportsResultReporting: true,
-	})
-	if err != nil {
-		return err
-	}
 	e.settings().configure(info, e.loaded.template.Config)
 	r, ok := e.prepare(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // what could not be found out is no mistake of the program
 	}
 	if !ok {
-		return nil
+		return nil // nothing is registered, not even the stack: nothing of it will happen
+	}
+	reply, err := e.engine.Register(ctx, &stages.RegisterRequest{
+		Type: urn.RootStackType, Name: info.Project + "-" + info.Stack, AliasSpecs: true, SupportsResultReporting: true,
+	})
+	if err != nil {
+		return err
 	}
 	_, err = e.evaluate(ctx, r, eval.Owner{URN: reply.URN})
 	return err

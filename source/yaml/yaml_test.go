@@ -128,7 +128,7 @@ func TestAnInvalidProgramHasNoPackages(t *testing.T) {
 	_, err := programOf(t, "resources: [\n", nil).Packages(t.Context())
 	var invalid *yaml.ProgramError
 	require.ErrorAs(t, err, &invalid)
-	require.Contains(t, invalid.Text, "Main.yaml:2:1: this is not YAML")
+	require.Contains(t, invalid.Text, "Main.yaml:1:12: this is not YAML")
 }
 
 // seeds adds the programs of the corpus.

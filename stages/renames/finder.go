@@ -23,14 +23,20 @@ type finder struct {
 	paired           map[urn.URN]urn.URN // former name to new name, also of what goes on by an alias that the program has
 	former           map[urn.URN]urn.URN // the other way round
 	left             int                 // how many more pairs may be compared
+	ofType           map[urn.Type]ofType
+	possible         map[urn.URN]bool // former names of pairs that are less alike
 }
+
+// ofType counts the deletes and creates of a type.
+type ofType struct{ deletes, creates int }
 
 func newFinder(steps iter.Seq[*stages.StepInfo]) *finder {
 	f := &finder{
 		deletes: map[urn.URN]*candidate{}, creates: map[urn.URN]*candidate{}, paired: map[urn.URN]urn.URN{}, former: map[urn.URN]urn.URN{},
-		left: maxPairs,
+		left: maxPairs, ofType: map[urn.Type]ofType{}, possible: map[urn.URN]bool{},
 	}
 	for s := range steps {
+		f.countType(s)
 		switch {
 		case s.Internal:
 		case s.Op == stages.OpDelete && s.Reason.Kind == stages.ReasonNotInProgram && mayHaveAnotherName(s.Old):
@@ -49,6 +55,17 @@ func newFinder(steps iter.Seq[*stages.StepInfo]) *finder {
 		}
 	}
 	return f
+}
+
+func (f *finder) countType(s *stages.StepInfo) {
+	n := f.ofType[s.URN.Type()]
+	switch s.Op {
+	case stages.OpDelete:
+		n.deletes++
+	case stages.OpCreate:
+		n.creates++
+	}
+	f.ofType[s.URN.Type()] = n
 }
 
 // mayHaveAnotherName reports whether a recorded resource could go on under another name.
@@ -124,6 +141,28 @@ func (f *finder) match(deletes, creates []*candidate) {
 		add(creates, f.newPlace, func(b *bucket, c *candidate) { b.creates = append(b.creates, c) })
 		for _, key := range slices.Sorted(maps.Keys(buckets)) {
 			f.matchBucket(buckets[key])
+		}
+	}
+}
+
+// matchOnly pairs the only delete and the only create of a type that are in one place or have one name, if they have something in common. There is
+// nothing else that either could be, so less is enough to ask.
+func (f *finder) matchOnly(deletes, creates []*candidate) {
+	isOnly := func(c *candidate) bool { return f.ofType[c.URN.Type()] == ofType{1, 1} }
+	created := map[urn.Type]*candidate{}
+	for _, c := range creates {
+		if isOnly(c) {
+			created[c.URN.Type()] = c
+		}
+	}
+	for _, d := range deletes {
+		c := created[d.URN.Type()]
+		if c == nil || !isOnly(d) || !f.fits(d, c) || d.URN.Name() != c.URN.Name() && f.oldPlace(d) != f.newPlace(c) {
+			continue
+		}
+		if isLikely(d, c) {
+			f.pair(d, c)
+			f.possible[d.URN] = true
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 const (
 	// minLikeness is the part of the inputs that have to be equal.
 	minLikeness = 0.75
+	// minOnlyLikeness is that part for the only delete and the only create of a type.
+	minOnlyLikeness = 0.5
 	// maxLeaves is how many values of two resources are compared.
 	maxLeaves = 1000
 	// maxText is the length in bytes up to which texts are searched for names.
@@ -21,8 +23,7 @@ const (
 
 // likenessOf returns how much what is to be created is like what is to be deleted, and whether that is near enough.
 func likenessOf(d, c *candidate) (likeness, bool) {
-	t := tally{}
-	t.resources(d, c, nil)
+	t := tallyOf(d, c)
 	if t.all == 0 {
 		t.all, t.equal = 1, 1 // there is nothing to tell them apart
 	}
@@ -30,12 +31,30 @@ func likenessOf(d, c *candidate) (likeness, bool) {
 	return l, l.inputs >= minLikeness
 }
 
+// isLikely reports whether the only resource of a type that is to be created may be the only one that is to be deleted.
+func isLikely(d, c *candidate) bool {
+	t := tallyOf(d, c)
+	return t.known > 0 && t.equal/t.all >= minOnlyLikeness
+}
+
 // tally counts equal values among all.
-type tally struct{ equal, all float64 }
+type tally struct {
+	equal, all float64
+	known      int // values that are known to be equal
+}
+
+func tallyOf(d, c *candidate) tally {
+	t := tally{}
+	t.resources(d, c, nil)
+	return t
+}
 
 func (t *tally) count(equal float64) {
 	t.equal += equal
 	t.all++
+	if equal == 1 {
+		t.known++
+	}
 }
 
 // names are the former and the new name of a resource, or of what it is in.

@@ -18,6 +18,8 @@ type Rename struct {
 	Name string `json:"name,omitempty"`
 	// With is the new name of what contains the resource, if the alias of that keeps it too.
 	With urn.URN `json:"with,omitempty"`
+	// Possible is true if only a part of the inputs is equal, and these are the only delete and the only create of their type: people are asked.
+	Possible bool `json:"possible,omitempty"`
 }
 
 // Find returns the renames among the steps of a preview, in the order of their new names, what contains others first. Its time grows with the number of steps, and not
@@ -29,6 +31,7 @@ func Find(steps iter.Seq[*stages.StepInfo]) []Rename {
 	}
 	f.findComponents()
 	f.match(f.customs())
+	f.matchOnly(f.customs())
 	var out []Rename
 	for from, to := range f.paired {
 		if d := f.deletes[from]; d != nil {
@@ -44,7 +47,7 @@ func depth(u urn.URN) int { return strings.Count(string(u.QualifiedType()), "$")
 
 // rename describes a pair by the alias that it needs.
 func (f *finder) rename(d, c *candidate) Rename {
-	r := Rename{From: d.URN, To: c.URN}
+	r := Rename{From: d.URN, To: c.URN, Possible: f.possible[d.URN]}
 	subject := urn.Subject{Stack: c.URN.Stack(), Project: c.URN.Project(), Type: c.URN.Type(), Name: c.URN.Name(), Parent: c.Parent}
 	former := func(u urn.URN) (urn.URN, bool) {
 		old, ok := f.former[u]

@@ -77,6 +77,9 @@ func text(rs []renames.Rename) []string {
 		case r.Name != "":
 			by = "by name"
 		}
+		if r.Possible {
+			by += "?"
+		}
 		out = append(out, r.From.Name()+" -> "+r.To.Name()+" "+by)
 	}
 	return out
@@ -92,9 +95,27 @@ func TestDeletesAndCreatesOfNearEqualResourcesAreRenames(t *testing.T) {
 		steps steps
 		want  []string
 	}{
-		"equal inputs":      {steps{deleted("t:i:T old", big), created("t:i:T new", big)}, []string{"old -> new by name"}},
-		"one of four":       {steps{deleted("t:i:T old", big), created("t:i:T new", in{"a": 1, "b": 2, "c": 3, "d": 5})}, []string{"old -> new by name"}},
-		"two of four":       {steps{deleted("t:i:T old", big), created("t:i:T new", in{"a": 1, "b": 2, "c": 4, "d": 5})}, nil},
+		"equal inputs": {steps{deleted("t:i:T old", big), created("t:i:T new", big)}, []string{"old -> new by name"}},
+		"one of four":  {steps{deleted("t:i:T old", big), created("t:i:T new", in{"a": 1, "b": 2, "c": 3, "d": 5})}, []string{"old -> new by name"}},
+		"two of four":  {steps{deleted("t:i:T old", big), created("t:i:T new", in{"a": 1, "b": 2, "c": 4, "d": 5})}, []string{"old -> new by name?"}},
+		"one of two":   {steps{deleted("t:i:T old", in{"length": 3, "prefix": "test"}), created("t:i:T new", in{"length": 3, "prefix": "prod"})}, []string{"old -> new by name?"}},
+		"none of two":  {steps{deleted("t:i:T old", in{"length": 3, "prefix": "test"}), created("t:i:T new", in{"length": 4, "prefix": "prod"})}, nil},
+		"one of three": {steps{deleted("t:i:T old", in{"a": 1, "b": 2, "c": 3}), created("t:i:T new", in{"a": 1, "b": 3, "c": 4})}, nil},
+		"one of two, of two that are created": {
+			steps{deleted("t:i:T old", in{"a": 1, "b": 2}), created("t:i:T new", in{"a": 1, "b": 3}), created("t:i:T other", in{"x": 3})}, nil,
+		},
+		"one of two, of two that are deleted": {
+			steps{deleted("t:i:T old", in{"a": 1, "b": 2}), deleted("t:i:T other", in{"x": 1}), created("t:i:T new", in{"a": 1, "b": 3})}, nil,
+		},
+		"one of two, beside a protected one": {
+			steps{deleted("t:i:T old", in{"a": 1, "b": 2}), deleted("t:i:T other", nil, func(r *state.Resource) { r.Protect = true }), created("t:i:T new", in{"a": 1, "b": 3})}, nil,
+		},
+		"one of two, in another place": {
+			steps{same("t:i:Comp web"), deleted("t:i:T old", in{"a": 1, "b": 2}), created("t:i:Comp web/t:i:T new", in{"a": 1, "b": 3})}, nil,
+		},
+		"one of two, of one name in another place": {
+			steps{same("t:i:Comp web"), deleted("t:i:T db", in{"a": 1, "b": 2}), created("t:i:Comp web/t:i:T db", in{"a": 1, "b": 3})}, []string{"db -> db by URN?"},
+		},
 		"more than before":  {steps{deleted("t:i:T old", in{"a": 1}), created("t:i:T new", big)}, nil},
 		"less than before":  {steps{deleted("t:i:T old", big), created("t:i:T new", in{"a": 1})}, nil},
 		"another type":      {steps{deleted("t:i:T old", big), created("t:i:U new", big)}, nil},
@@ -110,7 +131,7 @@ func TestDeletesAndCreatesOfNearEqualResourcesAreRenames(t *testing.T) {
 		"only a secret":     {steps{deleted("t:i:T old", in{"a": secret("x")}), created("t:i:T new", in{"a": secret("x")})}, nil},
 		"a secret, changed": {steps{deleted("t:i:T old", in{"a": 1, "s": secret("x")}), created("t:i:T new", in{"a": 1, "s": secret("y")})}, []string{"old -> new by name"}},
 		"a secret, equal":   {steps{deleted("t:i:T old", in{"a": 1, "s": secret("x")}), created("t:i:T new", in{"a": 1, "s": secret("x")})}, []string{"old -> new by name"}},
-		"no secret now":     {steps{deleted("t:i:T old", in{"a": 1, "s": secret("x")}), created("t:i:T new", in{"a": 1, "s": "x"})}, nil},
+		"no secret now":     {steps{deleted("t:i:T old", in{"a": 1, "s": secret("x")}), created("t:i:T new", in{"a": 1, "s": "x"})}, []string{"old -> new by name?"}},
 
 		"the nearest": {
 			steps{deleted("t:i:T old", big), created("t:i:T far", in{"a": 1, "b": 2, "c": 3, "d": 5}), created("t:i:T near", big)},

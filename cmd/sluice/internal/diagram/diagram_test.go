@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -173,15 +174,67 @@ func TestPicturesAreTheSameEachTime(t *testing.T) {
 }
 
 func TestALimitIsKept(t *testing.T) {
-	d := shop(300).diagram()
-	require.Equal(t, 303, d.Draw(Options{}).Boxes())
-	for limit, want := range map[int]Merging{303: "", 100: Twins, 4: Twins, 3: OfPackage, 1: OfChange} {
-		drawing := d.Draw(Options{Limit: limit, Expand: true})
-		require.LessOrEqual(t, drawing.Boxes(), limit)
-		require.Equal(t, want, drawing.Merged, "limit %d", limit)
-		require.True(t, drawing.Collapsed)
+	for _, sites := range []int{10, 300} {
+		d := shop(sites).diagram()
+		for limit, want := range map[int]Merging{3 + sites: "", 3: OfPackage, 1: OfChange} {
+			drawing := d.Draw(Options{Limit: limit, Expand: true})
+			require.LessOrEqual(t, drawing.Boxes(), limit)
+			require.Equal(t, want, drawing.Merged, "limit %d", limit)
+			require.True(t, drawing.Collapsed)
+		}
+		require.False(t, d.Draw(Options{Expand: true}).Collapsed)
 	}
-	require.False(t, d.Draw(Options{Expand: true}).Collapsed)
+	require.Equal(t, 13, shop(10).diagram().Draw(Options{}).Boxes())
+	twins := shop(10).diagram().Draw(Options{Limit: 12})
+	require.Equal(t, Twins, twins.Merged)
+	require.Equal(t, 4, twins.Boxes())
+}
+
+// wide returns a diagram of a resource that many others need.
+func wide(n int) *Diagram {
+	w := &world{}
+	base := w.add(nil, "aws:ec2/vpc:Vpc", "base")
+	for i := range n {
+		w.add(nil, "aws:s3/bucket:Bucket", fmt.Sprintf("bucket<%d>", i), base)
+	}
+	return w.diagram()
+}
+
+func TestManySiblingsAreNamedInOneBoxThatIsNotTall(t *testing.T) {
+	for _, limit := range []int{0, 100} {
+		drawing := wide(1000).Draw(Options{Limit: limit})
+		require.Equal(t, 2, drawing.Boxes())
+		require.Empty(t, drawing.Merged, "each is named")
+		for i := range 1000 {
+			require.Contains(t, drawing.DOT(), fmt.Sprintf(">bucket&lt;%d&gt;<", i))
+		}
+		content, err := drawing.PNG(t.Context())
+		require.NoError(t, err)
+		size, err := png.DecodeConfig(bytes.NewReader(content))
+		require.NoError(t, err)
+		require.Less(t, size.Height, 2*size.Width)
+		require.Less(t, size.Width, 3*size.Height)
+		svg, err := drawing.SVG(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, string(svg), ">bucket&lt;999&gt;</text>")
+	}
+	require.Equal(t, 13, wide(12).Draw(Options{}).Boxes(), "a few have boxes of their own")
+	require.Contains(t, wide(1500).Draw(Options{Limit: 100}).DOT(), ">and 500 more<")
+	require.NotContains(t, wide(1500).Draw(Options{}).DOT(), "more<")
+}
+
+func TestWhatDidNotHappenIsNeitherColouredNorCounted(t *testing.T) {
+	var rs []Resource
+	for name, trouble := range map[string]string{"made": "", "broken": "failed", "left": "not reached"} {
+		rs = append(rs, Resource{URN: urn.New("dev", "shop", "", "aws:s3/bucket:Bucket", name), Change: Create, Trouble: trouble})
+	}
+	drawing := OfOperation("shop", "dev", rs).Draw(Options{})
+	dot := drawing.DOT()
+	require.Contains(t, dot, "+ create: 1    1 failed    1 not reached")
+	for name, fill := range map[string]string{"made": styles[Create].fill, "broken (failed)": styles[""].fill, "left (not reached)": styles[""].fill} {
+		require.Regexp(t, `label="\+ `+regexp.QuoteMeta(name)+`.*fillcolor="`+fill+`"`, dot)
+	}
+	require.Equal(t, 1, strings.Count(drawing.Mermaid(), ":::to-create"))
 }
 
 func TestHostileNamesAreVisible(t *testing.T) {

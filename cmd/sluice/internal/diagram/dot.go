@@ -2,7 +2,11 @@ package diagram
 
 import (
 	"fmt"
+	"html"
+	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -52,14 +56,42 @@ func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
 	}
 	for i, n := range d.boxes {
 		if n.frame == within {
-			border := styles[n.change].border
+			border := styles[n.done].border
 			if n.trouble != "" {
 				border = styles[Delete].border
 			}
-			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s];\n", indent, nodeName(i), dotText(strings.Join(n.lines, "\n")),
-				dotText(n.tip), styles[n.change].fill, border, dotShape[n.shape])
+			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s];\n", indent, nodeName(i), n.dotLabel(),
+				dotText(n.tip), styles[n.done].fill, border, dotShape[n.shape])
 		}
 	}
+}
+
+// dotLabel returns the lines of a box. A box of many resources names them in a table that is about as high as it is wide.
+func (b *box) dotLabel() string {
+	if len(b.names) == 0 {
+		return dotText(strings.Join(b.lines, "\n"))
+	}
+	lines := append(b.lines[:1:1], b.lines[2:]...) // without the first and the last name
+	widest := 0
+	for _, name := range b.names {
+		widest = max(widest, utf8.RuneCountInString(name))
+	}
+	const letter, padding, row, wideness = 6.0, 14.0, 19.0, 1.5 // points, and how much wider than high
+	columns := int(math.Ceil(math.Sqrt(wideness * row * float64(len(b.names)) / (letter*float64(widest) + padding))))
+	var out strings.Builder
+	fmt.Fprintf(&out, `<<table border="0" cellborder="1" cellspacing="3" cellpadding="3" color=%q>`, lineColor)
+	for _, line := range lines {
+		fmt.Fprintf(&out, `<tr><td border="0" colspan="%d">%s</td></tr>`, columns, html.EscapeString(line))
+	}
+	for row := range slices.Chunk(b.names, columns) {
+		out.WriteString("<tr>")
+		for _, name := range row {
+			fmt.Fprintf(&out, `<td bgcolor="#ffffff">%s</td>`, html.EscapeString(name))
+		}
+		out.WriteString("</tr>")
+	}
+	out.WriteString("</table>>")
+	return out.String()
 }
 
 var dotShape = map[shape]string{

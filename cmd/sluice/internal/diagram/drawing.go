@@ -3,6 +3,7 @@ package diagram
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,14 +44,24 @@ type Options struct {
 	Limit int
 }
 
+// Bounds of what one box names.
+const (
+	// manySiblings is how many resources of one type with the same neighbours share a box, which names them all, whatever the limit.
+	manySiblings = 12
+	// maxNamed is how many resources boxes of many name together, if there is a limit; each may name minNamed.
+	maxNamed, minNamed = 1000, 20
+)
+
 // box is one or more resources.
 type box struct {
 	members   []int // nodes
 	heads     []int // those of the members that give it its name: one for each box that is merged in it
 	shape     shape
 	lines     []string
-	tip       string // text that appears when somebody points at it
-	change    Change
+	tip       string   // text that appears when somebody points at it
+	names     []string // of what is merged in it
+	change    Change   // the worst that is planned
+	done      Change   // the worst of those that are in no trouble
 	uncertain bool
 	trouble   string // of one of its members
 	wave      int
@@ -62,6 +73,7 @@ type box struct {
 type boxKey struct {
 	typ        urn.Type
 	change     Change
+	done       Change
 	uncertain  bool
 	old        bool
 	trouble    string
@@ -114,7 +126,7 @@ func (d *Diagram) Draw(o Options) *Drawing {
 	for _, a := range arrangements {
 		p := newPainter(d, a)
 		for _, m := range []Merging{"", Twins, OfType} {
-			out = p.draw(m)
+			out = p.draw(m, o)
 			out.Collapsed = o.Expand && a == collapsed
 			if o.Limit == 0 || len(out.boxes) <= o.Limit {
 				return out
@@ -124,7 +136,7 @@ func (d *Diagram) Draw(o Options) *Drawing {
 	collapse := out.Collapsed
 	p := newPainter(d, arrangements[len(arrangements)-1])
 	for _, m := range []Merging{OfPackage, OfChange} {
-		if out = p.draw(m); len(out.boxes) <= o.Limit {
+		if out = p.draw(m, o); len(out.boxes) <= o.Limit {
 			break
 		}
 	}
@@ -285,6 +297,9 @@ func (p *painter) describe(b *box) {
 			head = i // a parent may come after its children in a plan
 		}
 		b.change = worse(b.change, n.Change)
+		if n.Trouble == "" {
+			b.done = worse(b.done, n.Change)
+		}
 		b.uncertain = b.uncertain || n.Uncertain
 		b.trouble = cmp.Or(b.trouble, n.Trouble)
 	}
@@ -305,7 +320,7 @@ func (p *painter) describe(b *box) {
 	case first.Type.IsProvider():
 		b.shape = ofProvider
 	}
-	b.key = boxKey{typ: first.Type, change: b.change, uncertain: b.uncertain, old: first.Old, trouble: b.trouble, wave: b.wave, frame: b.frame}
+	b.key = boxKey{typ: first.Type, change: b.change, done: b.done, uncertain: b.uncertain, old: first.Old, trouble: b.trouble, wave: b.wave, frame: b.frame}
 }
 
 // label is the name of a resource with what changes.
@@ -328,44 +343,58 @@ func (p *painter) label(n Node) string {
 
 // contents counts what is in a component, without the component itself.
 func (p *painter) contents(members []int) string {
-	counts := map[Change]int{}
+	var t tally
 	for _, i := range members {
-		counts[p.Nodes[i].Change]++
+		t.count(p.Nodes[i])
 	}
 	text := count(len(members)-1, "resource", "resources")
-	if changes := changesText(counts); changes != "" {
-		text += ": " + changes
+	if parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s%d", marks[c], n) }); parts != nil {
+		text += ": " + strings.Join(parts, " ")
 	}
 	return text
 }
 
-// changesText counts changes: "1 to delete, 2 to create".
-func changesText(counts map[Change]int) string {
-	var parts []string
-	for _, c := range byDanger {
-		if counts[c] > 0 {
-			parts = append(parts, fmt.Sprintf("%s%d", marks[c], counts[c]))
-		}
-	}
-	return strings.Join(parts, " ")
+// tally counts resources by what is done with them, or else by what has gone wrong.
+type tally struct {
+	changes  map[Change]int
+	troubles map[string]int
 }
 
-// draw merges units and makes a drawing of them.
-func (p *painter) draw(m Merging) *Drawing {
+func (t *tally) count(n Node) {
+	if t.changes == nil {
+		t.changes, t.troubles = map[Change]int{}, map[string]int{}
+	}
+	if n.Trouble != "" {
+		t.troubles[n.Trouble]++ // it did not happen
+	} else {
+		t.changes[n.Change]++
+	}
+}
+
+// parts describes the counts: changes as a function does, and then "3 not reached".
+func (t *tally) parts(text func(c Change, n int) string) []string {
+	var out []string
+	for _, c := range byDanger {
+		if n := t.changes[c]; n > 0 {
+			out = append(out, text(c, n))
+		}
+	}
+	for _, trouble := range slices.Sorted(maps.Keys(t.troubles)) {
+		out = append(out, fmt.Sprintf("%s %s", thousands(t.troubles[trouble]), trouble))
+	}
+	return out
+}
+
+// draw merges units and makes a drawing of them. Without a merging only those of which there are many siblings share a box.
+func (p *painter) draw(m Merging, o Options) *Drawing {
 	out := &Drawing{title: p.title(), legend: p.legend(), frames: p.frames, waves: p.Waves}
 	if m == OfPackage || m == OfChange {
 		out.frames = nil
 	}
 	at := make([]int, len(p.units))
 	keys := map[boxKey]int{}
-	neighbours := p.neighboursOf(m)
-	for i, u := range p.units {
-		k := u.key.merged(m)
-		if m == "" {
-			k.neighbours = strconv.Itoa(i)
-		} else if m == Twins {
-			k.neighbours = neighbours[i]
-		}
+	for i, k := range p.keys(m) {
+		u := p.units[i]
 		j, known := keys[k]
 		if !known {
 			j = len(out.boxes)
@@ -380,13 +409,47 @@ func (p *painter) draw(m Merging) *Drawing {
 		}
 		at[i] = j
 	}
+	most := len(p.Nodes)
+	if o.Limit > 0 {
+		most = max(minNamed, maxNamed/max(1, out.boxesOfMany()))
+	}
 	for i := range out.boxes {
 		if out.boxes[i].shape == ofMany {
 			out.Merged = m
-			p.describeMany(&out.boxes[i], m)
+			p.describeMany(&out.boxes[i], m, most)
 		}
 	}
 	out.arrows = arrows(p.arrows, at)
+	return out
+}
+
+func (d *Drawing) boxesOfMany() int {
+	n := 0
+	for _, b := range d.boxes {
+		if b.shape == ofMany {
+			n++
+		}
+	}
+	return n
+}
+
+// keys returns what each unit has in common with those that it is merged with.
+func (p *painter) keys(m Merging) []boxKey {
+	out := make([]boxKey, len(p.units))
+	neighbours := p.neighboursOf(m)
+	siblings := map[boxKey]int{}
+	for i, u := range p.units {
+		out[i] = u.key.merged(m)
+		if m == "" || m == Twins {
+			out[i].neighbours = neighbours[i]
+		}
+		siblings[out[i]]++
+	}
+	for i, k := range out {
+		if m == "" && siblings[k] <= manySiblings {
+			out[i].neighbours = strconv.Itoa(i)
+		}
+	}
 	return out
 }
 
@@ -396,7 +459,7 @@ func (k boxKey) merged(m Merging) boxKey {
 	case OfPackage:
 		k.typ, k.frame = urn.Type(packageOf(k.typ)), none
 	case OfChange:
-		k = boxKey{change: k.change, frame: none}
+		k = boxKey{change: k.change, done: k.done, frame: none}
 	}
 	return k
 }
@@ -408,9 +471,9 @@ func packageOf(t urn.Type) string {
 	return t.Package()
 }
 
-// neighboursOf describes the neighbours of each unit, if twins are to be found.
+// neighboursOf describes the neighbours of each unit, if siblings are to be found.
 func (p *painter) neighboursOf(m Merging) []string {
-	if m != Twins {
+	if m != "" && m != Twins {
 		return nil
 	}
 	ends := make([][]string, len(p.units))
@@ -427,7 +490,7 @@ func (p *painter) neighboursOf(m Merging) []string {
 }
 
 // describeMany says what a box of several units is.
-func (p *painter) describeMany(b *box, m Merging) {
+func (p *painter) describeMany(b *box, m Merging, most int) {
 	var names []string
 	for _, i := range b.heads {
 		names = append(names, shown(p.Nodes[i].Name))
@@ -453,9 +516,13 @@ func (p *painter) describeMany(b *box, m Merging) {
 	if more := len(b.members) - len(b.heads); more > 0 {
 		b.lines = append(b.lines, "with "+count(more, "resource", "resources")+" in them")
 	}
-	const most = 20
-	b.tip = strings.Join(names[:min(most, len(names))], "\n")
+	b.names = names
 	if more := len(names) - most; more > 0 {
+		b.names = append(slices.Clone(names[:most]), fmt.Sprintf("and %s more", thousands(more)))
+	}
+	const mostTips = 20
+	b.tip = strings.Join(names[:min(mostTips, len(names))], "\n")
+	if more := len(names) - mostTips; more > 0 {
 		b.tip += fmt.Sprintf("\nand %s more", thousands(more))
 	}
 }
@@ -484,16 +551,11 @@ func (d *Diagram) title() string {
 
 // legend explains the marks and colours that a diagram has.
 func (d *Diagram) legend() string {
-	counts := map[Change]int{}
+	var t tally
 	for _, n := range d.Nodes {
-		counts[n.Change]++
+		t.count(n)
 	}
-	var parts []string
-	for _, c := range byDanger {
-		if counts[c] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s: %s", marks[c], c, thousands(counts[c])))
-		}
-	}
+	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, thousands(n)) })
 	if d.Planned && parts == nil {
 		return "the plan changes nothing"
 	}

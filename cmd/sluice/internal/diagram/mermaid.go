@@ -24,7 +24,7 @@ func (d *Drawing) Mermaid() string {
 	}
 	used := map[Change]bool{}
 	for _, n := range d.boxes {
-		used[n.change] = true
+		used[n.done] = true
 	}
 	for _, c := range byDanger {
 		if used[c] {
@@ -60,8 +60,8 @@ func (d *Drawing) mermaidBox(b *strings.Builder, i int, indent string) {
 	n := d.boxes[i]
 	brackets := mermaidShape[n.shape]
 	fmt.Fprintf(b, "%s%s%s%s%s", indent, nodeName(i), brackets[0], mermaidText(strings.Join(n.lines, "\n")), brackets[1])
-	if n.change != "" {
-		fmt.Fprintf(b, ":::%s", mermaidClass(n.change))
+	if n.done != "" {
+		fmt.Fprintf(b, ":::%s", mermaidClass(n.done))
 	}
 	b.WriteString("\n")
 }

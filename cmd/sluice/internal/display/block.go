@@ -65,6 +65,9 @@ func (p stepPrinter) header(s stages.StepInfo) string {
 		subject = cleanLine(string(s.URN))
 	}
 	said := possibly(s) + string(s.Op)
+	if p.IsPreview && isCertain(s) {
+		said += ", certain"
+	}
 	switch because := cleanLine(s.Reason.String()); {
 	case s.IsPossible():
 		said += ", because " + possiblyText(s.Reason.Possible, s.Reason.Possibly())

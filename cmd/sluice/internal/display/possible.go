@@ -14,6 +14,18 @@ func possibly(s stages.StepInfo) string {
 	return ""
 }
 
+// isCertain reports whether a step of a preview is of a change that will happen, whatever the values are that nobody knows yet.
+func isCertain(s stages.StepInfo) bool { return !s.IsPossible() && isChange(s.Op) }
+
+// isChange reports whether an operation changes something, or the record of it.
+func isChange(op stages.Op) bool {
+	switch op {
+	case stages.OpSame, stages.OpRead, stages.OpReadReplacement, stages.OpRefresh:
+		return false
+	}
+	return true
+}
+
 // possiblyText says why a change is only possible and what is done otherwise: "`id` of bucket (aws:s3:Bucket) is not known until it is
 // replaced; otherwise it is updated". because is the first part of it, in words.
 func possiblyText(p *stages.Possibility, because string) string {

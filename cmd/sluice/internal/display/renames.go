@@ -40,16 +40,21 @@ func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 	return err
 }
 
-// renamed names a resource and says what was different: "aws:s3:Bucket archive, which was logs".
+// renamed names a resource and says what was different: "aws:s3:Bucket archive, which was logs". What is only possible is a question:
+// "aws:s3:Bucket archive: was it logs?".
 func (p stepPrinter) renamed(r renames.Rename) string {
-	switch was := r.From; {
+	statement, question := "was ", "was it "
+	former := cleanLine(r.From.Name())
+	switch {
 	case p.ShowURNs:
-		return p.subject(r.To) + ", which was " + cleanLine(string(was))
-	case was.Type() != r.To.Type():
-		return p.subject(r.To) + ", which was of the type " + cleanLine(string(was.Type()))
-	case was.Name() == r.To.Name():
-		return p.subject(r.To) + ", which had another parent"
-	default:
-		return p.subject(r.To) + ", which was " + cleanLine(was.Name())
+		former = cleanLine(string(r.From))
+	case r.From.Type() != r.To.Type():
+		former = "of the type " + cleanLine(string(r.From.Type()))
+	case r.From.Name() == r.To.Name():
+		statement, question, former = "had ", "did it have ", "another parent"
 	}
+	if r.Possible {
+		return p.subject(r.To) + ": " + question + former + "?"
+	}
+	return p.subject(r.To) + ", which " + statement + former
 }

@@ -27,6 +27,8 @@ type WhyOptions struct {
 	Runtime string // of the program: the language of aliases
 	// Refresh is true for the explanation of a refresh, which changes only the state.
 	Refresh bool
+	// Preview is true for the explanation of a preview, which says of changes whether they are certain.
+	Preview bool
 }
 
 // WriteExplanation writes a chain of reasons: the decision about the resource and its reason, then the decisions that
@@ -180,8 +182,11 @@ func (p *whyPrinter) reasons(l why.Link) {
 		because += " (" + cleanLine(l.Position) + ")"
 	}
 	p.line(1, because)
-	if l.Possible != nil {
+	switch {
+	case l.Possible != nil:
 		p.line(1, "possible: "+possiblyText(l.Possible, l.Possibly))
+	case p.Preview && isChange(l.Op) && l.Fate == stages.FateDone:
+		p.line(1, "certain: it hangs on nothing that is not known yet")
 	}
 	for _, c := range l.Properties {
 		p.line(2, p.change(l, c))
@@ -210,9 +215,13 @@ func (p *whyPrinter) reasons(l why.Link) {
 // rename says which other resource a deleted or created one looks like, and how to keep it.
 func (p *whyPrinter) rename(l why.Link) string {
 	r := *l.Rename
-	text := p.name(r.To) + ", which is created, looks like it: if that is a rename, "
+	looks := " looks like "
+	if r.Possible {
+		looks = " has something in common with "
+	}
+	text := p.name(r.To) + ", which is created," + looks + "it: if that is a rename, "
 	if l.URN == r.To {
-		text = "it looks like " + p.name(r.From) + ", which is deleted: if this is a rename, "
+		text = "it" + looks + p.name(r.From) + ", which is deleted: if this is a rename, "
 	}
 	if r.With != "" {
 		return text + "the alias of " + p.name(r.With) + " keeps it too"

@@ -89,7 +89,7 @@ func (r *Resource) drawn() diagram.Resource {
 func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
 	note := ""
 	if hidden := len(whole.Nodes) - len(shown.Nodes); hidden > 0 {
-		note = fmt.Sprintf("%s that neither change nor are next to a change are not drawn. ", plural(hidden, "resource", "resources"))
+		note = plural(hidden, "resource that neither changes nor is next to a change is", "resources that neither change nor are next to a change are") + " not drawn. "
 	}
 	switch {
 	case drawing.Merged != "":

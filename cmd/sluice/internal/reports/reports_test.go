@@ -418,7 +418,21 @@ func TestThereIsADrawingOfWhatChanges(t *testing.T) {
 	require.Contains(t, html, "198 resources that neither change nor are next to a change are not drawn.")
 
 	b = reports.NewBuilder(options())
+	base := resource("base", nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, base, stages.Reason{Kind: stages.ReasonNew}), At: start})
+	for i := range 200 { // equal siblings, which share a box and are all named
+		r := resource(fmt.Sprintf("sibling%d", i), nil, base.URN)
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
+	}
 	r := resource("calm", nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpSame, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
+	html = page(t, b.Document(display.Ending{}, start))
+	require.Equal(t, 2, strings.Count(html, `class="node"`))
+	require.Contains(t, html, ">sibling0</text>")
+	require.Contains(t, html, ">sibling199</text>")
+	require.Contains(t, html, "1 resource that neither changes nor is next to a change is not drawn.")
+
+	b = reports.NewBuilder(options())
 	b.Observe(stages.StepDone{Step: step(stages.OpSame, r, r, stages.Reason{Kind: stages.ReasonUnchanged}), At: start})
 	require.NotContains(t, page(t, b.Document(display.Ending{}, start)), "<svg", "nothing changes")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-iac/sluice/internal/excerpt"
 	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/yamlfault"
 )
 
 // maxDepth bounds the nesting of values. Deeper values are refused, because they could overflow the stack of the
@@ -64,11 +65,23 @@ func (d *document) parse(data []byte) (*yaml.Node, error) {
 	root, err := parseYAML(data)
 	if err != nil {
 		line, problem := splitYAMLError(err)
+		at, found := yamlfault.Find(string(data), problem)
+		if found {
+			line = at.Line
+		}
 		advice := "correct the YAML"
 		if indent := d.line(line); strings.Contains(indent[:len(indent)-len(strings.TrimLeft(indent, " \t"))], "\t") {
 			advice = "indent with spaces instead of tabs"
 		}
-		return nil, d.errorAt(line, "invalid YAML file: "+problem, advice) // scripts look for the first words
+		problem = "invalid YAML file: " + problem // scripts look for the first words
+		if at.Opened != "" {
+			problem += " of " + at.Opened
+		}
+		fault := d.errorAt(line, problem, advice)
+		if text := d.line(line); found && !strings.Contains(text, "\t") { // a tab is shown where it is
+			fault.Excerpt = excerpt.Of(line, text, at.Column, at.End)
+		}
+		return nil, fault
 	}
 	if root.Kind == 0 || len(root.Content) == 0 { // only comments
 		empty.HeadComment, empty.FootComment = root.HeadComment, root.FootComment
@@ -174,7 +187,7 @@ func (d *document) validateNode(n *yaml.Node, depth int, budget *int) error {
 
 func (d *document) root() *yaml.Node { return d.node.Content[0] }
 
-func (d *document) errorAt(line int, problem, advice string) error {
+func (d *document) errorAt(line int, problem, advice string) *FileError {
 	e := &FileError{Path: d.path, Line: line, Problem: problem, Advice: advice}
 	if text := d.line(line); strings.TrimSpace(text) != "" && utf8.ValidString(text) {
 		column, end := excerpt.Whole(text)

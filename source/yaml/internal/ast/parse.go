@@ -37,7 +37,9 @@ func (p *parser) template(root *syntax.Node) *Template {
 		p.warn(old.Range, "rename it", "`configuration` is the old name of `config`")
 		t.Config = p.configs(old, "`configuration`")
 	}
-	t.Config = append(t.Config, p.configs(f["config"], "`config`")...)
+	if c := f["config"]; c == nil || c.Kind != syntax.String { // a text is the old spelling of `stackConfigDir` of the project
+		t.Config = append(t.Config, p.configs(c, "`config`")...)
+	}
 	t.Variables = p.named(f["variables"], "`variables`")
 	t.Resources = p.resources(f["resources"])
 	t.Outputs = p.named(f["outputs"], "`outputs`")
