@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,16 +103,10 @@ func rows(v run.View) []row {
 }
 
 func changes(s run.StackView) string {
-	var parts []string
-	for _, op := range slices.Sorted(maps.Keys(s.Changes)) {
-		if op != "same" && op != "read" {
-			parts = append(parts, fmt.Sprintf("%d %s", s.Changes[op], op))
-		}
-	}
 	if s.Drift != nil {
-		parts = append(parts, fmt.Sprintf("%d of %d moved", s.Drift.Moved, s.Drift.Read))
+		return fmt.Sprintf("%d of %d moved", s.Drift.Moved, s.Drift.Read)
 	}
-	return strings.Join(parts, ", ")
+	return s.ChangesText()
 }
 
 // Markdown returns the report for a pull request.

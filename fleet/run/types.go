@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/fleet/order"
@@ -181,12 +184,26 @@ func (o Outcome) OK() bool { return o.Status == Succeeded || o.Status == Unchang
 
 // HasChanges reports whether anything was, or would be, changed.
 func (o Outcome) HasChanges() bool {
-	for op, n := range o.Changes {
-		if n > 0 && op != "same" && op != "read" && op != "discard" {
-			return true
-		}
+	return len(o.changing()) > 0 || o.Drift != nil && o.Drift.Moved > 0
+}
+
+// changing returns the kinds of operations that have changed something, or would, in ascending order.
+func (o Outcome) changing() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(o.Changes)), func(op string) bool {
+		return o.Changes[op] == 0 || op == "same" || op == "read" || op == "discard"
+	})
+}
+
+// ChangesText says what was, or would be, done to how many resources: "create 2, update 1". It is "" if that is not known.
+func (o Outcome) ChangesText() string {
+	var parts []string
+	for _, op := range o.changing() {
+		parts = append(parts, fmt.Sprintf("%s %d", op, o.Changes[op]))
 	}
-	return o.Drift != nil && o.Drift.Moved > 0
+	if len(parts) == 0 && len(o.Changes) > 0 {
+		return "no changes"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // DriftCount counts the resources that are not as they are recorded.

@@ -129,7 +129,7 @@ func (s *show) stack(is run.StackView) {
 // about returns what is to be said of a stack besides its name and its status.
 func about(is run.StackView) string {
 	var parts []string
-	if c := changesText(is.Changes); c != "" && is.Status == run.Succeeded {
+	if c := is.ChangesText(); c != "" && is.Status == run.Succeeded {
 		parts = append(parts, c)
 	}
 	if d := is.Drift; d != nil {
@@ -154,20 +154,6 @@ func about(is run.StackView) string {
 }
 
 func firstLine(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
-
-// changesText returns "2 create, 1 update".
-func changesText(changes map[string]int) string {
-	var parts []string
-	for _, op := range slices.Sorted(maps.Keys(changes)) {
-		if n := changes[op]; n > 0 && op != "same" && op != "read" {
-			parts = append(parts, fmt.Sprintf("%d %s", n, op))
-		}
-	}
-	if len(parts) == 0 && len(changes) > 0 {
-		return "no changes"
-	}
-	return strings.Join(parts, ", ")
-}
 
 func progressText(p run.Progress) string {
 	text := fmt.Sprintf("%d done, %d running", p.Done, p.Running)
