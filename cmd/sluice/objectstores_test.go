@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -119,7 +120,7 @@ func TestAStackLivesInAnObjectStore(t *testing.T) {
 			require.NoError(t, first.Start())
 			require.Eventually(t, func() bool { return b.journalled("thing-2") }, time.Minute, 20*time.Millisecond, "%s", out)
 
-			refused := b.run(1, "up", "--yes", "--skip-preview")
+			refused := b.run(exit.Locked, "up", "--yes", "--skip-preview")
 			require.Contains(t, refused, "locked by 1 lock")
 			require.Contains(t, refused, fmt.Sprintf("pid %d", first.Process.Pid))
 

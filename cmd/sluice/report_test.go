@@ -57,7 +57,7 @@ func TestExitStatuses(t *testing.T) {
 		"missing argument":     {"p", "config get", exit.Usage, "error: missing argument\nusage: sluice config get <key> [flags]\n"},
 		"unknown command":      {"p", "frobnicate", exit.Usage, "unknown command"},
 		"no project":           {"empty", "preview", exit.Usage, "no Pulumi.yaml"},
-		"malformed project":    {"bad", "preview", exit.Usage, "Pulumi.yaml:2"},
+		"malformed project":    {"bad", "preview", exit.Usage, "Pulumi.yaml:1: "},
 		"no confirmation":      {"p", "up", exit.Usage, "--yes or --skip-preview"},
 		"destroy, the same":    {"p", "destroy", exit.Usage, "--yes or --skip-preview"},
 		"unknown stack":        {"p", "up -y -s nope", exit.NoStack, "no stack named 'nope'"},
