@@ -39,11 +39,11 @@ func TestAFleetIsMadeLeftAndDestroyed(t *testing.T) {
 	p.write(map[string]string{"web/Pulumi.yaml": strings.ReplaceAll(program("web", 1, "0s", "net"), "default: 1", "default: 2")})
 	out = p.fleet("up", "--yes")
 	require.Contains(t, out, "1 succeeded, 2 unchanged")
-	require.Contains(t, out, "web: 1 update; the program changed since its last update")
+	require.Contains(t, out, "web: update 1; the program changed since its last update")
 	p.write(map[string]string{"net/Pulumi.yaml": strings.ReplaceAll(program("net", 1, "0s"), "default: 1", "default: 2")})
 	out = p.fleet("up", "--yes")
 	require.Contains(t, out, "3 succeeded")
-	require.Contains(t, out, "db: 1 update; the outputs that it reads changed since its last update")
+	require.Contains(t, out, "db: update 1; the outputs that it reads changed since its last update")
 
 	// What somebody does by hand is seen.
 	_, status := p.run("sluice", "-C", "web", "up", "--stack", "dev", "--yes", "--skip-preview", "--config", "size=7")
@@ -63,13 +63,13 @@ func TestAPreviewDownstreamHasTheOutputsThatThePlanUpstreamWillHave(t *testing.T
 	// No stack has outputs yet.
 	out := p.fleet("preview")
 	require.Contains(t, out, "3 succeeded")
-	require.Contains(t, out, "db: 3 create")
+	require.Contains(t, out, "db: create 3")
 	p.fleet("up", "--yes")
 	p.write(map[string]string{"net/Pulumi.yaml": strings.ReplaceAll(program("net", 1, "0s"), "default: 1", "default: 2")})
 	out = p.fleet("preview")
-	require.Contains(t, out, "net: 1 update")
-	require.Contains(t, out, "db: 1 update")
-	require.Contains(t, out, "web: 1 update")
+	require.Contains(t, out, "net: update 1")
+	require.Contains(t, out, "db: update 1")
+	require.Contains(t, out, "web: update 1")
 	_, status := p.run("sluice", "fleet", "preview", "--expect-no-changes")
 	require.Equal(t, 7, status)
 }
