@@ -35,6 +35,9 @@ func Find(text, message string) (Place, bool) {
 			at, what = opens, ""
 		}
 	}
+	if at.Line > len(lines) {
+		return Place{}, false // YAML knows more line ends than editors do
+	}
 	p := Place{Line: at.Line, Column: at.Column, End: at.Column + wordWidth(lines[at.Line-1], at.Column)}
 	if what != "" && opens.Line < at.Line {
 		p.Opened = fmt.Sprintf("%s that line %d opens", what, opens.Line)

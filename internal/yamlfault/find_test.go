@@ -2,6 +2,7 @@ package yamlfault_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,7 @@ func FuzzPlacesAreInTheText(f *testing.F) {
 			return
 		}
 		require.Positive(t, p.Line)
+		require.LessOrEqual(t, p.Line, strings.Count(text, "\n")+1)
 		require.Positive(t, p.Column)
 		require.Greater(t, p.End, p.Column)
 	})

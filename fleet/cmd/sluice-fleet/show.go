@@ -92,7 +92,8 @@ func (s *show) look(now watch.State) {
 		s.tree.draw(now)
 		return
 	}
-	for _, stack := range now.Stacks {
+	stacks := slices.SortedStableFunc(slices.Values(now.Stacks), func(a, b run.StackView) int { return changedAt(a).Compare(changedAt(b)) })
+	for _, stack := range stacks {
 		if s.known[stack.Name] != stack.Status && stack.Status != run.Waiting {
 			s.known[stack.Name] = stack.Status
 			s.stack(stack)
@@ -102,6 +103,14 @@ func (s *show) look(now watch.State) {
 			s.waits[stack.Name] = waits
 		}
 	}
+}
+
+// changedAt returns when a stack got its status, as far as that is known.
+func changedAt(s run.StackView) time.Time {
+	if s.Ended.IsZero() {
+		return s.Began
+	}
+	return s.Ended
 }
 
 // all shows every stack.
