@@ -57,16 +57,19 @@ func (m masks) learnResource(r *state.Resource) {
 func (m masks) event(event stages.Event) stages.Event {
 	switch e := event.(type) {
 	case stages.StepStarted:
-		if !m.stepFits(e.Step) {
+		m.learnResource(e.Step.New)
+		if hasErrors(e.Step) { // else the event need not be copied
 			e.Step = m.step(e.Step)
 			return e
 		}
 	case stages.StepDone:
-		if !m.stepFits(e.Step) {
+		m.learnResource(e.Step.New)
+		if hasErrors(e.Step) {
 			e.Step = m.step(e.Step)
 			return e
 		}
 	case stages.StepFailed:
+		m.learnResource(e.Step.New)
 		e.Step = m.step(e.Step)
 		e.Err = m.shown.Error(e.Err)
 		return e
@@ -116,17 +119,15 @@ func (m masks) value(v any) any {
 	return v
 }
 
-// step learns what a step makes. Of its states the errors of the provider are texts.
+// step returns a step as it is shown. Of its states the errors of the provider are texts.
 func (m masks) step(s stages.StepInfo) stages.StepInfo {
-	m.learnResource(s.New)
 	s.Old, s.New = m.resource(s.Old), m.resource(s.New)
 	return s
 }
 
-// stepFits is step for one in which nothing is to be masked, which is almost every one: its event need not be copied.
-func (m masks) stepFits(s stages.StepInfo) bool {
-	m.learnResource(s.New)
-	return (s.Old == nil || len(s.Old.InitErrors) == 0) && (s.New == nil || len(s.New.InitErrors) == 0)
+// hasErrors reports whether [masks.step] changes a step, which is rare.
+func hasErrors(s stages.StepInfo) bool {
+	return s.Old != nil && len(s.Old.InitErrors) > 0 || s.New != nil && len(s.New.InitErrors) > 0
 }
 
 func (m masks) resource(r *state.Resource) *state.Resource {
@@ -152,6 +153,7 @@ func (m masks) results(r *standard.Results) {
 		r.Failures[i].Err = m.shown.Error(f.Err)
 	}
 	for i, s := range r.Steps {
+		m.learnResource(s.New)
 		r.Steps[i] = m.step(s)
 	}
 	for i, found := range r.Resolved {

@@ -134,9 +134,7 @@ func (n *names) claim(r *state.Resource, seq int) {
 }
 
 func (n *names) IsSeen(u urn.URN) bool {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	_, ok := n.seen[u]
+	_, ok := n.SeenBy(u)
 	return ok
 }
 
