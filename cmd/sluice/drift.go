@@ -281,12 +281,13 @@ func planned(ctx context.Context, open *session.Opener, f *driftFlags, doc *drif
 	if err != nil {
 		return err
 	}
+	entries := make(map[urn.URN]*driftEntry, len(doc.Resources))
 	for i := range doc.Resources {
-		e := &doc.Resources[i]
-		for _, step := range result.Steps {
-			if step.URN == e.URN && (e.Update == "" || e.Update == stages.OpSame) {
-				e.Update, e.Why = step.Op, strings.TrimSpace(step.Reason.String())
-			}
+		entries[doc.Resources[i].URN] = &doc.Resources[i]
+	}
+	for _, step := range result.Steps {
+		if e := entries[step.URN]; e != nil && (e.Update == "" || e.Update == stages.OpSame) {
+			e.Update, e.Why = step.Op, strings.TrimSpace(step.Reason.String())
 		}
 	}
 	return nil
