@@ -27,6 +27,7 @@ const CycleType = "cycle"
 type fleet struct {
 	Request
 	began    time.Time
+	part     map[string]bool // the stacks of the run
 	known    map[string]order.Known
 	outputs  map[string]string // digests, by stack
 	same     map[string]string // of what was read, by stack of which nothing else has changed
@@ -42,7 +43,10 @@ type fleet struct {
 
 // Fleet is the workflow of a run.
 func Fleet(ctx workflow.Context, r Request) (View, error) {
-	f := &fleet{Request: r, running: map[string]StackView{}, used: map[string]int{}, done: workflow.NewSelector(ctx)}
+	f := &fleet{Request: r, part: map[string]bool{}, running: map[string]StackView{}, used: map[string]int{}, done: workflow.NewSelector(ctx)}
+	for _, s := range r.Stacks {
+		f.part[s.Name] = true
+	}
 	f.now = func() time.Time { return workflow.Now(ctx) }
 	f.take(r.Carried)
 	if err := workflow.SetQueryHandler(ctx, ViewQuery, func() (View, error) { return f.view(), nil }); err != nil {
@@ -143,7 +147,7 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 			if is.Same {
 				f.same[s.Name] = is.Inputs
 			}
-			if is.Problem != "" && slices.ContainsFunc(f.Stacks, func(o spec.Stack) bool { return o.Name == s.Name }) {
+			if is.Problem != "" && f.part[s.Name] {
 				f.outcomes[s.Name] = Outcome{Status: Failed, Kind: Setup, Why: is.Problem, Began: f.now(), Ended: f.now()}
 			}
 		}
@@ -161,10 +165,6 @@ func (f *fleet) arrange() error {
 	return nil
 }
 
-func (f *fleet) isPart(name string) bool {
-	return slices.ContainsFunc(f.Stacks, func(s spec.Stack) bool { return s.Name == name })
-}
-
 // before returns the stacks of the run that come before a stack.
 func (f *fleet) before(name string) []string {
 	list := f.order.Needs(name)
@@ -172,7 +172,7 @@ func (f *fleet) before(name string) []string {
 		list = f.order.NeededBy(name)
 	}
 	list = slices.Concat(list, f.after[name])
-	return slices.DeleteFunc(list, func(n string) bool { return !f.isPart(n) })
+	return slices.DeleteFunc(list, func(n string) bool { return !f.part[n] })
 }
 
 // begin begins what can begin, and gives outcomes to what never will.
@@ -357,7 +357,7 @@ func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
 	for _, name := range found.Needs(s.Name) {
 		was, over := f.outcomes[name]
 		isNew := !slices.Contains(f.order.Needs(s.Name), name)
-		if f.isPart(name) && isNew && (!over || was.Ended.After(o.Began)) {
+		if f.part[name] && isNew && (!over || was.Ended.After(o.Began)) {
 			later = append(later, name)
 		}
 	}

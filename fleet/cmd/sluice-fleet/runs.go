@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -169,7 +170,7 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 	}
 	count := 0
 	for _, is := range now.Stacks {
-		if is.Status != run.Approving || len(stacks) > 0 && !contains(stacks, is.Name) {
+		if is.Status != run.Approving || len(stacks) > 0 && !slices.Contains(stacks, is.Name) {
 			continue
 		}
 		if err := s.client.Approve(ctx, id, is.Name, a); err != nil {
@@ -182,15 +183,6 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 		return fmt.Errorf("nothing of that waits to be approved in the run %s", id)
 	}
 	return nil
-}
-
-func contains(list []string, name string) bool {
-	for _, n := range list {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 func newCancel(g *global) *cobra.Command {
