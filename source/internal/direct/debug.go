@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Debugger recognizes in the output of a process where it waits for a debugger.
+// Debugger recognizes in the output of a process where it waits for a debugger. It is safe for concurrent use.
 type Debugger struct {
 	// Tool is what waits, in messages: "Node.js".
 	Tool string
@@ -23,6 +26,9 @@ type Debugger struct {
 	Found func(port int)
 	// Log gets the message that the process waits.
 	Log func(stages.LogMessage)
+
+	mu    sync.Mutex // guards known
+	known []int      // ports
 }
 
 // Interceptor returns what takes the lines that are about the debugger, as plugin.Command.Intercept: nil if there is no debugger.
@@ -34,6 +40,7 @@ func (d *Debugger) Interceptor() func(pid int, line string) bool {
 }
 
 func (d *Debugger) intercept(pid int, line string) bool {
+	line = terminal.Plain(line)
 	m := d.Listens.FindStringSubmatch(line)
 	if m == nil {
 		return d.Noise != nil && d.Noise.MatchString(line)
@@ -42,10 +49,24 @@ func (d *Debugger) intercept(pid int, line string) bool {
 	if err != nil {
 		return false
 	}
+	if !d.learn(port) { // a JVM listens again when a debugger leaves, and goes on
+		return true
+	}
 	if d.Found != nil {
 		d.Found(port)
 	}
 	d.Log(source.Waiting(fmt.Sprintf("%s at 127.0.0.1:%d, process id %d", d.Tool, port, pid), d.Config(line, port, pid)))
+	return true
+}
+
+// learn reports whether a port was not known before.
+func (d *Debugger) learn(port int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.Contains(d.known, port) {
+		return false
+	}
+	d.known = append(d.known, port)
 	return true
 }
 

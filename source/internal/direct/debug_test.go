@@ -36,6 +36,9 @@ func TestADebuggerIsRecognizedInTheOutput(t *testing.T) {
 		Severity: stages.Info, Message: "Waiting for debugger to attach (Tool at 127.0.0.1:4711, process id 7)...", Ephemeral: true,
 		Debugger: map[string]any{"line": "listening at 4711/x", "port": 4711, "pid": 7},
 	}}, got)
+	require.True(t, takes(7, "\x1b[mlistening at 4711/x"), "it listens again when the debugger has left")
+	require.Len(t, found, 1)
+	require.Len(t, got, 1)
 	d.Noise, d.Found = nil, nil
 	require.False(t, takes(7, "debugging: on"))
 	require.True(t, takes(7, "listening at 4712/x"))
