@@ -36,7 +36,10 @@ func newDisk(ctx context.Context) (*disk, error) {
 		return nil
 	}
 	opened := func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return files, nil }
-	d.Backend, err = backend.Open(ctx, backend.Options{URL: scheme + "://", Project: project, Stores: map[string]store.Opener{scheme: opened}})
+	d.Backend, err = backend.Open(ctx, backend.Options{
+		URL: scheme + "://", Project: project, Stores: map[string]store.Opener{scheme: opened},
+		Checkpoints: backend.CheckpointsAtEnd, // how many there are in between depends on the time
+	})
 	if err != nil {
 		_ = os.RemoveAll(root)
 		return nil, err

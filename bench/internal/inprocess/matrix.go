@@ -64,9 +64,9 @@ func hundredth(i int) map[string]property.Value {
 func hub(key bool) func(i int) map[string]property.Value {
 	return func(i int) map[string]property.Value {
 		if i > 0 {
-			return map[string]property.Value{"immutableHub": property.String("of this hub")}
+			return map[string]property.Value{shape.InputOfHub: property.String("of this hub")}
 		}
-		return map[string]property.Value{"dbrKey": property.Bool(key)}
+		return map[string]property.Value{shape.KeyOfHub: property.Bool(key)}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -93,6 +94,13 @@ type Report struct {
 	Versions map[string]string `json:"versions"` // of the programs that were measured
 	Missing  []string          `json:"missing,omitempty"`
 	Results  []Result          `json:"results"`
+}
+
+// Miss notes that something is not on PATH.
+func (r *Report) Miss(name string) {
+	if !slices.Contains(r.Missing, name) {
+		r.Missing = append(r.Missing, name)
+	}
 }
 
 // Find returns a result, nil if there is none.
