@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,10 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Check runs a case and fails the test if a promise is broken. It reports what was found, and the smallest case that it
@@ -58,8 +63,7 @@ func kindOf(fault string) string {
 // Run runs a case.
 func Run(t *testing.T, c Case) (r Report) {
 	t.Helper()
-	watchdog := time.AfterFunc(time.Minute, func() { hung(c) })
-	defer watchdog.Stop()
+	defer watch(c)()
 	defer func() {
 		if p := recover(); p != nil {
 			r.Faults = append(r.Faults, fmt.Sprintf("the end: panic: %v", p)) // of synctest: a deadlock, or goroutines left behind
@@ -69,7 +73,25 @@ func Run(t *testing.T, c Case) (r Report) {
 	return r
 }
 
-// hung ends the process when a case takes a minute of real time. Nothing is blocked then, or the bubble would report it.
+// watch ends the process when a case takes a minute of the processor. Nothing is blocked then, or the bubble would report it. On a busy machine a minute
+// of real time says nothing.
+func watch(c Case) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	began := work()
+	var watching conc.WaitGroup
+	watching.Go(func() {
+		for await.For(ctx, time.Second) == nil {
+			if work()-began > time.Minute {
+				hung(c)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		watching.Wait()
+	}
+}
+
 func hung(c Case) {
 	text, err := json.MarshalIndent(c, "", " ")
 	stacks := make([]byte, 1<<20)

@@ -33,6 +33,8 @@ func number(name string) int64 {
 
 // hold is an advisory lock with the connection that has it.
 type hold struct {
+	number  int64
+	isHeld  bool
 	mu      sync.Mutex // a connection is for one at a time; guards conn
 	conn    *pgx.Conn  // nil when it has been given back
 	backend int
@@ -73,13 +75,13 @@ func (s *Store) take(ctx context.Context, name, holder string) (h *hold, session
 	if err != nil {
 		return nil, "", err
 	}
-	h = &hold{conn: pooled.Hijack()}
+	h = &hold{number: s.number(name), conn: pooled.Hijack()}
 	session = strconv.FormatUint(uint64(h.conn.PgConn().PID()), 10)
 	var got bool
 	var named string
 	err = h.conn.QueryRow(ctx, `SELECT set_config('application_name', $2, false), pg_try_advisory_lock($1), pg_backend_pid()`,
-		s.number(name), locking+holder).Scan(&named, &got, &h.backend)
-	if err == nil && got {
+		h.number, locking+holder).Scan(&named, &got, &h.backend)
+	if h.isHeld = got; err == nil && got {
 		return h, session, nil
 	}
 	return nil, session, errors.Join(err, h.Close())
@@ -102,7 +104,8 @@ func (h *hold) Alive(ctx context.Context) error {
 	return nil
 }
 
-// Close implements [store.Hold].
+// Close implements [store.Hold]. The lock is free when it returns, unless the connection is broken: the server ends the session with the connection,
+// however that ends, but takes a moment.
 func (h *hold) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +114,10 @@ func (h *hold) Close() error {
 	}
 	ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
-	_ = h.conn.Close(ctx) // the server ends the session with the connection, however that ends
+	if h.isHeld {
+		_, _ = h.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, h.number)
+	}
+	_ = h.conn.Close(ctx)
 	h.conn = nil
 	return nil
 }

@@ -269,3 +269,17 @@ func TestALockOutlivesAnOutage(t *testing.T) {
 	require.NotNil(t, h)
 	require.NoError(t, h.Close())
 }
+
+// The server ends a session some time after its connection has gone. A name that is given back is free at once all the same.
+func TestANameThatHasBeenGivenBackIsFree(t *testing.T) {
+	ctx := context.Background()
+	_, _, direct := through(t)
+	s, other := open(t, direct), open(t, direct)
+	for range 100 {
+		h, err := s.Exclude(ctx, "dev", "one")
+		require.NoError(t, err)
+		require.NotNil(t, h)
+		require.NoError(t, h.Close())
+		s, other = other, s
+	}
+}
