@@ -50,6 +50,8 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
+		"process preview node wide", "process update node wide", "process preview python wide", "process destroy python wide",
+		"process preview replace thin hub 20ms", "process update replace thin hub 20ms", "process preview nothing yaml",
 		"process preview yaml", "process update yaml", "process destroy yaml", "process start-up", "process preview same thin wide 10ms", "read a checkpoint",
 		"memory at the end of an update wide", "replace a hub, preview hub 20ms", "replace a hub, update hub 20ms",
 	} {
@@ -106,7 +108,7 @@ func TestReportsAreComparedDrawnAndProfiled(t *testing.T) {
 	one, other := at("faster.json"), at("slower.json")
 	require.NoError(t, faster.Write(one))
 	require.NoError(t, slower.Write(other))
-	require.ErrorContains(t, command(t.Context(), []string{"-in", other, "-compare", one}, io.Discard, io.Discard), "2 figures are worse")
+	require.ErrorContains(t, command(t.Context(), []string{"-in", other, "-compare", one}, io.Discard, io.Discard), "4 figures are worse")
 	require.NoError(t, command(t.Context(), []string{"-in", one, "-compare", other}, io.Discard, io.Discard))
 }
 

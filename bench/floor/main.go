@@ -2,7 +2,9 @@
 // passes each registration to the plugin's Check and Create, and answers. It has no state, order, aliases or events. A
 // server of the same program with the same plugin can do little less.
 //
-//	floor [-up] <plugin executable> <program executable>
+//	floor [-up] <plugin executable> <program executable> [<argument of the program> ...]
+//
+// In the arguments "{monitor}" stands for the address of the monitor.
 package main
 
 import (
@@ -15,6 +17,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,17 +33,17 @@ const project, stack = "bench", "dev"
 func main() {
 	up := flag.Bool("up", false, "create the resources instead of previewing")
 	flag.Parse()
-	if flag.NArg() != 2 {
+	if flag.NArg() < 2 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(context.Background(), flag.Arg(0), flag.Arg(1), !*up); err != nil {
+	if err := run(context.Background(), flag.Arg(0), flag.Args()[1:], !*up); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, plugin, program string, preview bool) error {
+func run(ctx context.Context, plugin string, program []string, preview bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	provider, stop, err := startPlugin(ctx, plugin)
@@ -96,8 +99,12 @@ func startPlugin(ctx context.Context, executable string) (pulumirpc.ResourceProv
 	return client, func() { _ = conn.Close(); stop() }, nil
 }
 
-func runProgram(ctx context.Context, executable, address string, preview bool) error {
-	cmd := exec.CommandContext(ctx, executable)
+func runProgram(ctx context.Context, program []string, address string, preview bool) error {
+	executable, args := program[0], slices.Clone(program[1:])
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "{monitor}", address)
+	}
+	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Env = append(os.Environ(), "PULUMI_MONITOR="+address, "PULUMI_ENGINE="+address, "PULUMI_PROJECT="+project, "PULUMI_STACK="+stack,
 		"PULUMI_ORGANIZATION=organization", "PULUMI_CONFIG={}", "PULUMI_DRY_RUN="+strconv.FormatBool(preview), "PULUMI_PARALLEL=0")
 	output, err := cmd.CombinedOutput()

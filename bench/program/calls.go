@@ -20,6 +20,7 @@ import (
 type caller struct {
 	monitor pulumirpc.ResourceMonitorClient
 	shape   string
+	key     string                   // of the hub; "" if nothing is to be replaced
 	urns    []func() (string, error) // of the resources; each function waits for the registration
 }
 
@@ -29,7 +30,7 @@ func withCalls(name string, size int) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	c := &caller{monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, urns: make([]func() (string, error), size)}
+	c := &caller{monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, key: os.Getenv(shape.EnvKey), urns: make([]func() (string, error), size)}
 	ctx := context.Background()
 	for i := range size {
 		c.urns[i] = sync.OnceValues(func() (string, error) { return c.register(ctx, i) })
@@ -61,6 +62,13 @@ func (c *caller) register(ctx context.Context, i int) (string, error) {
 			return "", err
 		}
 		req.Dependencies = []string{u}
+	}
+	if c.key != "" {
+		input, value := shape.InputOfHub, "of this hub"
+		if i == 0 {
+			input, value = shape.KeyOfHub, c.key
+		}
+		req.Object.Fields[input] = structpb.NewStringValue(value)
 	}
 	reply, err := c.monitor.RegisterResource(ctx, req)
 	if err != nil {

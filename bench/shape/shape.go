@@ -132,13 +132,22 @@ func Name(i int) string { return fmt.Sprintf("thing-%05d", i) }
 const (
 	EnvShape  = "BENCH_SHAPE"
 	EnvSize   = "BENCH_SIZE"
-	EnvClient = "BENCH_CLIENT" // ClientSDK or ClientThin
+	EnvClient = "BENCH_CLIENT" // of a program in Go: ClientSDK or ClientThin
+	EnvKey    = "BENCH_KEY"    // of a ClientThin: an input of the hub; a change replaces the hub and all that depend on it
 )
 
 // The clients with which a program process calls the monitor.
 const (
-	ClientSDK  = "sdk"  // Pulumi's Go SDK
-	ClientThin = "thin" // plain gRPC calls
+	ClientSDK    = "sdk"    // Pulumi's Go SDK
+	ClientThin   = "thin"   // plain gRPC calls
+	ClientNode   = "node"   // Pulumi's Node.js SDK
+	ClientPython = "python" // Pulumi's Python SDK
+)
+
+// KeyOfHub and InputOfHub are inputs of a hub that is deleted before it is replaced when its key changes, and of what goes along with it.
+const (
+	KeyOfHub   = "dbrKey"
+	InputOfHub = "immutableHub"
 )
 
 // FromEnvironment returns the stack that a program process declares.

@@ -40,7 +40,7 @@ func Write(w io.Writer, form string, r *results.Report) error {
 
 // shown are the metrics of tables.
 func shown() []results.Metric {
-	return []results.Metric{results.Time, results.Work, results.Rate, results.Allocs, results.Peak, results.Calls, results.P99}
+	return []results.Metric{results.Time, results.Work, results.Rate, results.Allocs, results.Peak, results.Syncs, results.Calls, results.P99}
 }
 
 // heading says on what the figures depend.

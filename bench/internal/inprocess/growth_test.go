@@ -24,7 +24,28 @@ func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
 	grown := r.Report.Grown(results.Calls, results.Allocs, results.Allocated)
 	require.Greater(t, len(grown), 100)
 	for _, g := range grown {
+		if g.Key.Subject != results.Sluice {
+			continue
+		}
 		require.Less(t, g.Exponent, linear, "%s of %q grow faster than the stack", g.Metric, g.Key.Name())
+	}
+	durable := func(m results.Metric, size int) float64 {
+		found := r.Report.Find(results.Key{Case: "engine update durable", Shape: shape.Wide, Size: size, Subject: results.Sluice})
+		require.NotNil(t, found)
+		return found.Runs[m].Median()
+	}
+	// What is durable at once waits for the disk once: no more often than before and after each step, and usually far less.
+	t.Logf("an update of 1,000 waits for the disk %.0f times", durable(results.Syncs, 1000))
+	require.LessOrEqual(t, durable(results.Syncs, 1000), 2.0*(1000+fewSyncs))
+	require.Positive(t, durable(results.Syncs, 250))
+	if written := r.Report.Grown(results.Written); len(written) > 0 { // where the system says it
+		for _, g := range written {
+			if g.Key.Case == "engine update durable" {
+				require.Less(t, g.Exponent, linear, "what %q writes grows faster than the stack", g.Key.Name())
+			}
+		}
+		t.Logf("%.0f bytes are written for each resource", durable(results.Written, 1000)/1000)
+		require.LessOrEqual(t, durable(results.Written, 1000)/1000, 6_000.0)
 	}
 	// Allocations for a resource, a fifth above what there are. Who makes them fewer lowers the limit.
 	most := map[string]float64{"preview new": 60, "preview same": 66, "update new": 70, "update same": 66, "refresh": 35, "destroy": 21}

@@ -19,10 +19,13 @@ import (
 // concurrency is how many calls of one kind that change nothing the engine makes at once (stages.Check, stages.Diff).
 const concurrency = 512
 
-// Targets of the matrix, for calls that answer at once: seconds of work for a resource; and for slow ones: how much longer than ideal.
+// Targets of the matrix: for calls that answer at once, processor seconds for a resource of a preview, two processors taking 40,000 in a second; for slow
+// ones, how much longer than ideal; and for a durable update, how often it waits for the disk for each resource.
 const (
-	targetWork  = 100e-6
+	targetWork  = 2.0 / 40_000
 	targetIdeal = 1.5
+	targetSyncs = 2
+	fewSyncs    = 50 // resources' worth of what each operation does once: the lock, the checkpoint, the history
 )
 
 // row is an operation of the matrix.
@@ -38,6 +41,11 @@ type row struct {
 	// prepared returns inputs that exist; nil: the usual ones.
 	prepared func(i int) map[string]property.Value
 	do       operation
+	// channels does the same with [Channels], which is then measured beside the engine; versus is the target for the work. nil: it is not measured.
+	channels func(c *channels, ctx context.Context, p *program) error
+	versus   float64
+	// durable says that the state is in files.
+	durable bool
 	// calls are how many rounds of calls an operation makes for each resource: those that change nothing, and others.
 	reads, writes int
 	// atMost is how many resources it is for; 0: any number.
@@ -56,9 +64,9 @@ func hundredth(i int) map[string]property.Value {
 func hub(key bool) func(i int) map[string]property.Value {
 	return func(i int) map[string]property.Value {
 		if i > 0 {
-			return map[string]property.Value{"immutableHub": property.String("of this hub")}
+			return map[string]property.Value{shape.InputOfHub: property.String("of this hub")}
 		}
-		return map[string]property.Value{"dbrKey": property.Bool(key)}
+		return map[string]property.Value{shape.KeyOfHub: property.Bool(key)}
 	}
 }
 
@@ -66,15 +74,16 @@ const importName = "import"
 
 func rows() []row {
 	return []row{
-		{name: "preview new", do: sluice.Preview, reads: 1, writes: 1, reusable: true},
-		{name: "preview same", exists: true, reusable: true, do: sluice.Preview, reads: 2},
+		{name: "preview new", do: sluice.Preview, reads: 1, writes: 1, reusable: true, channels: (*channels).preview, versus: 3},
+		{name: "preview same", exists: true, reusable: true, do: sluice.Preview, reads: 2, channels: (*channels).preview, versus: 4},
 		{name: "preview changed", exists: true, reusable: true, changed: hundredth, do: sluice.Preview, reads: 2},
-		{name: "update new", do: sluice.Update, reads: 1, writes: 1},
-		{name: "update same", exists: true, reusable: true, do: sluice.Update, reads: 2},
+		{name: "update new", do: sluice.Update, reads: 1, writes: 1, channels: (*channels).update, versus: 3},
+		{name: "update durable", do: sluice.Update, reads: 1, writes: 1, durable: true},
+		{name: "update same", exists: true, reusable: true, do: sluice.Update, reads: 2, channels: (*channels).update, versus: 4},
 		{name: "update changed", exists: true, changed: hundredth, do: sluice.Update, reads: 2},
 		{name: "update replace", exists: true, on: []string{shape.Hub}, prepared: hub(false), changed: hub(true), do: sluice.Update},
 		{name: "refresh", exists: true, reusable: true, do: sluice.Refresh, reads: 2},
-		{name: "destroy", exists: true, do: destroy, writes: 1},
+		{name: "destroy", exists: true, do: destroy, writes: 1, channels: (*channels).destroy, versus: 8},
 		{name: importName, on: []string{shape.Wide}, atMost: 1000},
 	}
 }
@@ -122,20 +131,41 @@ func Matrix(ctx context.Context, r *runner.Runner) error {
 }
 
 func (o row) measure(ctx context.Context, r *runner.Runner, k results.Key, d delays) error {
-	c := runner.Contender{Subject: results.Sluice, Ideal: o.ideal(k, d)}
+	c := runner.Contender{Subject: results.Sluice, Ideal: o.ideal(k, d), Probe: o.probe(k, d, r.Callers)}
 	switch {
-	case d.draw == nil && o.do != nil:
-		c.Targets = []results.Target{{Metric: results.Work, AtMost: targetWork * float64(k.Size)}}
+	case o.durable:
+		c.Targets = []results.Target{{Metric: results.Syncs, AtMost: targetSyncs * float64(k.Size+fewSyncs)}}
+	case d.draw == nil && o.channels != nil:
+		c.Targets = []results.Target{{Metric: results.Work, Versus: Channels, AtMost: o.versus}}
+		if o.name == "preview new" {
+			c.Targets = append(c.Targets, results.Target{Metric: results.Work, AtMost: targetWork * float64(k.Size)})
+		}
 	case c.Ideal > 0:
 		c.Targets = []results.Target{{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}}
 	}
+	if o.channels == nil {
+		return r.Measure(ctx, k, c)
+	}
+	return r.Measure(ctx, k, c, runner.Contender{Subject: Channels, Probe: o.floor(k, d, r.Callers)})
+}
+
+// probe returns one run of the engine.
+func (o row) probe(k results.Key, d delays, callers int) func(ctx context.Context) (meter.Reading, error) {
 	var kept *stack
-	c.Probe = func(ctx context.Context) (meter.Reading, error) {
+	return func(ctx context.Context) (meter.Reading, error) {
 		s := kept
 		if s == nil {
-			s = newStack(&program{shape: k.Shape, size: k.Size, callers: r.Callers, extra: o.prepared}, d)
+			s = newStack(&program{shape: k.Shape, size: k.Size, callers: callers, extra: o.prepared}, d)
 			if o.name == importName {
 				return s.importAll(ctx)
+			}
+			if o.durable {
+				files, err := newDisk(ctx)
+				if err != nil {
+					return nil, err
+				}
+				defer func() { _ = files.Close() }()
+				s.disk = files
 			}
 			if o.exists {
 				if err := s.create(ctx); err != nil {
@@ -151,7 +181,20 @@ func (o row) measure(ctx context.Context, r *runner.Runner, k results.Key, d del
 		}
 		return s.measure(ctx, o.do)
 	}
-	return r.Measure(ctx, k, c)
+}
+
+// floor returns one run of [Channels].
+func (o row) floor(k results.Key, d delays, callers int) func(ctx context.Context) (meter.Reading, error) {
+	return func(ctx context.Context) (meter.Reading, error) {
+		s := newStack(&program{shape: k.Shape, size: k.Size, callers: callers}, d)
+		c := newChannels(s.cloud)
+		if o.exists {
+			if err := c.update(ctx, s.program); err != nil {
+				return nil, err
+			}
+		}
+		return s.observe(ctx, func(ctx context.Context) error { return o.channels(c, ctx, s.program) })
+	}
 }
 
 // importAll measures the import of objects that exist.
@@ -160,7 +203,7 @@ func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
 	for i := range requests {
 		id := shape.Name(i)
 		q := stages.ImportRequest{Type: shape.Type, Name: shape.Name(i), ID: id}
-		if err := s.cloud.Put(providertest.Record{ID: id, URN: q.URN("dev", "bench"), Type: urn.Type(shape.Type), Inputs: s.program.inputs(i, 0)}); err != nil {
+		if err := s.cloud.Put(providertest.Record{ID: id, URN: q.URN(stackName, project), Type: urn.Type(shape.Type), Inputs: s.program.inputs(i, 0)}); err != nil {
 			return nil, err
 		}
 		requests[i] = q

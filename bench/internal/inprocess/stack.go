@@ -13,11 +13,18 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// stack is a stack in memory with its program and the cloud that it manages.
+// The names of what is measured in process.
+const (
+	stackName = "dev"
+	project   = "bench"
+)
+
+// stack is a stack with its program and the cloud that it manages.
 type stack struct {
 	program *program
 	cloud   *providertest.Cloud
 	state   *sluice.MemoryState
+	disk    *disk // where the state is, if not in memory
 	calls   atomic.Int64
 	slow    atomic.Bool // calls take their time
 }
@@ -38,7 +45,7 @@ func newStack(p *program, d delays) *stack {
 const parallel = 256
 
 func (s *stack) options() sluice.Options {
-	return sluice.Options{Stack: "dev", Project: "bench", Program: s.program.source(), Providers: s.cloud.Host(), State: s.state, Parallel: parallel}
+	return sluice.Options{Stack: stackName, Project: project, Program: s.program.source(), Providers: s.cloud.Host(), State: s.state, Parallel: parallel}
 }
 
 // create makes what the program declares.
@@ -53,18 +60,29 @@ type operation func(ctx context.Context, o sluice.Options) (*sluice.Result, erro
 // measure measures an operation, with what the program and the cloud have noted.
 func (s *stack) measure(ctx context.Context, do operation) (meter.Reading, error) {
 	options := s.options()
+	if s.disk != nil {
+		do = s.disk.durably(do)
+	}
+	return s.observe(ctx, func(ctx context.Context) error {
+		_, err := do(ctx, options)
+		return err
+	})
+}
+
+// observe measures a function that runs the program.
+func (s *stack) observe(ctx context.Context, do func(ctx context.Context) error) (meter.Reading, error) {
 	s.program.answered = make([]float64, s.program.size)
 	s.calls.Store(0)
 	s.slow.Store(true)
 	defer s.slow.Store(false)
-	r, err := meter.Function(ctx, func(ctx context.Context) error {
-		_, err := do(ctx, options)
-		return err
-	})
+	r, err := meter.Function(ctx, do)
 	if err != nil {
 		return nil, err
 	}
 	r[results.Calls] = float64(s.calls.Load())
+	if s.disk != nil {
+		r[results.Syncs] = float64(s.disk.syncs.Load())
+	}
 	answered := slices.DeleteFunc(s.program.answered, func(t float64) bool { return t == 0 })
 	if slices.Sort(answered); len(answered) > 0 {
 		r[results.P50], r[results.P95], r[results.P99] = results.Quantile(answered, 0.5), results.Quantile(answered, 0.95), results.Quantile(answered, 0.99)

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// writtenSoFar returns how many bytes this process has had written to disks so far, -1 if the system does not say.
+// writtenSoFar returns how many bytes this process has told the system to write so far, -1 if the system does not say.
 func writtenSoFar() int64 {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {
 		return -1
 	}
 	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "write_bytes: "); found {
+		if value, found := strings.CutPrefix(line, "wchar: "); found {
 			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 			if err != nil {
 				return -1

@@ -36,7 +36,7 @@ func (p *Processes) displays(ctx context.Context, r *runner.Runner, size int) er
 	update := func(flags ...string) probe {
 		up := probe(func(ctx context.Context) (meter.Reading, error) {
 			cmd := exec.CommandContext(ctx, b.executable("sluice"), in(append(flags, "up", "--yes")...)...)
-			cmd.Dir, cmd.Env = b.project(), append(b.environment(load{}), "TERM=xterm-256color", "CI=")
+			cmd.Dir, cmd.Env = directory, append(b.environment(load{}), "TERM=xterm-256color", "CI=")
 			return meter.ProcessOnTerminal(cmd)
 		})
 		return up.then(destroy)

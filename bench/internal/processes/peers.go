@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/sluice-iac/sluice/bench/shape"
 )
 
 // The peers: programs that do the same, as they are called and found on PATH.
@@ -47,9 +49,20 @@ func findPeers(ctx context.Context) peers {
 	return found
 }
 
+// setting is a way to call Pulumi. The zero setting is how people call it.
+type setting struct {
+	suffix      string // of its name in reports
+	environment []string
+}
+
+// parallelDiff has Pulumi ask providers about several resources at once.
+func parallelDiff() setting {
+	return setting{suffix: "-parallel-diff", environment: []string{"PULUMI_PARALLEL_DIFF=true"}}
+}
+
 // pulumi returns a probe of Pulumi's command line on a stack of its own.
-func (b *workbench) pulumi(p peer, stack string, l load, args ...string) probe {
-	return b.in(b.project(), b.pulumiEnvironment(l), p.path, append(args, "--non-interactive", "--stack", stack)...)
+func (b *workbench) pulumi(p peer, stack string, l load, s setting, args ...string) probe {
+	return b.in(b.project(l.client), append(b.pulumiEnvironment(l), s.environment...), p.path, append(args, "--non-interactive", "--stack", stack)...)
 }
 
 // pulumiEnvironment is that of sluice, but for the home and the state.
@@ -65,7 +78,7 @@ func (b *workbench) pulumiStack(ctx context.Context, p peer, stack string) error
 			return err
 		}
 	}
-	_, err := b.in(b.project(), b.pulumiEnvironment(load{}), p.path, "stack", "select", "--create", stack, "--non-interactive")(ctx)
+	_, err := b.in(b.project(shape.ClientThin), b.pulumiEnvironment(load{}), p.path, "stack", "select", "--create", stack, "--non-interactive")(ctx)
 	return err
 }
 

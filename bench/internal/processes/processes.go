@@ -2,7 +2,7 @@ package processes
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/sluice-iac/sluice/bench/internal/meter"
@@ -11,11 +11,22 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// Targets from the project's requirements.
+// Targets from the project's requirements: of previews of new stacks, compared with the floor and with Pulumi, whose time is a start and something for
+// each resource; and of what waits for the disk at each step.
 const (
-	targetFloor   = 1.5  // preview, compared with the floor
-	targetPulumi  = 0.25 // preview, compared with Pulumi
-	targetStartUp = 0.1  // seconds: empty preview without the program
+	targetFloor        = 1.15
+	targetFloorMany    = 1.2
+	targetFloorThin    = 1.5 // with a program that does little by itself
+	targetPulumi       = 1.0 / 4
+	targetPulumiMany   = 1.0 / 8
+	targetMemory       = 1.0 / 4
+	targetUpdate       = 1.0 / 40
+	targetUpdateLarger = 1.0 / 100
+	targetDestroy      = 1.0 / 40
+	targetStartUp      = 0.1 // seconds: empty preview without the program
+
+	larger = 3_000 // resources from which on an update has the higher target
+	many   = 10_000
 )
 
 // Processes measures processes. Close removes what it has made.
@@ -32,7 +43,7 @@ func New(ctx context.Context, r *runner.Runner) *Processes {
 	}
 	for _, name := range []string{Pulumi, Terraform, OpenTofu} {
 		if _, ok := found[name]; !ok {
-			r.Report.Missing = append(r.Report.Missing, name)
+			r.Report.Miss(name)
 		}
 	}
 	return &Processes{peers: found}
@@ -64,13 +75,17 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 			if !slices.Contains(r.Shapes, s) {
 				continue
 			}
-			for _, client := range []string{shape.ClientSDK, shape.ClientThin} {
-				if err := p.preview(ctx, r, load{shape: s, client: client, size: size}); err != nil {
+			for _, f := range fronts() {
+				if f.interpreter != "" && s != shape.Wide { // the shapes differ for engines, and not for interpreters
+					continue
+				}
+				l := load{shape: s, client: f.client, size: size}
+				if err := p.preview(ctx, r, f, l); err != nil {
 					return err
 				}
-			}
-			if err := p.updates(ctx, r, load{shape: s, client: shape.ClientThin, size: size}); err != nil {
-				return err
+				if err := p.updates(ctx, r, f, l); err != nil {
+					return err
+				}
 			}
 		}
 		if err := p.configurations(ctx, r, size); err != nil {
@@ -83,79 +98,128 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 			return err
 		}
 	}
-	if err := p.startUp(ctx, r); err != nil {
+	if err := p.slowHub(ctx, r); err != nil {
+		return err
+	}
+	if err := errors.Join(p.startUp(ctx, r), p.nothing(ctx, r)); err != nil {
 		return err
 	}
 	return p.reads(ctx, r)
 }
 
+// command returns a probe of somebody's command line on the stack of a case.
+type command func(args ...string) probe
+
+// rivals makes the project of a client and a stack for each of those who are measured on it, sluice and Pulumi, and returns the contenders. of says what of a
+// command line is measured. It is nil if what runs programs of the client is missing, which the report then says.
+func (p *Processes) rivals(
+	ctx context.Context, r *runner.Runner, f front, l load, stack string, targets []results.Target, of func(command) probe, as ...setting,
+) ([]runner.Contender, error) {
+	if !found(f.interpreter) {
+		r.Report.Miss(f.interpreter)
+		return nil, nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(b.front(ctx, f), b.stack(ctx, stack)); err != nil {
+		return nil, err
+	}
+	contenders := []runner.Contender{{
+		Subject: results.Sluice, Targets: targets,
+		Probe: of(func(args ...string) probe { return b.sluice(stack, l, args...) }),
+	}}
+	pulumi, ok := p.peers[Pulumi]
+	if ok && !found(f.language) {
+		r.Report.Miss(f.language)
+		ok = false
+	}
+	if !ok {
+		return contenders, nil
+	}
+	for _, s := range append([]setting{{}}, as...) {
+		name := stack + s.suffix
+		if err := b.pulumiStack(ctx, pulumi, name); err != nil {
+			return nil, err
+		}
+		contenders = append(contenders, runner.Contender{
+			Subject: Pulumi + s.suffix,
+			Probe:   of(func(args ...string) probe { return b.pulumi(pulumi, name, l, s, args...) }),
+		})
+	}
+	return contenders, nil
+}
+
 // preview previews a new stack.
-func (p *Processes) preview(ctx context.Context, r *runner.Runner, l load) error {
+func (p *Processes) preview(ctx context.Context, r *runner.Runner, f front, l load) error {
 	k := results.Key{Case: "process preview " + l.client, Shape: l.shape, Size: l.size}
 	if !r.Wants(k) {
 		return nil
 	}
-	b, err := p.bench(ctx)
-	if err != nil {
+	contenders, err := p.rivals(ctx, r, f, l, "preview-"+l.name(), previewTargets(l), func(c command) probe { return c("preview") })
+	if len(contenders) == 0 {
 		return err
 	}
-	stack := fmt.Sprintf("preview-%s-%s-%d", l.shape, l.client, l.size)
-	if err := b.stack(ctx, stack); err != nil {
-		return err
-	}
-	contenders := []runner.Contender{
-		{Subject: results.Sluice, Probe: b.sluice(stack, l, "preview"), Targets: []results.Target{
-			{Metric: results.Time, Versus: results.Floor, AtMost: targetFloor}, {Metric: results.Time, Versus: Pulumi, AtMost: targetPulumi},
-		}},
-		{Subject: results.Floor, Probe: b.floor(l)},
-	}
-	if pulumi, ok := p.peers[Pulumi]; ok {
-		if err := b.pulumiStack(ctx, pulumi, stack); err != nil {
-			return err
-		}
-		contenders = append(contenders, runner.Contender{Subject: Pulumi, Probe: b.pulumi(pulumi, stack, l, "preview")})
+	if f.alone != nil {
+		contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(f, l, true)})
 	}
 	return r.Measure(ctx, k, contenders...)
 }
 
+func previewTargets(l load) []results.Target {
+	floor, pulumi := targetFloor, targetPulumi
+	if l.size >= many {
+		floor, pulumi = targetFloorMany, targetPulumiMany
+	}
+	if l.client == shape.ClientThin {
+		floor = targetFloorThin
+	}
+	targets := []results.Target{{Metric: results.Time, Versus: results.Floor, AtMost: floor}}
+	if l.client == shape.ClientSDK || l.client == shape.ClientThin {
+		targets = append(targets, results.Target{Metric: results.Time, Versus: Pulumi, AtMost: pulumi})
+	}
+	if l.size >= many {
+		targets = append(targets, results.Target{Metric: results.Peak, Versus: Pulumi, AtMost: targetMemory})
+	}
+	return targets
+}
+
 // updates measures an update that creates everything, an update that changes nothing, and a destroy. Who is not measured in a run does the
 // other operations all the same.
-func (p *Processes) updates(ctx context.Context, r *runner.Runner, l load) error {
-	k := results.Key{Shape: l.shape, Size: l.size}
-	for _, operation := range []string{"update", "update same", "destroy"} {
-		k.Case = "process " + operation + " " + l.client
+func (p *Processes) updates(ctx context.Context, r *runner.Runner, f front, l load) error {
+	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
+	update := targetUpdate
+	if l.size >= larger {
+		update = targetUpdateLarger
+	}
+	operations := []struct {
+		name   string
+		atMost float64 // of Pulumi's time; 0: no target
+		of     func(command) probe
+	}{
+		{"update", update, func(c command) probe { return c(up...).then(c(down...)) }},
+		{"update same", 0, func(c command) probe { return c(up...).after(c(up...)).then(c(down...)) }},
+		{"destroy", targetDestroy, func(c command) probe { return c(down...).after(c(up...)) }},
+	}
+	for _, o := range operations {
+		k := results.Key{Case: "process " + o.name + " " + l.client, Shape: l.shape, Size: l.size}
 		if !r.Wants(k) {
 			continue
 		}
-		b, err := p.bench(ctx)
+		var targets []results.Target
+		if o.atMost > 0 {
+			targets = []results.Target{{Metric: results.Time, Versus: Pulumi, AtMost: o.atMost}}
+		}
+		contenders, err := p.rivals(ctx, r, f, l, "update-"+l.name(), targets, o.of)
 		if err != nil {
 			return err
 		}
-		stack := fmt.Sprintf("update-%s-%d", l.shape, l.size)
-		if err := b.stack(ctx, stack); err != nil {
-			return err
+		if len(contenders) == 0 {
+			continue
 		}
-		of := func(command func(args ...string) probe, flags ...string) probe {
-			up, down := command(append([]string{"up", "--yes", "--skip-preview"}, flags...)...), command("destroy", "--yes", "--skip-preview")
-			switch operation {
-			case "update":
-				return up.then(down)
-			case "update same":
-				return up.after(up).then(down)
-			}
-			return down.after(up)
-		}
-		contenders := []runner.Contender{
-			{Subject: results.Sluice, Probe: of(func(args ...string) probe { return b.sluice(stack, l, args...) })},
-		}
-		if operation == "update" {
-			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: b.floor(l, "-up")})
-		}
-		if pulumi, ok := p.peers[Pulumi]; ok {
-			if err := b.pulumiStack(ctx, pulumi, stack); err != nil {
-				return err
-			}
-			contenders = append(contenders, runner.Contender{Subject: Pulumi, Probe: of(func(args ...string) probe { return b.pulumi(pulumi, stack, l, args...) })})
+		if o.name == "update" && f.alone != nil {
+			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(f, l, false)})
 		}
 		if err := r.Measure(ctx, k, contenders...); err != nil {
 			return err
@@ -178,7 +242,7 @@ func (p *Processes) startUp(ctx context.Context, r *runner.Runner) error {
 	if err := b.stack(ctx, stack); err != nil {
 		return err
 	}
-	nothing := load{shape: shape.Wide}
+	nothing := load{shape: shape.Wide, client: shape.ClientThin}
 	whole, alone := b.sluice(stack, nothing, "preview"), b.timing(nothing, b.executable("program"))
 	return r.Measure(ctx, k, runner.Contender{
 		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetStartUp}},

@@ -3,44 +3,100 @@ package processes
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
+	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
 const (
-	slowness    = 10 * time.Millisecond // of each call of the plugin
-	concurrency = 512                   // calls of one kind at once
-	targetIdeal = 1.2
+	slowness         = 10 * time.Millisecond // of each call of the plugin
+	concurrency      = 512                   // calls of one kind at once
+	targetIdeal      = 1.2
+	targetSlowPulumi = 1.0 / 50 // a preview in which nothing changes, compared with Pulumi's
+
+	hubSlowness     = 20 * time.Millisecond
+	targetHubPulumi = 1.0 / 40 // a replacement of a hub with its dependents
 )
+
+// slowly has the plugin take its time for each call.
+func slowly(c command, d time.Duration) probe {
+	return c("config", "set", "simple:delayMs", strconv.FormatInt(d.Milliseconds(), 10))
+}
+
+// once returns a probe before which, the first time, the others run.
+func (p probe) once(others ...probe) probe {
+	done := false
+	return func(ctx context.Context) (meter.Reading, error) {
+		if done {
+			return p(ctx)
+		}
+		done = true
+		return p.after(others...)(ctx)
+	}
+}
 
 // slow measures the preview of a stack in which nothing changes, with a plugin that takes its time for each Check and each Diff.
 func (p *Processes) slow(ctx context.Context, r *runner.Runner, size int) error {
-	k := results.Key{Case: "process preview same thin", Shape: shape.Wide, Latency: slowness.String(), Size: size}
+	l := load{shape: shape.Wide, client: shape.ClientThin, size: size}
+	k := results.Key{Case: "process preview same thin", Shape: l.shape, Latency: slowness.String(), Size: size}
 	if !r.Wants(k) {
 		return nil
 	}
-	b, err := p.bench(ctx)
+	targets := []results.Target{
+		{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}, {Metric: results.Time, Versus: Pulumi, AtMost: targetSlowPulumi},
+	}
+	contenders, err := p.rivals(ctx, r, frontOf(l.client), l, fmt.Sprintf("slow-%d", size), targets, func(c command) probe {
+		return c("preview", "--expect-no-changes").once(slowly(c, slowness), c("up", "--yes", "--skip-preview", "--parallel", "256"))
+	}, parallelDiff())
 	if err != nil {
 		return err
 	}
-	stack := fmt.Sprintf("slow-%d", size)
-	if err := b.stack(ctx, stack); err != nil {
-		return err
-	}
-	l := load{shape: shape.Wide, client: shape.ClientThin, size: size}
-	for _, args := range [][]string{
-		{"config", "set", "simple:delayMs", fmt.Sprint(slowness.Milliseconds())}, {"up", "--yes", "--skip-preview", "--parallel", "256"},
-	} {
-		if _, err := b.sluice(stack, l, args...)(ctx); err != nil {
+	contenders[0].Ideal = 2 * slowness.Seconds() * max(1, float64(size)/concurrency)
+	return r.Measure(ctx, k, contenders...)
+}
+
+// slowHub measures the preview and the update that replace a hub, which is deleted first and takes its dependents along, with a plugin that takes its time.
+func (p *Processes) slowHub(ctx context.Context, r *runner.Runner) error {
+	before := load{shape: shape.Hub, client: shape.ClientThin, size: r.Dependents + 1, key: "one"}
+	after := before
+	after.key = "two"
+	targets := []results.Target{{Metric: results.Time, Versus: Pulumi, AtMost: targetHubPulumi}}
+	up := []string{"up", "--yes", "--skip-preview"}
+	for _, operation := range []string{"preview", "update"} {
+		k := results.Key{Case: "process " + operation + " replace thin", Shape: before.shape, Latency: hubSlowness.String(), Size: r.Dependents}
+		if !r.Wants(k) {
+			continue
+		}
+		contenders, err := p.rivals(ctx, r, frontOf(before.client), after, "hub-"+operation, targets, func(c command) probe {
+			if operation == "preview" {
+				return c("preview")
+			}
+			return c(up...)
+		})
+		if err != nil {
+			return err
+		}
+		first, err := p.rivals(ctx, r, frontOf(before.client), before, "hub-"+operation, nil, func(c command) probe {
+			return c(append(slices.Clone(up), "--parallel", "256")...).after(slowly(c, hubSlowness))
+		})
+		if err != nil {
+			return err
+		}
+		for i := range contenders {
+			of, again := probe(contenders[i].Probe), probe(first[i].Probe)
+			contenders[i].Probe = of.after(again)
+			if operation == "preview" {
+				contenders[i].Probe = of.once(again)
+			}
+		}
+		if err := r.Measure(ctx, k, contenders...); err != nil {
 			return err
 		}
 	}
-	return r.Measure(ctx, k, runner.Contender{
-		Subject: results.Sluice, Probe: b.sluice(stack, l, "preview", "--expect-no-changes"),
-		Ideal:   2 * slowness.Seconds() * max(1, float64(size)/concurrency),
-		Targets: []results.Target{{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}},
-	})
+	return nil
 }

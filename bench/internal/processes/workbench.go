@@ -1,7 +1,9 @@
 package processes
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,7 +43,11 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 		b.close()
 		return nil, fmt.Errorf("building what is measured: %w\n%s", err, out)
 	}
-	if err := b.makeProject(); err != nil {
+	err = b.front(ctx, frontOf(shape.ClientThin)) // commands that run no program have its project
+	for _, d := range []string{"state", "home"} {
+		err = errors.Join(err, os.Mkdir(filepath.Join(directory, d), 0o755))
+	}
+	if err != nil {
 		b.close()
 		return nil, err
 	}
@@ -57,23 +63,15 @@ func (b *workbench) executable(name string) string {
 	return filepath.Join(b.directory, "bin", name)
 }
 
-func (b *workbench) project() string { return filepath.Join(b.directory, "project") }
-
-func (b *workbench) makeProject() error {
-	for _, d := range []string{"project", "state", "home"} {
-		if err := os.Mkdir(filepath.Join(b.directory, d), 0o755); err != nil {
-			return err
-		}
-	}
-	text := fmt.Sprintf("name: bench\nruntime:\n  name: go\n  options:\n    binary: %q\n", b.executable("program"))
-	return os.WriteFile(filepath.Join(b.project(), "Pulumi.yaml"), []byte(text), 0o644)
-}
-
-// load describes what a program process declares.
+// load describes what a program process declares. The zero load, for commands that run no program, is of the thin client.
 type load struct {
 	shape, client string
 	size          int
+	key           string // see [shape.EnvKey]
 }
+
+// name is that of a stack.
+func (l load) name() string { return fmt.Sprintf("%s-%s-%d", l.shape, l.client, l.size) }
 
 func (b *workbench) environment(l load) []string {
 	return append(os.Environ(),
@@ -81,15 +79,15 @@ func (b *workbench) environment(l load) []string {
 		"PULUMI_HOME="+filepath.Join(b.directory, "home"),
 		"PULUMI_BACKEND_URL=file://"+filepath.ToSlash(filepath.Join(b.directory, "state")),
 		"PULUMI_CONFIG_PASSPHRASE=benchmark", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_STACK=",
-		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
+		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, shape.EnvKey+"="+l.key, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
 }
 
 // probe is one run of what is measured.
 type probe func(ctx context.Context) (meter.Reading, error)
 
-// timing returns a probe of one process in the project.
+// timing returns a probe of one process in the project of the load's client.
 func (b *workbench) timing(l load, executable string, args ...string) probe {
-	return b.in(b.project(), b.environment(l), executable, args...)
+	return b.in(b.project(cmp.Or(l.client, shape.ClientThin)), b.environment(l), executable, args...)
 }
 
 // in returns a probe of one process in a directory.
@@ -126,10 +124,13 @@ func (p probe) after(others ...probe) probe {
 	}
 }
 
-// floor returns a probe of the floor.
-func (b *workbench) floor(l load, flags ...string) probe {
-	args := append(flags, b.executable("pulumi-resource-simple"), b.executable("program"))
-	return b.timing(l, b.executable("floor"), args...)
+// floor returns a probe of the floor that runs a program.
+func (b *workbench) floor(f front, l load, preview bool) probe {
+	args := []string{b.executable("pulumi-resource-simple")}
+	if !preview {
+		args = []string{"-up", args[0]}
+	}
+	return b.timing(l, b.executable("floor"), append(args, f.alone(b, preview)...)...)
 }
 
 // sluice returns a probe of a command of the command line on a stack.

@@ -16,6 +16,7 @@ const (
 	targetYAML      = 200e-6 // seconds for each resource of a preview, besides the start: two seconds for 10,000
 	targetOpenTofu  = 0.5    // an update, compared with that of OpenTofu
 	targetTerraform = 1.0 / 30
+	targetNothing   = 0.05 // seconds: the whole preview of a program without resources
 )
 
 // networks is how many resources of a configuration depend on none; the others depend on one of them.
@@ -72,6 +73,26 @@ func (p *Processes) configurations(ctx context.Context, r *runner.Runner, size i
 		}
 	}
 	return nil
+}
+
+// nothing measures the preview of a YAML program without resources.
+func (p *Processes) nothing(ctx context.Context, r *runner.Runner) error {
+	k := results.Key{Case: "process preview nothing yaml"}
+	if !r.Wants(k) {
+		return nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return err
+	}
+	directory, err := b.yamlProject(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetNothing}},
+		Probe: b.timing(load{}, b.executable("sluice"), "preview", "--non-interactive", "--cwd", directory, "--stack", yamlStack),
+	})
 }
 
 // choose returns a probe of one of the operations that leaves nothing behind.
@@ -131,7 +152,8 @@ func writeFile(directory, name, text string) error {
 // yamlProgram returns a program with size resources.
 func yamlProgram(size int) string {
 	var b strings.Builder
-	b.WriteString("name: bench-yaml\nruntime: yaml\nconfig: {size: {type: integer, default: 3}}\nvariables: {tag: \"tag-${size}\"}\nresources:\n")
+	fmt.Fprintf(&b, "name: bench-yaml-%d\n", size)
+	b.WriteString("runtime: yaml\nconfig: {size: {type: integer, default: 3}}\nvariables: {tag: \"tag-${size}\"}\nresources:\n")
 	for i := range size {
 		fmt.Fprintf(&b, "  r%d:\n    type: sim:Resource\n    properties:\n      properties:\n        name: r%d-${tag}\n        size: ${size}\n", i, i)
 		if i >= networks {

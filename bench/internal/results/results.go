@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,7 +22,8 @@ const (
 	Allocs     Metric = "allocs/op"
 	Peak       Metric = "peak-B"
 	Goroutines Metric = "goroutines"
-	Written    Metric = "written-B/op" // to disks
+	Written    Metric = "written-B/op" // of a process: to disks; in process: what the system was told to write
+	Syncs      Metric = "fsyncs/op"    // how often the state waits for the disk
 	Calls      Metric = "calls/op"     // of providers
 	P50        Metric = "p50-sec"      // from Register to its answer
 	P95        Metric = "p95-sec"
@@ -30,7 +32,7 @@ const (
 
 // Metrics are all of them, in the order in which they are shown.
 func Metrics() []Metric {
-	return []Metric{Time, Work, Rate, Allocated, Allocs, Peak, Goroutines, Written, Calls, P50, P95, P99}
+	return []Metric{Time, Work, Rate, Allocated, Allocs, Peak, Goroutines, Written, Syncs, Calls, P50, P95, P99}
 }
 
 // MoreIsBetter says whether a larger value is a better one.
@@ -92,6 +94,13 @@ type Report struct {
 	Versions map[string]string `json:"versions"` // of the programs that were measured
 	Missing  []string          `json:"missing,omitempty"`
 	Results  []Result          `json:"results"`
+}
+
+// Miss notes that something is not on PATH.
+func (r *Report) Miss(name string) {
+	if !slices.Contains(r.Missing, name) {
+		r.Missing = append(r.Missing, name)
+	}
 }
 
 // Find returns a result, nil if there is none.

@@ -1,0 +1,192 @@
+package inprocess
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Channels is the subject that the engine is compared with in process: the same program and calls, passed through as many steps as the engine has, and
+// nothing else. It knows no order, failure, event, secret, unknown, alias or replacement. An engine of this form can do little less.
+const Channels = "channels"
+
+// channels is such an engine. It keeps what it has made.
+type channels struct {
+	stages.Monitor // nil: the programs of this package call nothing else
+
+	provider providers.Provider
+	objects  map[urn.URN]*object
+	dryRun   bool
+	emit     pipeline.Emit[*asked]
+}
+
+func newChannels(c *providertest.Cloud) *channels {
+	return &channels{provider: c.Provider(providertest.DefaultPackage), objects: map[urn.URN]*object{}}
+}
+
+// object is what is known of a resource.
+type object struct {
+	id              string
+	inputs, outputs property.Map
+}
+
+// asked is a registration on its way.
+type asked struct {
+	request  *stages.RegisterRequest
+	urn      urn.URN
+	old      *object
+	made     object
+	isEqual  bool
+	answered *await.Promise[*stages.RegisterReply]
+}
+
+// Reject answers a registration that goes no further.
+func (a *asked) Reject(err error) { a.answered.Fail(err) }
+
+// Register implements [stages.Monitor].
+func (c *channels) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	a := &asked{request: req, answered: await.NewPromise[*stages.RegisterReply]()}
+	if err := c.emit(a); err != nil {
+		return nil, err
+	}
+	return a.answered.Wait(ctx)
+}
+
+// RegisterOutputs implements [stages.Monitor].
+func (c *channels) RegisterOutputs(context.Context, urn.URN, property.Map) error { return nil }
+
+func (c *channels) preview(ctx context.Context, p *program) error { return c.run(ctx, p, true) }
+
+func (c *channels) update(ctx context.Context, p *program) error { return c.run(ctx, p, false) }
+
+// run runs a program through the steps: register, look up, check, analyze, diff, build a step, execute.
+func (c *channels) run(ctx context.Context, p *program, dryRun bool) error {
+	c.dryRun = dryRun
+	known, made := map[urn.URN]bool{}, map[urn.URN]*object{}
+	flow := pipeline.From("program", 0, func(ctx context.Context, emit pipeline.Emit[*asked]) error {
+		c.emit = emit
+		return p.source().Run(ctx, source.Host{Monitor: c})
+	})
+	flow = pipeline.Via(flow, step("register", 1, func(_ context.Context, a *asked) error {
+		a.urn = urn.New(stackName, project, a.request.Parent.QualifiedType(), a.request.Type, a.request.Name)
+		if known[a.urn] {
+			return errors.New("it is registered twice")
+		}
+		known[a.urn] = true
+		return nil
+	}))
+	flow = pipeline.Via(flow, step("look up", 1, func(_ context.Context, a *asked) error {
+		a.old = c.objects[a.urn]
+		return nil
+	}))
+	flow = pipeline.Via(flow, step("check", concurrency, c.check))
+	flow = pipeline.Via(flow, step("analyze", 1, func(context.Context, *asked) error { return nil }))
+	flow = pipeline.Via(flow, step("diff", concurrency, c.diff))
+	flow = pipeline.Via(flow, step("build a step", 1, func(context.Context, *asked) error { return nil }))
+	flow = pipeline.Via(flow, step("execute", parallel, c.execute))
+	err := pipeline.Run(ctx, flow, func(_ context.Context, a *asked) error {
+		made[a.urn] = &a.made
+		a.answered.Resolve(&stages.RegisterReply{URN: a.urn, ID: a.made.id, Outputs: a.made.outputs})
+		return nil
+	})
+	if !dryRun {
+		c.objects = made
+	}
+	return err
+}
+
+// step is a stage that lets everything pass once do has been called for it.
+func step(name string, workers int, do func(ctx context.Context, a *asked) error) pipeline.Stage[*asked, *asked] {
+	return pipeline.Stage[*asked, *asked]{
+		Name: name, Workers: workers,
+		Run: func(ctx context.Context, a *asked, emit pipeline.Emit[*asked]) error {
+			if err := do(ctx, a); err != nil {
+				return err
+			}
+			return emit(a)
+		},
+	}
+}
+
+func (c *channels) check(ctx context.Context, a *asked) error {
+	if !a.request.Custom {
+		return nil
+	}
+	q := providers.CheckRequest{URN: a.urn, Name: a.request.Name, Type: a.request.Type, News: a.request.Inputs, AllowUnknowns: c.dryRun}
+	if a.old != nil {
+		q.Olds = a.old.inputs
+	}
+	r, err := c.provider.Check(ctx, q)
+	a.made.inputs = r.Inputs
+	return err
+}
+
+func (c *channels) diff(ctx context.Context, a *asked) error {
+	if a.old == nil || !a.request.Custom {
+		return nil
+	}
+	r, err := c.provider.Diff(ctx, providers.DiffRequest{
+		URN: a.urn, Name: a.request.Name, Type: a.request.Type, ID: a.old.id, OldInputs: a.old.inputs, OldOutputs: a.old.outputs, NewInputs: a.made.inputs,
+		AllowUnknowns: c.dryRun,
+	})
+	a.isEqual = r.Changes == providers.DiffNone
+	return err
+}
+
+func (c *channels) execute(ctx context.Context, a *asked) error {
+	switch {
+	case !a.request.Custom:
+		return nil
+	case a.isEqual:
+		a.made.id, a.made.outputs = a.old.id, a.old.outputs
+		return nil
+	}
+	r, err := c.provider.Create(ctx, providers.CreateRequest{
+		URN: a.urn, Name: a.request.Name, Type: a.request.Type, Properties: a.made.inputs, Preview: c.dryRun,
+	})
+	a.made.id, a.made.outputs = r.ID, r.Properties
+	return err
+}
+
+// destroy deletes everything that has been made.
+func (c *channels) destroy(ctx context.Context, _ *program) error {
+	type gone struct {
+		urn.URN
+		*object
+	}
+	flow := pipeline.From("state", 0, func(_ context.Context, emit pipeline.Emit[gone]) error {
+		for u, o := range c.objects {
+			if err := emit(gone{u, o}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	flow = pipeline.Via(flow, pipeline.Stage[gone, gone]{
+		Name: "execute", Workers: parallel,
+		Run: func(ctx context.Context, g gone, emit pipeline.Emit[gone]) error {
+			err := c.provider.Delete(ctx, providers.DeleteRequest{
+				URN: g.URN, Name: g.URN.Name(), Type: g.URN.Type(), ID: g.id, Inputs: g.inputs, Outputs: g.outputs,
+			})
+			if err != nil {
+				return err
+			}
+			return emit(g)
+		},
+	})
+	left := len(c.objects)
+	err := pipeline.Run(ctx, flow, func(context.Context, gone) error { left--; return nil })
+	if err == nil && left > 0 {
+		err = errors.New("not everything was deleted")
+	}
+	c.objects = map[urn.URN]*object{}
+	return err
+}
