@@ -91,8 +91,42 @@ type screen struct {
 
 // read draws what the command writes, until it has ended.
 func (s *screen) read() {
-	r := bufio.NewReader(io.TeeReader(s.file, &s.all))
+	r := bufio.NewReader(&understood{from: io.TeeReader(s.file, &s.all)})
 	for s.term.Parse(r) == nil {
+	}
+}
+
+// understood is what the emulator understands of what is written. It takes questions about the keyboard, which end as the sequence that restores the
+// cursor does, for that one: what was above a question on the screen would be gone.
+type understood struct {
+	from io.Reader
+	left []byte
+}
+
+var (
+	aboutKeyboard = regexp.MustCompile(`\x1b\[[<>=?][0-9;]*u`)
+	unfinished    = regexp.MustCompile(`\x1b(\[[<>=?]?[0-9;]*)?$`)
+)
+
+// Read implements [io.Reader]. What may become a question is kept until it is complete.
+func (u *understood) Read(p []byte) (int, error) {
+	for {
+		u.left = aboutKeyboard.ReplaceAll(u.left, nil)
+		ready := len(u.left)
+		if at := unfinished.FindIndex(u.left); at != nil {
+			ready = at[0]
+		}
+		if ready > 0 {
+			n := copy(p, u.left[:ready])
+			u.left = u.left[n:]
+			return n, nil
+		}
+		chunk := make([]byte, 4096)
+		n, err := u.from.Read(chunk)
+		u.left = append(u.left, chunk[:n]...)
+		if err != nil && n == 0 {
+			return 0, err
+		}
 	}
 }
 

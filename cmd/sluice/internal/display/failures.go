@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/maruel/natural"
-
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -265,9 +263,7 @@ func (f *facts) remaining() []urn.URN {
 			out = append(out, u)
 		}
 	}
-	slices.SortFunc(out, func(a, b urn.URN) int {
-		return cmp.Or(cmp.Compare(a.Type(), b.Type()), natural.Compare(a.Name(), b.Name()), cmp.Compare(a, b))
-	})
+	slices.SortFunc(out, ByKindAndName())
 	return out
 }
 

@@ -38,7 +38,7 @@ func (w *writer) resources() {
 		}
 	}
 	walk(w.tree.Top, "")
-	for _, u := range slices.SortedFunc(maps.Keys(w.decided), compareURNs) {
+	for _, u := range slices.SortedFunc(maps.Keys(w.decided), display.ByKindAndName()) {
 		if d := w.decided[u]; w.tree.Node(u) == nil && !d.Internal {
 			w.d.Resources = append(w.d.Resources, w.unseen(d))
 		}
