@@ -31,6 +31,7 @@ import (
 //	key NAME     press enter, esc, down, up, ctrl-c or ctrl-z
 //	size 60x20   make the window another size
 //	make FILE    make a file, for which something waits
+//	terminate    end the command with SIGTERM
 //	vanish       let the terminal go away, and give the command some time to notice
 //
 // What it has written on the normal screen, without colours, and the exit status are the standard output.
@@ -167,6 +168,8 @@ func (s *screen) act(line string) {
 		s.send(map[string]string{"enter": "\r", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
 	case "make":
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
+	case "terminate":
+		s.ts.Check(s.cmd.Process.Signal(unix.SIGTERM))
 	case "vanish":
 		s.ts.Check(s.file.Close())
 		time.Sleep(3 * time.Second) // it says nowhere that it has

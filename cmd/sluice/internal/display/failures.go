@@ -87,6 +87,7 @@ func grouped(causes []*cause, told map[int]bool) []*cause {
 // about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more" if that is what the user has asked for.
 func (f *facts) about(c *cause) string {
 	all := c.resources()
+	slices.SortFunc(all, ByKindAndName()) // that of failing depends on timing
 	switch {
 	case f.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
