@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/maruel/natural"
+
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -498,6 +500,7 @@ func (p *painter) describeMany(b *box, m Merging, most int) {
 	for _, i := range b.heads {
 		names = append(names, shown(p.Nodes[i].Name))
 	}
+	slices.SortFunc(names, natural.Compare)
 	what := shown(string(b.key.typ.Short()))
 	switch m {
 	case OfPackage:
