@@ -31,6 +31,7 @@ import (
 //	key NAME     press enter, esc, down, up, ctrl-c or ctrl-z
 //	size 60x20   make the window another size
 //	make FILE    make a file, for which something waits
+//	terminate    end the command with SIGTERM
 //	vanish       let the terminal go away, and give the command some time to notice
 //
 // What it has written on the normal screen, without colours, and the exit status are the standard output.
@@ -91,8 +92,42 @@ type screen struct {
 
 // read draws what the command writes, until it has ended.
 func (s *screen) read() {
-	r := bufio.NewReader(io.TeeReader(s.file, &s.all))
+	r := bufio.NewReader(&understood{from: io.TeeReader(s.file, &s.all)})
 	for s.term.Parse(r) == nil {
+	}
+}
+
+// understood is what the emulator understands of what is written. It takes questions about the keyboard, which end as the sequence that restores the
+// cursor does, for that one: what was above a question on the screen would be gone.
+type understood struct {
+	from io.Reader
+	left []byte
+}
+
+var (
+	aboutKeyboard = regexp.MustCompile(`\x1b\[[<>=?][0-9;]*u`)
+	unfinished    = regexp.MustCompile(`\x1b(\[[<>=?]?[0-9;]*)?$`)
+)
+
+// Read implements [io.Reader]. What may become a question is kept until it is complete.
+func (u *understood) Read(p []byte) (int, error) {
+	for {
+		u.left = aboutKeyboard.ReplaceAll(u.left, nil)
+		ready := len(u.left)
+		if at := unfinished.FindIndex(u.left); at != nil {
+			ready = at[0]
+		}
+		if ready > 0 {
+			n := copy(p, u.left[:ready])
+			u.left = u.left[n:]
+			return n, nil
+		}
+		chunk := make([]byte, 4096)
+		n, err := u.from.Read(chunk)
+		u.left = append(u.left, chunk[:n]...)
+		if err != nil && n == 0 {
+			return 0, err
+		}
 	}
 }
 
@@ -133,6 +168,8 @@ func (s *screen) act(line string) {
 		s.send(map[string]string{"enter": "\r", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
 	case "make":
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
+	case "terminate":
+		s.ts.Check(s.cmd.Process.Signal(unix.SIGTERM))
 	case "vanish":
 		s.ts.Check(s.file.Close())
 		time.Sleep(3 * time.Second) // it says nowhere that it has

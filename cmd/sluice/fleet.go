@@ -4,6 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +25,7 @@ func newFleetCommand(t *terminal.Terminal) *cobra.Command {
 			"fleet.yaml describes them.\n\n" +
 			"This is the program sluice-fleet, beside sluice or on PATH, with the same arguments. `sluice fleet --help` shows what it\n" +
 			"can do if it is installed; docs/fleet.md describes it.",
-		DisableFlagParsing: true, ValidArgsFunction: cobra.NoFileCompletions,
+		DisableFlagParsing: true, ValidArgsFunction: completeFleet,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := findFleet(os.Executable, exec.LookPath)
@@ -32,6 +35,23 @@ func newFleetCommand(t *terminal.Terminal) *cobra.Command {
 		return become(t, path, args)
 	}
 	return cmd
+}
+
+// completeFleet completes what the program completes: nothing if there is no such program.
+func completeFleet(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	path, err := findFleet(os.Executable, exec.LookPath)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	// It has the same library: a word in each line, and in the last one how to go on from there.
+	out, err := exec.CommandContext(cmd.Context(), path, slices.Concat([]string{cobra.ShellCompRequestCmd}, args, []string{toComplete})...).Output()
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	last := len(lines) - 1
+	directive, wrong := strconv.Atoi(strings.TrimPrefix(lines[last], ":"))
+	if err != nil || wrong != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return lines[:last], cobra.ShellCompDirective(directive)
 }
 
 // findFleet returns the path of the program: beside this one, or on PATH.

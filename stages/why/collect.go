@@ -16,7 +16,9 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 	l := &Log{About: about}
 	for _, u := range c.order {
 		for _, steps := range decisionsOf(c.steps[u]) {
-			l.Decisions = append(l.Decisions, c.decision(steps))
+			d := c.decision(steps)
+			d.OldRemains = !about.Preview && d.Op == stages.OpReplace && leavesOld(c.steps[u])
+			l.Decisions = append(l.Decisions, d)
 		}
 	}
 	if about.Preview {
@@ -153,6 +155,21 @@ func deletesFirst(steps []stages.Decided) bool {
 		}
 	}
 	return false
+}
+
+// leavesOld reports whether the steps of one resource have made its new object, and not all of its old ones are gone.
+func leavesOld(steps []stages.Decided) bool {
+	made, removed, left := false, false, false
+	for _, s := range steps {
+		switch {
+		case stages.Replacing(s.Op):
+			made = made || s.Fate == stages.FateDone
+		case s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced:
+			removed = removed || s.Fate == stages.FateDone
+			left = left || s.Fate != stages.FateDone
+		}
+	}
+	return made && (left || !removed)
 }
 
 // fateOf is the worst of the steps'.

@@ -56,6 +56,8 @@ type Decision struct {
 	// DeleteFirst is true for a replacement that deletes the old object first; Order is who wanted that.
 	DeleteFirst bool         `json:"deleteFirst,omitempty"`
 	Order       stages.Order `json:"order,omitempty"`
+	// OldRemains is true for a replacement whose new object was made and whose old one was not deleted: a later operation does that.
+	OldRemains bool `json:"oldRemains,omitempty"`
 	// Ignored are paths of ignoreChanges at which the program gives another value than is recorded.
 	Ignored []string `json:"ignored,omitempty"`
 

@@ -223,6 +223,81 @@ func TestManySiblingsAreNamedInOneBoxThatIsNotTall(t *testing.T) {
 	require.NotContains(t, wide(1500).Draw(Options{}).DOT(), "more<")
 }
 
+// shapeOf returns the size of the picture of a drawing.
+func shapeOf(t *testing.T, d *Drawing) (width, height int) {
+	content, err := d.PNG(t.Context())
+	require.NoError(t, err)
+	size, err := png.DecodeConfig(bytes.NewReader(content))
+	require.NoError(t, err)
+	return size.Width, size.Height
+}
+
+func TestAWideLayerIsDividedIntoParts(t *testing.T) {
+	w := &world{}
+	hub := w.add(nil, "aws:ec2/vpc:Vpc", "hub")
+	for i := range 100 {
+		card := w.add(nil, "aws:ec2/networkInterface:NetworkInterface", fmt.Sprintf("card-%d", i), hub)
+		w.add(nil, "aws:ec2/instance:Instance", fmt.Sprintf("web-%d", i), card, hub)
+	}
+	drawing := w.diagram().Draw(Options{})
+	require.Equal(t, 201, drawing.Boxes())
+	dot := drawing.DOT()
+	require.Equal(t, 100, strings.Count(dot, " -> "), "those within parts are drawn")
+	require.Equal(t, 200, strings.Count(dot, `\nneeds hub"`), "the others are named")
+	width, height := shapeOf(t, drawing)
+	require.Less(t, height, 2*width)
+	require.Less(t, width, 3*height)
+	require.Equal(t, 300, strings.Count(drawing.Mermaid(), " --> "))
+}
+
+func TestAManifoldWaveIsAFewBoxes(t *testing.T) {
+	w := &world{}
+	var waves [2][]*state.Resource
+	for i := range 200 {
+		card := w.add(nil, "aws:ec2/networkInterface:NetworkInterface", fmt.Sprintf("card-%d", i))
+		waves[1] = append(waves[1], card)
+		waves[0] = append(waves[0], w.add(nil, "aws:ec2/instance:Instance", fmt.Sprintf("web-%d", i), card))
+	}
+	drawing := OfState("shop", "dev", &w.snapshot, waves[:]).Draw(Options{})
+	require.Equal(t, 2, drawing.Boxes())
+	require.Contains(t, drawing.DOT(), ">web-199<")
+	width, height := shapeOf(t, drawing)
+	require.Less(t, height, 2*width)
+}
+
+func TestPartsAreSmallAndLeaveNothingOut(t *testing.T) {
+	for name, from := range map[string]func(i int) []int{
+		"a tree":     func(i int) []int { return []int{(i - 1) / 3} },
+		"a mesh":     func(i int) []int { return []int{i * 7 % (i/2 + 1), i * 11 % (i/2 + 1)} },
+		"a chain":    func(i int) []int { return []int{i - 1} },
+		"everything": func(i int) []int { return []int{0, i - 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &Drawing{boxes: make([]box, 300)}
+			for i := range d.boxes {
+				d.boxes[i].frame = none
+				if i == 0 {
+					continue
+				}
+				for _, j := range slices.Compact(slices.Sorted(slices.Values(from(i)))) {
+					d.arrows = append(d.arrows, arrow{from: j, to: i})
+				}
+			}
+			slices.SortFunc(d.arrows, func(a, b arrow) int { return a.from - b.from })
+			got := d.divide()
+			p := newParts(d)
+			for _, a := range got.drawn {
+				p.unite(a.from, a.to)
+			}
+			for i := range d.boxes {
+				require.LessOrEqual(t, p.size[p.find(i)], maxPart)
+			}
+			require.Len(t, slices.Concat(append(got.named, got.drawn)...), len(d.arrows))
+			require.Positive(t, got.columns)
+		})
+	}
+}
+
 func TestWhatDidNotHappenIsNeitherColouredNorCounted(t *testing.T) {
 	var rs []Resource
 	for name, trouble := range map[string]string{"made": "", "broken": "failed", "left": "not reached"} {

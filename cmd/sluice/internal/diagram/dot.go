@@ -26,14 +26,19 @@ func (d *Drawing) DOT() string {
 	if d.legend != "" {
 		title += "\n" + d.legend
 	}
+	parts := d.divide()
+	packed := ""
+	if parts.named != nil {
+		packed = fmt.Sprintf("pack=12, packmode=array_c%d, ", parts.columns)
+	}
 	fmt.Fprintf(&b, "digraph {\n")
-	fmt.Fprintf(&b, "  graph [rankdir=%s, ranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=13, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
-		rank, fontName, textColor, dotLines(title))
+	fmt.Fprintf(&b, "  graph [rankdir=%s, %sranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=13, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
+		rank, packed, fontName, textColor, dotLines(title))
 	fmt.Fprintf(&b, "  node [shape=box, style=filled, fontname=%q, fontsize=11, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, textColor)
 	fmt.Fprintf(&b, "  edge [color=%q, arrowsize=0.6];\n", lineColor)
-	d.dotFrame(&b, none, "  ")
+	d.dotFrame(&b, none, parts.named, "  ")
 	d.dotWaves(&b)
-	for _, a := range d.arrows {
+	for _, a := range parts.drawn {
 		fmt.Fprintf(&b, "  %s -> %s%s;\n", nodeName(a.from), nodeName(a.to), dotArrow[a.kind])
 	}
 	b.WriteString("}\n")
@@ -42,8 +47,8 @@ func (d *Drawing) DOT() string {
 
 var dotArrow = map[arrowKind]string{needsIt: "", isProvider: " [style=dotted]", isParent: " [style=dashed]"}
 
-// dotFrame writes what is in a frame, none being the picture itself.
-func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
+// dotFrame writes what is in a frame, none being the picture itself. named are the arrows that are written into boxes.
+func (d *Drawing) dotFrame(b *strings.Builder, within int, named [][]arrow, indent string) {
 	for i, f := range d.frames {
 		if f.parent != within {
 			continue
@@ -51,7 +56,7 @@ func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
 		fmt.Fprintf(b, "%ssubgraph cluster%d {\n", indent, i)
 		fmt.Fprintf(b, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=11;\n",
 			indent, dotLines(f.title), dotText(f.tip), styles[f.change].border)
-		d.dotFrame(b, i, indent+"  ")
+		d.dotFrame(b, i, named, indent+"  ")
 		fmt.Fprintf(b, "%s}\n", indent)
 	}
 	for i, n := range d.boxes {
@@ -59,6 +64,9 @@ func (d *Drawing) dotFrame(b *strings.Builder, within int, indent string) {
 			border := styles[n.done].border
 			if n.trouble != "" {
 				border = styles[Delete].border
+			}
+			if named != nil {
+				n.lines = slices.Concat(n.lines, d.needs(named[i]))
 			}
 			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s];\n", indent, nodeName(i), n.dotLabel(),
 				dotText(n.tip), styles[n.done].fill, border, dotShape[n.shape])

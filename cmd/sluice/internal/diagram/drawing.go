@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/maruel/natural"
+
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -57,6 +59,7 @@ type box struct {
 	members   []int // nodes
 	heads     []int // those of the members that give it its name: one for each box that is merged in it
 	shape     shape
+	name      string // by which other boxes name it
 	lines     []string
 	tip       string   // text that appears when somebody points at it
 	names     []string // of what is merged in it
@@ -307,6 +310,7 @@ func (p *painter) describe(b *box) {
 	b.wave = first.Wave
 	b.heads = []int{head}
 	b.tip = tip(first.URN)
+	b.name = shown(first.Name)
 	b.lines = []string{p.label(first), shown(string(first.Type.Short()))}
 	switch {
 	case first.Component:
@@ -433,14 +437,15 @@ func (d *Drawing) boxesOfMany() int {
 	return n
 }
 
-// keys returns what each unit has in common with those that it is merged with.
+// keys returns what each unit has in common with those that it is merged with. Of many in one wave neighbours are not told apart: they are in
+// other waves, and a wave has to have room beside them.
 func (p *painter) keys(m Merging) []boxKey {
 	out := make([]boxKey, len(p.units))
 	neighbours := p.neighboursOf(m)
 	siblings := map[boxKey]int{}
 	for i, u := range p.units {
 		out[i] = u.key.merged(m)
-		if m == "" || m == Twins {
+		if m == Twins || m == "" && p.Waves == 0 {
 			out[i].neighbours = neighbours[i]
 		}
 		siblings[out[i]]++
@@ -495,6 +500,7 @@ func (p *painter) describeMany(b *box, m Merging, most int) {
 	for _, i := range b.heads {
 		names = append(names, shown(p.Nodes[i].Name))
 	}
+	slices.SortFunc(names, natural.Compare)
 	what := shown(string(b.key.typ.Short()))
 	switch m {
 	case OfPackage:
@@ -503,6 +509,7 @@ func (p *painter) describeMany(b *box, m Merging, most int) {
 		what = "resources"
 	}
 	text := fmt.Sprintf("%s × %s", thousands(len(b.heads)), what)
+	b.name = text
 	if b.change != "" {
 		text = marks[b.change] + " " + text
 	}

@@ -366,7 +366,7 @@ func TestLinesOfAReportAreHeldBackOnlyForAScreen(t *testing.T) {
 		for _, e := range []stages.Event{stages.Stdout{Message: "hello\n"}, debugger} {
 			r.Observe(e)
 		}
-		r.Note("^C received")
+		r.Note("^C received", "")
 		const lines = "hello\n @  Waiting for debugger to attach\n^C received\n"
 		if !held {
 			require.Equal(t, "T\n"+lines, out.String(), "somebody waits for them")

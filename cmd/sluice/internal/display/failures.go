@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/maruel/natural"
-
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -89,6 +87,7 @@ func grouped(causes []*cause, told map[int]bool) []*cause {
 // about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more" if that is what the user has asked for.
 func (f *facts) about(c *cause) string {
 	all := c.resources()
+	slices.SortFunc(all, ByKindAndName()) // that of failing depends on timing
 	switch {
 	case f.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
@@ -265,9 +264,7 @@ func (f *facts) remaining() []urn.URN {
 			out = append(out, u)
 		}
 	}
-	slices.SortFunc(out, func(a, b urn.URN) int {
-		return cmp.Or(cmp.Compare(a.Type(), b.Type()), natural.Compare(a.Name(), b.Name()), cmp.Compare(a, b))
-	})
+	slices.SortFunc(out, ByKindAndName())
 	return out
 }
 

@@ -215,3 +215,25 @@ Update failed: 2 causes, the first one first
 `, end)
 	require.Equal(t, 13, strings.Count(got, "the provider was cancelled"), "each row has it: the names of the last four are nowhere else")
 }
+
+func TestALogSaysTheSameErrorOnce(t *testing.T) {
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out})
+	for name, err := range map[string]string{"a": "gone", "b": "full"} {
+		l.Observe(stages.StepFailed{Step: step(stages.OpCreate, name, nil, values{}), Err: errors.New(err)})
+	}
+	l.Observe(stages.StepFailed{Step: step(stages.OpCreate, "c", nil, values{}), Err: errors.New("gone")})
+	require.Equal(t, 1, strings.Count(out.String(), "error: gone"))
+	require.Contains(t, out.String(), " c **creating failed** with the same error as a\n")
+	require.Contains(t, out.String(), " b **creating failed** error: full\n")
+}
+
+func TestWhatWasAbortedIsInTheOrderOfNames(t *testing.T) {
+	for _, names := range [][]string{{"r10", "r9"}, {"r9", "r10"}} {
+		var events []stages.Event
+		for _, name := range names {
+			events = append(events, problem(thing(name), "the provider was cancelled"))
+		}
+		require.Contains(t, concluded(Options{}, Ending{Failed: "update", Canceled: true}, events...), "2 operations were aborted: r9, r10:")
+	}
+}

@@ -40,12 +40,6 @@ func (h *heldLines) add(text string) {
 	h.last = slices.Clone(h.last[n:])
 }
 
-// tail returns the last n lines, or all if there are fewer.
-func (h *heldLines) tail(n int) []string {
-	out := slices.Concat(h.first[max(len(h.first)-n, 0):], h.last[max(len(h.last)-n, 0):])
-	return out[max(len(out)-n, 0):]
-}
-
 // all returns the lines, with one for those that are not kept.
 func (h *heldLines) all() []string {
 	out := slices.Clone(h.first)

@@ -20,7 +20,7 @@ func TestAReportHoldsBackTheFirstAndTheLastOfTooManyLines(t *testing.T) {
 	for i := range lines {
 		r.Observe(stages.Stdout{Message: fmt.Sprintf("line %d\n", i)})
 	}
-	r.Note(strings.Repeat("é", 10<<20))
+	r.Note(strings.Repeat("é", 10<<20), strings.Repeat("é", 10<<20))
 	require.LessOrEqual(t, r.held.firstSize+r.held.lastSize, maxHeld)
 	kept := 0
 	for _, text := range r.held.all() {
@@ -39,7 +39,7 @@ func TestAReportHoldsBackFewLinesAsTheyAre(t *testing.T) {
 	r := NewReport(Options{Title: "T", Out: &out, Now: time.Now})
 	r.Hold()
 	r.Observe(stages.Stdout{Message: "one\n"})
-	r.Note("two")
+	r.Note("two", "2")
 	require.NotContains(t, out.String(), "one")
 	r.Close()
 	require.Contains(t, out.String(), "one\ntwo\n")

@@ -20,11 +20,13 @@ type Log struct {
 	replaced replacements
 	// overtaken holds the components that were reported before their outputs were set, and the operation on each.
 	overtaken map[urn.URN]stages.Op
+	// causes names the first resource that has failed with each error.
+	causes map[string]string
 }
 
 // NewLog begins a log with its title.
 func NewLog(o Options) *Log {
-	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
+	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, causes: map[string]string{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
 	l.rows = newLogRows(l.p, o.Forecast)
 	l.begin()
 	return l
@@ -144,8 +146,8 @@ func (l *Log) Running() []string {
 	return l.running()
 }
 
-// Note writes a line about the operation as a whole.
-func (l *Log) Note(text string) {
+// Note writes a line about the operation as a whole. There is no screen that could show something else.
+func (l *Log) Note(text, _ string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(l.p.fitted(clean(text)))
@@ -171,14 +173,26 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 	l.over(e.Step, took)
 }
 
-// failed writes a failure at once: somebody may want to do something about it.
+// failed writes a failure at once: somebody may want to do something about it. An error that many resources have is written once: one plugin that
+// dies, or one Ctrl-C, makes all that runs fail.
 func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	l.rows.close(placeOf(e.Step))
 	if l.p.Diff && l.p.shows(e.Step) {
 		l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
 	}
 	l.signs[e.Step.Op] = true
-	l.write(l.p.alignedRow(e.Step, cleanLine(e.Step.URN.Name()), l.p.failed(e.Step, e.Err, took), l.rows.widths))
+	name := cleanLine(e.Step.URN.Name())
+	first, known := "", false
+	if e.Err != nil {
+		if first, known = l.causes[e.Err.Error()]; !known {
+			l.causes[e.Err.Error()] = name
+		}
+	}
+	said := l.p.failed(e.Step, e.Err, took)
+	if known {
+		said = l.p.failed(e.Step, nil, took) + " with the same error as " + first
+	}
+	l.write(l.p.alignedRow(e.Step, name, said, l.rows.widths))
 }
 
 func (l *Log) interrupted() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/maruel/natural"
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -118,11 +117,9 @@ func (l *logRows) ready(now time.Time, end bool) [][]logRow {
 
 // portion returns the lines of rows that are written together. They are as wide as those before them, or wider.
 func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
-	kinds := kinds{}
+	compare := ByKindAndName()
 	slices.SortStableFunc(rows, func(a, b logRow) int {
-		return cmp.Or(compareBools(stages.Removes(a.step.Op), stages.Removes(b.step.Op)),
-			compareKinds(kinds.of(a.step.URN), kinds.of(b.step.URN)), natural.Compare(a.step.URN.Name(), b.step.URN.Name()),
-			cmp.Compare(a.step.URN, b.step.URN))
+		return cmp.Or(compareBools(stages.Removes(a.step.Op), stages.Removes(b.step.Op)), compare(a.step.URN, b.step.URN))
 	})
 	groups := p.equalRows(rows)
 	names := make([]string, len(groups))

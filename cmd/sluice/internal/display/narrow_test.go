@@ -48,7 +48,11 @@ func TestNotesFitTheTerminal(t *testing.T) {
 	var out strings.Builder
 	r := NewReport(Options{Title: "T", Out: &out, Width: func() int { return 40 }})
 	r.Hold()
-	r.Note("To leave at once, press ^C again: what is running would stay pending.\n    creating a")
+	text := "To leave at once, press ^C again: what is running would stay pending.\n    creating a"
+	r.Note(text, text)
+	r.Look(func(s Sight) {
+		require.Equal(t, []string{"To leave at once, press ^C", "    again: what is running", "    would stay pending.", "    creating a"}, s.Said(30))
+	})
 	r.Close()
 	require.Equal(t, "T\nTo leave at once, press ^C again: what\n    is running would stay pending.\n    creating a\n", out.String())
 }

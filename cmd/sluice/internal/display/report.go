@@ -1,6 +1,7 @@
 package display
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +17,7 @@ type Report struct {
 	tree   *tree.Tree
 	holds  bool // lines are held back
 	held   heldLines
+	said   []string // the last lines that are held back, as a screen shows them
 	opened openedStep
 }
 
@@ -33,14 +35,25 @@ func (r *Report) Hold() {
 	r.holds = true
 }
 
-// say writes a line about the operation as a whole, or holds it back.
-func (r *Report) say(text string) {
-	if r.holds {
-		r.held.add(text)
+// say writes a line about the operation as a whole, or holds it back. onScreen is what a screen shows of it until then.
+func (r *Report) say(text, onScreen string) {
+	if !r.holds {
+		r.write(text)
 		return
 	}
-	r.write(text)
+	r.held.add(text)
+	if len(onScreen) > maxOnScreen {
+		onScreen = strings.ToValidUTF8(strings.Clone(onScreen[:maxOnScreen]), "")
+	}
+	r.said = append(r.said, onScreen)
+	r.said = slices.Clone(r.said[max(len(r.said)-maxSaid, 0):])
 }
+
+// The last lines about the operation as a whole that a screen shows, and how many bytes of each.
+const (
+	maxSaid     = 4
+	maxOnScreen = 4 << 10
+)
 
 // Observe takes account of an event.
 func (r *Report) Observe(e stages.Event) {
@@ -49,7 +62,7 @@ func (r *Report) Observe(e stages.Event) {
 	r.m.observe(e)
 	r.tree.Observe(e)
 	if text, said := r.line(e); said {
-		r.say(text)
+		r.say(text, text)
 	}
 }
 
@@ -60,11 +73,11 @@ func (r *Report) Running() []string {
 	return r.running()
 }
 
-// Note adds a line about the operation as a whole.
-func (r *Report) Note(text string) {
+// Note adds a line about the operation as a whole. onScreen is what a screen shows of it that also shows what runs.
+func (r *Report) Note(text, onScreen string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.say(r.p.fitted(clean(text)))
+	r.say(r.p.fitted(clean(text)), clean(onScreen))
 }
 
 // Tick says what takes long, if nothing was written for a while. The caller calls it about ten times a second.

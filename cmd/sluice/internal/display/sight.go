@@ -19,20 +19,20 @@ type Sight struct {
 	Title     string // "Updating (dev)"
 	IsPreview bool
 	Elapsed   time.Duration
-	Expected  int      // resources that change, 0 if that is not known
-	Done      int      // resources that have changed
-	Remaining int      // resources that are replaced while their old objects are still there
-	Waiting   int      // resources that are expected to change and have not begun to
-	Running   int      // steps of custom resources
-	Errored   int      // resources
-	Doing     string   // what is waited for while nothing runs; "" if something does
-	Limit     string   // what calls wait for: "limit x"; "" if nothing
-	Left      string   // how long it will still take: "about 2 min left"; "" if nobody knows
-	Note      string   // the last ephemeral message
-	Lines     []string // about the operation as a whole, oldest first
+	Expected  int    // resources that change, 0 if that is not known
+	Done      int    // resources that have changed
+	Remaining int    // resources that are replaced while their old objects are still there
+	Waiting   int    // resources that are expected to change and have not begun to
+	Running   int    // steps of custom resources
+	Errored   int    // resources
+	Doing     string // what is waited for while nothing runs; "" if something does
+	Limit     string // what calls wait for: "limit x"; "" if nothing
+	Left      string // how long it will still take: "about 2 min left"; "" if nobody knows
+	Note      string // the last ephemeral message
 
 	p       stepPrinter
 	m       *model
+	said    []string // about the operation as a whole, oldest first
 	now     time.Time
 	opened  *openedStep
 	decided *why.Log // what was decided, or what the preview before has decided; nil if that is not known
@@ -75,9 +75,6 @@ func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
 
 func textLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// maxSaid is how many of the lines about the operation as a whole are in a [Sight].
-const maxSaid = 4
-
 // Look calls f with what can be seen now. The sight is valid until f returns.
 func (r *Report) Look(f func(Sight)) {
 	r.mu.Lock()
@@ -85,7 +82,7 @@ func (r *Report) Look(f func(Sight)) {
 	now := r.p.Now()
 	s := Sight{
 		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.held.tail(maxSaid), p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
+		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, said: r.said, p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
 	}
 	switch {
 	case r.isBeginning():
@@ -101,6 +98,14 @@ func (r *Report) Look(f func(Sight)) {
 		s.Limit = limitNames(r.m.limits)
 	}
 	f(s)
+}
+
+// Said returns the last lines about the operation as a whole, broken between words for so many cells.
+func (s Sight) Said(width int) []string {
+	if len(s.said) == 0 {
+		return nil
+	}
+	return fitLines(strings.Split(strings.Join(s.said, "\n"), "\n"), width, true)
 }
 
 // Slowest describes the steps that have run for longest, at most so many, the one that began first at the beginning.

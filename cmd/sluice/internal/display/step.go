@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,6 +69,14 @@ func (k kinds) of(u urn.URN) string {
 	}
 	return k[t]
 }
+
+// compare orders resources by their types as they are shown, then by their names as people count.
+func (k kinds) compare(a, b urn.URN) int {
+	return cmp.Or(compareKinds(k.of(a), k.of(b)), natural.Compare(a.Name(), b.Name()), cmp.Compare(a, b))
+}
+
+// ByKindAndName returns the order of resources in everything that is shown. It is not safe for concurrent use.
+func ByKindAndName() func(a, b urn.URN) int { return kinds{}.compare }
 
 // compareKinds is the order of types as they are shown. Most that are compared are equal.
 func compareKinds(a, b string) int {

@@ -146,8 +146,15 @@ func (s sibling) compare(other sibling) int {
 
 // byKindAndName returns the order of siblings by types and names.
 func byKindAndName() func(a, b *tree.Node) int {
-	kinds := kinds{}
-	of := func(n *tree.Node) sibling { return sibling{node: n, kind: kinds.of(n.URN), name: n.URN.Name()} }
+	kinds, known := kinds{}, map[*tree.Node]sibling{} // to take a URN apart for each comparison would cost more than all else of a drawing
+	of := func(n *tree.Node) sibling {
+		s, is := known[n]
+		if !is {
+			s = sibling{node: n, kind: kinds.of(n.URN), name: n.URN.Name()}
+			known[n] = s
+		}
+		return s
+	}
 	return func(a, b *tree.Node) int { return of(a).compare(of(b)) }
 }
 

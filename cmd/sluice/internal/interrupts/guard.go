@@ -18,9 +18,9 @@ import (
 // as a first Ctrl-C. The end of the reader of the output has no effect.
 type Guard struct {
 	Interrupts *sluice.Interrupts
-	// Note shows a line. Running describes the steps that have begun and not ended, with elapsed times. Both may be
+	// Note shows what is said about a signal. Running describes the steps that have begun and not ended, with elapsed times. Both may be
 	// called at any time.
-	Note    func(text string)
+	Note    func(Notice)
 	Running func() []string
 	// Asking reports whether the operation waits for an answer of the user and does nothing else. It may be called at
 	// any time.
@@ -29,6 +29,32 @@ type Guard struct {
 	Leave func()
 
 	signals chan os.Signal
+}
+
+// Notice is what is said about a signal.
+type Notice struct {
+	Text    string
+	Running []string // what runs, if the text is about that
+	Then    string   // what follows it, "" for nothing
+}
+
+// String returns all of it.
+func (n Notice) String() string { return n.with(n.Running) }
+
+// Brief returns it for a screen that shows what runs.
+func (n Notice) Brief() string { return n.with(nil) }
+
+func (n Notice) with(running []string) string {
+	text := n.Text
+	if len(running) > 0 {
+		text += ":\n    " + strings.Join(running, "\n    ")
+	} else if len(n.Running) > 0 {
+		text += "."
+	}
+	if n.Then != "" {
+		text += "\n" + n.Then
+	}
+	return text
 }
 
 // NewGuard returns a guard of the operation that these interrupts stop. Its functions are to be set before it runs.
@@ -83,37 +109,38 @@ func (g *Guard) handle(s os.Signal, count int) {
 	}
 	switch {
 	case count == 1 && g.Asking():
-		g.Note("\n" + name + "; cancelled. Nothing was changed.")
+		g.Note(Notice{Text: "\n" + name + "; cancelled. Nothing was changed."})
 		g.Leave()
 	case count == 1:
-		g.Note(g.stopMessage(name, again))
+		g.Note(g.stopNotice(name, again))
 		g.Interrupts.Stop()
 		if g.Asking() { // by now
 			g.Leave()
 		}
 	case count == 2:
-		g.Note(fmt.Sprintf("%s; the providers are asked to abort, and the program is ended. To leave at once, %s: what is running would stay pending in the state.", name, again))
+		g.Note(Notice{Text: fmt.Sprintf("%s; the providers are asked to abort, and the program is ended. To leave at once, %s: what is running would stay pending in the state.", name, again)})
 		g.Interrupts.Cancel()
 	default:
-		g.Note(leaveMessage(name, g.Running()))
+		g.Note(leaveNotice(name, g.Running()))
 		g.Leave()
 	}
 }
 
-func (g *Guard) stopMessage(name, again string) string {
+func (g *Guard) stopNotice(name, again string) Notice {
 	running := g.Running()
 	if len(running) == 0 {
-		return fmt.Sprintf("%s; cancelling. No operation is running. To end the program without waiting for it, %s.", name, again)
+		return Notice{Text: fmt.Sprintf("%s; cancelling. No operation is running. To end the program without waiting for it, %s.", name, again)}
 	}
-	return fmt.Sprintf("%s; cancelling. No new operations start; waiting for %d to finish:\n    %s\n"+
-		"To ask the providers to abort them, %s. That may leave resources in an unknown state.",
-		name, len(running), strings.Join(running, "\n    "), again)
+	return Notice{
+		Text:    fmt.Sprintf("%s; cancelling. No new operations start; waiting for %d to finish", name, len(running)),
+		Running: running,
+		Then:    fmt.Sprintf("To ask the providers to abort them, %s. That may leave resources in an unknown state.", again),
+	}
 }
 
-func leaveMessage(name string, running []string) string {
+func leaveNotice(name string, running []string) Notice {
 	if len(running) == 0 {
-		return name + "; terminating"
+		return Notice{Text: name + "; terminating"}
 	}
-	return fmt.Sprintf("%s; terminating. The outcome of the following operations is not known; they stay pending in the state:\n    %s",
-		name, strings.Join(running, "\n    "))
+	return Notice{Text: name + "; terminating. The outcome of the following operations is not known; they stay pending in the state", Running: running}
 }

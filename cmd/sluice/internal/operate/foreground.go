@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -91,13 +92,19 @@ func (f *foreground) setLock(l backend.Lock) {
 	f.lock = l
 }
 
-// note shows a line, on the screen of the current phase or on the error stream.
-func (f *foreground) note(text string) {
+// signalled shows what is said about a signal.
+func (f *foreground) signalled(n interrupts.Notice) { f.show(n.String(), n.Brief()) }
+
+// note shows a line.
+func (f *foreground) note(text string) { f.show(text, text) }
+
+// show shows a line on the screen of the current phase, which may say less of it, or on the error stream.
+func (f *foreground) show(text, onScreen string) {
 	f.endQuestion()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.screen != nil && f.screen.log != nil {
-		f.screen.log.Note(text)
+		f.screen.log.Note(text, onScreen)
 		return
 	}
 	fmt.Fprintln(f.terminal.Err, text)

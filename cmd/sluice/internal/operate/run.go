@@ -30,7 +30,7 @@ func Run(ctx context.Context, j *Job) error {
 		o.service = ciservice.From(j.Terminal.Lookup, exec.LookPath)
 	}
 	o.guard = interrupts.NewGuard(&o.interrupts)
-	o.guard.Note, o.guard.Running = o.foreground.note, o.foreground.running
+	o.guard.Note, o.guard.Running = o.foreground.signalled, o.foreground.running
 	o.guard.Asking, o.guard.Leave = o.foreground.asking.Load, o.foreground.leave
 	o.guard.Run(ctx, func() {
 		if j.Flags.Confirmation.PreviewOnly {

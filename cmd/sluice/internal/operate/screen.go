@@ -54,7 +54,7 @@ type screen struct {
 type view interface {
 	Observe(stages.Event)
 	Tick() // called every [tick]
-	Note(text string)
+	Note(text, onScreen string)
 	Running() []string
 	Leave() // in the middle of the phase
 	Explain(display.Ending)

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maruel/natural"
-
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
@@ -273,11 +271,7 @@ func tells(d *why.Decision) int {
 // inOrder returns what is below a node in the order in which it is drawn: by types, then names.
 func inOrder(n *tree.Node) []*tree.Node {
 	out := slices.Collect(n.Children())
-	slices.SortFunc(out, func(a, b *tree.Node) int { return compareURNs(a.URN, b.URN) })
+	compare := display.ByKindAndName()
+	slices.SortFunc(out, func(a, b *tree.Node) int { return compare(a.URN, b.URN) })
 	return out
-}
-
-// compareURNs orders resources by type, then by name, as people count.
-func compareURNs(a, b urn.URN) int {
-	return cmp.Or(natural.Compare(display.ShortType(a.Type()), display.ShortType(b.Type())), natural.Compare(a.Name(), b.Name()), cmp.Compare(a, b))
 }

@@ -239,6 +239,18 @@ func TestACancelledOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 	require.NotContains(t, text, "error: update canceled")
 }
 
+func TestWhatIsKeptOfAnOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
+	a := resource("a", map[string]any{"size": "1"})
+	done := func(op stages.Op) stages.Decided {
+		s := step(op, a, a, stages.Reason{Kind: stages.ReasonInputs})
+		return stages.Decided{StepInfo: &s}
+	}
+	log := why.New(why.About{Operation: "update", Result: stages.Failed}, []stages.Decided{done(stages.OpCreateReplacement), done(stages.OpReplace)}, why.Known{})
+	d := reports.OfDecisions(log, "yaml")
+	require.True(t, find(d, "a").OldRemains)
+	require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "**1 replaced (1 old one is still there)**")
+}
+
 func asJSON(t *testing.T, d *reports.Document) string {
 	t.Helper()
 	var b strings.Builder

@@ -38,7 +38,7 @@ func (w *writer) resources() {
 		}
 	}
 	walk(w.tree.Top, "")
-	for _, u := range slices.SortedFunc(maps.Keys(w.decided), compareURNs) {
+	for _, u := range slices.SortedFunc(maps.Keys(w.decided), display.ByKindAndName()) {
 		if d := w.decided[u]; w.tree.Node(u) == nil && !d.Internal {
 			w.d.Resources = append(w.d.Resources, w.unseen(d))
 		}
@@ -119,7 +119,7 @@ func (w *writer) status(n *tree.Node) Status {
 
 // unseen is a resource that no event was about: it was not reached or skipped, or there are no events.
 func (w *writer) unseen(d *why.Decision) Resource {
-	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Operation: d.Op, Position: d.Position}
+	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Operation: d.Op, Position: d.Position, OldRemains: d.OldRemains}
 	switch {
 	case d.Fate == stages.FateFailed:
 		r.Status = Failing

@@ -199,7 +199,8 @@ func moments() map[string]func(s *stage) []string {
 		"cancelled": func(s *stage) []string {
 			s.begin(stages.OpCreate, "shop-dev", "db", "cache")
 			s.after(40 * time.Second)
-			s.report.Note("^C received; cancelling. No new operations start; waiting for 2 to finish:\n    " + strings.Join(s.report.Running(), "\n    "))
+			s.report.Note("", "^C received; cancelling. No new operations start; waiting for 2 to finish.\n"+
+				"To ask the providers to abort them, press ^C again. That may leave resources in an unknown state.")
 			return []string{"ctrl-c"}
 		},
 		"time_left": func(s *stage) []string {

@@ -45,7 +45,10 @@ func Open(report *display.Report, o Options) *Screen {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Screen{Report: report, options: o, stop: stop}
 	report.Hold()
-	s.release = o.Terminal.HoldErr(func(text string) { report.Note(strings.TrimSuffix(text, "\n")) })
+	s.release = o.Terminal.HoldErr(func(text string) {
+		text = strings.TrimSuffix(text, "\n")
+		report.Note(text, text)
+	})
 	s.wg.Go(func() { s.run(ctx) })
 	return s
 }

@@ -169,10 +169,8 @@ func (m *model) foot(s display.Sight) []string {
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
-	if len(s.Lines) > 0 {
-		said := strings.Split(ansi.Wordwrap(strings.Join(s.Lines, "\n"), m.width, " "), "\n")
-		out = append(out, said[:min(len(said), m.height/3)]...)
-	}
+	said := s.Said(m.width)
+	out = append(out, said[:min(len(said), m.height/3)]...)
 	return append(out, m.keys())
 }
 

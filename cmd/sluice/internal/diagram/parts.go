@@ -1,0 +1,193 @@
+package diagram
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Bounds of the parts that a large picture is drawn in.
+const (
+	// maxTogether is how many boxes are drawn as one graph, whatever they need.
+	maxTogether = 100
+	// maxPart is how many boxes a part of a larger picture has, if no frame has more.
+	maxPart = 40
+	// maxNeeds is how many boxes of other parts a box names.
+	maxNeeds = 3
+)
+
+// parts are the parts that a large picture is drawn in, beside each other. A layer of a thousand boxes would be a column that nobody can read.
+type parts struct {
+	of   []int // by box, another box of its part or the box itself
+	size []int // of the part whose last box this is
+}
+
+// division is a drawing that is divided into parts.
+type division struct {
+	drawn   []arrow
+	named   [][]arrow // by the box that names those at the beginnings of these arrows; nil if all arrows are drawn
+	columns int       // of parts
+}
+
+// divide divides a drawing into parts. An arrow within a part is drawn; where one leads from one part to another, the box at its end names the one
+// at its beginning. The arrows from one box are all drawn or all named, and those from boxes that few need are drawn first.
+func (d *Drawing) divide() division {
+	if d.waves > 0 || len(d.boxes) <= maxTogether {
+		return division{drawn: d.arrows}
+	}
+	out := division{named: make([][]arrow, len(d.boxes))}
+	p := newParts(d)
+	var from [][]arrow
+	for _, all := range d.arrows { // they are sorted
+		if n := len(from); n > 0 && from[n-1][0].from == all.from {
+			from[n-1] = append(from[n-1], all)
+		} else {
+			from = append(from, []arrow{all})
+		}
+	}
+	slices.SortStableFunc(from, func(a, b []arrow) int { return cmp.Compare(len(a), len(b)) })
+	for _, list := range from {
+		if p.join(list) {
+			out.drawn = append(out.drawn, list...)
+			continue
+		}
+		for _, a := range list {
+			out.named[a.to] = append(out.named[a.to], a)
+		}
+	}
+	out.columns = p.columns(out.drawn)
+	return out
+}
+
+// columns is how many parts are to be side by side, so that the picture is about as high as it is wide.
+func (p *parts) columns(drawn []arrow) int {
+	const boxWidth, boxHeight, wideness = 4.5, 1.0, 1.5 // of a box with the room around it, and of the picture
+	var width, height float64
+	number := 0
+	layers := p.layers(drawn)
+	sizes := map[[2]int]int{} // of each layer of each part
+	for i, layer := range layers {
+		sizes[[2]int{p.find(i), layer}]++
+	}
+	for root := range p.of {
+		if p.find(root) != root {
+			continue
+		}
+		deep, tall := 0, 0
+		for sizes[[2]int{root, deep}] > 0 {
+			tall = max(tall, sizes[[2]int{root, deep}])
+			deep++
+		}
+		width, height, number = width+boxWidth*float64(deep), height+boxHeight*float64(tall), number+1
+	}
+	return max(1, int(math.Round(math.Sqrt(wideness*float64(number)*height/width))))
+}
+
+// layers returns the layer of each box: that behind the last one of what it needs.
+func (p *parts) layers(drawn []arrow) []int {
+	out, open := make([]int, len(p.of)), make([]int, len(p.of))
+	next := make([][]int, len(p.of))
+	for _, a := range drawn {
+		next[a.from] = append(next[a.from], a.to)
+		open[a.to]++
+	}
+	var ready []int
+	for i, n := range open {
+		if n == 0 {
+			ready = append(ready, i)
+		}
+	}
+	for len(ready) > 0 {
+		i := ready[0]
+		ready = ready[1:]
+		for _, j := range next[i] {
+			out[j] = max(out[j], out[i]+1)
+			if open[j]--; open[j] == 0 {
+				ready = append(ready, j)
+			}
+		}
+	}
+	return out
+}
+
+// newParts returns parts of one box each, but for those in frames: these are together.
+func newParts(d *Drawing) *parts {
+	p := &parts{of: make([]int, len(d.boxes)), size: make([]int, len(d.boxes))}
+	first := map[int]int{} // the first box in each outermost frame
+	for i, b := range d.boxes {
+		p.of[i], p.size[i] = i, 1
+		if b.frame == none {
+			continue
+		}
+		outermost := b.frame
+		for d.frames[outermost].parent != none {
+			outermost = d.frames[outermost].parent
+		}
+		if j, known := first[outermost]; known {
+			p.unite(j, i)
+		} else {
+			first[outermost] = i
+		}
+	}
+	return p
+}
+
+func (p *parts) find(i int) int {
+	for p.of[i] != i {
+		p.of[i] = p.of[p.of[i]]
+		i = p.of[i]
+	}
+	return i
+}
+
+func (p *parts) unite(i, j int) {
+	if i, j = p.find(i), p.find(j); i != j {
+		p.of[i] = j
+		p.size[j] += p.size[i]
+	}
+}
+
+// join puts the ends of the arrows from one box into one part, unless that would be too large.
+func (p *parts) join(list []arrow) bool {
+	roots := []int{p.find(list[0].from)}
+	for _, a := range list {
+		roots = append(roots, p.find(a.to))
+	}
+	slices.Sort(roots)
+	roots = slices.Compact(roots)
+	total := 0
+	for _, r := range roots {
+		total += p.size[r]
+	}
+	if len(roots) > 1 && total > maxPart {
+		return false
+	}
+	for _, r := range roots {
+		p.unite(roots[0], r)
+	}
+	return true
+}
+
+// needs are the lines by which a box names what it needs in other parts: "needs vpc, db", "provider eu".
+func (d *Drawing) needs(named []arrow) []string {
+	var out []string
+	for _, kind := range []arrowKind{needsIt, isProvider, isParent} {
+		var names []string
+		for _, a := range named {
+			if a.kind == kind {
+				names = append(names, d.boxes[a.from].name)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		if more := len(names) - maxNeeds; more > 0 {
+			names = append(names[:maxNeeds], thousands(more)+" more")
+		}
+		out = append(out, arrowWords[kind]+" "+strings.Join(names, ", "))
+	}
+	return out
+}
+
+var arrowWords = map[arrowKind]string{needsIt: "needs", isProvider: "provider", isParent: "parent"}

@@ -1,0 +1,117 @@
+package drift
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// isRead reports whether a step of a refresh stands for an object that was read.
+func isRead(step stages.StepInfo) bool {
+	r := step.Old
+	return r != nil && r.Custom && !r.External && !step.Internal && !step.Type.IsProvider()
+}
+
+// moved returns what is not as it is recorded.
+func moved(ctx context.Context, s *session.Stack, found *sluice.Result) (*Document, error) {
+	doc := &Document{Stack: s.Ref.Name, Project: s.Ref.Project, Resources: []Entry{}}
+	for _, step := range found.Steps {
+		if !isRead(step) {
+			continue
+		}
+		doc.Read++
+		if step.Op == stages.OpSame || step.Op == stages.OpRefresh {
+			continue
+		}
+		e := Entry{URN: step.URN, Type: step.URN.Type(), Name: step.URN.Name(), Gone: step.Op == stages.OpDelete}
+		if !e.Gone {
+			var err error
+			if e.Changes, err = changesOf(ctx, step); err != nil {
+				return nil, err
+			}
+		}
+		doc.Resources = append(doc.Resources, e)
+	}
+	slices.SortFunc(doc.Resources, func(a, b Entry) int { return strings.Compare(string(a.URN), string(b.URN)) })
+	doc.Moved = len(doc.Resources)
+	return doc, nil
+}
+
+// changesOf returns the properties that are not as they are recorded.
+func changesOf(ctx context.Context, step stages.StepInfo) ([]Change, error) {
+	paths := slices.Sorted(maps.Keys(step.DetailedDiff))
+	if len(paths) == 0 {
+		paths = slices.Sorted(slices.Values(step.Diffs))
+	}
+	var out []Change
+	for _, text := range paths {
+		c := Change{Path: text}
+		path, err := property.ParsePath(text)
+		if err != nil {
+			path = property.Path{property.Key(text)}
+		}
+		inputs := step.DetailedDiff[text].InputDiff
+		if hasSecret(step.Old, path, inputs) || hasSecret(step.New, path, inputs) {
+			c.Recorded, c.Actual = json.RawMessage(masked), json.RawMessage(masked)
+			out = append(out, c)
+			continue
+		}
+		if c.Recorded, err = valueAt(ctx, step.Old, path, inputs); err != nil {
+			return nil, err
+		}
+		if c.Actual, err = valueAt(ctx, step.New, path, inputs); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// masked is what stands for both values of a property of which one is secret: providers do not say which of what they read is.
+const masked = `"[secret]"`
+
+// propertiesOf returns the properties that a path of a diff is about.
+func propertiesOf(r *state.Resource, inputs bool) property.Map {
+	switch {
+	case r == nil:
+		return property.Map{}
+	case inputs:
+		return r.Inputs
+	}
+	return r.Outputs
+}
+
+// hasSecret reports whether a property, what it is in, or something in it is secret.
+func hasSecret(r *state.Resource, path property.Path, inputs bool) bool {
+	in := propertiesOf(r, inputs)
+	for i := range path {
+		v, there := in.Lookup(path[:i+1])
+		if there && (v.IsSecret() || i == len(path)-1 && v.HasSecrets()) {
+			return true
+		}
+	}
+	return false
+}
+
+// valueAt returns a property as JSON, nil if there is none.
+func valueAt(ctx context.Context, r *state.Resource, path property.Path, inputs bool) (json.RawMessage, error) {
+	v, there := propertiesOf(r, inputs).Lookup(path)
+	if !there {
+		return nil, nil
+	}
+	text, err := property.EncodeState(ctx, property.NewMap(map[string]property.Value{"value": v}), property.StateOptions{Secrets: property.SecretsMasked})
+	if err != nil {
+		return nil, err
+	}
+	var one struct{ Value json.RawMessage }
+	err = json.Unmarshal(text, &one)
+	return one.Value, err
+}

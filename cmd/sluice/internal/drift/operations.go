@@ -1,0 +1,73 @@
+package drift
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// readAll reads what is recorded, and returns what a refresh would record.
+func readAll(ctx context.Context, s *session.Stack, o *flags.Operation) (*sluice.Result, error) {
+	job, err := operate.Prepare(ctx, s, operate.Refresh(), o)
+	if err != nil {
+		return nil, err
+	}
+	if job.Creates, err = pending.ForRefresh(ctx, s, &o.Creates, false); err != nil {
+		return nil, err
+	}
+	return resultOf(ctx, job)
+}
+
+// resultOf runs a preview that shows nothing but errors, and returns its result.
+func resultOf(ctx context.Context, job *operate.Job) (*sluice.Result, error) {
+	var result *sluice.Result
+	job.Terminal = job.Terminal.Muted()
+	job.AfterPreview = func(_ context.Context, r *sluice.Result) error {
+		result = r
+		return nil
+	}
+	err := operate.Run(ctx, job)
+	return result, err
+}
+
+// planned says of each resource that has moved what an update would do. What was read is known.
+func planned(ctx context.Context, open *session.Opener, o *flags.Operation, doc *Document) error {
+	o.Display.EventLog = "" // it has what was read
+	o.Targeting = flags.Targeting{}
+	o.Program.MakeRefresh()
+	for _, e := range doc.Resources {
+		o.Targeting.Targets = append(o.Targeting.Targets, string(e.URN))
+	}
+	s, err := operate.Open(ctx, open, o)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Update(), o)
+	if err != nil {
+		return err
+	}
+	if job.Creates, err = pending.ForUpdate(ctx, s, &o.Creates); err != nil {
+		return err
+	}
+	result, err := resultOf(ctx, job)
+	if err != nil {
+		return err
+	}
+	entries := make(map[urn.URN]*Entry, len(doc.Resources))
+	for i := range doc.Resources {
+		entries[doc.Resources[i].URN] = &doc.Resources[i]
+	}
+	for _, step := range result.Steps {
+		if e := entries[step.URN]; e != nil && (e.Update == "" || e.Update == stages.OpSame) {
+			e.Update, e.Why = step.Op, strings.TrimSpace(step.Reason.String())
+		}
+	}
+	return nil
+}
