@@ -27,6 +27,9 @@ type Options struct {
 	DefaultOrganization string
 	// Journal takes journals, Delta takes differences, Batch takes secrets in batches.
 	Journal, Delta, Batch bool
+	// OneByOne has no calls for secrets in batches, as older services; MaxBatch refuses batches that are larger, unless it is 0.
+	OneByOne bool
+	MaxBatch int
 	// PageSize is how many stacks a page has; 0 means 2.
 	PageSize int
 	// Delay is how long each call takes at least.

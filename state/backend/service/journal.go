@@ -53,11 +53,7 @@ type opened struct {
 // newJournal begins a journal for a run on base, which was read from the state with the digest present.
 func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
 	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases()}
-	var recorded *state.SecretsProvider
-	if base != nil {
-		recorded = base.SecretsProvider
-	}
-	provider := seal.Provider(recorded)
+	provider := seal.Provider(providerOf(base))
 	j := &journal{
 		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), room: await.NewSlots(entriesToWait),
 		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
@@ -175,10 +171,7 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 	}
 	texts := map[*state.Resource][]byte{}
 	var err error
-	for _, r := range append([]*state.Resource{c.Add}, news(c)...) {
-		if r == nil {
-			continue
-		}
+	for _, r := range news(c) {
 		text, fault := j.resource(ctx, r)
 		texts[r], err = text, errors.Join(err, fault)
 	}
@@ -297,8 +290,12 @@ func (j *journal) remake(ctx context.Context, p state.Replacement, text []byte, 
 	return nil
 }
 
+// news are the resources that a change puts into the state.
 func news(c state.Change) []*state.Resource {
 	var all []*state.Resource
+	if c.Add != nil {
+		all = append(all, c.Add)
+	}
 	for _, p := range c.Replace {
 		all = append(all, p.New)
 	}
