@@ -152,7 +152,13 @@ func (s *Server) routeStack(r *request, p []string) (any, error) {
 			Secret  string `json:"secretName"`
 			Command string `json:"commandName"`
 		}
-		return nil, r.into(&in)
+		if err := r.into(&in); err != nil {
+			return nil, err
+		}
+		if one := rest == "decrypt/log-decryption"; (in.Secret != "") != one || (in.Command != "") == one {
+			return nil, violate("POST %s: of the setting %q and the command %q", rest, in.Secret, in.Command)
+		}
+		return nil, nil
 	case "GET export":
 		return k.export(), nil
 	case "GET updates":

@@ -14,6 +14,12 @@ type Environments interface {
 	OpenEnvironment(ctx context.Context, organization string, definition []byte, opened bool) (Environment, error)
 }
 
+// Auditor is a [Stack] of a backend that records who has seen secrets.
+type Auditor interface {
+	// NoteDecryption records that a secret setting was shown, or which command has shown secrets. One of both is given.
+	NoteDecryption(ctx context.Context, setting, command string) error
+}
+
 // Environment is an environment that has been evaluated: its properties.
 type Environment map[string]EnvironmentValue
 

@@ -37,6 +37,8 @@ type held struct {
 
 var _ backend.Stack = (*stack)(nil)
 
+var _ backend.Auditor = (*stack)(nil)
+
 // WithSecrets implements [backend.Stack].
 func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
 	c := *s

@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // The properties of environments that have a meaning for stacks.
@@ -73,7 +74,13 @@ func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
 	if o == nil {
 		return nil
 	}
-	encrypter := sync.OnceValues(func() (workspace.Encrypter, error) { return session.SettingsEncrypter(ctx, s) })
+	encrypter := sync.OnceValues(func() (workspace.Encrypter, error) {
+		enc, err := session.SettingsEncrypter(ctx, s)
+		if err == nil {
+			err = secrets.EncryptAhead(ctx, enc, appendSecrets(nil, o.properties[propertySettings], false))
+		}
+		return enc, err
+	})
 	values, err := o.settings(ctx, s.Project.Name, encrypter)
 	s.Settings.Complete(values)
 	return err

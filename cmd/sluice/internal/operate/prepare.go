@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
@@ -73,6 +74,9 @@ func prepareConfig(ctx context.Context, j *Job) error {
 			return err
 		}
 		j.secrets, dec = manager, manager.Decrypter()
+		if err := workspace.OpenAhead(ctx, dec, maps.Values(values)); err != nil {
+			return err
+		}
 	}
 	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
 		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {
