@@ -45,7 +45,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 	if err != nil {
 		return err
 	}
-	opened, err := environments.Of(ctx, s, opens)
+	opened, err := environments.Of(ctx, s, environments.Query{Open: opens})
 	if err != nil {
 		return err
 	}

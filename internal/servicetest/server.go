@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -64,6 +65,8 @@ type Server struct {
 	violations []string
 	last       int                          // the number of the last ID
 	sessions   map[string]map[string]*value // environments that were opened, by organization and ID
+
+	environments map[string]string // definitions, by "organization/project/name"
 }
 
 // Call is one request that the server got.
@@ -107,7 +110,11 @@ func newServer(o Options) *Server {
 	if o.PageSize == 0 {
 		o.PageSize = 2
 	}
-	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}}
+	environments := maps.Clone(o.Environments)
+	if environments == nil {
+		environments = map[string]string{}
+	}
+	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}, environments: environments}
 }
 
 // URL is its address.
@@ -382,7 +389,7 @@ func (s *Server) route(r *request) (any, error) {
 		return s.capabilities(), nil
 	case r.URL.Path == "/api/cli/version":
 		return map[string]string{"latestVersion": "v3.0.0", "oldestWithoutWarning": "v3.0.0"}, nil
-	case len(p) >= 4 && p[0] == "esc" && p[1] == "environments":
+	case len(p) >= 3 && p[0] == "esc" && p[1] == "environments":
 		return s.routeEnvironments(r, p[2:])
 	case len(p) >= 3 && p[0] == "stacks":
 		return s.routeStack(r, p[1:])

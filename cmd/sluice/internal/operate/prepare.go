@@ -50,8 +50,11 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 // openEnvironments opens the environments of the stack, and completes its settings.
 func openEnvironments(ctx context.Context, j *Job) error {
 	s := j.Stack
-	var err error
-	if j.environments, err = environments.Of(ctx, s, true); err != nil || j.environments == nil {
+	overrides, err := j.Flags.Settings.Overrides()
+	if err != nil {
+		return err
+	}
+	if j.environments, err = environments.Of(ctx, s, environments.Query{Open: true, Overrides: overrides}); err != nil || j.environments == nil {
 		return err
 	}
 	for _, secret := range j.environments.Secrets() {
