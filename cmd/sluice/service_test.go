@@ -58,6 +58,7 @@ func TestService(t *testing.T) {
   files: {KEYFILE: {fn::secret: file-secret-9}}
 `,
 				"acme/shop/late":        "imports: [shop/base]\nvalues: {pulumiConfig: {region: us, outside: {fn::open: from-outside}}}",
+				"acme/shop/other":       "values: {pulumiConfig: {region: other}}",
 				"acme/shop/none":        "values: {text: unused}",
 				"acme/shop/broken":      "imports: [shop/missing]",
 				"configured/rules/soft": "values: {policyConfig: {'guard:limited-size': {enforcementLevel: advisory}, 'others:limited-size': {enforcementLevel: mandatory}}}",
