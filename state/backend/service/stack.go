@@ -37,7 +37,10 @@ type held struct {
 
 var _ backend.Stack = (*stack)(nil)
 
-var _ backend.Auditor = (*stack)(nil)
+var (
+	_ backend.Auditor  = (*stack)(nil)
+	_ backend.Requirer = (*stack)(nil)
+)
 
 // WithSecrets implements [backend.Stack].
 func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
