@@ -26,11 +26,11 @@ func (e *EnvironmentError) Error() string {
 // OpenEnvironment implements [backend.Environments].
 func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q backend.EnvironmentQuery) (backend.Environment, error) {
 	ask := func() (map[string]json.RawMessage, error) {
-		return b.client.CheckEnvironment(ctx, organization, q.Definition)
+		return b.client.Environments(organization).Check(ctx, q.Definition)
 	}
 	if q.Open {
 		ask = func() (map[string]json.RawMessage, error) {
-			return b.client.OpenEnvironment(ctx, organization, q.Definition, q.Overrides)
+			return b.client.Environments(organization).Open(ctx, q.Definition, q.Overrides)
 		}
 	}
 	properties, err := ask()
@@ -55,14 +55,14 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q ba
 // CreateEnvironment implements [backend.Environments].
 func (b *Backend) CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error {
 	project, short, _ := strings.Cut(name, "/")
-	err := b.client.CreateEnvironment(ctx, organization, project, short)
+	err := b.client.Environments(organization).Create(ctx, project, short)
 	if api.Is(err, http.StatusConflict) {
 		return fmt.Errorf("there is an environment %s/%s already", organization, name)
 	}
 	if err != nil {
 		return fmt.Errorf("make the environment %s/%s: %w", organization, name, err)
 	}
-	all, err := b.client.SetEnvironment(ctx, organization, project, short, definition)
+	all, err := b.client.Environments(organization).Set(ctx, project, short, definition)
 	var refused *api.AnswerError
 	if errors.As(err, &refused) && len(refused.Diagnostics) > 0 {
 		all, err = refused.Diagnostics, nil

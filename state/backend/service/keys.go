@@ -145,7 +145,7 @@ func (k *keys) serve(ctx context.Context, w *wanted) {
 
 // seal encrypts one text.
 func (k *keys) seal(ctx context.Context, text string) (string, error) {
-	sealed, err := k.backend.client.Encrypt(ctx, k.stack, text)
+	sealed, err := k.backend.client.Secrets(k.stack).Encrypt(ctx, text)
 	if err == nil {
 		k.remember([]string{sealed}, []string{text})
 	}
@@ -161,7 +161,7 @@ func (k *keys) sealAll(ctx context.Context, texts []string) ([]string, error) {
 	case !can.BatchEncrypt:
 		err = api.ErrOneByOne
 	default:
-		sealed, err = k.backend.client.EncryptAll(ctx, k.stack, texts)
+		sealed, err = k.backend.client.Secrets(k.stack).EncryptAll(ctx, texts)
 	}
 	if err == nil {
 		k.remember(sealed, texts)
@@ -261,7 +261,7 @@ func (k *keys) open(ctx context.Context, sealed []string) error {
 		return err
 	}
 	if len(sealed) > 1 {
-		texts, err := k.backend.client.DecryptAll(ctx, k.stack, sealed)
+		texts, err := k.backend.client.Secrets(k.stack).DecryptAll(ctx, sealed)
 		if err == nil {
 			k.remember(sealed, texts)
 		}
@@ -270,7 +270,7 @@ func (k *keys) open(ctx context.Context, sealed []string) error {
 		}
 	}
 	for _, one := range sealed {
-		text, err := k.backend.client.Decrypt(ctx, k.stack, one)
+		text, err := k.backend.client.Secrets(k.stack).Decrypt(ctx, one)
 		if err != nil {
 			return err
 		}

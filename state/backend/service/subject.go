@@ -76,7 +76,7 @@ func (s subject) EditTags(ctx context.Context, edit func(tags map[string]string)
 
 // NoteDecryption implements [backend.Auditor].
 func (s subject) NoteDecryption(ctx context.Context, setting, command string) error {
-	return s.backend.client.NoteDecryption(ctx, s.id(), setting, command)
+	return s.backend.client.Secrets(s.id()).NoteDecryption(ctx, setting, command)
 }
 
 // explain says who updates the stack if that is why the service has refused.

@@ -13,9 +13,17 @@ import (
 // session is how long an environment that was opened can be read.
 const session = 2 * time.Hour
 
-// environmentPath is that of an organization's environments, or of a part of them.
-func environmentPath(organization string, parts ...string) string {
-	path := "/api/esc/environments/" + url.PathEscape(organization)
+// Environments are calls for the environments of an organization.
+type Environments struct {
+	client       *Client
+	organization string
+}
+
+// Environments returns the calls for the environments of an organization.
+func (c *Client) Environments(organization string) Environments { return Environments{c, organization} }
+
+func (e Environments) path(parts ...string) string {
+	path := "/api/esc/environments/" + url.PathEscape(e.organization)
 	for _, part := range parts {
 		path += "/" + url.PathEscape(part)
 	}
@@ -27,18 +35,18 @@ type properties struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 }
 
-// CheckEnvironment evaluates a definition without opening anything, and returns its properties as JSON.
-func (c *Client) CheckEnvironment(ctx context.Context, organization string, definition []byte) (map[string]json.RawMessage, error) {
+// Check evaluates a definition without opening anything, and returns its properties as JSON.
+func (e Environments) Check(ctx context.Context, definition []byte) (map[string]json.RawMessage, error) {
 	var out properties
-	err := c.do(ctx, call{
-		method: http.MethodPost, path: environmentPath(organization, "yaml", "check"), query: url.Values{"showSecrets": {strconv.FormatBool(false)}},
+	err := e.client.do(ctx, call{
+		method: http.MethodPost, path: e.path("yaml", "check"), query: url.Values{"showSecrets": {strconv.FormatBool(false)}},
 		text: definition, out: &out, repeat: true,
 	})
 	return out.Properties, err
 }
 
-// OpenEnvironment evaluates a definition and returns its properties as JSON. overrides are environments by the names of those whose place they take.
-func (c *Client) OpenEnvironment(ctx context.Context, organization string, definition []byte, overrides map[string]string) (map[string]json.RawMessage, error) {
+// Open evaluates a definition and returns its properties as JSON. overrides are environments by the names of those whose place they take.
+func (e Environments) Open(ctx context.Context, definition []byte, overrides map[string]string) (map[string]json.RawMessage, error) {
 	query := url.Values{"duration": {session.String()}}
 	if len(overrides) > 0 {
 		text, err := json.Marshal(overrides)
@@ -50,28 +58,28 @@ func (c *Client) OpenEnvironment(ctx context.Context, organization string, defin
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := c.do(ctx, call{
-		method: http.MethodPost, path: environmentPath(organization, "yaml", "open"), query: query, text: definition, out: &made, repeat: true,
+	if err := e.client.do(ctx, call{
+		method: http.MethodPost, path: e.path("yaml", "open"), query: query, text: definition, out: &made, repeat: true,
 	}); err != nil {
 		return nil, err
 	}
 	var out properties
-	err := c.get(ctx, environmentPath(organization, "yaml", "open", made.ID), nil, &out)
+	err := e.client.get(ctx, e.path("yaml", "open", made.ID), nil, &out)
 	return out.Properties, err
 }
 
-// CreateEnvironment makes an environment that is empty.
-func (c *Client) CreateEnvironment(ctx context.Context, organization, project, name string) error {
+// Create makes an environment that is empty.
+func (e Environments) Create(ctx context.Context, project, name string) error {
 	in := map[string]string{"project": project, "name": name}
-	return c.do(ctx, call{method: http.MethodPost, path: environmentPath(organization), in: in})
+	return e.client.do(ctx, call{method: http.MethodPost, path: e.path(), in: in})
 }
 
-// SetEnvironment gives an environment a definition, and returns what is wrong with it.
-func (c *Client) SetEnvironment(ctx context.Context, organization, project, name string, definition []byte) ([]Diagnostic, error) {
+// Set gives an environment a definition, and returns what is wrong with it.
+func (e Environments) Set(ctx context.Context, project, name string, definition []byte) ([]Diagnostic, error) {
 	var out struct {
 		Diagnostics []Diagnostic `json:"diagnostics"`
 	}
-	err := c.do(ctx, call{method: http.MethodPatch, path: environmentPath(organization, project, name), text: definition, out: &out, repeat: true})
+	err := e.client.do(ctx, call{method: http.MethodPatch, path: e.path(project, name), text: definition, out: &out, repeat: true})
 	return out.Diagnostics, err
 }
 

@@ -67,18 +67,27 @@ func oneByOne(err error) error {
 	return err
 }
 
-// Encrypt encrypts a text with the key of a stack.
-func (c *Client) Encrypt(ctx context.Context, s StackID, text string) (string, error) {
+// Secrets are calls with the key that the service keeps for a stack.
+type Secrets struct {
+	client *Client
+	stack  StackID
+}
+
+// Secrets returns the calls with the key of a stack.
+func (c *Client) Secrets(s StackID) Secrets { return Secrets{c, s} }
+
+// Encrypt encrypts a text.
+func (k Secrets) Encrypt(ctx context.Context, text string) (string, error) {
 	in := map[string][]byte{"plaintext": []byte(text)}
 	var out struct {
 		Ciphertext []byte `json:"ciphertext"`
 	}
-	err := c.do(ctx, call{method: http.MethodPost, path: s.path("encrypt"), in: in, out: &out, repeat: true})
+	err := k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("encrypt"), in: in, out: &out, repeat: true})
 	return base64.StdEncoding.EncodeToString(out.Ciphertext), err
 }
 
-// EncryptAll encrypts texts with the key of a stack, and returns the ciphertexts in their order. The error may be [ErrOneByOne].
-func (c *Client) EncryptAll(ctx context.Context, s StackID, texts []string) ([]string, error) {
+// EncryptAll encrypts texts, and returns the ciphertexts in their order. The error may be [ErrOneByOne].
+func (k Secrets) EncryptAll(ctx context.Context, texts []string) ([]string, error) {
 	return inBatches(texts, func(some []string) ([]string, error) {
 		in := struct {
 			Plaintexts [][]byte `json:"plaintexts"`
@@ -89,9 +98,9 @@ func (c *Client) EncryptAll(ctx context.Context, s StackID, texts []string) ([]s
 		var out struct {
 			Ciphertexts [][]byte `json:"ciphertexts"`
 		}
-		err := c.do(ctx, call{method: http.MethodPost, path: s.path("batch-encrypt"), in: in, out: &out, repeat: true, squeeze: true})
+		err := k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("batch-encrypt"), in: in, out: &out, repeat: true, squeeze: true})
 		if err == nil && len(out.Ciphertexts) != len(some) {
-			err = fmt.Errorf("the service at %s: it was given %d secrets to encrypt and returned %d", c.base.Host, len(some), len(out.Ciphertexts))
+			err = fmt.Errorf("the service at %s: it was given %d secrets to encrypt and returned %d", k.client.base.Host, len(some), len(out.Ciphertexts))
 		}
 		if err != nil {
 			return nil, oneByOne(err)
@@ -104,8 +113,8 @@ func (c *Client) EncryptAll(ctx context.Context, s StackID, texts []string) ([]s
 	})
 }
 
-// Decrypt opens a ciphertext of a stack.
-func (c *Client) Decrypt(ctx context.Context, s StackID, sealed string) (string, error) {
+// Decrypt opens a ciphertext.
+func (k Secrets) Decrypt(ctx context.Context, sealed string) (string, error) {
 	raw, err := decoded(sealed)
 	if err != nil {
 		return "", err
@@ -114,12 +123,12 @@ func (c *Client) Decrypt(ctx context.Context, s StackID, sealed string) (string,
 	var out struct {
 		Plaintext []byte `json:"plaintext"`
 	}
-	err = c.do(ctx, call{method: http.MethodPost, path: s.path("decrypt"), in: in, out: &out, repeat: true})
+	err = k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("decrypt"), in: in, out: &out, repeat: true})
 	return string(out.Plaintext), err
 }
 
-// DecryptAll opens ciphertexts of a stack, and returns the texts in their order. The error may be [ErrOneByOne].
-func (c *Client) DecryptAll(ctx context.Context, s StackID, sealed []string) ([]string, error) {
+// DecryptAll opens ciphertexts, and returns the texts in their order. The error may be [ErrOneByOne].
+func (k Secrets) DecryptAll(ctx context.Context, sealed []string) ([]string, error) {
 	return inBatches(sealed, func(some []string) ([]string, error) {
 		raw, err := decoded(some...)
 		if err != nil {
@@ -129,14 +138,14 @@ func (c *Client) DecryptAll(ctx context.Context, s StackID, sealed []string) ([]
 		var out struct {
 			Plaintexts map[string][]byte `json:"plaintexts"`
 		}
-		if err := c.do(ctx, call{method: http.MethodPost, path: s.path("batch-decrypt"), in: in, out: &out, repeat: true, squeeze: true}); err != nil {
+		if err := k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("batch-decrypt"), in: in, out: &out, repeat: true, squeeze: true}); err != nil {
 			return nil, oneByOne(err)
 		}
 		texts := make([]string, len(some))
 		for i, text := range some {
 			b, there := out.Plaintexts[text]
 			if !there {
-				return nil, fmt.Errorf("the service at %s did not decrypt a secret of stack %s", c.base.Host, s.Name)
+				return nil, fmt.Errorf("the service at %s did not decrypt a secret of stack %s", k.client.base.Host, k.stack.Name)
 			}
 			texts[i] = string(b)
 		}
@@ -157,7 +166,7 @@ func decoded(sealed ...string) ([][]byte, error) {
 }
 
 // NoteDecryption tells the service, for its audit log, that a secret setting was shown, or what a command shows. One of both is given.
-func (c *Client) NoteDecryption(ctx context.Context, s StackID, secret, command string) error {
+func (k Secrets) NoteDecryption(ctx context.Context, secret, command string) error {
 	in := struct {
 		Secret  string `json:"secretName,omitempty"`
 		Command string `json:"commandName,omitempty"`
@@ -166,5 +175,5 @@ func (c *Client) NoteDecryption(ctx context.Context, s StackID, secret, command 
 	if secret == "" {
 		which = "log-batch-decryption"
 	}
-	return c.do(ctx, call{method: http.MethodPost, path: s.path("decrypt", which), in: in})
+	return k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("decrypt", which), in: in})
 }
