@@ -101,24 +101,22 @@ func (e *events) save(ctx context.Context, all []json.RawMessage) {
 	}
 }
 
-// fill adds what has come, and waits once for more.
+// fill adds what has come, and what comes in a while, until that is a batch.
 func (e *events) fill(ctx context.Context, all []json.RawMessage) []json.RawMessage {
-	for waited := false; len(all) < eventBatch; {
-		if next, there := e.box.TryTake(); there {
+	const pause = eventDelay / 20
+	for left := eventDelay; ; left -= pause {
+		closed := e.isClosed() // asked first: what comes before the end is still taken
+		for len(all) < eventBatch {
+			next, there := e.box.TryTake()
+			if !there {
+				break
+			}
 			all = append(all, next)
-			continue
 		}
-		if waited || e.isClosed() {
+		if closed || left <= 0 || len(all) == eventBatch || await.For(ctx, pause) != nil {
 			return all
 		}
-		waited = true
-		for left := eventDelay; left > 0 && !e.isClosed(); left -= eventDelay / 20 {
-			if await.For(ctx, eventDelay/20) != nil {
-				return all
-			}
-		}
 	}
-	return all
 }
 
 // isClosed reports whether no more events come.
