@@ -45,7 +45,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 	if err != nil {
 		return err
 	}
-	opened, err := environments.Of(ctx, s, opens)
+	opened, err := environments.Of(ctx, s, environments.Query{Open: opens})
 	if err != nil {
 		return err
 	}
@@ -58,6 +58,9 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 		if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 			return err
 		}
+		if err := workspace.OpenAhead(ctx, dec, maps.Values(values)); err != nil {
+			return err
+		}
 	}
 	shown := make(map[workspace.Key]workspace.Value, len(values))
 	for k, v := range values {
@@ -67,6 +70,9 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 				return workspace.Undecryptable(k, err)
 			}
 		}
+	}
+	if showSecrets {
+		session.NoteDecryption(ctx, s, "", "pulumi config")
 	}
 	if asJSON {
 		return writeConfigJSON(open.Terminal.Out, values, shown, showSecrets)

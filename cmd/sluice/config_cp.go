@@ -99,6 +99,9 @@ func reencryptFor(ctx context.Context, from, to *session.Stack, values map[works
 	if err != nil {
 		return err
 	}
+	if err := workspace.ReencryptAhead(ctx, dec, enc, maps.Values(values)); err != nil {
+		return err
+	}
 	for key, v := range values {
 		if values[key], err = workspace.Reencrypted(ctx, v, dec, enc); err != nil {
 			return workspace.Undecryptable(key, err)

@@ -22,11 +22,7 @@ func newConfigEnvCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newConfigEnvListCommand(open, f), newConfigEnvAddCommand(open, f), newConfigEnvRemoveCommand(open, f))
-	cmd.AddCommand(newHostedCommands(hosted{
-		name: "init", short: "Make an environment of the settings of a stack",
-		instead: "Make the environment in the console of the service, and add it with `sluice config env add`",
-	})...)
+	cmd.AddCommand(newConfigEnvInitCommand(open, f), newConfigEnvListCommand(open, f), newConfigEnvAddCommand(open, f), newConfigEnvRemoveCommand(open, f))
 	return cmd
 }
 
@@ -115,7 +111,7 @@ func editEnvironments(cmd *cobra.Command, open *session.Opener, f *flags.Stack, 
 	if err := edit(s); err != nil {
 		return err
 	}
-	if _, err := environments.Of(cmd.Context(), s, false); err != nil {
+	if _, err := environments.Of(cmd.Context(), s, environments.Query{}); err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	return s.Settings.Save()

@@ -39,7 +39,7 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 	if err != nil {
 		return err
 	}
-	opened, err := environments.Of(ctx, s, opens)
+	opened, err := environments.Of(ctx, s, environments.Query{Open: opens})
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,7 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 		if v, err = workspace.Decrypted(ctx, v, dec); err != nil {
 			return workspace.Undecryptable(key, err)
 		}
+		session.NoteDecryption(ctx, s, key.Name, "")
 	}
 	value := workspace.Text(v)
 	if !asJSON {

@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func newConfigSetAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
@@ -99,6 +100,9 @@ func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 	if err != nil {
 		return exit.Usagef("%s: %w", source, err)
 	}
+	if err := prepareSecrets(ctx, s, entries); err != nil {
+		return err
+	}
 	for name, e := range entries {
 		key, err := workspace.ParseKey(name, s.Project.Name)
 		if err != nil {
@@ -127,6 +131,24 @@ func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 		}
 	}
 	return nil
+}
+
+// prepareSecrets has those of the entries that are secret encrypted by few calls.
+func prepareSecrets(ctx context.Context, s *session.Stack, entries map[string]settings.Entry) error {
+	var texts []string
+	for _, e := range entries {
+		if e.Secret && e.Value != nil {
+			texts = append(texts, *e.Value)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	enc, err := session.SettingsEncrypter(ctx, s)
+	if err != nil {
+		return err
+	}
+	return secrets.EncryptAhead(ctx, enc, texts)
 }
 
 // decodeSettings keeps numbers as they are written.

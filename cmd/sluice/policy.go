@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,13 +10,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/newproject"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
-func newPolicyCommand(t *terminal.Terminal) *cobra.Command {
+func newPolicyCommand(open *session.Opener) *cobra.Command {
+	t := open.Terminal
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Make policy packs and install what they need",
@@ -24,7 +31,7 @@ func newPolicyCommand(t *terminal.Terminal) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPolicyNewCommand(t), newPolicyInstallCommand(t))
+	cmd.AddCommand(newPolicyNewCommand(t), newPolicyInstallCommand(open))
 	folder := "`sluice preview --policy-pack FOLDER` and `sluice up --policy-pack FOLDER` use a policy pack from its folder"
 	cmd.AddCommand(newHostedCommands(
 		hosted{name: "ls", aliases: []string{"list"}, short: "List the policy packs of an organization of the hosted service", instead: folder},
@@ -68,29 +75,62 @@ func newPolicyNewCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func newPolicyInstallCommand(t *terminal.Terminal) *cobra.Command {
+func newPolicyInstallCommand(open *session.Opener) *cobra.Command {
+	var stack string
 	cmd := &cobra.Command{
 		Use:   "install [FOLDER]",
-		Short: "Install what a policy pack needs",
-		Long: "Install what the policy pack in a folder, the current one if not given, needs, with the package manager of its\n" +
-			"language. The packs that Pulumi's service requires of a stack are fetched and installed when an operation needs them.",
+		Short: "Install policy packs that a stack is held to, or what a pack needs",
+		Long: "Install what the policy pack in a folder needs, with the package manager of its language. Without a folder, and unless the current one\n" +
+			"has a policy pack, fetch and install the policy packs that Pulumi's service requires of a stack. An operation does the same when it\n" +
+			"needs them.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) == 1 {
+				if stack != "" {
+					return exit.Usagef("--stack and a folder cannot be used together")
+				}
 				folder = args[0]
-			} else if _, err := os.Stat(plugin.PolicyManifest); errors.Is(err, fs.ErrNotExist) {
-				_, err := fmt.Fprintf(t.Err, "No policy packs to install: there is no %s here, and what a service requires is installed when an operation needs it\n", plugin.PolicyManifest)
-				return err
+			} else if _, err := os.Stat(plugin.PolicyManifest); stack != "" || errors.Is(err, fs.ErrNotExist) {
+				return installRequired(cmd.Context(), open, stack)
 			}
 			directory, err := filepath.Abs(folder)
 			if err != nil {
 				return err
 			}
-			return newproject.InstallPolicyPack(cmd.Context(), t, directory)
+			return newproject.InstallPolicyPack(cmd.Context(), open.Terminal, directory)
 		},
 	}
-	cmd.Flags().StringP("stack", "s", "", "accepted for scripts: what a stack requires is installed when an operation needs it")
-	_ = cmd.Flags().MarkHidden("stack") // fails only for flags that do not exist
+	flags.AddStack(cmd.Flags(), &stack)
 	return cmd
+}
+
+// installRequired fetches and installs the policy packs that a stack is held to.
+func installRequired(ctx context.Context, open *session.Opener, name string) error {
+	t := open.Terminal
+	s, err := open.AnyStack(ctx, name, "")
+	if errors.Is(err, workspace.ErrNoProject) {
+		return exit.Usagef("there is no %s here, and no project: name a folder, or a stack with --stack", plugin.PolicyManifest)
+	}
+	if err != nil {
+		return err
+	}
+	var packs []backend.RequiredPolicy
+	if r, requires := s.State.(backend.Requirer); requires {
+		if packs, err = r.RequiredPolicies(ctx); err != nil {
+			return err
+		}
+	}
+	if len(packs) == 0 {
+		_, err := fmt.Fprintf(t.Err, "No policy packs to install for stack %s\n", s.Name())
+		return err
+	}
+	options := sluice.PluginOptions{Home: s.Home, LookupEnv: t.Lookup, Note: t.WarnWith, Log: t.Log}
+	for _, p := range packs {
+		if _, err := sluice.OpenRequiredPolicyPack(ctx, s.Ref.Organization(), p, nil, options); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(t.Err, "Installed the policy packs that stack %s is held to: %d\n", s.Name(), len(packs))
+	return err
 }

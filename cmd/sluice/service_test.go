@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -58,8 +59,10 @@ func TestService(t *testing.T) {
   files: {KEYFILE: {fn::secret: file-secret-9}}
 `,
 				"acme/shop/late":        "imports: [shop/base]\nvalues: {pulumiConfig: {region: us, outside: {fn::open: from-outside}}}",
+				"acme/shop/other":       "values: {pulumiConfig: {region: other}}",
 				"acme/shop/none":        "values: {text: unused}",
 				"acme/shop/broken":      "imports: [shop/missing]",
+				"acme/rules/local":      "values: {policyConfig: {limited-size: {enforcementLevel: advisory}}}",
 				"configured/rules/soft": "values: {policyConfig: {'guard:limited-size': {enforcementLevel: advisory}, 'others:limited-size': {enforcementLevel: mandatory}}}",
 			},
 			Journal: strings.Contains(e.WorkDir, "journal"), Delta: strings.Contains(e.WorkDir, "delta"), Batch: true,
@@ -73,6 +76,12 @@ func TestService(t *testing.T) {
 		})
 		e.Setenv("SERVICE", server.URL())
 		e.Setenv("PULUMI_BACKEND_URL", server.URL())
+		if err := os.MkdirAll(filepath.Join(e.WorkDir, "pack"), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(e.WorkDir, "pack", "PulumiPolicy.yaml"), []byte(manifest), 0o644); err != nil {
+			return err
+		}
 		host := strings.ReplaceAll(strings.TrimPrefix(server.URL(), "http://"), ":", "_")
 		e.Setenv("JOURNAL", e.WorkDir+"/home/sluice/service/"+host+"/alice/.pulumi/sluice/journal/demo/dev.jnl")
 		e.Setenv("PULUMI_ACCESS_TOKEN", "pul-alice")

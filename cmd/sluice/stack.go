@@ -70,6 +70,9 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	if err != nil {
 		return err
 	}
+	if show.secrets {
+		session.NoteDecryption(ctx, s, "", "pulumi stack")
+	}
 	latest, err := s.State.LastUpdate(ctx, func(backend.Update) bool { return true })
 	if err != nil {
 		return err

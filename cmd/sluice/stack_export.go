@@ -49,6 +49,9 @@ func exportStack(ctx context.Context, open *session.Opener, name, file, version 
 	if err != nil {
 		return err
 	}
+	if showSecrets {
+		session.NoteDecryption(ctx, s, "", "pulumi stack export")
+	}
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		text = append(text, '\n')
 	}

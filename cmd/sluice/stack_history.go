@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -94,6 +95,10 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 			return err
 		}
+		if err := workspace.OpenAhead(ctx, dec, recordedValues(s, updates)); err != nil {
+			return err
+		}
+		session.NoteDecryption(ctx, s, "", "pulumi stack history")
 	}
 	entries := make([]historyEntry, 0, len(updates))
 	for i, u := range updates {
@@ -104,6 +109,20 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		entries = append(entries, e)
 	}
 	return format.JSON(open.Terminal.Out, entries)
+}
+
+// recordedValues are the settings of all operations.
+func recordedValues(s *session.Stack, updates []backend.Update) iter.Seq[workspace.Value] {
+	return func(yield func(workspace.Value) bool) {
+		for _, u := range updates {
+			values, _ := workspace.RecordedSettings(s.Project.Name, u.Config) // which cannot be read is said later
+			for _, v := range values {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // recordedConfig returns the configuration of an operation. Secrets that can no longer be decrypted are shown as such

@@ -45,6 +45,9 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 	if err != nil {
 		return err
 	}
+	if f.showSecrets {
+		session.NoteDecryption(ctx, s, "", "pulumi stack output")
+	}
 	out := open.Terminal.Out
 	if len(args) == 1 {
 		v, ok := outputs.Get(args[0])

@@ -1,6 +1,8 @@
 package servicetest
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -46,8 +48,14 @@ func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 	if !s.isMember(r.user, organization) {
 		return nil, refuse(http.StatusNotFound, "Not Found: Organization '%s' not found", organization)
 	}
+	if r.Method == http.MethodPost && len(p) == 1 {
+		return s.createEnvironment(r, organization)
+	}
 	if err := checkDefinition(r.body); err != nil {
 		return nil, err
+	}
+	if r.Method == http.MethodPatch && len(p) == 3 {
+		return s.setEnvironment(r, strings.Join(p, "/"))
 	}
 	query := r.URL.Query()
 	switch what := r.Method + " " + strings.Join(p[1:], "/"); {
@@ -55,14 +63,15 @@ func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 		if len(query) != 1 || query.Get("showSecrets") != "false" {
 			return nil, violate("POST check: with the conditions %q", r.URL.RawQuery)
 		}
-		found, err := s.evaluate(organization, "yaml", r.body, false)
+		found, err := s.evaluate(organization, "yaml", r.body, how{})
 		return map[string]any{"properties": found}, err
 	case what == "POST yaml/open":
 		d, err := time.ParseDuration(query.Get("duration"))
-		if len(query) != 1 || err != nil || d <= 0 {
+		overrides, bad := overridesOf(query.Get("environmentOverrides"))
+		if err != nil || d <= 0 || bad != nil || len(query) != 1 && (len(query) != 2 || len(overrides) == 0) {
 			return nil, violate("POST open: with the conditions %q", r.URL.RawQuery)
 		}
-		found, err := s.evaluate(organization, "yaml", r.body, true)
+		found, err := s.evaluate(organization, "yaml", r.body, how{true, overrides})
 		if err != nil {
 			return nil, err
 		}
@@ -79,9 +88,59 @@ func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 	return nil, violate("%s %s: there is no such call", r.Method, r.URL.Path)
 }
 
+// how says how a definition is evaluated.
+type how struct {
+	opened    bool
+	overrides map[string]string // by what is imported
+}
+
+// overridesOf reads what takes the place of imported environments.
+func overridesOf(text string) (map[string]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]string
+	err = json.Unmarshal(raw, &out)
+	return out, err
+}
+
+// createEnvironment makes an environment that is empty.
+func (s *Server) createEnvironment(r *request, organization string) (any, error) {
+	var in struct {
+		Project string `json:"project"`
+		Name    string `json:"name"`
+	}
+	if err := r.into(&in); err != nil {
+		return nil, err
+	}
+	name := organization + "/" + in.Project + "/" + in.Name
+	if _, there := s.environments[name]; there || in.Project == "" || in.Name == "" {
+		return nil, refuse(http.StatusConflict, "Conflict: the environment exists")
+	}
+	s.environments[name] = "values: {}"
+	return nil, nil
+}
+
+// setEnvironment gives an environment a definition.
+func (s *Server) setEnvironment(r *request, name string) (any, error) {
+	if _, there := s.environments[name]; !there {
+		return nil, refuse(http.StatusNotFound, "Not Found: no such environment")
+	}
+	organization, short, _ := strings.Cut(name, "/")
+	if _, err := s.evaluate(organization, short, r.body, how{}); err != nil {
+		return nil, err
+	}
+	s.environments[name] = string(r.body)
+	return map[string]any{}, nil
+}
+
 // evaluate merges what a definition imports with its own values. The functions fn::secret and fn::open are known: what the second gives is only known
 // when the environment is opened.
-func (s *Server) evaluate(organization, name string, text []byte, opened bool) (map[string]*value, error) {
+func (s *Server) evaluate(organization, name string, text []byte, h how) (map[string]*value, error) {
 	var d definition
 	if err := yaml.Unmarshal(text, &d); err != nil {
 		return nil, &diagnosed{name, err.Error()}
@@ -94,11 +153,12 @@ func (s *Server) evaluate(organization, name string, text []byte, opened bool) (
 				is = len(options) == 1
 			}
 		}
-		content, there := s.options.Environments[organization+"/"+imported]
+		imported = cmp.Or(h.overrides[imported], imported)
+		content, there := s.environments[organization+"/"+imported]
 		if !is || !there {
 			return nil, &diagnosed{name, fmt.Sprintf("unknown environment %v", i)}
 		}
-		found, err := s.evaluate(organization, imported, []byte(content), opened)
+		found, err := s.evaluate(organization, imported, []byte(content), h)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +166,7 @@ func (s *Server) evaluate(organization, name string, text []byte, opened bool) (
 	}
 	own := map[string]*value{}
 	for key, v := range d.Values {
-		own[key] = valueOf(v, opened)
+		own[key] = valueOf(v, h.opened)
 	}
 	mergeValues(all, own)
 	return all, nil
@@ -115,6 +175,8 @@ func (s *Server) evaluate(organization, name string, text []byte, opened bool) (
 func valueOf(in any, opened bool) *value {
 	v := &value{Value: in, Trace: map[string]any{}}
 	switch in := in.(type) {
+	case string:
+		v.Value = strings.ReplaceAll(in, "$$", "$")
 	case []any:
 		list := []*value{}
 		for _, e := range in {
@@ -123,7 +185,8 @@ func valueOf(in any, opened bool) *value {
 		v.Value = list
 	case map[string]any:
 		if plain, is := in["fn::secret"]; is {
-			if v = valueOf(plain, opened); !opened {
+			v.Value = plain
+			if !opened {
 				v.Value = "[secret]"
 			}
 			v.Secret = true

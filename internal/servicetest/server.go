@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -27,6 +28,9 @@ type Options struct {
 	DefaultOrganization string
 	// Journal takes journals, Delta takes differences, Batch takes secrets in batches.
 	Journal, Delta, Batch bool
+	// OneByOne has no calls for secrets in batches, as older services; MaxBatch refuses batches that are larger, unless it is 0.
+	OneByOne bool
+	MaxBatch int
 	// PageSize is how many stacks a page has; 0 means 2.
 	PageSize int
 	// Delay is how long each call takes at least.
@@ -61,6 +65,8 @@ type Server struct {
 	violations []string
 	last       int                          // the number of the last ID
 	sessions   map[string]map[string]*value // environments that were opened, by organization and ID
+
+	environments map[string]string // definitions, by "organization/project/name"
 }
 
 // Call is one request that the server got.
@@ -104,7 +110,11 @@ func newServer(o Options) *Server {
 	if o.PageSize == 0 {
 		o.PageSize = 2
 	}
-	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}}
+	environments := maps.Clone(o.Environments)
+	if environments == nil {
+		environments = map[string]string{}
+	}
+	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}, environments: environments}
 }
 
 // URL is its address.
@@ -379,7 +389,7 @@ func (s *Server) route(r *request) (any, error) {
 		return s.capabilities(), nil
 	case r.URL.Path == "/api/cli/version":
 		return map[string]string{"latestVersion": "v3.0.0", "oldestWithoutWarning": "v3.0.0"}, nil
-	case len(p) >= 4 && p[0] == "esc" && p[1] == "environments":
+	case len(p) >= 3 && p[0] == "esc" && p[1] == "environments":
 		return s.routeEnvironments(r, p[2:])
 	case len(p) >= 3 && p[0] == "stacks":
 		return s.routeStack(r, p[1:])

@@ -152,7 +152,13 @@ func (s *Server) routeStack(r *request, p []string) (any, error) {
 			Secret  string `json:"secretName"`
 			Command string `json:"commandName"`
 		}
-		return nil, r.into(&in)
+		if err := r.into(&in); err != nil {
+			return nil, err
+		}
+		if one := rest == "decrypt/log-decryption"; (in.Secret != "") != one || (in.Command != "") == one {
+			return nil, violate("POST %s: of the setting %q and the command %q", rest, in.Secret, in.Command)
+		}
+		return nil, nil
 	case "GET export":
 		return k.export(), nil
 	case "GET updates":
@@ -321,6 +327,15 @@ func (s *Server) crypt(r *request, k *stack, what string) (any, error) {
 	}
 	if err := r.into(&in); err != nil {
 		return nil, err
+	}
+	batched := strings.HasPrefix(what, "batch-")
+	switch n := len(in.Plaintexts) + len(in.Ciphertexts); {
+	case batched && s.options.OneByOne:
+		return nil, refuse(http.StatusNotFound, "Not Found: there is no such call")
+	case batched && s.options.MaxBatch > 0 && n > s.options.MaxBatch:
+		return nil, refuse(http.StatusRequestEntityTooLarge, "Request Entity Too Large: %d secrets", n)
+	case batched && n == 0:
+		return nil, violate("POST %s: without secrets", what)
 	}
 	block, err := aes.NewCipher(k.key)
 	if err != nil {

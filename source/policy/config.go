@@ -12,8 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// allPolicies stands for every policy in a configuration. Environments belong to the hosted service and have no effect
-// here.
+// allPolicies stands for every policy in a configuration. environments has the names of environments of Pulumi's service.
 const (
 	allPolicies  = "all"
 	environments = "environments"
@@ -27,30 +26,69 @@ type setting struct {
 }
 
 // readConfig reads the configuration of a pack: a JSON object with the names of policies (protocol.md 7.3).
-func readConfig(path string) (map[string]setting, error) {
+func readConfig(path string) (config map[string]setting, environments []string, err error) {
 	if path == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the configuration of the policy pack: %w", err)
+		return nil, nil, fmt.Errorf("read the configuration of the policy pack: %w", err)
 	}
-	config, err := parseConfig(text)
-	if err != nil {
-		return nil, fmt.Errorf("the configuration of the policy pack in %s: %w", path, err)
+	if config, environments, err = parseConfig(text); err != nil {
+		return nil, nil, fmt.Errorf("the configuration of the policy pack in %s: %w", path, err)
 	}
-	return config, nil
+	return config, environments, nil
 }
 
-func parseConfig(text []byte) (map[string]setting, error) {
+func parseConfig(text []byte) (config map[string]setting, names []string, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var file map[string]any
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("it must be a JSON object with the names of policies: %w", err)
+		return nil, nil, fmt.Errorf("it must be a JSON object with the names of policies: %w", err)
 	}
-	return settingsOf(file)
+	if given, there := file[environments]; there {
+		list, isList := given.([]any)
+		for _, one := range list {
+			name, isText := one.(string)
+			isList = isList && isText
+			names = append(names, name)
+		}
+		if !isList {
+			return nil, nil, fmt.Errorf("%q must be a list of the names of environments", environments)
+		}
+	}
+	config, err = settingsOf(file)
+	return config, names, err
+}
+
+// Environments are the environments of Pulumi's service that the configuration file names. Whoever can open them gives what they have to [Pack.Complete].
+func (p *Pack) Environments() []string { return p.environments }
+
+// Complete gives the pack a configuration below that of its file, by policy, and variables for its process, "NAME=value".
+func (p *Pack) Complete(below map[string]json.RawMessage, environment []string) error {
+	under, err := requiredConfig(below)
+	if err != nil {
+		return err
+	}
+	for name, s := range under {
+		s.Properties = maps.Clone(s.Properties)
+		if s.Properties == nil {
+			s.Properties = map[string]any{}
+		}
+		over := p.config[name]
+		maps.Copy(s.Properties, over.Properties)
+		if over.Level != nil {
+			s.Level = over.Level
+		}
+		if p.config == nil {
+			p.config = map[string]setting{}
+		}
+		p.config[name] = s
+	}
+	p.variables = append(p.variables, environment...)
+	return nil
 }
 
 // requiredConfig reads the configuration of a required pack.

@@ -30,7 +30,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"p":{"a":{"a":[]}}}`), []byte(`{"a":{"properties":{"a":{"$ref":"#"}},"anyOf":[{"type":"object"},{"not":{}}]}}`))
 	f.Fuzz(func(t *testing.T, text, schema []byte) {
 		fuzzing.Bound(t, len(text)+len(schema), 5000, func() {
-			config, err := parseConfig(text)
+			config, _, err := parseConfig(text)
 			if err != nil {
 				require.NotEmpty(t, err.Error())
 				return

@@ -28,9 +28,7 @@ func (p *Pack) start(
 	if err != nil {
 		return nil, err
 	}
-	if r := p.options.Required; r != nil {
-		env = append(env, r.Environment...)
-	}
+	env = append(env, p.variables...)
 	runtime, environment := p.project.Runtime, append(os.Environ(), env...)
 	c := source.PluginCommand{
 		Kind: plugin.Analyzer, Name: p.name(), Args: []string{engine}, Environment: environment, Output: output,

@@ -43,8 +43,10 @@ type Pack struct {
 	version   string // of the manifest, "" when it gives none
 	config    map[string]setting
 	// hasConfig is true if there is a configuration file, which may be empty.
-	hasConfig bool
-	options   Options
+	hasConfig    bool
+	environments []string // that the configuration file names
+	variables    []string // for the process, "NAME=value"
+	options      Options
 }
 
 // Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It
@@ -60,10 +62,10 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 	}
 	p := &Pack{directory: absolute, given: directory, project: m.Project(absolute), version: m.Version, hasConfig: configFile != "", options: o}
 	if o.Required == nil {
-		p.config, err = readConfig(configFile)
+		p.config, p.environments, err = readConfig(configFile)
 		return p, err
 	}
-	p.given, p.project = "", Isolated(p.project)
+	p.given, p.project, p.variables = "", Isolated(p.project), o.Required.Environment
 	if p.config, err = requiredConfig(o.Required.Config); err != nil {
 		return nil, fmt.Errorf("the configuration of the required policy pack in %s: %w", absolute, err)
 	}

@@ -9,9 +9,25 @@ import (
 // Environments opens environments: settings, variables and files that are kept where the stacks are, for several stacks. Only some
 // backends have them.
 type Environments interface {
-	// OpenEnvironment evaluates a definition, a text in YAML, in an organization. Unless opened is set nothing is asked of others: what
-	// that would give is unknown then, and secrets are not shown.
-	OpenEnvironment(ctx context.Context, organization string, definition []byte, opened bool) (Environment, error)
+	// OpenEnvironment evaluates a definition in an organization.
+	OpenEnvironment(ctx context.Context, organization string, q EnvironmentQuery) (Environment, error)
+	// CreateEnvironment makes an environment, "project/name", of a definition.
+	CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error
+}
+
+// EnvironmentQuery says what is evaluated, and how.
+type EnvironmentQuery struct {
+	Definition []byte // in YAML
+	// Open asks others for what they have. Without it that is unknown, and secrets are not shown.
+	Open bool
+	// Overrides are environments by the names of those whose place they take, wherever the definition imports them. They are for one that is opened.
+	Overrides map[string]string
+}
+
+// Auditor is a [Stack] of a backend that records who has seen secrets.
+type Auditor interface {
+	// NoteDecryption records that a secret setting was shown, or which command has shown secrets. One of both is given.
+	NoteDecryption(ctx context.Context, setting, command string) error
 }
 
 // Environment is an environment that has been evaluated: its properties.

@@ -41,6 +41,12 @@ type Run interface {
 	End(ctx context.Context, u Update) error
 }
 
+// Requirer is a [Stack] of a backend that can require policy packs.
+type Requirer interface {
+	// RequiredPolicies are those that an operation which begins now is held to.
+	RequiredPolicies(ctx context.Context) ([]RequiredPolicy, error)
+}
+
 // RequiredPolicy is a policy pack that an operation must be held to if it runs the program.
 type RequiredPolicy struct {
 	Name, Version string

@@ -125,6 +125,9 @@ func (s *fileStack) encode(ctx context.Context, snapshot *state.Snapshot) ([]byt
 	out := *snapshot
 	seal := s.seal()
 	out.SecretsProvider = seal.Provider(snapshot.SecretsProvider)
+	if err := seal.Ahead(ctx, out.SecretsProvider, out.Resources...); err != nil {
+		return nil, err
+	}
 	return seal.Encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.ref.String(), &out)
 }
 

@@ -14,10 +14,23 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// key encrypts with AES-256-GCM: "v1:<nonce>:<ciphertext and tag>", base64 (state.md 5.3).
-type key struct{ aead cipher.AEAD }
+// Key encrypts with AES-256-GCM: "v1:<nonce>:<ciphertext and tag>", base64 (state.md 5.3). It is safe for concurrent use.
+type Key struct{ aead cipher.AEAD }
 
-func newKey(raw []byte) (*key, error) {
+var (
+	_ property.Encrypter = (*Key)(nil)
+	_ property.Decrypter = (*Key)(nil)
+)
+
+// NewRawKey returns the bytes of a new key.
+func NewRawKey() []byte {
+	raw := make([]byte, keyLength)
+	_, _ = rand.Read(raw) // never fails
+	return raw
+}
+
+// NewKey returns the key with these bytes.
+func NewKey(raw []byte) (*Key, error) {
 	block, err := aes.NewCipher(raw)
 	if err != nil {
 		return nil, err
@@ -26,10 +39,11 @@ func newKey(raw []byte) (*key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &key{aead}, nil
+	return &Key{aead}, nil
 }
 
-func (k *key) Encrypt(_ context.Context, plaintext string) (string, error) {
+// Encrypt implements [property.Encrypter].
+func (k *Key) Encrypt(_ context.Context, plaintext string) (string, error) {
 	nonce := make([]byte, k.aead.NonceSize())
 	if _, err := rand.Read(nonce); err != nil {
 		return "", err
@@ -37,14 +51,15 @@ func (k *key) Encrypt(_ context.Context, plaintext string) (string, error) {
 	return k.seal(nonce, plaintext), nil
 }
 
-func (k *key) seal(nonce []byte, plaintext string) string {
+func (k *Key) seal(nonce []byte, plaintext string) string {
 	sealed := k.aead.Seal(nil, nonce, []byte(plaintext), nil)
 	return "v1:" + base64.StdEncoding.EncodeToString(nonce) + ":" + base64.StdEncoding.EncodeToString(sealed)
 }
 
 var errCiphertext = errors.New("the ciphertext must have the form v1:<nonce>:<data> with base64 parts")
 
-func (k *key) Decrypt(_ context.Context, ciphertext string) (string, error) {
+// Decrypt implements [property.Decrypter].
+func (k *Key) Decrypt(_ context.Context, ciphertext string) (string, error) {
 	parts := strings.Split(ciphertext, ":")
 	if len(parts) != 3 || parts[0] != "v1" {
 		return "", errCiphertext

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -32,7 +31,7 @@ type KeeperOpener func(ctx context.Context, url string, lookup func(name string)
 type Cloud struct {
 	url, encryptedKey string
 	provider          *state.SecretsProvider
-	key               func() (*key, error)
+	key               func() (*Key, error)
 }
 
 var _ Manager = (*Cloud)(nil)
@@ -47,10 +46,7 @@ const azureScheme = "azurekeyvault"
 
 // NewCloud makes a manager with a new data key, which the key service encrypts.
 func NewCloud(ctx context.Context, url string, from Source) (*Cloud, error) {
-	raw := make([]byte, keyLength)
-	if _, err := rand.Read(raw); err != nil {
-		return nil, err
-	}
+	raw := NewRawKey()
 	var encrypted []byte
 	err := from.withKeeper(ctx, url, func(k Keeper) (err error) {
 		encrypted, err = k.Encrypt(ctx, raw)
@@ -62,11 +58,11 @@ func NewCloud(ctx context.Context, url string, from Source) (*Cloud, error) {
 	if schemeOf(url) == azureScheme {
 		encrypted = []byte(base64.RawURLEncoding.EncodeToString(encrypted))
 	}
-	k, err := newKey(raw)
+	k, err := NewKey(raw)
 	if err != nil {
 		return nil, err
 	}
-	return newCloud(url, base64.StdEncoding.EncodeToString(encrypted), func() (*key, error) { return k, nil }), nil
+	return newCloud(url, base64.StdEncoding.EncodeToString(encrypted), func() (*Key, error) { return k, nil }), nil
 }
 
 // openCloud makes the manager for a recorded data key, which the service decrypts when a secret needs it.
@@ -82,7 +78,7 @@ func openCloud(ctx context.Context, url, encryptedKey string, from Source) (*Clo
 		return nil, err
 	}
 	later := context.WithoutCancel(ctx)
-	return newCloud(url, encryptedKey, sync.OnceValues(func() (k *key, err error) {
+	return newCloud(url, encryptedKey, sync.OnceValues(func() (k *Key, err error) {
 		err = from.withKeeper(later, url, func(keeper Keeper) error {
 			raw, err := keeper.Decrypt(later, encrypted)
 			if err != nil {
@@ -91,7 +87,7 @@ func openCloud(ctx context.Context, url, encryptedKey string, from Source) (*Clo
 			if len(raw) != keyLength {
 				return fmt.Errorf("the data key has %d bytes instead of %d", len(raw), keyLength)
 			}
-			k, err = newKey(raw)
+			k, err = NewKey(raw)
 			return err
 		})
 		return k, err
@@ -106,7 +102,7 @@ func decodeAzure(encrypted []byte) []byte {
 	return encrypted
 }
 
-func newCloud(url, encryptedKey string, k func() (*key, error)) *Cloud {
+func newCloud(url, encryptedKey string, k func() (*Key, error)) *Cloud {
 	s, err := json.Marshal(cloudState{url, encryptedKey})
 	if err != nil {
 		panic(err) // a struct of texts always marshals
@@ -168,7 +164,7 @@ func (c *Cloud) isOf(p *state.SecretsProvider) bool {
 }
 
 // later is a crypter that asks for its key when a secret needs it.
-type later func() (*key, error)
+type later func() (*Key, error)
 
 func (l later) Encrypt(ctx context.Context, text string) (string, error) {
 	k, err := l()

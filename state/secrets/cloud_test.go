@@ -135,7 +135,7 @@ func TestProvidersAreNamedByTheirKind(t *testing.T) {
 }
 
 func FuzzDecrypt(f *testing.F) {
-	k, err := newKey(make([]byte, keyLength))
+	k, err := NewKey(make([]byte, keyLength))
 	require.NoError(f, err)
 	f.Add(k.seal(make([]byte, 12), "x"))
 	for _, text := range []string{"", "v1:::", "v1:AAAA:AAAA", "v1:CwoJCAcGBQQDAgEA:uaL4UgmzacV4nKpe6c0irkvsCtA3uOs="} {

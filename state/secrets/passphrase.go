@@ -32,7 +32,7 @@ var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 type Passphrase struct {
 	salt     string // as in the configuration: "v1:<salt>:<verifier>"
 	provider *state.SecretsProvider
-	key      func() (*key, error)
+	key      func() (*Key, error)
 }
 
 var _ Manager = (*Passphrase)(nil)
@@ -59,7 +59,7 @@ func New(ctx context.Context, from Source) (*Passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := func() (*key, error) { return k, nil }
+	known := func() (*Key, error) { return k, nil }
 	return newPassphrase("v1:"+base64.StdEncoding.EncodeToString(salt)+":"+proof, known), nil
 }
 
@@ -74,7 +74,7 @@ func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPassphrase(salt, func() (*key, error) { return k, nil }), nil
+	return newPassphrase(salt, func() (*Key, error) { return k, nil }), nil
 }
 
 // openLater is [Open] for a salt from a state: the key is derived when a secret needs it, and a passphrase that is
@@ -95,7 +95,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 		text = known
 	}
 	later := context.WithoutCancel(ctx)
-	return newPassphrase(salt, sync.OnceValues(func() (*key, error) {
+	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) {
 		k, err := from.keys.key(later, keyName{salt, text}, check(later, raw, proof))
 		if errors.Is(err, ErrIncorrectPassphrase) {
 			return nil, ErrLocked
@@ -117,8 +117,8 @@ func splitSalt(salt string) (raw []byte, proof string, err error) {
 }
 
 // check derives a key and makes sure that it is the right one.
-func check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*key, error) {
-	return func(passphrase string) (*key, error) {
+func check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*Key, error) {
+	return func(passphrase string) (*Key, error) {
 		k, err := derive(passphrase, salt)
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func check(ctx context.Context, salt []byte, proof string) func(passphrase strin
 	}
 }
 
-func newPassphrase(salt string, k func() (*key, error)) *Passphrase {
+func newPassphrase(salt string, k func() (*Key, error)) *Passphrase {
 	s, err := json.Marshal(passphraseState{salt})
 	if err != nil {
 		panic(err) // a struct of one string always marshals
@@ -138,12 +138,12 @@ func newPassphrase(salt string, k func() (*key, error)) *Passphrase {
 	return &Passphrase{salt: salt, key: k, provider: &state.SecretsProvider{Type: TypePassphrase, State: s}}
 }
 
-func derive(passphrase string, salt []byte) (*key, error) {
+func derive(passphrase string, salt []byte) (*Key, error) {
 	raw, err := pbkdf2.Key(sha256.New, passphrase, salt, iterations, keyLength)
 	if err != nil {
 		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
 	}
-	return newKey(raw)
+	return NewKey(raw)
 }
 
 // Salt is what the configuration file records as encryptionsalt.

@@ -33,7 +33,7 @@ func TestVectorOfTheSpecification(t *testing.T) {
 	require.NoError(t, err)
 	raw, err := hex.DecodeString("7b964f82c330008af00fa9e1c9dd405acb9c8bdc1b66a568c3470e9a03d97abf")
 	require.NoError(t, err)
-	want, err := newKey(raw)
+	want, err := NewKey(raw)
 	require.NoError(t, err)
 	up := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	down := []byte{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}
@@ -53,7 +53,7 @@ func TestVectorOfTheSpecification(t *testing.T) {
 func TestDerivationHappensOncePerSaltAndPassphrase(t *testing.T) {
 	from := FixedSource("x")
 	n := 0
-	derive := func(string) (*key, error) { n++; return newKey(make([]byte, 32)) }
+	derive := func(string) (*Key, error) { n++; return NewKey(make([]byte, 32)) }
 	for range 3 {
 		_, err := from.key(context.Background(), "salt", derive)
 		require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestProvidersThatCannotBeUsedAreRefused(t *testing.T) {
 
 func TestDamagedCiphertextIsRefused(t *testing.T) {
 	ctx := context.Background()
-	k, err := newKey(make([]byte, 32))
+	k, err := NewKey(make([]byte, 32))
 	require.NoError(t, err)
 	good, err := k.Encrypt(ctx, "x")
 	require.NoError(t, err)

@@ -95,7 +95,7 @@ func (s Source) environment() (text string, ok bool, err error) {
 }
 
 // key returns the key for a salt. A wrong passphrase from the prompt is asked for again; other ones are errors.
-func (s Source) key(ctx context.Context, salt string, derive func(passphrase string) (*key, error)) (*key, error) {
+func (s Source) key(ctx context.Context, salt string, derive func(passphrase string) (*Key, error)) (*Key, error) {
 	for {
 		_, given, err := s.environment()
 		if err != nil {
@@ -153,7 +153,7 @@ func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase 
 
 // keyring keeps derived keys: deriving one is slow on purpose.
 type keyring struct {
-	derived await.Flight[keyName, *key]
+	derived await.Flight[keyName, *Key]
 
 	mu          sync.Mutex        // guards passphrases
 	passphrases map[string]string // by salt
@@ -161,11 +161,11 @@ type keyring struct {
 
 type keyName struct{ salt, passphrase string }
 
-func (r *keyring) key(ctx context.Context, name keyName, derive func(string) (*key, error)) (*key, error) {
+func (r *keyring) key(ctx context.Context, name keyName, derive func(string) (*Key, error)) (*Key, error) {
 	if r == nil {
 		return derive(name.passphrase)
 	}
-	return r.derived.Do(ctx, name, func() (*key, error) { return derive(name.passphrase) })
+	return r.derived.Do(ctx, name, func() (*Key, error) { return derive(name.passphrase) })
 }
 
 func (r *keyring) remember(salt, passphrase string) {

@@ -52,7 +52,6 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	later := context.WithoutCancel(ctx)
 	b := &Backend{core: &core{options: o, client: client, keys: map[api.StackID]*keys{}, copies: map[string]*copies{}}}
 	b.organization = sync.OnceValues(func() (string, error) { return b.findOrganization(later, account) })
-	b.capabilities = sync.OnceValues(func() (api.Capabilities, error) { return client.Capabilities(later) })
 	return b, nil
 }
 

@@ -1,20 +1,22 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
 	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // core is what everything that is done with a service needs: who asks, and what is kept on this machine.
 type core struct {
-	options      Options
-	client       *api.Client
-	capabilities func() (api.Capabilities, error)
+	options Options
+	client  *api.Client
+	can     await.Flight[struct{}, api.Capabilities]
 
 	mu     sync.Mutex // guards what follows
 	keys   map[api.StackID]*keys
@@ -27,6 +29,11 @@ func (c *core) host() string {
 		return "unknown" // the client was made for it
 	}
 	return u.Host
+}
+
+// capabilities returns what the service can do, which is asked once.
+func (c *core) capabilities(ctx context.Context) (api.Capabilities, error) {
+	return c.can.Do(ctx, struct{}{}, func() (api.Capabilities, error) { return c.client.Capabilities(context.WithoutCancel(ctx)) })
 }
 
 // note tells the user something.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/sluice-iac/sluice/state/backend"
@@ -23,8 +24,16 @@ func (e *EnvironmentError) Error() string {
 }
 
 // OpenEnvironment implements [backend.Environments].
-func (b *Backend) OpenEnvironment(ctx context.Context, organization string, definition []byte, opened bool) (backend.Environment, error) {
-	properties, err := b.client.OpenEnvironment(ctx, organization, definition, opened)
+func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q backend.EnvironmentQuery) (backend.Environment, error) {
+	ask := func() (map[string]json.RawMessage, error) {
+		return b.client.Environments(organization).Check(ctx, q.Definition)
+	}
+	if q.Open {
+		ask = func() (map[string]json.RawMessage, error) {
+			return b.client.Environments(organization).Open(ctx, q.Definition, q.Overrides)
+		}
+	}
+	properties, err := ask()
 	var refused *api.AnswerError
 	if errors.As(err, &refused) && len(refused.Diagnostics) > 0 {
 		return nil, problemsOf(refused.Diagnostics)
@@ -41,6 +50,30 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, defi
 		out[name] = v
 	}
 	return out, nil
+}
+
+// CreateEnvironment implements [backend.Environments].
+func (b *Backend) CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error {
+	project, short, _ := strings.Cut(name, "/")
+	err := b.client.Environments(organization).Create(ctx, project, short)
+	if api.Is(err, http.StatusConflict) {
+		return fmt.Errorf("there is an environment %s/%s already", organization, name)
+	}
+	if err != nil {
+		return fmt.Errorf("make the environment %s/%s: %w", organization, name, err)
+	}
+	all, err := b.client.Environments(organization).Set(ctx, project, short, definition)
+	var refused *api.AnswerError
+	if errors.As(err, &refused) && len(refused.Diagnostics) > 0 {
+		all, err = refused.Diagnostics, nil
+	}
+	if len(all) > 0 {
+		err = problemsOf(all)
+	}
+	if err != nil {
+		return fmt.Errorf("the environment %s/%s was made, and is empty: %w", organization, name, err)
+	}
+	return nil
 }
 
 func problemsOf(all []api.Diagnostic) *EnvironmentError {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -11,11 +12,12 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// How events are sent: as many as this at once, when as many have come or so long after the first. So many may wait: then whoever
-// emits them waits, too.
+// How events are sent: as many as this at once, when as many have come or so long after the first, in so many calls at the same time: events are
+// numbered, so their order is not that of the calls. So many may wait: then whoever emits them waits, too.
 const (
 	eventBatch   = 100
 	eventDelay   = time.Second
+	eventCalls   = 3
 	eventsToWait = 4000
 )
 
@@ -27,6 +29,9 @@ type events struct {
 	box  *await.Mailbox[json.RawMessage]
 	room *await.Slots
 	work conc.WaitGroup
+
+	mu     sync.Mutex // guards missed
+	missed bool       // the service does not take them
 }
 
 func newEvents(ctx context.Context, r *run) *events {
@@ -52,44 +57,66 @@ func (e *events) Write(p []byte) (int, error) {
 
 // send sends what comes until the box is closed and empty.
 func (e *events) send(ctx context.Context) {
-	missed := false
+	var calls conc.WaitGroup
+	defer calls.Wait()
+	turns := await.NewSlots(eventCalls)
 	for {
 		first, more := e.box.Take(ctx)
 		if !more {
 			return
 		}
 		all := e.fill(ctx, []json.RawMessage{first})
-		if !missed {
-			if err := e.run.stack.backend.client.SaveEvents(ctx, e.run.lease, all); err != nil && ctx.Err() == nil {
-				missed = true
-				e.run.refused(err)
-				e.run.stack.backend.note("the service does not show the rest of what happens in this operation: %v", err)
+		if turns.Acquire(ctx) != nil {
+			return
+		}
+		calls.Go(func() {
+			defer turns.Release()
+			e.save(ctx, all)
+			for range all {
+				e.room.Release()
 			}
-		}
-		for range all {
-			e.room.Release()
-		}
+		})
 	}
 }
 
-// fill adds what has come, and waits once for more.
+// save sends events, unless the service did not take some before.
+func (e *events) save(ctx context.Context, all []json.RawMessage) {
+	e.mu.Lock()
+	missed := e.missed
+	e.mu.Unlock()
+	if missed {
+		return
+	}
+	err := e.run.stack.backend.client.SaveEvents(ctx, e.run.lease, all)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	e.mu.Lock()
+	first := !e.missed
+	e.missed = true
+	e.mu.Unlock()
+	e.run.refused(err)
+	if first {
+		e.run.stack.backend.note("the service does not show the rest of what happens in this operation: %v", err)
+	}
+}
+
+// fill adds what has come, and what comes in a while, until that is a batch.
 func (e *events) fill(ctx context.Context, all []json.RawMessage) []json.RawMessage {
-	for waited := false; len(all) < eventBatch; {
-		if next, there := e.box.TryTake(); there {
+	const pause = eventDelay / 20
+	for left := eventDelay; ; left -= pause {
+		closed := e.isClosed() // asked first: what comes before the end is still taken
+		for len(all) < eventBatch {
+			next, there := e.box.TryTake()
+			if !there {
+				break
+			}
 			all = append(all, next)
-			continue
 		}
-		if waited || e.isClosed() {
+		if closed || left <= 0 || len(all) == eventBatch || await.For(ctx, pause) != nil {
 			return all
 		}
-		waited = true
-		for left := eventDelay; left > 0 && !e.isClosed(); left -= eventDelay / 20 {
-			if await.For(ctx, eventDelay/20) != nil {
-				return all
-			}
-		}
 	}
-	return all
 }
 
 // isClosed reports whether no more events come.

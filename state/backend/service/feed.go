@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 )
 
@@ -38,6 +39,16 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 	if err != nil {
 		return nil, err
 	}
+	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases()}
+	if s.secrets != nil {
+		seal.Manager = s.backend.shelter(s.secrets)
+	}
+	f := &feed{run: r, ahead: func(ctx context.Context, resources ...*state.Resource) {
+		_ = seal.Ahead(ctx, seal.Provider(providerOf(base)), resources...) // what is wrong is wrong, too, when they are recorded
+	}}
+	if base != nil && seal.Provider(base.SecretsProvider).Identity() != base.SecretsProvider.Identity() {
+		f.ahead(ctx, base.Resources...)
+	}
 	inner, err := s.locked(h).Record(ctx, base)
 	if err != nil {
 		return nil, err
@@ -46,7 +57,7 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 		return nil, errors.Join(err, inner.Close(ctx))
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
-	f := &feed{Recorder: inner, run: r, stop: stop}
+	f.Recorder, f.stop = inner, stop
 	if r.lease.Journal == api.JournalVersion {
 		if f.journal, err = newJournal(later, r, s, base, state.Digest(content)); err != nil {
 			stop()
@@ -58,6 +69,13 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 	return f, nil
 }
 
+func providerOf(base *state.Snapshot) *state.SecretsProvider {
+	if base == nil {
+		return nil
+	}
+	return base.SecretsProvider
+}
+
 // feedEvery is how often the service gets what was recorded meanwhile.
 const feedEvery = 2 * time.Second
 
@@ -66,7 +84,8 @@ const feedEvery = 2 * time.Second
 type feed struct {
 	state.Recorder
 	run     *run
-	journal *journal // nil for checkpoints
+	ahead   func(context.Context, ...*state.Resource) // has their new secrets encrypted
+	journal *journal                                  // nil for checkpoints
 	stop    context.CancelFunc
 	work    conc.WaitGroup
 
@@ -82,6 +101,7 @@ func (f *feed) Begin(ctx context.Context, op state.Pending) error {
 	if err := f.run.lostBecause(); err != nil {
 		return err
 	}
+	f.ahead(ctx, op.Resource)
 	err := f.Recorder.Begin(ctx, op)
 	if err == nil && f.journal != nil {
 		f.journal.began(ctx, op)
@@ -91,6 +111,9 @@ func (f *feed) Begin(ctx context.Context, op state.Pending) error {
 
 // End implements [state.Recorder].
 func (f *feed) End(ctx context.Context, c state.Change) error {
+	if all := news(c); len(all) > 0 {
+		f.ahead(context.WithoutCancel(ctx), all...)
+	}
 	err := f.Recorder.End(ctx, c)
 	if err == nil && f.journal != nil {
 		f.journal.ended(context.WithoutCancel(ctx), c)
@@ -131,7 +154,7 @@ func (f *feed) send(ctx context.Context) error {
 	if err != nil || d.Deployment == nil {
 		return err
 	}
-	can, err := f.run.stack.backend.capabilities()
+	can, err := f.run.stack.backend.capabilities(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ import (
 
 // entriesAtOnce is how many entries a call has, and entriesToWait how many may be on their way before an operation waits for the service.
 const (
-	entriesAtOnce = 100
-	entriesToWait = 500
+	entriesAtOnce = 500
+	entriesToWait = 1000
 )
 
 // journal tells the service of each change of a state. The entries are in the order in which the changes were recorded.
@@ -29,10 +29,11 @@ type journal struct {
 	encoder  *state.Encoder
 	provider *state.SecretsProvider
 	box      *await.Mailbox[api.Entry]
-	room     *await.Slots
 	work     conc.WaitGroup
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex   // guards what follows
+	onWay    int          // entries that the service does not have
+	sent     *await.Event // fires when it has more of them
 	sequence int64
 	last     int64                       // the number of the last operation
 	old      map[*state.Resource]int64   // positions in the base
@@ -53,13 +54,9 @@ type opened struct {
 // newJournal begins a journal for a run on base, which was read from the state with the digest present.
 func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
 	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases()}
-	var recorded *state.SecretsProvider
-	if base != nil {
-		recorded = base.SecretsProvider
-	}
-	provider := seal.Provider(recorded)
+	provider := seal.Provider(providerOf(base))
 	j := &journal{
-		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), room: await.NewSlots(entriesToWait),
+		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), sent: await.NewEvent(),
 		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
 	}
 	if provider != nil {
@@ -120,14 +117,29 @@ func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
 func (j *journal) put(_ context.Context, e api.Entry) {
 	j.sequence++
 	e.Version, e.Sequence = api.JournalVersion, j.sequence
+	j.onWay++
 	j.box.Put(e)
 }
 
 // wait waits while too much is on its way.
 func (j *journal) wait(ctx context.Context) {
-	if j.room.Acquire(ctx) == nil {
-		j.room.Release()
+	for {
+		j.mu.Lock()
+		full, sent := j.onWay >= entriesToWait, j.sent
+		j.mu.Unlock()
+		if !full || sent.Wait(ctx) != nil {
+			return
+		}
 	}
+}
+
+// arrived notes that entries are on their way no more.
+func (j *journal) arrived(n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.onWay -= n
+	j.sent.Fire()
+	j.sent = await.NewEvent()
 }
 
 // begin says that an operation begins. j.mu is held, or the journal is new.
@@ -175,10 +187,7 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 	}
 	texts := map[*state.Resource][]byte{}
 	var err error
-	for _, r := range append([]*state.Resource{c.Add}, news(c)...) {
-		if r == nil {
-			continue
-		}
+	for _, r := range news(c) {
 		text, fault := j.resource(ctx, r)
 		texts[r], err = text, errors.Join(err, fault)
 	}
@@ -297,8 +306,12 @@ func (j *journal) remake(ctx context.Context, p state.Replacement, text []byte, 
 	return nil
 }
 
+// news are the resources that a change puts into the state.
 func news(c state.Change) []*state.Resource {
 	var all []*state.Resource
+	if c.Add != nil {
+		all = append(all, c.Add)
+	}
 	for _, p := range c.Replace {
 		all = append(all, p.New)
 	}
@@ -384,10 +397,6 @@ func (j *journal) send(ctx context.Context) {
 			}
 			all = append(all, next)
 		}
-		taken := 0
-		for taken < len(all) && j.room.Acquire(ctx) == nil { // others wait while these are on their way
-			taken++
-		}
 		if j.complete() == nil {
 			if err := j.run.stack.backend.client.SaveEntries(ctx, j.run.lease, all); err != nil {
 				j.run.refused(err)
@@ -396,9 +405,7 @@ func (j *journal) send(ctx context.Context) {
 				j.mu.Unlock()
 			}
 		}
-		for range taken {
-			j.room.Release()
-		}
+		j.arrived(len(all))
 	}
 }
 

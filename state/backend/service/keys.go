@@ -3,10 +3,12 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -23,19 +25,36 @@ type keyState struct {
 	Insecure bool   `json:"insecure,omitempty"`
 }
 
-// keys encrypts the secrets of one stack with the key that the service keeps for it. What it has opened or sealed it remembers.
+// keys encrypts the secrets of one stack with the key that the service keeps for it. What it has opened or sealed it remembers. What many ask for at once is
+// asked for by one call, if the service can do that.
 type keys struct {
 	backend  *core
 	stack    api.StackID
 	provider *state.SecretsProvider
+	turns    *await.Slots // of calls that encrypt
 
-	mu    sync.Mutex        // guards what follows
-	plain map[string]string // by ciphertext
-	there map[string]string // ciphertexts of the service for those of this machine
-	away  bool              // the service could not encrypt
+	mu       sync.Mutex          // guards what follows
+	plain    map[string]string   // by ciphertext
+	ready    map[string][]string // ciphertexts that were made ahead, by text
+	waiting  []*wanted
+	oneByOne bool              // the service takes no batches
+	there    map[string]string // ciphertexts of the service for those of this machine
+	away     bool              // the service could not encrypt
 }
 
-var _ secrets.Manager = (*keys)(nil)
+// wanted is a ciphertext that somebody waits for.
+type wanted struct {
+	text   string
+	sealed *await.Promise[string]
+}
+
+// turns is how many calls encrypt at the same time.
+const turns = 4
+
+var (
+	_ secrets.Manager = (*keys)(nil)
+	_ secrets.Batch   = (*keys)(nil)
+)
 
 func newKeys(b *core, s api.StackID) *keys {
 	raw, err := json.Marshal(keyState{
@@ -44,7 +63,10 @@ func newKeys(b *core, s api.StackID) *keys {
 	if err != nil {
 		panic(err) // a struct of texts always marshals
 	}
-	return &keys{backend: b, stack: s, provider: &state.SecretsProvider{Type: secrets.TypeService, State: raw}, plain: map[string]string{}, there: map[string]string{}}
+	return &keys{
+		backend: b, stack: s, provider: &state.SecretsProvider{Type: secrets.TypeService, State: raw}, turns: await.NewSlots(turns),
+		plain: map[string]string{}, ready: map[string][]string{}, there: map[string]string{},
+	}
 }
 
 // Provider implements [secrets.Manager].
@@ -58,12 +80,150 @@ func (k *keys) Decrypter() property.Decrypter { return k }
 
 // Encrypt implements [property.Encrypter].
 func (k *keys) Encrypt(ctx context.Context, text string) (string, error) {
-	sealed, err := k.backend.client.Encrypt(ctx, k.stack, false, text)
-	if err != nil {
-		return "", err
+	for {
+		if sealed, is := k.takeReady(text); is {
+			return sealed, nil
+		}
+		if k.isOneByOne() {
+			return k.seal(ctx, text)
+		}
+		w := k.want(text)
+		if err := k.turns.Acquire(ctx); err != nil {
+			return "", err
+		}
+		k.serve(ctx, w)
+		k.turns.Release()
+		sealed, err := w.sealed.Wait(ctx)
+		if !errors.Is(err, errAgain) {
+			return sealed, err
+		}
 	}
-	k.remember(sealed, []string{text})
-	return sealed[0], nil
+}
+
+// errAgain says that nobody has asked for a ciphertext after all.
+var errAgain = errors.New("ask again")
+
+func (k *keys) want(text string) *wanted {
+	w := &wanted{text, await.NewPromise[string]()}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.waiting = append(k.waiting, w)
+	return w
+}
+
+// serve encrypts what waits, unless w is no longer among it.
+func (k *keys) serve(ctx context.Context, w *wanted) {
+	k.mu.Lock()
+	if !slices.Contains(k.waiting, w) {
+		k.mu.Unlock()
+		return
+	}
+	all := k.waiting
+	k.waiting = nil
+	k.mu.Unlock()
+	if len(all) == 1 {
+		sealed, err := k.seal(ctx, w.text)
+		w.sealed.Decide(sealed, err)
+		return
+	}
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = one.text
+	}
+	sealed, err := k.sealAll(ctx, texts)
+	for i, one := range all {
+		switch {
+		case err == nil:
+			one.sealed.Resolve(sealed[i])
+		case errors.Is(err, api.ErrOneByOne), ctx.Err() != nil && one != w: // that is the matter of this caller alone
+			one.sealed.Fail(errAgain)
+		default:
+			one.sealed.Fail(err)
+		}
+	}
+}
+
+// seal encrypts one text.
+func (k *keys) seal(ctx context.Context, text string) (string, error) {
+	sealed, err := k.backend.client.Secrets(k.stack).Encrypt(ctx, text)
+	if err == nil {
+		k.remember([]string{sealed}, []string{text})
+	}
+	return sealed, err
+}
+
+// sealAll encrypts texts. The error may be [api.ErrOneByOne], which is remembered.
+func (k *keys) sealAll(ctx context.Context, texts []string) ([]string, error) {
+	can, err := k.backend.capabilities(ctx)
+	var sealed []string
+	switch {
+	case err != nil:
+	case !can.BatchEncrypt:
+		err = api.ErrOneByOne
+	default:
+		sealed, err = k.backend.client.Secrets(k.stack).EncryptAll(ctx, texts)
+	}
+	if err == nil {
+		k.remember(sealed, texts)
+	}
+	if errors.Is(err, api.ErrOneByOne) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.oneByOne = true
+	}
+	return sealed, err
+}
+
+func (k *keys) isOneByOne() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.oneByOne
+}
+
+// EncryptAhead implements [secrets.Batch].
+func (k *keys) EncryptAhead(ctx context.Context, texts []string) error {
+	if k.isOneByOne() {
+		return nil
+	}
+	sealed, err := k.sealAll(ctx, texts)
+	if err != nil {
+		return unlessRefused(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, text := range texts {
+		k.ready[text] = append(k.ready[text], sealed[i])
+	}
+	return nil
+}
+
+// takeReady returns a ciphertext that was made ahead. Nobody else gets it.
+func (k *keys) takeReady(text string) (string, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := k.ready[text]
+	switch len(all) {
+	case 0:
+		return "", false
+	case 1:
+		delete(k.ready, text)
+	default:
+		k.ready[text] = all[1:]
+	}
+	return all[0], true
+}
+
+// unlessRefused returns an error only if the service gave no answer: what it refuses is asked for one by one, which tells what is wrong.
+func unlessRefused(err error) error {
+	if api.IsAway(err) || !errors.As(err, new(*api.AnswerError)) && !errors.Is(err, api.ErrOneByOne) {
+		return err
+	}
+	return nil
+}
+
+// DecryptAhead implements [secrets.Batch].
+func (k *keys) DecryptAhead(ctx context.Context, sealed []string) error {
+	return unlessRefused(k.open(ctx, sealed))
 }
 
 // Decrypt implements [property.Decrypter].
@@ -93,22 +253,28 @@ func (k *keys) remember(sealed, texts []string) {
 	}
 }
 
-// batch is how many secrets are opened by one call.
-const batch = 500
-
-// open opens secrets that are not known yet, many at once.
+// open opens secrets that are not known yet, many at once if the service can do that.
 func (k *keys) open(ctx context.Context, sealed []string) error {
 	sealed = slices.DeleteFunc(slices.Clone(sealed), func(s string) bool { _, known := k.known(s); return known })
 	sealed, err := k.openSheltered(ctx, sealed)
-	if err != nil {
+	if err != nil || len(sealed) == 0 {
 		return err
 	}
-	for some := range slices.Chunk(sealed, batch) {
-		texts, err := k.backend.client.Decrypt(ctx, k.stack, some...)
+	if len(sealed) > 1 {
+		texts, err := k.backend.client.Secrets(k.stack).DecryptAll(ctx, sealed)
+		if err == nil {
+			k.remember(sealed, texts)
+		}
+		if !errors.Is(err, api.ErrOneByOne) {
+			return err
+		}
+	}
+	for _, one := range sealed {
+		text, err := k.backend.client.Secrets(k.stack).Decrypt(ctx, one)
 		if err != nil {
 			return err
 		}
-		k.remember(some, texts)
+		k.remember([]string{one}, []string{text})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +19,11 @@ func keysOf(ref backend.Ref) layout.Stack { return layout.Stack{Project: ref.Pro
 
 // Lock implements [backend.Stack]. It keeps other processes of this machine away; the service keeps away those of others, from Begin on.
 func (s *stack) Lock(ctx context.Context, o backend.LockOptions) (backend.Lock, error) {
-	h, err := s.take(ctx, o)
+	h, fresh, err := s.take(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.bringUp(ctx, h); err != nil {
+	if err := s.bringUp(ctx, h, fresh); err != nil {
 		return nil, errors.Join(err, h.lock.Close())
 	}
 	s.shared.mu.Lock()
@@ -31,25 +32,36 @@ func (s *stack) Lock(ctx context.Context, o backend.LockOptions) (backend.Lock, 
 	return &ownLock{h.lock, s, h}, nil
 }
 
-// take locks the working copy.
-func (s *stack) take(ctx context.Context, o backend.LockOptions) (*held, error) {
+// take locks the working copy. fresh is what the service had, if it was read for that.
+func (s *stack) take(ctx context.Context, o backend.LockOptions) (h *held, fresh []byte, err error) {
 	c, err := s.backend.copyOf(ctx, s.ref)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	w, err := c.open(ctx, func() ([]byte, error) { return s.download(ctx) })
+	w, err := c.open(ctx, func() ([]byte, error) {
+		fresh, err = s.download(ctx)
+		return fresh, err
+	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	l, err := w.Lock(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &held{c, w, l}, nil
+	return &held{c, w, l}, fresh, nil
 }
 
-// bringUp sends what an earlier operation could not send, and makes the working copy what the service has then.
-func (s *stack) bringUp(ctx context.Context, h *held) error {
+// bringUp sends what an earlier operation could not send, and makes the working copy what the service has then. If it was made of what the service had just
+// now, fresh, nobody else has had it.
+func (s *stack) bringUp(ctx context.Context, h *held, fresh []byte) error {
+	left, err := h.unsent(ctx)
+	if err != nil {
+		return err
+	}
+	if present, err := h.content(ctx); err == nil && left == nil && fresh != nil && bytes.Equal(present, fresh) {
+		return nil
+	}
 	if err := s.sendLeft(ctx, h); err != nil {
 		return err
 	}
@@ -263,7 +275,7 @@ func (s *stack) DiscardJournal(ctx context.Context) (where string, err error) {
 	if err != nil || left == nil {
 		return "", err
 	}
-	h, err := s.take(ctx, backend.LockOptions{Operation: "recovery"})
+	h, _, err := s.take(ctx, backend.LockOptions{Operation: "recovery"})
 	if err != nil {
 		return "", err
 	}

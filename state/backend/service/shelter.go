@@ -3,13 +3,10 @@ package service
 import (
 	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
@@ -23,7 +20,7 @@ import (
 // ciphertexts are in working copies alone. Whatever leaves for the service has those of the service instead.
 
 // sheltered begins the ciphertexts of this machine. Those of the service are base64.
-const sheltered = "local:v1:"
+const sheltered = "local:"
 
 // shelterKey is the file with the key, beside the working copies.
 const shelterKey = "local-secrets.key"
@@ -50,6 +47,9 @@ func (s shelter) Encrypter() property.Encrypter { return s }
 // Encrypt implements [property.Encrypter].
 func (s shelter) Encrypt(ctx context.Context, text string) (string, error) {
 	k := s.keys
+	if sealed, is := k.takeReady(text); is {
+		return sealed, nil
+	}
 	if !k.isAway() {
 		sealed, err := k.Encrypt(ctx, text)
 		if err == nil || !api.IsAway(err) {
@@ -57,14 +57,37 @@ func (s shelter) Encrypt(ctx context.Context, text string) (string, error) {
 		}
 		k.setAway(true)
 	}
-	gcm, err := k.backend.localKey(ctx, k.stack.Organization)
+	own, err := k.backend.localKey(ctx, k.stack.Organization)
 	if err != nil {
 		return "", err
 	}
-	sealed := sheltered + base64.StdEncoding.EncodeToString(gcm.Seal(nil, nil, []byte(text), nil))
-	k.remember([]string{sealed}, []string{text})
-	return sealed, nil
+	sealed, err := own.Encrypt(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	k.remember([]string{sheltered + sealed}, []string{text})
+	return sheltered + sealed, nil
 }
+
+// EncryptAhead implements [secrets.Batch].
+func (s shelter) EncryptAhead(ctx context.Context, texts []string) error {
+	if s.keys.isAway() {
+		return nil
+	}
+	err := s.keys.EncryptAhead(ctx, texts)
+	if api.IsAway(err) {
+		s.keys.setAway(true)
+		return nil
+	}
+	return err
+}
+
+// DecryptAhead implements [secrets.Batch].
+func (s shelter) DecryptAhead(ctx context.Context, sealed []string) error {
+	return s.keys.DecryptAhead(ctx, sealed)
+}
+
+var _ secrets.Batch = shelter{}
 
 func (k *keys) isAway() bool {
 	k.mu.Lock()
@@ -79,50 +102,45 @@ func (k *keys) setAway(away bool) {
 }
 
 // localKey returns the key of this machine for the stacks of an organization. The first call makes it.
-func (c *core) localKey(ctx context.Context, organization string) (cipher.AEAD, error) {
+func (c *core) localKey(ctx context.Context, organization string) (*secrets.Key, error) {
 	all, err := c.copiesOf(ctx, organization)
 	if err != nil {
 		return nil, err
 	}
-	key, _, err := all.dir.Read(ctx, shelterKey)
+	raw, _, err := all.dir.Read(ctx, shelterKey)
 	if errors.Is(err, fs.ErrNotExist) {
-		key = make([]byte, 32)
-		_, _ = rand.Read(key) // never fails
-		if _, err = all.dir.Write(ctx, shelterKey, key, store.IfAbsent()); errors.Is(err, store.ErrConflict) {
-			key, _, err = all.dir.Read(ctx, shelterKey) // another process was faster
+		raw = secrets.NewRawKey()
+		if _, err = all.dir.Write(ctx, shelterKey, raw, store.IfAbsent()); errors.Is(err, store.ErrConflict) {
+			raw, _, err = all.dir.Read(ctx, shelterKey) // another process was faster
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(key)
+	k, err := secrets.NewKey(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", all.dir.Name(shelterKey), err)
+		err = fmt.Errorf("%s: %w", all.dir.Name(shelterKey), err)
 	}
-	return cipher.NewGCMWithRandomNonce(block)
+	return k, err
 }
 
 // openSheltered opens those of the ciphertexts that are of this machine, and returns the others.
 func (k *keys) openSheltered(ctx context.Context, sealed []string) (others []string, err error) {
 	for _, s := range sealed {
-		text, own := strings.CutPrefix(s, sheltered)
-		if !own {
+		text, is := strings.CutPrefix(s, sheltered)
+		if !is {
 			others = append(others, s)
 			continue
 		}
-		raw, err := base64.StdEncoding.DecodeString(text)
+		own, err := k.backend.localKey(ctx, k.stack.Organization)
 		if err != nil {
 			return nil, err
 		}
-		gcm, err := k.backend.localKey(ctx, k.stack.Organization)
-		if err != nil {
-			return nil, err
-		}
-		plain, err := gcm.Open(nil, nil, raw, nil)
+		plain, err := own.Decrypt(ctx, text)
 		if err != nil {
 			return nil, fmt.Errorf("a secret was encrypted on another machine, while the service was away: %w", err)
 		}
-		k.remember([]string{s}, []string{string(plain)})
+		k.remember([]string{s}, []string{plain})
 	}
 	return others, nil
 }
@@ -143,33 +161,54 @@ func (c *core) delivered(ctx context.Context, p *state.SecretsProvider, text []b
 	if !is {
 		return text, nil
 	}
+	own := slices.DeleteFunc(secretsIn(text), func(sealed string) bool { return !strings.HasPrefix(sealed, sheltered) })
+	there, err := k.deliver(ctx, own)
+	if err != nil {
+		return nil, err
+	}
 	var pairs []string
-	for _, sealed := range secretsIn(text) {
-		if !strings.HasPrefix(sealed, sheltered) {
-			continue
-		}
-		there, err := k.deliver(ctx, sealed)
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, `"`+sealed+`"`, `"`+there+`"`)
+	for i, sealed := range own {
+		pairs = append(pairs, `"`+sealed+`"`, `"`+there[i]+`"`)
 	}
 	return []byte(strings.NewReplacer(pairs...).Replace(string(text))), nil
 }
 
-// deliver returns the ciphertext of the service for one of this machine.
-func (k *keys) deliver(ctx context.Context, sealed string) (string, error) {
+// deliver returns the ciphertexts of the service for those of this machine.
+func (k *keys) deliver(ctx context.Context, own []string) ([]string, error) {
+	if err := k.open(ctx, own); err != nil {
+		return nil, err
+	}
+	var texts []string // of those that the service has not encrypted yet
+	k.mu.Lock()
+	for _, sealed := range own {
+		if _, known := k.there[sealed]; !known {
+			texts = append(texts, k.plain[sealed])
+		}
+	}
+	k.mu.Unlock()
+	if err := secrets.EncryptAhead(ctx, k, texts); err != nil {
+		return nil, err
+	}
+	all := make([]string, len(own))
+	for i, sealed := range own {
+		var err error
+		if all[i], err = k.deliverOne(ctx, sealed); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (k *keys) deliverOne(ctx context.Context, sealed string) (string, error) {
 	k.mu.Lock()
 	there, known := k.there[sealed]
+	plain := k.plain[sealed]
 	k.mu.Unlock()
 	if known {
 		return there, nil
 	}
-	plain, err := k.Decrypt(ctx, sealed)
+	there, err := k.Encrypt(ctx, plain)
 	if err != nil {
-		return "", err
-	}
-	if there, err = k.Encrypt(ctx, plain); err != nil {
 		return "", err
 	}
 	k.mu.Lock()

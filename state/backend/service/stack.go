@@ -37,6 +37,11 @@ type held struct {
 
 var _ backend.Stack = (*stack)(nil)
 
+var (
+	_ backend.Auditor  = (*stack)(nil)
+	_ backend.Requirer = (*stack)(nil)
+)
+
 // WithSecrets implements [backend.Stack].
 func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
 	c := *s
@@ -107,14 +112,21 @@ func (s *stack) locked(h *held) backend.Stack {
 // openSecrets asks for all secrets in a state that the service has sealed.
 func (s *stack) openSecrets(ctx context.Context, content []byte) error {
 	summary, err := state.Summarise(content, s.File(ctx))
-	if err != nil || summary.SecretsProvider == nil || summary.SecretsProvider.Type != secrets.TypeService {
+	if err != nil {
 		return nil // whoever decodes it says what is wrong with it
 	}
-	m, err := s.backend.openKeys(ctx, summary.SecretsProvider)
-	if err != nil {
-		return err
+	return s.openAll(ctx, summary.SecretsProvider, secretsIn(content))
+}
+
+// openAll asks for secrets that p has sealed, if that is the service.
+func (s *stack) openAll(ctx context.Context, p *state.SecretsProvider, sealed []string) error {
+	if p == nil || p.Type != secrets.TypeService {
+		return nil
 	}
-	sealed := secretsIn(content)
+	m, err := s.backend.openKeys(ctx, p)
+	if err != nil {
+		return nil // whoever opens one says why it cannot
+	}
 	if r, is := m.(*recordedKeys); is {
 		return r.open(ctx, sealed)
 	}
@@ -170,7 +182,24 @@ func (s *stack) Outputs(ctx context.Context, sealed bool) (property.Map, error) 
 	if err != nil {
 		return property.Map{}, err
 	}
-	return v.Outputs(ctx, sealed)
+	if sealed {
+		return v.Outputs(ctx, true)
+	}
+	// Those of the outputs alone are opened, by one call.
+	kept, err := v.Outputs(ctx, true)
+	if err != nil {
+		return property.Map{}, err
+	}
+	p, err := v.SecretsProvider(ctx)
+	if err != nil {
+		return property.Map{}, err
+	}
+	if text, err := property.EncodeState(ctx, kept, property.StateOptions{Crypter: p.Identity()}); err == nil && len(secretsIn(text)) > 1 {
+		if err := s.openAll(ctx, p, secretsIn(text)); err != nil {
+			return property.Map{}, err
+		}
+	}
+	return v.Outputs(ctx, false)
 }
 
 // Export implements [backend.Stack].

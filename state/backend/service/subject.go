@@ -74,6 +74,11 @@ func (s subject) EditTags(ctx context.Context, edit func(tags map[string]string)
 	return s.backend.client.SetTags(ctx, s.id(), tags)
 }
 
+// NoteDecryption implements [backend.Auditor].
+func (s subject) NoteDecryption(ctx context.Context, setting, command string) error {
+	return s.backend.client.Secrets(s.id()).NoteDecryption(ctx, setting, command)
+}
+
 // explain says who updates the stack if that is why the service has refused.
 func (s subject) explain(ctx context.Context, err error) error {
 	if !api.Is(err, http.StatusConflict) {

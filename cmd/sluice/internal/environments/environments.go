@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // The properties of environments that have a meaning for stacks.
@@ -34,14 +35,21 @@ type Opened struct {
 	properties backend.Environment
 }
 
-// Of evaluates the environments of a stack; unless open is set nothing is asked of others, and what that would give is unknown. Without environments
-// it returns nil.
-func Of(ctx context.Context, s *session.Stack, open bool) (*Opened, error) {
+// Query says how environments are evaluated.
+type Query struct {
+	// Open asks others for what they have. Otherwise that is unknown.
+	Open bool
+	// Overrides are environments by the names of those whose place they take.
+	Overrides map[string]string
+}
+
+// Of evaluates the environments of a stack. Without environments it returns nil.
+func Of(ctx context.Context, s *session.Stack, q Query) (*Opened, error) {
 	definition, err := s.Settings.Environment()
 	if err != nil || definition == nil {
 		return nil, err
 	}
-	o, err := Define(ctx, s, definition, open)
+	o, err := Define(ctx, s, definition, q)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Settings.Path, err)
 	}
@@ -49,12 +57,12 @@ func Of(ctx context.Context, s *session.Stack, open bool) (*Opened, error) {
 }
 
 // Define evaluates a definition in the organization of a stack.
-func Define(ctx context.Context, s *session.Stack, definition []byte, open bool) (*Opened, error) {
+func Define(ctx context.Context, s *session.Stack, definition []byte, q Query) (*Opened, error) {
 	b, has := s.Backend.(backend.Environments)
 	if !has {
 		return nil, errors.New("it asks for environments, which only Pulumi's service has; remove `environment`, or use a stack of the service")
 	}
-	properties, err := b.OpenEnvironment(ctx, s.Ref.Organization(), definition, open)
+	properties, err := b.OpenEnvironment(ctx, s.Ref.Organization(), backend.EnvironmentQuery{Definition: definition, Open: q.Open, Overrides: q.Overrides})
 	return &Opened{properties}, err
 }
 
@@ -73,7 +81,13 @@ func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
 	if o == nil {
 		return nil
 	}
-	encrypter := sync.OnceValues(func() (workspace.Encrypter, error) { return session.SettingsEncrypter(ctx, s) })
+	encrypter := sync.OnceValues(func() (workspace.Encrypter, error) {
+		enc, err := session.SettingsEncrypter(ctx, s)
+		if err == nil {
+			err = secrets.EncryptAhead(ctx, enc, appendSecrets(nil, o.properties[propertySettings], false))
+		}
+		return enc, err
+	})
 	values, err := o.settings(ctx, s.Project.Name, encrypter)
 	s.Settings.Complete(values)
 	return err

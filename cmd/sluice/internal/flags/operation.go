@@ -23,6 +23,7 @@ type Operation struct {
 func (o *Operation) Add(f *pflag.FlagSet) {
 	o.Stack.Add(f)
 	o.Settings.Add(f)
+	o.Settings.AddOverrides(f)
 	o.Display.Add(f)
 	o.Run.Add(f)
 	o.Program.Add(f)

@@ -13,6 +13,8 @@ import (
 type Settings struct {
 	set    []string // key=value
 	asPath bool     // the keys are paths
+	// overrides are environments that take the place of others: name=replacement.
+	overrides []string
 }
 
 // Add registers the flags.
@@ -21,12 +23,31 @@ func (s *Settings) Add(f *pflag.FlagSet) {
 	f.BoolVar(&s.asPath, "config-path", false, "the keys of --config are paths to parts of settings")
 }
 
+// AddOverrides registers the flag of operations that open environments.
+func (s *Settings) AddOverrides(f *pflag.FlagSet) {
+	f.StringArrayVar(&s.overrides, "override-env", nil, "open another environment in place of one that the stack imports, as environment=replacement, in this run; may be repeated")
+}
+
+// Overrides returns the environments that take the place of others, by the names of these.
+func (s *Settings) Overrides() (map[string]string, error) {
+	out := make(map[string]string, len(s.overrides))
+	for _, text := range s.overrides {
+		name, replacement, _ := strings.Cut(text, "=")
+		if name == "" || replacement == "" {
+			return nil, exit.Usagef("invalid --override-env value %q: expected format <env>=<replacement>", text) // scripts look for these words
+		}
+		out[name] = replacement
+	}
+	return out, nil
+}
+
 // Check refuses flags that do not fit together.
 func (s *Settings) Check() error {
 	if s.asPath && len(s.set) == 0 {
 		return exit.Usagef("--config-path requires --config")
 	}
-	return nil
+	_, err := s.Overrides()
+	return err
 }
 
 // Apply changes the settings in a file of a project's stack. The file is not saved.

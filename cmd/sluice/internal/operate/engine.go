@@ -43,6 +43,13 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 	if err := addFlags(&options, o.Job, plugins); err != nil {
 		return options, closeAll, err
 	}
+	for _, pack := range options.PolicyPacks {
+		remove, err := completePack(ctx, o.Job, pack)
+		if err != nil {
+			return options, closeAll, err
+		}
+		closers = append(closers, remove)
+	}
 	if o.runsProgram() { // otherwise there is nothing for policies to judge
 		for _, r := range phase.Policies() {
 			pack, remove, err := requiredPack(ctx, o.Job, r, plugins)
@@ -116,18 +123,11 @@ func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) err
 // requiredPack returns a policy pack that a phase must be held to, with the configuration and the variables of its environments, and what removes
 // the files of these.
 func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins sluice.PluginOptions) (*policy.Pack, io.Closer, error) {
-	var opened *environments.Opened
-	if len(r.Environments) > 0 {
-		definition, err := workspace.EnvironmentOf(r.Environments)
-		if err != nil {
-			return nil, nil, err
-		}
-		if opened, err = environments.Define(ctx, j.Stack, definition, true); err != nil {
-			return nil, nil, fmt.Errorf("the policy pack %s %s: %w", r.Name, r.Version, err)
-		}
-		for _, secret := range opened.Secrets() {
-			j.known.Add(secret)
-		}
+	opened, err := packEnvironments(ctx, j, r.Environments)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the policy pack %s %s: %w", r.Name, r.Version, err)
+	}
+	if opened != nil {
 		if r.Config, err = opened.PolicyConfig(r.Name, r.Config); err != nil {
 			return nil, nil, err
 		}
@@ -141,6 +141,46 @@ func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins
 		remove()
 	}
 	return pack, removal(remove), err
+}
+
+// packEnvironments opens the environments of a policy pack, nil for none.
+func packEnvironments(ctx context.Context, j *Job, names []string) (*environments.Opened, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	definition, err := workspace.EnvironmentOf(names)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := environments.Define(ctx, j.Stack, definition, environments.Query{Open: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, secret := range opened.Secrets() {
+		j.known.Add(secret)
+	}
+	return opened, nil
+}
+
+// completePack gives a policy pack of the user's what the environments have that its configuration file names, and returns what removes their files.
+func completePack(ctx context.Context, j *Job, pack *policy.Pack) (io.Closer, error) {
+	opened, err := packEnvironments(ctx, j, pack.Environments())
+	if err != nil || opened == nil {
+		return removal(func() {}), err
+	}
+	below, err := opened.PolicyConfig("", nil)
+	if err != nil {
+		return nil, err
+	}
+	variables, remove, err := opened.Prepare()
+	if err != nil {
+		return nil, err
+	}
+	if err := pack.Complete(below, variables); err != nil {
+		remove()
+		return nil, err
+	}
+	return removal(remove), nil
 }
 
 // removal removes something when it is closed.

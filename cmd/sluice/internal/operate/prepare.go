@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/environments"
@@ -49,8 +50,11 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 // openEnvironments opens the environments of the stack, and completes its settings.
 func openEnvironments(ctx context.Context, j *Job) error {
 	s := j.Stack
-	var err error
-	if j.environments, err = environments.Of(ctx, s, true); err != nil || j.environments == nil {
+	overrides, err := j.Flags.Settings.Overrides()
+	if err != nil {
+		return err
+	}
+	if j.environments, err = environments.Of(ctx, s, environments.Query{Open: true, Overrides: overrides}); err != nil || j.environments == nil {
 		return err
 	}
 	for _, secret := range j.environments.Secrets() {
@@ -73,6 +77,9 @@ func prepareConfig(ctx context.Context, j *Job) error {
 			return err
 		}
 		j.secrets, dec = manager, manager.Decrypter()
+		if err := workspace.OpenAhead(ctx, dec, maps.Values(values)); err != nil {
+			return err
+		}
 	}
 	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
 		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {

@@ -42,26 +42,31 @@ func Of(ctx context.Context, directory string, lookup func(string) (string, bool
 	}
 	j := jobOf(env)
 	described = j.described()
-	if directory == "" || !inRepository(directory) {
-		maps.Copy(described, given(env, j))
-		return described, firstLine(cmp.Or(env("PULUMI_GIT_COMMIT_MESSAGE"), j.message))
+	var commit map[string]string
+	if _, is := rootOf(directory, ".git"); is {
+		commit, title = repository{directory}.described(ctx, j)
+	} else if root, is := rootOf(directory, ".hg"); is && hasMercurial() {
+		commit, title = mercurial{root, directory}.described(ctx, j)
+	} else {
+		commit, title = given(env, j), firstLine(cmp.Or(env("PULUMI_GIT_COMMIT_MESSAGE"), j.message))
 	}
-	commit, title := repository{directory}.described(ctx, j)
 	maps.Copy(described, commit)
 	return described, title
 }
 
-func inRepository(directory string) bool {
-	for {
-		if _, err := os.Stat(filepath.Join(directory, ".git")); err == nil {
-			return true
+// rootOf returns the directory, the given one or one above it, that has an entry of this name. The directory may be "".
+func rootOf(directory, name string) (root string, is bool) {
+	for directory != "" {
+		if _, err := os.Stat(filepath.Join(directory, name)); err == nil {
+			return directory, true
 		}
 		above := filepath.Dir(directory)
 		if above == directory {
-			return false
+			break
 		}
 		directory = above
 	}
+	return "", false
 }
 
 // given returns what variables say of a program that is in no repository.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,6 +81,46 @@ func TestACommitIsDescribed(t *testing.T) {
 	require.Equal(t, "GitLab CI/CD", got["ci.system"])
 	require.Equal(t, "7", got["ci.build.id"])
 	require.Equal(t, "12", got["ci.pr.number"])
+}
+
+// hgAnswers is a Mercurial that knows one commit, and answers only if nothing in the repository is run for it.
+const hgAnswers = `#!/bin/sh
+test "$HGPLAIN$HGRCSKIPREPO" = 11 || exit 3
+case $1 in
+status) cat "$PWD/changes" ;;
+log) test "$*" = 'log -r . --template {node}\x1f{branch}\x1f{author}\x1f{desc}' && printf '%s\037%s\037%s\037%s' 1234567890123456789012345678901234567890 stable 'Ann Author <ann@example.com>' 'Sell things
+and more' ;;
+*) exit 4 ;;
+esac
+`
+
+func TestACommitOfMercurialIsDescribed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the Mercurial of the test is a script of a shell")
+	}
+	bin, root := t.TempDir(), t.TempDir()
+	directory := filepath.Join(root, "infra")
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, ".hg"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".hg", "hgrc"), []byte("[ui]\ndefault = x\n[paths]\n# comment\ndefault = ssh://hg@bitbucket.org/acme/shop\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "changes"), nil, 0o644))
+	t.Setenv("PATH", bin)
+	got, title := Of(t.Context(), directory, lookup(map[string]string{"PULUMI_GIT_HEAD": "given"}))
+	require.Equal(t, map[string]string{"git.head": "given"}, got, "there is no Mercurial")
+	require.Empty(t, title)
+
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "hg"), []byte(hgAnswers), 0o755))
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	got, title = Of(t.Context(), directory, lookup(map[string]string{"PULUMI_GIT_HEAD": "given"}))
+	require.Equal(t, "Sell things", title)
+	require.Equal(t, map[string]string{
+		"git.head": "1234567890123456789012345678901234567890", "git.headName": "stable", "git.dirty": "false", "git.author": "Ann Author",
+		"git.author.email": "ann@example.com", "vcs.owner": "acme", "vcs.repo": "shop", "vcs.kind": "bitbucket.org", "vcs.root": "infra",
+	}, got)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "changes"), []byte("? new"), 0o644))
+	got, _ = Of(t.Context(), directory, lookup(map[string]string{"GITLAB_CI": "true", "CI_COMMIT_REF_NAME": "feature"}))
+	require.Equal(t, "true", got["git.dirty"])
+	require.Equal(t, "feature", got["git.headName"])
 }
 
 func TestJobsAreDescribed(t *testing.T) {

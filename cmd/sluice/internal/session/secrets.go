@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
@@ -66,6 +67,14 @@ func SettingsDecrypter(ctx context.Context, s *Stack) (workspace.Decrypter, erro
 		return nil, err
 	}
 	return m.Decrypter(), nil
+}
+
+// NoteDecryption has the backend record that a secret setting was shown, or which command has shown secrets, if it records such things. That it could not
+// does not keep anybody from seeing what was shown already.
+func NoteDecryption(ctx context.Context, s *Stack, setting, command string) {
+	if a, records := s.State.(backend.Auditor); records {
+		_ = a.NoteDecryption(ctx, setting, command)
+	}
 }
 
 // SettingsEncrypter returns the encrypter for the settings of a stack. Saving the settings also saves new secrets

@@ -43,6 +43,9 @@ func Reencrypted(ctx context.Context, v Value, dec Decrypter, enc Encrypter) (Va
 // Reencrypt encrypts every secret of the file again. Settings without secrets stay unchanged. dec may be nil if there
 // are no secrets.
 func (f *StackFile) Reencrypt(ctx context.Context, dec Decrypter, enc Encrypter) error {
+	if err := ReencryptAhead(ctx, dec, enc, maps.Values(f.Values())); err != nil {
+		return err
+	}
 	for _, k := range f.Keys() {
 		v, _ := f.Value(k)
 		if !HasSecrets(v) {

@@ -2,6 +2,7 @@ package sealing
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
@@ -51,6 +52,43 @@ func (s Seal) Encoder(ctx context.Context, p *state.SecretsProvider) *state.Enco
 	}
 	return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity(), Encrypter: m.Encrypter()})
 }
+
+// Ahead has the new secrets of resources encrypted by few calls, if p is a service. An encoder then finds their ciphertexts made. What cannot be
+// encoded is left to the encoder, which says why.
+func (s Seal) Ahead(ctx context.Context, p *state.SecretsProvider, resources ...*state.Resource) error {
+	if p == nil || p.Type != secrets.TypeService {
+		return nil
+	}
+	m, err := s.manager(ctx, p)
+	if err != nil || m == nil {
+		return nil
+	}
+	encrypter := m.Encrypter()
+	if _, asks := encrypter.(secrets.Batch); !asks {
+		return nil
+	}
+	texts := &collected{}
+	known, every := CiphertextEncoder(p, errNew), state.NewEncoder(state.EncoderOptions{Encrypter: texts})
+	for _, r := range resources {
+		if _, err := known.Resource(ctx, r, false); errors.Is(err, errNew) {
+			_, _ = every.Resource(ctx, r, false)
+		}
+	}
+	return secrets.EncryptAhead(ctx, encrypter, texts.all)
+}
+
+// errNew says that a resource has a secret without a ciphertext.
+var errNew = errors.New("a secret is not encrypted yet")
+
+// collected are the texts that something would encrypt.
+type collected struct{ all []string }
+
+func (c *collected) Encrypt(_ context.Context, text string) (string, error) {
+	c.all = append(c.all, text)
+	return "", nil
+}
+
+var _ property.Encrypter = (*collected)(nil)
 
 // CiphertextEncoder returns what writes a state whose secrets p has encrypted already. Of a secret that is not encrypted it
 // says why it cannot be written.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -12,28 +13,74 @@ import (
 // session is how long an environment that was opened can be read.
 const session = 2 * time.Hour
 
-// OpenEnvironment evaluates a definition and returns its properties as JSON. Unless opened is set it is only checked.
-func (c *Client) OpenEnvironment(ctx context.Context, organization string, definition []byte, opened bool) (map[string]json.RawMessage, error) {
-	var out struct {
-		Properties map[string]json.RawMessage `json:"properties"`
+// Environments are calls for the environments of an organization.
+type Environments struct {
+	client       *Client
+	organization string
+}
+
+// Environments returns the calls for the environments of an organization.
+func (c *Client) Environments(organization string) Environments { return Environments{c, organization} }
+
+func (e Environments) path(parts ...string) string {
+	path := "/api/esc/environments/" + url.PathEscape(e.organization)
+	for _, part := range parts {
+		path += "/" + url.PathEscape(part)
 	}
-	base := "/api/esc/environments/" + url.PathEscape(organization) + "/yaml/"
-	if !opened {
-		err := c.do(ctx, call{
-			method: http.MethodPost, path: base + "check", query: url.Values{"showSecrets": {strconv.FormatBool(false)}}, text: definition, out: &out, repeat: true,
-		})
-		return out.Properties, err
+	return path
+}
+
+// properties are those of an environment.
+type properties struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+}
+
+// Check evaluates a definition without opening anything, and returns its properties as JSON.
+func (e Environments) Check(ctx context.Context, definition []byte) (map[string]json.RawMessage, error) {
+	var out properties
+	err := e.client.do(ctx, call{
+		method: http.MethodPost, path: e.path("yaml", "check"), query: url.Values{"showSecrets": {strconv.FormatBool(false)}},
+		text: definition, out: &out, repeat: true,
+	})
+	return out.Properties, err
+}
+
+// Open evaluates a definition and returns its properties as JSON. overrides are environments by the names of those whose place they take.
+func (e Environments) Open(ctx context.Context, definition []byte, overrides map[string]string) (map[string]json.RawMessage, error) {
+	query := url.Values{"duration": {session.String()}}
+	if len(overrides) > 0 {
+		text, err := json.Marshal(overrides)
+		if err != nil {
+			return nil, err
+		}
+		query.Set("environmentOverrides", base64.RawURLEncoding.EncodeToString(text))
 	}
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := c.do(ctx, call{
-		method: http.MethodPost, path: base + "open", query: url.Values{"duration": {session.String()}}, text: definition, out: &made, repeat: true,
+	if err := e.client.do(ctx, call{
+		method: http.MethodPost, path: e.path("yaml", "open"), query: query, text: definition, out: &made, repeat: true,
 	}); err != nil {
 		return nil, err
 	}
-	err := c.get(ctx, base+"open/"+url.PathEscape(made.ID), nil, &out)
+	var out properties
+	err := e.client.get(ctx, e.path("yaml", "open", made.ID), nil, &out)
 	return out.Properties, err
+}
+
+// Create makes an environment that is empty.
+func (e Environments) Create(ctx context.Context, project, name string) error {
+	in := map[string]string{"project": project, "name": name}
+	return e.client.do(ctx, call{method: http.MethodPost, path: e.path(), in: in})
+}
+
+// Set gives an environment a definition, and returns what is wrong with it.
+func (e Environments) Set(ctx context.Context, project, name string, definition []byte) ([]Diagnostic, error) {
+	var out struct {
+		Diagnostics []Diagnostic `json:"diagnostics"`
+	}
+	err := e.client.do(ctx, call{method: http.MethodPatch, path: e.path(project, name), text: definition, out: &out, repeat: true})
+	return out.Diagnostics, err
 }
 
 // Diagnostic says what is wrong with the definition of an environment.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -249,72 +248,4 @@ func (c *Client) Import(ctx context.Context, s StackID, d Deployment) (UpdateID,
 	}
 	err := c.do(ctx, call{method: http.MethodPost, path: s.path("import"), in: d, out: &out, squeeze: true})
 	return UpdateID{s, out.ID}, err
-}
-
-// Encrypt encrypts texts with the key of a stack. A service that cannot take several at once is asked for each.
-func (c *Client) Encrypt(ctx context.Context, s StackID, batch bool, texts ...string) ([]string, error) {
-	sealed := make([]string, len(texts))
-	if batch && len(texts) > 1 {
-		in := struct {
-			Plaintexts [][]byte `json:"plaintexts"`
-		}{make([][]byte, len(texts))}
-		for i, text := range texts {
-			in.Plaintexts[i] = []byte(text)
-		}
-		var out struct {
-			Ciphertexts [][]byte `json:"ciphertexts"`
-		}
-		err := c.do(ctx, call{method: http.MethodPost, path: s.path("batch-encrypt"), in: in, out: &out, repeat: true, squeeze: true})
-		if err == nil && len(out.Ciphertexts) != len(texts) {
-			err = fmt.Errorf("the service at %s: it was given %d secrets to encrypt and returned %d", c.base.Host, len(texts), len(out.Ciphertexts))
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i, b := range out.Ciphertexts {
-			sealed[i] = base64.StdEncoding.EncodeToString(b)
-		}
-		return sealed, nil
-	}
-	for i, text := range texts {
-		in := map[string][]byte{"plaintext": []byte(text)}
-		var out struct {
-			Ciphertext []byte `json:"ciphertext"`
-		}
-		if err := c.do(ctx, call{method: http.MethodPost, path: s.path("encrypt"), in: in, out: &out, repeat: true}); err != nil {
-			return nil, err
-		}
-		sealed[i] = base64.StdEncoding.EncodeToString(out.Ciphertext)
-	}
-	return sealed, nil
-}
-
-// Decrypt opens ciphertexts of a stack, and returns the texts in their order.
-func (c *Client) Decrypt(ctx context.Context, s StackID, sealed ...string) ([]string, error) {
-	in := struct {
-		Ciphertexts [][]byte `json:"ciphertexts"`
-	}{make([][]byte, len(sealed))}
-	for i, text := range sealed {
-		b, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil, fmt.Errorf("a ciphertext of the service is not in base64: %w", err)
-		}
-		in.Ciphertexts[i] = b
-	}
-	var out struct {
-		Plaintexts map[string][]byte `json:"plaintexts"`
-	}
-	err := c.do(ctx, call{method: http.MethodPost, path: s.path("batch-decrypt"), in: in, out: &out, repeat: true, squeeze: true})
-	if err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(sealed))
-	for i, text := range sealed {
-		b, there := out.Plaintexts[text]
-		if !there {
-			return nil, fmt.Errorf("the service at %s did not decrypt a secret of stack %s", c.base.Host, s.Name)
-		}
-		texts[i] = string(b)
-	}
-	return texts, nil
 }

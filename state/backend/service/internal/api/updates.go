@@ -64,6 +64,15 @@ type RequiredPolicy struct {
 	Environments []string                   `json:"environments"`
 }
 
+// StackPolicies returns the policy packs that updates of a stack have to be held to.
+func (c *Client) StackPolicies(ctx context.Context, s StackID) ([]RequiredPolicy, error) {
+	var out struct {
+		Policies []RequiredPolicy `json:"requiredPolicies"`
+	}
+	err := c.get(ctx, s.path("policypacks"), nil, &out)
+	return out.Policies, err
+}
+
 // Created is an update that has been made and has not begun.
 type Created struct {
 	ID       UpdateID
