@@ -78,7 +78,7 @@ func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- up.Wait() }()
 	var err error
-	kills := 0
+	kills, servers := 0, 0
 	for over := false; !over; {
 		select {
 		case err = <-ended:
@@ -89,8 +89,8 @@ func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 			}
 			i := kills % len(workers)
 			workers[i].kill()
-			if kills%4 == 2 {
-				require.NoError(t, syscall.Kill(p.serverPID(), syscall.SIGKILL))
+			if kills >= 4*servers+2 && p.signalServer(os.Kill) {
+				servers++
 			}
 			workers[i] = p.startWorker()
 			kills++
@@ -101,7 +101,8 @@ func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 	require.Greater(t, kills, 2)
 	// A worker that is killed when everything is done and recorded leaves nothing to do.
 	require.Equal(t, *stackCount, endings(out.String()), "%s", &out)
-	t.Logf("%d kills; attempts after the first: %d", kills, len(lines(out.String(), "attempt ")))
+	require.Positive(t, servers)
+	t.Logf("%d kills of workers, %d of servers; attempts after the first: %d", kills, servers, len(lines(out.String(), "attempt ")))
 
 	// One after another.
 	q := newPlace(t, layered(*stackCount, 3, "0s"))

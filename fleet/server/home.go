@@ -52,17 +52,17 @@ type Place struct {
 	PID     int    `json:"pid"` // of the process, for people
 }
 
-// begin returns the place for a server of this folder: the one that it had before, so that workers find it again.
+// begin returns the place for a server of this folder. The token stays; the address is another one each time, since another program may have taken the
+// port of a server that has died. Who uses the server reads its address again for each connection.
 func (h Home) begin() (Place, error) {
-	was, err := h.place()
-	if err == nil {
-		was.PID = os.Getpid()
-		return was, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	next := Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid()}
+	switch was, err := h.place(); {
+	case err == nil:
+		next.Token = was.Token
+	case !errors.Is(err, fs.ErrNotExist):
 		return Place{}, err
 	}
-	return Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid()}, nil
+	return next, nil
 }
 
 func (h Home) publish(p Place) error {

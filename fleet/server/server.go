@@ -22,12 +22,16 @@ import (
 	"go.temporal.io/server/common/testing/freeport"
 	schema "go.temporal.io/server/schema/sqlite"
 	"go.temporal.io/server/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Namespace is the namespace of a fleet's own server.
 const Namespace = "sluice-fleet"
+
+// Kept is how long runs that have ended are remembered.
+const Kept = 30 * 24 * time.Hour
 
 // idle is how long a server goes on that nobody uses.
 const idle = 10 * time.Second
@@ -85,10 +89,8 @@ func start(h Home, where Place) (temporal.Server, error) {
 	}
 	c, hosts := configuration(h.database(), number)
 	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
-	if _, err := os.Stat(h.database()); errors.Is(err, os.ErrNotExist) {
-		if err := schema.SetupSchema(sql); err != nil {
-			return nil, err
-		}
+	if err := makeDatabase(h); err != nil {
+		return nil, err
 	}
 	attributes := map[string]enumspb.IndexedValueType{}
 	for _, name := range SearchAttributes {
@@ -98,6 +100,7 @@ func start(h Home, where Place) (temporal.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	ns.Detail.Config.Retention = durationpb.New(Kept)
 	if err := schema.CreateNamespaces(sql, ns); err != nil {
 		return nil, err
 	}
@@ -118,6 +121,24 @@ func start(h Home, where Place) (temporal.Server, error) {
 		return nil, err
 	}
 	return s, s.Start()
+}
+
+// makeDatabase makes the database unless there is one. A server that is killed meanwhile leaves none.
+func makeDatabase(h Home) error {
+	if _, err := os.Stat(h.database()); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	next := h.database() + ".new"
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(next + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	c, _ := configuration(next, 0)
+	if err := schema.SetupSchema(c.Persistence.DataStores[sqlite.PluginName].SQL); err != nil {
+		return err
+	}
+	return os.Rename(next, h.database()) // its log is empty since the connection was closed
 }
 
 // SearchAttributes are the attributes by which runs and stacks can be looked for.

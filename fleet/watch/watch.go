@@ -182,7 +182,7 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 			}
 		case ctx.Err() != nil:
 			return s, context.Cause(ctx)
-		case !isPassing(err):
+		case !server.IsPassing(err):
 			return s, err
 		case silent.IsZero():
 			silent = time.Now()
@@ -193,18 +193,6 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 			return s, err
 		}
 	}
-}
-
-// isPassing reports whether an error can be gone the next time.
-func isPassing(err error) bool {
-	var unavailable *serviceerror.Unavailable
-	var late *serviceerror.DeadlineExceeded
-	var failed *serviceerror.QueryFailed
-	var busy *serviceerror.ResourceExhausted
-	var notReady *serviceerror.WorkflowNotReady
-	var internal *serviceerror.Internal
-	return errors.As(err, &unavailable) || errors.As(err, &late) || errors.As(err, &failed) || errors.As(err, &busy) || errors.As(err, &notReady) ||
-		errors.As(err, &internal) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Approve says what somebody has decided about an operation that waits for it.

@@ -49,6 +49,8 @@ func again(kind run.Kind, attempt int32, waited time.Duration) (time.Duration, b
 		return min(5*time.Second<<min(attempt-1, 6), 5*time.Minute), attempt < attempts
 	case run.Lost:
 		return time.Second, attempt < attempts
+	case run.Setup: // another worker may have what this one lacks
+		return time.Second << attempt, attempt < 4
 	}
 	return 0, false
 }

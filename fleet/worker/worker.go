@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/process"
 )
 
 // Worker carries out operations. It is safe for many goroutines.
@@ -64,10 +67,22 @@ type stack struct {
 
 // run runs sluice in the folder of a stack and returns its standard output.
 func (w *Worker) run(ctx context.Context, s stack, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, w.Sluice, slices.Concat([]string{"-C", s.directory, "--non-interactive", "--color", "never"}, args)...)
+	c := exec.Command(w.Sluice, slices.Concat([]string{"-C", s.directory, "--non-interactive", "--color", "never"}, args)...)
 	c.Env = environment()
-	out, err := c.Output()
-	return string(out), err
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	group, err := process.Start(c)
+	if err != nil {
+		return "", fmt.Errorf("start sluice: %w", err)
+	}
+	defer context.AfterFunc(ctx, group.Kill)()
+	err = c.Wait()
+	group.Release()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		ended.Stderr = said.Bytes()
+	}
+	return out.String(), err
 }
 
 // environment is that of child processes: without the key of what Temporal keeps.
