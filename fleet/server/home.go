@@ -48,6 +48,7 @@ func (h Home) usersLock() *flock.Flock  { return flock.New(h.path("users.lock"))
 // Place is where a server is, and the token that it wants to see.
 type Place struct {
 	Address string `json:"address"`
+	HTTP    string `json:"http"` // where its API is served as HTTP and JSON
 	Token   string `json:"token"`
 	PID     int    `json:"pid"` // of the process, for people
 }
@@ -55,7 +56,9 @@ type Place struct {
 // begin returns the place for a server of this folder. The token stays; the address is another one each time, since another program may have taken the
 // port of a server that has died. Who uses the server reads its address again for each connection.
 func (h Home) begin() (Place, error) {
-	next := Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid()}
+	next := Place{
+		Address: loopback(freeport.MustGetFreePort()), HTTP: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid(),
+	}
 	switch was, err := h.place(); {
 	case err == nil:
 		next.Token = was.Token

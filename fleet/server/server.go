@@ -79,15 +79,15 @@ func Run(ctx context.Context, h Home) error {
 
 // start starts a server at an address.
 func start(h Home, where Place) (temporal.Server, error) {
-	_, port, err := net.SplitHostPort(where.Address)
+	port, err := portOf(where.Address)
 	if err != nil {
 		return nil, err
 	}
-	number, err := strconv.Atoi(port)
+	http, err := portOf(where.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	c, hosts := configuration(h.database(), number)
+	c, hosts := configuration(h.database(), port, http)
 	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
 	if err := makeDatabase(h); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func makeDatabase(h Home) error {
 			return err
 		}
 	}
-	c, _ := configuration(next, 0)
+	c, _ := configuration(next, 0, 0)
 	if err := schema.SetupSchema(c.Persistence.DataStores[sqlite.PluginName].SQL); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (o owner) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, erro
 func (o owner) AuthInfoRequired() bool { return true }
 
 // configuration returns the configuration of a server with its data in a file, all of whose services are on loopback.
-func configuration(database string, port int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
+func configuration(database string, port, http int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
 	const name = "active"
 	c := &config.Config{
 		Persistence: config.Persistence{
@@ -194,9 +194,20 @@ func configuration(database string, port int) (*config.Config, map[primitives.Se
 			at = freeport.MustGetFreePort()
 		}
 		c.Services[string(service)] = config.Service{RPC: config.RPC{GRPCPort: at, BindOnLocalHost: true}}
+		if service == primitives.FrontendService {
+			c.Services[string(service)] = config.Service{RPC: config.RPC{GRPCPort: at, HTTPPort: http, BindOnLocalHost: true}}
+		}
 		hosts[service] = static.SingleLocalHost(loopback(at))
 	}
 	return c, hosts
+}
+
+func portOf(address string) (int, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -127,7 +127,15 @@ func (c *Client) notThere(id string, err error) error {
 func (c *Client) progress(ctx context.Context, id string) run.Progress {
 	var p run.Progress
 	is, err := c.DescribeWorkflowExecution(ctx, id, "")
-	if err != nil || len(is.GetPendingActivities()) == 0 {
+	if err != nil {
+		return p
+	}
+	if len(is.GetPendingActivities()) == 0 {
+		var limit string
+		answer, err := c.QueryWorkflow(ctx, id, "", run.WaitsQuery)
+		if err == nil && answer.Get(&limit) == nil && limit != "" {
+			p.Waits = "for the limit " + limit
+		}
 		return p
 	}
 	a := is.GetPendingActivities()[0]

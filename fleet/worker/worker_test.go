@@ -3,12 +3,16 @@ package worker
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
+	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
 func folder(t *testing.T, files map[string]string) string {
@@ -139,4 +143,52 @@ func TestAStateIsRead(t *testing.T) {
 	require.NotEqual(t, is.fingerprint, other.fingerprint)
 	_, err = parse([]byte("nothing"))
 	require.ErrorContains(t, err, "the state is not understood")
+}
+
+func TestOldLogsAreRemoved(t *testing.T) {
+	root := folder(t, nil)
+	h, err := server.HomeOf(root)
+	require.NoError(t, err)
+	require.NoError(t, Prune(h, time.Now()), "there is none")
+	now := time.Now()
+	for name, at := range map[string]time.Time{"old": now.Add(-48 * time.Hour), "new": now} {
+		path := LogPath(h, name, "app")
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chtimes(path, at, at))
+		require.NoError(t, os.Chtimes(filepath.Dir(path), now.Add(-72*time.Hour), now.Add(-72*time.Hour)))
+	}
+	require.NoError(t, Prune(h, now.Add(-24*time.Hour)))
+	require.NoDirExists(t, h.Path("runs", "old"))
+	require.FileExists(t, LogPath(h, "new", "app"))
+}
+
+func TestAStackGetsTheVariablesOfItsGroupAlone(t *testing.T) {
+	root := folder(t, map[string]string{
+		"net/Pulumi.yaml": "name: net", "web/Pulumi.yaml": "name: web",
+		"fleet.yaml": "name: shop\ngroups:\n  base: {environment: [AWS_*]}\n  apps: {environment: [TOKEN, SLUICE_CONFIG_PASSPHRASE]}\n" +
+			"stacks:\n  net: {directory: net, stack: dev, group: base}\n  web: {directory: web, stack: dev, group: apps}\n",
+	})
+	f, err := spec.Read(filepath.Join(root, "fleet.yaml"), nil)
+	require.NoError(t, err)
+	for name, value := range map[string]string{
+		"AWS_SECRET_ACCESS_KEY": "1", "TOKEN": "2", "TOKEN_2": "3", "SLUICE_CONFIG_PASSPHRASE": "4", "PULUMI_CONFIG_PASSPHRASE": "4", "SLUICE_FLEET_KEY": "5",
+	} {
+		t.Setenv(name, value)
+	}
+	w := &Worker{Fleet: f}
+	got := func(stack string) []string {
+		var out []string
+		for _, entry := range w.environment(stack) {
+			name, _, _ := strings.Cut(entry, "=")
+			if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "TOKEN") || strings.Contains(name, "PASSPHRASE") || strings.HasPrefix(name, "SLUICE_FLEET") {
+				out = append(out, name)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	require.Equal(t, []string{"AWS_SECRET_ACCESS_KEY", "TOKEN_2"}, got("net"))
+	require.Equal(t, []string{"PULUMI_CONFIG_PASSPHRASE", "SLUICE_CONFIG_PASSPHRASE", "TOKEN", "TOKEN_2"}, got("web"))
+	require.Equal(t, []string{"TOKEN_2"}, got("a stack that this machine's fleet.yaml does not have"))
 }

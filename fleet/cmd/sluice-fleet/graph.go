@@ -40,7 +40,7 @@ func drawGraph(ctx context.Context, g *global, form string) error {
 	if err != nil {
 		return usagef("%v", err)
 	}
-	w, err := worker.New(ctx, f.Root, home, path, nil)
+	w, err := worker.New(ctx, f, home, path, nil)
 	if err != nil {
 		return err
 	}
