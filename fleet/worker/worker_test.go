@@ -166,13 +166,13 @@ func TestOldLogsAreRemoved(t *testing.T) {
 func TestAStackGetsTheVariablesOfItsGroupAlone(t *testing.T) {
 	root := folder(t, map[string]string{
 		"net/Pulumi.yaml": "name: net", "web/Pulumi.yaml": "name: web",
-		"fleet.yaml": "name: shop\ngroups:\n  base: {environment: [AWS_*]}\n  apps: {environment: [TOKEN, SLUICE_CONFIG_PASSPHRASE]}\n" +
+		"fleet.yaml": "name: shop\ngroups:\n  base: {environment: [SHOP_*]}\n  apps: {environment: [TOKEN, SLUICE_CONFIG_PASSPHRASE]}\n" +
 			"stacks:\n  net: {directory: net, stack: dev, group: base}\n  web: {directory: web, stack: dev, group: apps}\n",
 	})
 	f, err := spec.Read(filepath.Join(root, "fleet.yaml"), nil)
 	require.NoError(t, err)
 	for name, value := range map[string]string{
-		"AWS_SECRET_ACCESS_KEY": "1", "TOKEN": "2", "TOKEN_2": "3", "SLUICE_CONFIG_PASSPHRASE": "4", "PULUMI_CONFIG_PASSPHRASE": "4", "SLUICE_FLEET_KEY": "5",
+		"SHOP_KEY": "1", "TOKEN": "2", "TOKEN_2": "3", "SLUICE_CONFIG_PASSPHRASE": "4", "PULUMI_CONFIG_PASSPHRASE": "4", "SLUICE_FLEET_KEY": "5",
 	} {
 		t.Setenv(name, value)
 	}
@@ -181,14 +181,14 @@ func TestAStackGetsTheVariablesOfItsGroupAlone(t *testing.T) {
 		var out []string
 		for _, entry := range w.environment(stack) {
 			name, _, _ := strings.Cut(entry, "=")
-			if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "TOKEN") || strings.Contains(name, "PASSPHRASE") || strings.HasPrefix(name, "SLUICE_FLEET") {
+			if strings.HasPrefix(name, "SHOP_") || strings.HasPrefix(name, "TOKEN") || strings.Contains(name, "PASSPHRASE") || strings.HasPrefix(name, "SLUICE_FLEET") {
 				out = append(out, name)
 			}
 		}
 		slices.Sort(out)
 		return out
 	}
-	require.Equal(t, []string{"AWS_SECRET_ACCESS_KEY", "TOKEN_2"}, got("net"))
+	require.Equal(t, []string{"SHOP_KEY", "TOKEN_2"}, got("net"))
 	require.Equal(t, []string{"PULUMI_CONFIG_PASSPHRASE", "SLUICE_CONFIG_PASSPHRASE", "TOKEN", "TOKEN_2"}, got("web"))
 	require.Equal(t, []string{"TOKEN_2"}, got("a stack that this machine's fleet.yaml does not have"))
 }
