@@ -157,6 +157,8 @@ func (p *place) objects(cloud string) map[string]string {
 	return out
 }
 
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
 // lines returns the lines of a text with a word in them.
 func lines(text, word string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return !strings.Contains(l, word) })

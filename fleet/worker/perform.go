@@ -38,7 +38,7 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 	case o.Status == run.Canceled: // this worker ends, and another one goes on
 		return o, temporal.NewApplicationErrorWithOptions("the worker was stopped", string(run.Lost), temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 	case o.Status == run.Failed:
-		pause, retry := again(o.Kind, info.Attempt, time.Since(info.ScheduledTime))
+		pause, retry := again(o.Kind, info.Attempt)
 		if retry {
 			activity.GetMetricsHandler(ctx).WithTags(map[string]string{"kind": string(o.Kind)}).Counter(run.RetriesMetric).Inc(1)
 		}

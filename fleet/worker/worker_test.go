@@ -91,19 +91,30 @@ func TestFailuresAreToldApart(t *testing.T) {
 }
 
 func TestRetriesDependOnTheKind(t *testing.T) {
-	_, retry := again(run.Program, 1, 0)
+	_, retry := again(run.Program, 1)
 	require.False(t, retry)
-	_, retry = again(run.Interrupted, 1, 0)
+	_, retry = again(run.Interrupted, 1)
 	require.False(t, retry)
-	pause, retry := again(run.Locked, 3, 10*time.Minute)
+	pause, retry := again(run.Locked, 3)
 	require.True(t, retry)
 	require.Equal(t, 4*time.Second, pause)
-	_, retry = again(run.Locked, 100, 2*time.Hour)
-	require.False(t, retry)
-	pause, retry = again(run.Throttled, 7, 0)
+	waited := time.Duration(0)
+	for attempt := int32(1); ; attempt++ {
+		pause, retry := again(run.Locked, attempt)
+		if !retry {
+			break
+		}
+		waited += pause
+	}
+	require.InDelta(t, time.Hour, waited, float64(time.Minute))
+	pause, retry = again(run.Throttled, 7)
 	require.True(t, retry)
 	require.Equal(t, 5*time.Minute, pause)
-	_, retry = again(run.Throttled, 8, 0)
+	_, retry = again(run.Throttled, 8)
+	require.False(t, retry)
+	_, retry = again(run.Setup, 1)
+	require.True(t, retry, "another worker may have what this one lacks")
+	_, retry = again(run.Setup, 4)
 	require.False(t, retry)
 }
 
