@@ -2,10 +2,11 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -73,7 +74,7 @@ func TestAnApprovalComesOverTheAPI(t *testing.T) {
 		c.Stdin = strings.NewReader(text)
 		out, err := c.Output()
 		require.NoError(t, err)
-		require.NotContains(t, string(out), "ada")
+		require.NotContains(t, string(out), "granted")
 		return string(out)
 	}
 	text, err := os.ReadFile(p.path(".sluice-fleet/server.json"))
@@ -82,8 +83,9 @@ func TestAnApprovalComesOverTheAPI(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &where))
 	require.Regexp(t, `^127\.0\.0\.1:`, where.HTTP)
 	send := func(token, body string) int {
-		to := "http://" + where.HTTP + "/api/v1/namespaces/sluice-fleet/workflows/" + url.PathEscape(id+"/net") + "/signal/approve"
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(body))
+		to := "http://" + where.HTTP + "/api/v1/namespaces/sluice-fleet/batch-operations/" + rand.Text()
+		text := fmt.Sprintf(`{"reason": "a test", "executions": [{"workflowId": %q}], "signalOperation": {"signal": "approve", "input": %s}}`, id+"/net", body)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(text))
 		require.NoError(t, err)
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Authorization", "Bearer "+token)
@@ -94,8 +96,10 @@ func TestAnApprovalComesOverTheAPI(t *testing.T) {
 	}
 	by := sealed(`{"granted": true, "by": "ada of the portal", "message": "change 42"}`)
 	require.Equal(t, http.StatusForbidden, send("guessed", by))
-	require.Eventually(t, func() bool { return send(where.Token, sealed(`{"granted": true}`)) == http.StatusOK }, longest, time.Second)
-	require.Equal(t, http.StatusOK, send(where.Token, by), "the one of nobody decides nothing")
+	require.Eventually(t, func() bool { return strings.Contains(p.fleet("status"), "approval   net") }, longest, time.Second)
+	require.Equal(t, http.StatusOK, send(where.Token, sealed(`{"granted": true}`)))
+	require.Never(t, func() bool { return strings.Contains(p.fleet("status"), "succeeded") }, 3*time.Second, time.Second, "one of nobody decides nothing")
+	require.Equal(t, http.StatusOK, send(where.Token, by))
 	require.NoError(t, up.Wait(), "%s", &up.text)
 	require.Contains(t, up.text.String(), "approved by ada of the portal")
 }

@@ -325,7 +325,7 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) 
 		}
 	}
 	o.Began, o.Ended = began, f.now()
-	if f.tryAgainAfter(s, o) {
+	if f.tryAgainAfter(ctx, s, o) {
 		return
 	}
 	if o.Outputs != "" {
@@ -340,9 +340,9 @@ func (f *fleet) conclude(ctx workflow.Context, name string, o Outcome) {
 	f.count(ctx, o)
 }
 
-// tryAgainAfter reports whether a stack has failed while something that it reads had not ended, which nobody knew that it reads. It comes
-// after that then.
-func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
+// tryAgainAfter reports whether a stack has read something that had not ended, which nobody knew that it reads. It comes after that then, whether it
+// has failed or has taken what was there for what it needs.
+func (f *fleet) tryAgainAfter(ctx workflow.Context, s spec.Stack, o Outcome) bool {
 	if o.Status == Succeeded || o.Status == Failed {
 		known := f.known[s.Name]
 		for _, reference := range o.Reads {
@@ -352,7 +352,7 @@ func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
 		}
 		f.known[s.Name] = known
 	}
-	if o.Status != Failed || o.Kind != Program || f.Operation.Reversed() {
+	if o.Status != Succeeded && (o.Status != Failed || o.Kind != Program) || f.Operation.Reversed() {
 		return false
 	}
 	found, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
@@ -367,7 +367,7 @@ func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
 			later = append(later, name)
 		}
 	}
-	if len(later) == 0 {
+	if len(later) == 0 || o.Status == Succeeded && workflow.GetVersion(ctx, "again-after-success", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
 		return false
 	}
 	f.order = found

@@ -218,6 +218,17 @@ func TestWhatIsFoundToBeReadComesFirstTheNextTime(t *testing.T) {
 	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
 }
 
+// A program may take what is missing for nothing: then its stack succeeds with a value that is wrong.
+func TestAStackThatHasReadTooEarlyIsMadeAgain(t *testing.T) {
+	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
+	r.Concurrency = 1
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, []string{"a", "b", "a"}, c.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
+	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
+}
+
 func TestAPreviewGetsWhatThePreviewsOfWhatItReadsHaveFound(t *testing.T) {
 	planned := run.Planned{Removed: []string{"old"}}
 	c := &cloud{

@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"gopkg.in/yaml.v3"
 
@@ -47,7 +46,7 @@ func newKey(*global) *cobra.Command {
 func newSeal(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "seal", Short: "Encrypt JSON for a signal to a run", Args: cobra.NoArgs,
-		Long: "Read JSON from the standard input and print it as the input of a signal, encrypted with the key of the fleet, as Temporal's HTTP API\n" +
+		Long: "Read JSON from the standard input and print it as the input of a signal, encrypted with the key of the fleet, as Temporal's API\n" +
 			"takes it. That is how other programs approve, see docs/fleet.md.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := g.read()
@@ -74,7 +73,7 @@ func newSeal(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := protojson.Marshal(&workflowservice.SignalWorkflowExecutionRequest{Input: payloads})
+			text, err := protojson.Marshal(payloads)
 			if err != nil {
 				return err
 			}
