@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -29,12 +30,12 @@ func startMetrics(ctx context.Context) (*metrics, error) {
 	}
 	reader, err := autoexport.NewMetricReader(ctx)
 	if err != nil {
-		return nil, usagef("metrics: %v", err)
+		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
 	}
 	// The variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last.
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
-		return nil, usagef("metrics: %v", err)
+		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
 	}
 	p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
 	lost := func(error) {} // a metric that cannot be made changes nothing about a run
