@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
@@ -202,4 +203,30 @@ func TestAStackGetsTheVariablesOfItsGroupAlone(t *testing.T) {
 	require.Equal(t, []string{"SHOP_KEY", "TOKEN_2"}, got("net"))
 	require.Equal(t, []string{"PULUMI_CONFIG_PASSPHRASE", "SLUICE_CONFIG_PASSPHRASE", "TOKEN", "TOKEN_2"}, got("web"))
 	require.Equal(t, []string{"TOKEN_2"}, got("a stack that this machine's fleet.yaml does not have"))
+}
+
+func TestASurveyGoesOnWhereAnotherWorkerHasEnded(t *testing.T) {
+	root := folder(t, map[string]string{
+		"net/Pulumi.yaml": "name: net", "web/Pulumi.yaml": "name: web",
+		"sluice":     "#!/bin/sh\necho \"$@\" >> \"$(dirname \"$0\")/asked\"\nexit 6\n",
+		"fleet.yaml": "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev}\n",
+	})
+	require.NoError(t, os.Chmod(filepath.Join(root, "sluice"), 0o700))
+	f, err := spec.Read(filepath.Join(root, "fleet.yaml"), nil)
+	require.NoError(t, err)
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	w := &Worker{Fleet: f, Sluice: filepath.Join(root, "sluice")}
+	env.RegisterActivity(w.Survey)
+	before := run.Surveyed{Outputs: "what the other one has found"}
+	env.SetHeartbeatDetails(map[string]run.Surveyed{"net": before})
+	answer, err := env.ExecuteActivity(w.Survey, run.Survey{Stacks: f.Stacks})
+	require.NoError(t, err)
+	found := map[string]run.Surveyed{}
+	require.NoError(t, answer.Get(&found))
+	require.Equal(t, before, found["net"])
+	require.Equal(t, "web", found["web"].Project)
+	asked, err := os.ReadFile(filepath.Join(root, "asked"))
+	require.NoError(t, err)
+	require.NotContains(t, string(asked), "/net")
 }
