@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/require"
 )
 
@@ -79,11 +80,7 @@ func (p *place) path(name string) string { return filepath.Join(p.root, "fleet",
 
 // endServer ends the server, which would else wait a moment for others.
 func (p *place) endServer() {
-	if pid := p.serverPID(); pid > 0 {
-		if process, err := os.FindProcess(pid); err == nil {
-			_ = process.Signal(os.Interrupt)
-		}
-	}
+	_ = p.signalServer(os.Interrupt) // one that has ended is none
 	for range 100 {
 		if _, err := os.Stat(p.path(".sluice-fleet")); err != nil || os.RemoveAll(p.path(".sluice-fleet")) == nil {
 			return
@@ -92,16 +89,20 @@ func (p *place) endServer() {
 	}
 }
 
-func (p *place) serverPID() int {
+// signalServer sends a signal to the server, if one runs: its lock tells. It reports whether it did.
+func (p *place) signalServer(s os.Signal) bool {
+	lock := flock.New(p.path(".sluice-fleet/server.lock"))
+	if free, err := lock.TryRLock(); err != nil || free {
+		_ = lock.Close()
+		return false
+	}
 	text, err := os.ReadFile(p.path(".sluice-fleet/server.json"))
-	if err != nil {
-		return 0
-	}
 	var is struct{ PID int }
-	if json.Unmarshal(text, &is) != nil {
-		return 0
+	if err != nil || json.Unmarshal(text, &is) != nil || is.PID <= 0 {
+		return false // it has not begun to listen
 	}
-	return is.PID
+	process, err := os.FindProcess(is.PID)
+	return err == nil && process.Signal(s) == nil
 }
 
 func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
@@ -155,6 +156,8 @@ func (p *place) objects(cloud string) map[string]string {
 	}
 	return out
 }
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // lines returns the lines of a text with a word in them.
 func lines(text, word string) []string {

@@ -2,12 +2,20 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 )
 
 func TestDriftOfAFleetIsFoundAndChangesNothing(t *testing.T) {
@@ -48,6 +56,100 @@ func TestWhoHasApprovedIsRecorded(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"message": "looks good"`)
 	require.Contains(t, p.fleet("status"), "succeeded  db: ")
+}
+
+// Another program approves over the HTTP API of the server, as the manual shows.
+func TestAnApprovalComesOverTheAPI(t *testing.T) {
+	files := three()
+	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "net: {", "net: {approve: [up], ", 1)
+	p := newPlace(t, files)
+	up := p.begin("sluice-fleet", "up", "--yes", "--select", "net")
+	var id string
+	require.Eventually(t, func() bool {
+		id = regexp.MustCompile(`shop/up/\w+`).FindString(p.fleet("history"))
+		return id != ""
+	}, longest, time.Second)
+	sealed := func(text string) string {
+		c := p.command(t.Context(), "sluice-fleet", "seal")
+		c.Stdin = strings.NewReader(text)
+		out, err := c.Output()
+		require.NoError(t, err)
+		require.NotContains(t, string(out), "granted")
+		return string(out)
+	}
+	text, err := os.ReadFile(p.path(".sluice-fleet/server.json"))
+	require.NoError(t, err)
+	var where struct{ HTTP, Token string }
+	require.NoError(t, json.Unmarshal(text, &where))
+	require.Regexp(t, `^127\.0\.0\.1:`, where.HTTP)
+	send := func(token, body string) int {
+		to := "http://" + where.HTTP + "/api/v1/namespaces/sluice-fleet/batch-operations/" + rand.Text()
+		text := fmt.Sprintf(`{"reason": "a test", "executions": [{"workflowId": %q}], "signalOperation": {"signal": "approve", "input": %s}}`, id+"/net", body)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(text))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Bearer "+token)
+		reply, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, reply.Body.Close())
+		return reply.StatusCode
+	}
+	by := sealed(`{"granted": true, "by": "ada of the portal", "message": "change 42"}`)
+	require.Equal(t, http.StatusForbidden, send("guessed", by))
+	require.Eventually(t, func() bool { return strings.Contains(p.fleet("status"), "approval   net") }, longest, time.Second)
+	require.Equal(t, http.StatusOK, send(where.Token, sealed(`{"granted": true}`)))
+	require.Never(t, func() bool { return strings.Contains(p.fleet("status"), "succeeded") }, 3*time.Second, time.Second, "one of nobody decides nothing")
+	require.Equal(t, http.StatusOK, send(where.Token, by))
+	require.NoError(t, up.Wait(), "%s", &up.text)
+	require.Contains(t, up.text.String(), "approved by ada of the portal")
+}
+
+func TestMetricsOfRunsAreSent(t *testing.T) {
+	var mu sync.Mutex // guards got
+	var got bytes.Buffer
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = got.ReadFrom(r.Body) // what is missing is not found
+	}))
+	defer collector.Close()
+	p := newPlace(t, three())
+	p.env = append(p.env, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf")
+	p.fleet("up", "--yes")
+	mu.Lock()
+	defer mu.Unlock()
+	for _, name := range []string{"sluice_fleet_stacks", "sluice_fleet_stack_duration", "succeeded", "temporal_activity_execution_latency"} {
+		require.Contains(t, got.String(), name)
+	}
+}
+
+func TestTheKeyOfAFleetIsInItsFile(t *testing.T) {
+	p := newPlace(t, three())
+	p.write(map[string]string{"fleet.yaml": three()["fleet.yaml"] + p.fleet("key", "--secrets-provider", "passphrase")})
+	require.Contains(t, p.fleet("up", "--yes"), "3 succeeded")
+	require.NoFileExists(t, p.path(".sluice-fleet/key"))
+	require.Contains(t, p.fleet("status"), "succeeded  web")
+	p.env = append(p.env, "SLUICE_CONFIG_PASSPHRASE=wrong")
+	out, status := p.run("sluice", "fleet", "status")
+	require.Equal(t, 2, status, out)
+	require.Contains(t, out, "the key of the fleet in fleet.yaml")
+}
+
+// The server makes up for a night that has passed: a run begins as it would have at three.
+func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
+	files := three()
+	files["fleet.yaml"] += "schedules:\n  night: {operation: drift, cron: \"0 3 * * *\"}\n"
+	p := newPlace(t, files)
+	p.fleet("up", "--yes")
+	w := p.startWorker()
+	defer w.kill()
+	p.fleet("schedule", "apply")
+	night := time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
+	require.NoError(t, p.connect().ScheduleClient().GetHandle(t.Context(), "sluice/shop/night").Backfill(t.Context(), client.ScheduleBackfillOptions{
+		Backfill: []client.ScheduleBackfill{{Start: night, End: night.Add(12 * time.Hour)}},
+	}))
+	require.Eventually(t, func() bool { return strings.Contains(p.fleet("history"), "-2026-03-14T03:00:00Z") }, longest, time.Second)
+	require.Contains(t, p.fleet("status", "--follow"), "web: 0 of 1 have moved")
 }
 
 func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	ours "github.com/sluice-iac/sluice/fleet/worker"
 )
 
 var record = flag.String("fleet.record", "", "record histories of runs, for fleet/run/testdata, under names that begin like this")
@@ -50,6 +51,8 @@ func (m made) perform(_ context.Context, r run.StackRequest) (run.Outcome, error
 	case r.Stack.Name == "early" && m.tries["early"] == 1:
 		o.Reads = []string{"late/dev"}
 		return failed()
+	case r.Stack.Name == "soon" && m.tries["soon"] == 1:
+		return run.Outcome{Status: run.Succeeded, Outputs: "wrong", Reads: []string{"late/dev"}}, nil
 	case r.Stack.Name == "locked" && m.tries["locked"] == 1:
 		return o, temporal.NewApplicationErrorWithOptions("locked", string(run.Locked), temporal.ApplicationErrorOptions{NextRetryDelay: time.Millisecond})
 	}
@@ -76,6 +79,9 @@ func TestRecord(t *testing.T) {
 	m := made{map[string]int{}}
 	workflows := worker.New(to, run.WorkflowQueue("shop"), worker.Options{})
 	run.Register(workflows)
+	limits := &ours.Worker{Client: to}
+	workflows.RegisterActivityWithOptions(limits.Ask, activity.RegisterOptions{Name: run.AskActivity})
+	workflows.RegisterActivityWithOptions(limits.Ended, activity.RegisterOptions{Name: run.EndedActivity})
 	activities := worker.New(to, run.ActivityQueue("shop", "q"), worker.Options{})
 	activities.RegisterActivityWithOptions(m.survey, activity.RegisterOptions{Name: run.SurveyActivity})
 	activities.RegisterActivityWithOptions(m.perform, activity.RegisterOptions{Name: run.PerformActivity})
@@ -88,14 +94,18 @@ func TestRecord(t *testing.T) {
 	}
 	careful := stack("careful")
 	careful.Approve = []string{"up"}
+	limited := stack("limited")
+	limited.Limits = []string{"account"}
 	for name, stacks := range map[string][]spec.Stack{
 		"failure":  {stack("a"), stack("b", "a"), stack("broken", "a"), stack("c", "broken"), stack("d", "b", "c")},
 		"found":    {stack("early"), stack("late"), stack("locked", "late")},
+		"soon":     {stack("soon"), stack("late")},
+		"limited":  {limited, stack("after", "limited")},
 		"approval": {careful, stack("after", "careful")},
 		"canceled": {careful, stack("after", "careful")},
 	} {
 		id := "shop/up/" + name
-		r := run.Request{Fleet: "shop", Operation: run.Up, Stacks: stacks, Concurrency: 1, By: "ada"}
+		r := run.Request{Fleet: "shop", Operation: run.Up, Stacks: stacks, Concurrency: 1, Limits: map[string]int{"account": 1}, By: "ada"}
 		w, err := to.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: run.WorkflowQueue("shop")}, run.FleetWorkflow, r)
 		require.NoError(t, err)
 		switch name {
@@ -114,6 +124,9 @@ func TestRecord(t *testing.T) {
 		save(t, to, id, name)
 		save(t, to, run.StackID(id, stacks[len(stacks)-1].Name), name+"-last")
 		save(t, to, run.StackID(id, stacks[0].Name), name+"-first")
+		if name == "limited" {
+			save(t, to, run.LimitID("shop", "account"), "limit")
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 	for {
 		canceled := ctx.Err() != nil
 		if canceled {
-			f.cancelRest()
+			f.cancelRest(ctx)
 		} else {
 			f.begin(ctx)
 		}
@@ -148,7 +148,7 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 				f.same[s.Name] = is.Inputs
 			}
 			if is.Problem != "" && f.part[s.Name] {
-				f.outcomes[s.Name] = Outcome{Status: Failed, Kind: Setup, Why: is.Problem, Began: f.now(), Ended: f.now()}
+				f.conclude(ctx, s.Name, Outcome{Status: Failed, Kind: Setup, Why: is.Problem, Began: f.now(), Ended: f.now()})
 			}
 		}
 	}
@@ -188,15 +188,15 @@ func (f *fleet) begin(ctx workflow.Context) {
 			}
 			switch bad, open := f.obstacle(s.Name); {
 			case bad != "":
-				f.skip(s.Name, bad)
+				f.skip(ctx, s.Name, bad)
 				again = true
 			case open:
 			case f.isUnchanged(s.Name):
-				f.outcomes[s.Name] = Outcome{Status: Unchanged, Why: NothingNew, Began: f.now(), Ended: f.now()}
+				f.conclude(ctx, s.Name, Outcome{Status: Unchanged, Why: NothingNew, Began: f.now(), Ended: f.now()})
 				again = true
 			case !f.hasRoom(ctx, s):
 			case f.Options.FailFast && f.hasFailed():
-				f.outcomes[s.Name] = Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"}
+				f.conclude(ctx, s.Name, Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"})
 			default:
 				f.start(ctx, s)
 			}
@@ -240,7 +240,7 @@ func (f *fleet) isUnchanged(name string) bool {
 }
 
 // skip gives a stack the outcome of one that comes after a failure.
-func (f *fleet) skip(name, because string) {
+func (f *fleet) skip(ctx workflow.Context, name, because string) {
 	o := f.outcomes[because]
 	chain := append(slices.Clone(o.Chain), because)
 	word := "needs"
@@ -252,7 +252,7 @@ func (f *fleet) skip(name, because string) {
 		parts = append(parts, word+" "+chain[i])
 	}
 	end := f.outcomes[chain[0]].Status
-	f.outcomes[name] = Outcome{Status: Skipped, Chain: chain, Why: fmt.Sprintf("%s, which %s", strings.Join(parts, ", which "), wordOf(end))}
+	f.conclude(ctx, name, Outcome{Status: Skipped, Chain: chain, Why: fmt.Sprintf("%s, which %s", strings.Join(parts, ", which "), wordOf(end))})
 }
 
 func wordOf(s Status) string {
@@ -297,7 +297,7 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
 		TypedSearchAttributes: attributesOf(ctx, s.Name),
 	})
 	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, StackRequest{
-		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By,
+		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By, Limits: f.Limits,
 		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name),
 	})
 	f.done.AddFuture(future, func(future workflow.Future) { f.end(ctx, s, future) })
@@ -325,18 +325,24 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) 
 		}
 	}
 	o.Began, o.Ended = began, f.now()
-	if f.tryAgainAfter(s, o) {
+	if f.tryAgainAfter(ctx, s, o) {
 		return
 	}
 	if o.Outputs != "" {
 		f.outputs[s.Name] = o.Outputs
 	}
-	f.outcomes[s.Name] = o
+	f.conclude(ctx, s.Name, o)
 }
 
-// tryAgainAfter reports whether a stack has failed while something that it reads had not ended, which nobody knew that it reads. It comes
-// after that then.
-func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
+// conclude gives a stack its outcome.
+func (f *fleet) conclude(ctx workflow.Context, name string, o Outcome) {
+	f.outcomes[name] = o
+	f.count(ctx, o)
+}
+
+// tryAgainAfter reports whether a stack has read something that had not ended, which nobody knew that it reads. It comes after that then, whether it
+// has failed or has taken what was there for what it needs.
+func (f *fleet) tryAgainAfter(ctx workflow.Context, s spec.Stack, o Outcome) bool {
 	if o.Status == Succeeded || o.Status == Failed {
 		known := f.known[s.Name]
 		for _, reference := range o.Reads {
@@ -346,7 +352,7 @@ func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
 		}
 		f.known[s.Name] = known
 	}
-	if o.Status != Failed || o.Kind != Program || f.Operation.Reversed() {
+	if o.Status != Succeeded && (o.Status != Failed || o.Kind != Program) || f.Operation.Reversed() {
 		return false
 	}
 	found, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
@@ -361,7 +367,7 @@ func (f *fleet) tryAgainAfter(s spec.Stack, o Outcome) bool {
 			later = append(later, name)
 		}
 	}
-	if len(later) == 0 {
+	if len(later) == 0 || o.Status == Succeeded && workflow.GetVersion(ctx, "again-after-success", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
 		return false
 	}
 	f.order = found
@@ -389,10 +395,10 @@ func (f *fleet) planned(name string) map[string]Planned {
 }
 
 // cancelRest gives outcomes to what does not begin any more.
-func (f *fleet) cancelRest() {
+func (f *fleet) cancelRest(ctx workflow.Context) {
 	for _, s := range f.Stacks {
 		if _, runs := f.running[s.Name]; !runs && !f.isOver(s.Name) {
-			f.outcomes[s.Name] = Outcome{Status: Canceled, Why: "the run was canceled before it began"}
+			f.conclude(ctx, s.Name, Outcome{Status: Canceled, Why: "the run was canceled before it began"})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
@@ -87,6 +88,11 @@ func newEnvironment(t *testing.T, c *cloud) environment {
 	env.RegisterWorkflowWithOptions(run.Stack, workflow.RegisterOptions{Name: run.StackWorkflow})
 	env.RegisterActivityWithOptions(c.survey, activity.RegisterOptions{Name: run.SurveyActivity})
 	env.RegisterActivityWithOptions(c.perform, activity.RegisterOptions{Name: run.PerformActivity})
+	// A limit that gives places to all who ask.
+	env.RegisterActivityWithOptions(func(_ context.Context, _ string, claim run.Claim) error {
+		return env.SignalWorkflowByID(claim.Workflow, run.GrantSignal, claim.Limit)
+	}, activity.RegisterOptions{Name: run.AskActivity})
+	env.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, run.ReleaseSignal, mock.Anything).Return(nil)
 	return environment{env, c}
 }
 
@@ -212,6 +218,17 @@ func TestWhatIsFoundToBeReadComesFirstTheNextTime(t *testing.T) {
 	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
 }
 
+// A program may take what is missing for nothing: then its stack succeeds with a value that is wrong.
+func TestAStackThatHasReadTooEarlyIsMadeAgain(t *testing.T) {
+	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
+	r.Concurrency = 1
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, []string{"a", "b", "a"}, c.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
+	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
+}
+
 func TestAPreviewGetsWhatThePreviewsOfWhatItReadsHaveFound(t *testing.T) {
 	planned := run.Planned{Removed: []string{"old"}}
 	c := &cloud{
@@ -254,6 +271,18 @@ func TestAnOperationWaitsUntilItIsApproved(t *testing.T) {
 	require.Equal(t, "ada", v.Stacks[0].Approval.By)
 	require.False(t, v.Stacks[0].Approval.At.IsZero())
 	require.GreaterOrEqual(t, v.Ended.Sub(v.Began), 48*time.Hour)
+}
+
+func TestAnApprovalOfNobodyDecidesNothing(t *testing.T) {
+	env := newEnvironment(t, &cloud{})
+	for after, a := range map[time.Duration]run.Approval{time.Hour: {Granted: true}, 2 * time.Hour: {Granted: true, By: "ada"}} {
+		env.RegisterDelayedCallback(func() {
+			require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, a))
+		}, after)
+	}
+	v := env.run(t, request(run.Up, approving()))
+	require.Equal(t, "ada", v.Stacks[0].Approval.By)
+	require.GreaterOrEqual(t, v.Ended.Sub(v.Began), 2*time.Hour)
 }
 
 func TestWhatIsRefusedIsNotDone(t *testing.T) {

@@ -8,5 +8,6 @@ import (
 // Register registers the workflows.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(Fleet, workflow.RegisterOptions{Name: FleetWorkflow})
+	r.RegisterWorkflowWithOptions(Limit, workflow.RegisterOptions{Name: LimitWorkflow})
 	r.RegisterWorkflowWithOptions(Stack, workflow.RegisterOptions{Name: StackWorkflow})
 }

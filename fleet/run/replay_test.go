@@ -18,7 +18,7 @@ import (
 func TestHistoriesOfEarlierVersionsAreReplayed(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(files), 8)
+	require.GreaterOrEqual(t, len(files), 15)
 	for _, f := range files {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			r := worker.NewWorkflowReplayer()

@@ -28,22 +28,36 @@ func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
 		workflow.GetSignalChannel(ctx, AbortSignal).Receive(ctx, nil)
 		aborted = true
 	})
+	places := placesOf(ctx, r)
+	if err := workflow.SetQueryHandler(ctx, WaitsQuery, func() (string, error) { return places.waits, nil }); err != nil {
+		return Outcome{}, err
+	}
 	approval, refused := approve(ctx, r)
 	if refused != nil {
 		return *refused, nil
 	}
-	perform := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	o := Outcome{Status: Canceled, Why: "the run was canceled while it waited for a limit"}
+	if places.take(ctx, r.Fleet) == nil {
+		o = perform(ctx, r)
+	}
+	places.giveBack(free)
+	o.Approval = approval
+	return o, nil
+}
+
+// perform carries out the operation.
+func perform(ctx workflow.Context, r StackRequest) Outcome {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: ActivityQueue(r.Fleet, r.Stack.Queue), StartToCloseTimeout: longest, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
 		// The worker says which failures are worth another attempt, and when; this is for workers that die.
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute},
 	})
 	var o Outcome
-	err := workflow.ExecuteActivity(perform, PerformActivity, r).Get(ctx, &o)
+	err := workflow.ExecuteActivity(ctx, PerformActivity, r).Get(ctx, &o)
 	if err != nil {
-		o = failure(err)
+		return failure(err)
 	}
-	o.Approval = approval
-	return o, nil
+	return o
 }
 
 // approve waits until somebody approves the operation, if that is asked for. It returns the outcome if there is no approval.
@@ -52,13 +66,21 @@ func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 		return nil, nil
 	}
 	var a Approval
+	began := workflow.Now(ctx)
 	said := workflow.NewSelector(ctx)
 	said.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
+		a = Approval{}
 		c.Receive(ctx, &a)
-		a.At = workflow.Now(ctx)
+		// What does not say who has decided decides nothing.
+		if a.By != "" {
+			a.At = workflow.Now(ctx)
+		}
 	})
 	said.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
-	said.Select(ctx)
+	for a.At.IsZero() && ctx.Err() == nil {
+		said.Select(ctx)
+	}
+	waited(ctx, "approval", began)
 	switch {
 	case a.At.IsZero():
 		return nil, &Outcome{Status: Canceled, Why: "the run was canceled before somebody approved it"}

@@ -24,6 +24,14 @@ const (
 	AbortSignal     = "abort"   // of a stack: the second interrupt
 	ViewQuery       = "view"    // of a run: a [View]
 	AbortQuery      = "abort"   // of a stack: whether there was an [AbortSignal]
+	WaitsQuery      = "waits"   // of a stack: for which limit it waits, "" if for none
+	LimitWorkflow   = "limit"
+	AskActivity     = "ask"     // asks a limit for a place; it is local
+	EndedActivity   = "ended"   // says which [Claim] are of workflows that have ended; it is local
+	AskSignal       = "ask"     // to a limit, with a [Claim]
+	GrantSignal     = "grant"   // to a stack, with the ID of the limit
+	ReleaseSignal   = "release" // to a limit, with a [Claim]
+	LimitQuery      = "limit"   // of a limit: its [Claims]
 )
 
 // Operation is what a run does with each stack.
@@ -115,6 +123,8 @@ type StackRequest struct {
 	Stack     spec.Stack `json:"stack"`
 	Options   Options    `json:"options"`
 	By        string     `json:"by,omitempty"`
+	// Limits are how many stacks with each limit are worked on at once. Requests of earlier versions have none.
+	Limits map[string]int `json:"limits,omitempty"`
 	// Inputs are the digests of the outputs that the stack reads, by reference. Planned are the outputs that a preview of what it reads has
 	// found to change.
 	Inputs  map[string]string  `json:"inputs,omitempty"`

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"context"
 	"crypto/cipher"
 	"crypto/rand"
 	"crypto/sha256"
@@ -37,13 +38,15 @@ const (
 	FileVariable = "SLUICE_FLEET_KEY_FILE"
 )
 
-// ReadKey returns the key from the environment, or from the file. If make is true, a file that is missing is made.
-func ReadKey(lookup func(string) (string, bool), file string, make bool) (Key, error) {
+// ReadKey returns the key from the environment, from what encrypts it, which may be nil, or from the file. If make is true, a file that is missing is made.
+func ReadKey(ctx context.Context, lookup func(string) (string, bool), wrapped *Wrapped, file string, make bool) (Key, error) {
 	if text, set := lookup(Variable); set && text != "" {
 		return parse(Variable, text)
 	}
 	if path, set := lookup(FileVariable); set && path != "" {
 		file, make = path, false
+	} else if wrapped != nil {
+		return wrapped.open(ctx, lookup)
 	}
 	text, err := os.ReadFile(file)
 	switch {
@@ -54,7 +57,7 @@ func ReadKey(lookup func(string) (string, bool), file string, make bool) (Key, e
 		return key, private.Write(file, []byte(key.String()+"\n"))
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no key for what the server keeps: set %s or %s to the key that the other machines have; "+
-			"`sluice fleet key` makes one", Variable, FileVariable)
+			"`sluice fleet key` makes one, and `sluice fleet key --secrets-provider` one for fleet.yaml", Variable, FileVariable)
 	}
 	return nil, fmt.Errorf("the key of the fleet: %w", err)
 }

@@ -2,6 +2,8 @@ package seal_test
 
 import (
 	"errors"
+	"net/http"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluice-iac/sluice/fleet/seal"
+	"github.com/sluice-iac/sluice/internal/emulatortest"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func none(string) (string, bool) { return "", false }
@@ -43,20 +47,57 @@ func TestWhatIsSealedIsReadWithTheKeyAlone(t *testing.T) {
 
 func TestTheKeyComesFromTheEnvironmentOrAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	_, err := seal.ReadKey(none, file, false)
+	_, err := seal.ReadKey(t.Context(), none, nil, file, false)
 	require.ErrorContains(t, err, "sluice fleet key")
-	made, err := seal.ReadKey(none, file, true)
+	made, err := seal.ReadKey(t.Context(), none, nil, file, true)
 	require.NoError(t, err)
-	again, err := seal.ReadKey(none, file, true)
+	again, err := seal.ReadKey(t.Context(), none, nil, file, true)
 	require.NoError(t, err)
 	require.Equal(t, made, again)
 	given := seal.NewKey()
-	got, err := seal.ReadKey(func(name string) (string, bool) { return given.String(), name == seal.Variable }, file, true)
+	got, err := seal.ReadKey(t.Context(), func(name string) (string, bool) { return given.String(), name == seal.Variable }, nil, file, true)
 	require.NoError(t, err)
 	require.Equal(t, given, got)
-	_, err = seal.ReadKey(func(name string) (string, bool) { return "short", name == seal.Variable }, file, true)
+	_, err = seal.ReadKey(t.Context(), func(name string) (string, bool) { return "short", name == seal.Variable }, nil, file, true)
 	require.ErrorContains(t, err, "32 bytes")
-	got, err = seal.ReadKey(func(name string) (string, bool) { return file, name == seal.FileVariable }, "nowhere", true)
+	got, err = seal.ReadKey(t.Context(), func(name string) (string, bool) { return file, name == seal.FileVariable }, nil, "nowhere", true)
 	require.NoError(t, err)
 	require.Equal(t, made, got)
+}
+
+func TestTheKeyComesFromWhatEncryptsIt(t *testing.T) {
+	with := func(passphrase string) func(string) (string, bool) {
+		return func(name string) (string, bool) { return passphrase, name == secrets.EnvPassphrase }
+	}
+	w, err := seal.Wrap(t.Context(), with("correct"), "passphrase")
+	require.NoError(t, err)
+	require.NotEmpty(t, w.Salt)
+	one, err := seal.ReadKey(t.Context(), with("correct"), &w, "nowhere", false)
+	require.NoError(t, err)
+	require.Len(t, one, 32)
+	again, err := seal.ReadKey(t.Context(), with("correct"), &w, "nowhere", false)
+	require.NoError(t, err)
+	require.Equal(t, one, again)
+	_, err = seal.ReadKey(t.Context(), with("wrong"), &w, "nowhere", false)
+	require.ErrorContains(t, err, "the key of the fleet in fleet.yaml")
+	_, err = seal.ReadKey(t.Context(), none, &w, "nowhere", false)
+	require.ErrorContains(t, err, "passphrase must be set")
+
+	_, err = seal.Wrap(t.Context(), none, "unknown://key")
+	require.Error(t, err)
+}
+
+func TestTheKeyComesFromAKeyService(t *testing.T) {
+	service := emulatortest.KeyServices()["hashivault"](t, func(h http.Handler) http.Handler { return h })
+	for name, value := range service.Env {
+		t.Setenv(name, value)
+	}
+	w, err := seal.Wrap(t.Context(), os.LookupEnv, service.URL)
+	require.NoError(t, err)
+	one, err := seal.ReadKey(t.Context(), os.LookupEnv, &w, "nowhere", false)
+	require.NoError(t, err)
+	require.Len(t, one, 32)
+	service.Deny(true)
+	_, err = seal.ReadKey(t.Context(), os.LookupEnv, &w, "nowhere", false)
+	require.ErrorContains(t, err, "cannot be opened with hashivault://states")
 }

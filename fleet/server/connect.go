@@ -4,14 +4,21 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Address is a Temporal server that somebody else runs.
@@ -54,8 +61,20 @@ func (a Address) Options() (client.Options, error) {
 	return o, nil
 }
 
-// Options returns the options of clients of a server on this machine.
-func (p Place) Options() client.Options {
+// Options returns the options of clients of the server of a folder, wherever that is at the time of each connection.
+func (j *Joined) Options() client.Options {
+	o := j.Place.options()
+	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		now, err := j.home.place()
+		if err != nil {
+			return nil, err
+		}
+		return new(net.Dialer).DialContext(ctx, "tcp", now.Address)
+	})}
+	return o
+}
+
+func (p Place) options() client.Options {
 	return client.Options{
 		HostPort: p.Address, Namespace: Namespace, Credentials: client.NewAPIKeyStaticCredentials(p.Token),
 		ConnectionOptions: client.ConnectionOptions{TLSDisabled: true}, // it is on loopback
@@ -67,18 +86,42 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 	o.DataConverter, o.FailureConverter, o.Logger = c, f, logger
 	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	is, err := client.DialContext(connecting, o)
-	if err != nil {
-		return nil, fmt.Errorf("the Temporal server at %s: %w", o.HostPort, err)
+	for {
+		is, err := client.DialContext(connecting, o)
+		if err == nil {
+			return is, nil
+		}
+		// A server that begins, or begins again, answers soon.
+		if !IsPassing(err) || await.For(connecting, time.Second) != nil {
+			return nil, fmt.Errorf("the Temporal server at %s: %w", o.HostPort, err)
+		}
 	}
-	return is, nil
+}
+
+// IsPassing reports whether an error of a server can be gone the next time: it does not answer, or has too much to do. It is not one about what was asked
+// for.
+func IsPassing(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var of serviceerror.ServiceError
+	if !errors.As(err, &of) {
+		return false
+	}
+	switch of.Status().Code() {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Internal, codes.Unknown, codes.Aborted, codes.Canceled:
+		return true
+	}
+	var failed *serviceerror.QueryFailed
+	var notReady *serviceerror.WorkflowNotReady
+	return errors.As(err, &failed) || errors.As(err, &notReady)
 }
 
 // answers reports whether the server answers.
 func answers(ctx context.Context, p Place) bool {
 	asking, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	o := p.Options()
+	o := p.options()
 	o.Logger = Silent{}
 	c, err := client.DialContext(asking, o)
 	if err != nil {

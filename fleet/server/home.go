@@ -48,21 +48,24 @@ func (h Home) usersLock() *flock.Flock  { return flock.New(h.path("users.lock"))
 // Place is where a server is, and the token that it wants to see.
 type Place struct {
 	Address string `json:"address"`
+	HTTP    string `json:"http"` // where its API is served as HTTP and JSON
 	Token   string `json:"token"`
 	PID     int    `json:"pid"` // of the process, for people
 }
 
-// begin returns the place for a server of this folder: the one that it had before, so that workers find it again.
+// begin returns the place for a server of this folder. The token stays; the address is another one each time, since another program may have taken the
+// port of a server that has died. Who uses the server reads its address again for each connection.
 func (h Home) begin() (Place, error) {
-	was, err := h.place()
-	if err == nil {
-		was.PID = os.Getpid()
-		return was, nil
+	next := Place{
+		Address: loopback(freeport.MustGetFreePort()), HTTP: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid(),
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	switch was, err := h.place(); {
+	case err == nil:
+		next.Token = was.Token
+	case !errors.Is(err, fs.ErrNotExist):
 		return Place{}, err
 	}
-	return Place{Address: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid()}, nil
+	return next, nil
 }
 
 func (h Home) publish(p Place) error {

@@ -24,8 +24,12 @@ type Joined struct {
 	watch conc.WaitGroup
 }
 
-// patience is how long a server may take to start.
-const patience = 2 * time.Minute
+const (
+	// patience is how long a server may take to start.
+	patience = 2 * time.Minute
+	// restart is the time between two attempts to start one.
+	restart = 5 * time.Second
+)
 
 // Join uses the server of a folder. If none runs it starts one, with the executable of this process and the arguments.
 func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
@@ -35,15 +39,16 @@ func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 	if _, err := j.users.TryRLockContext(waiting, 20*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("the lock of the fleet's folder %s: %w", h.directory, err)
 	}
-	for begun := false; ; {
+	for begun := (time.Time{}); ; {
 		running, err := j.runs()
 		if err == nil && running {
 			if j.Place, err = h.place(); err == nil && answers(waiting, j.Place) {
 				break
 			}
 		}
-		if err == nil && !running && !begun {
-			begun, err = true, j.start()
+		// One that was started may have died before it had the lock.
+		if err == nil && !running && time.Since(begun) > restart {
+			begun, err = time.Now(), j.start()
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, errors.Join(err, j.users.Unlock())
@@ -83,7 +88,7 @@ func (j *Joined) keep(ctx context.Context) {
 	for await.For(ctx, time.Second) == nil {
 		if running, err := j.runs(); err == nil && !running {
 			_ = j.start() // the next turn tries again
-			_ = await.For(ctx, 5*time.Second)
+			_ = await.For(ctx, restart)
 		}
 	}
 }

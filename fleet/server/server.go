@@ -22,12 +22,16 @@ import (
 	"go.temporal.io/server/common/testing/freeport"
 	schema "go.temporal.io/server/schema/sqlite"
 	"go.temporal.io/server/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Namespace is the namespace of a fleet's own server.
 const Namespace = "sluice-fleet"
+
+// Kept is how long runs that have ended are remembered.
+const Kept = 30 * 24 * time.Hour
 
 // idle is how long a server goes on that nobody uses.
 const idle = 10 * time.Second
@@ -75,20 +79,18 @@ func Run(ctx context.Context, h Home) error {
 
 // start starts a server at an address.
 func start(h Home, where Place) (temporal.Server, error) {
-	_, port, err := net.SplitHostPort(where.Address)
+	port, err := portOf(where.Address)
 	if err != nil {
 		return nil, err
 	}
-	number, err := strconv.Atoi(port)
+	http, err := portOf(where.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	c, hosts := configuration(h.database(), number)
+	c, hosts := configuration(h.database(), port, http)
 	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
-	if _, err := os.Stat(h.database()); errors.Is(err, os.ErrNotExist) {
-		if err := schema.SetupSchema(sql); err != nil {
-			return nil, err
-		}
+	if err := makeDatabase(h); err != nil {
+		return nil, err
 	}
 	attributes := map[string]enumspb.IndexedValueType{}
 	for _, name := range SearchAttributes {
@@ -98,6 +100,7 @@ func start(h Home, where Place) (temporal.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	ns.Detail.Config.Retention = durationpb.New(Kept)
 	if err := schema.CreateNamespaces(sql, ns); err != nil {
 		return nil, err
 	}
@@ -120,6 +123,24 @@ func start(h Home, where Place) (temporal.Server, error) {
 	return s, s.Start()
 }
 
+// makeDatabase makes the database unless there is one. A server that is killed meanwhile leaves none.
+func makeDatabase(h Home) error {
+	if _, err := os.Stat(h.database()); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	next := h.database() + ".new"
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(next + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	c, _ := configuration(next, 0, 0)
+	if err := schema.SetupSchema(c.Persistence.DataStores[sqlite.PluginName].SQL); err != nil {
+		return err
+	}
+	return os.Rename(next, h.database()) // its log is empty since the connection was closed
+}
+
 // SearchAttributes are the attributes by which runs and stacks can be looked for.
 var SearchAttributes = []string{"SluiceFleet", "SluiceOperation", "SluiceStack"}
 
@@ -138,7 +159,7 @@ func (o owner) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, erro
 func (o owner) AuthInfoRequired() bool { return true }
 
 // configuration returns the configuration of a server with its data in a file, all of whose services are on loopback.
-func configuration(database string, port int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
+func configuration(database string, port, http int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
 	const name = "active"
 	c := &config.Config{
 		Persistence: config.Persistence{
@@ -173,9 +194,20 @@ func configuration(database string, port int) (*config.Config, map[primitives.Se
 			at = freeport.MustGetFreePort()
 		}
 		c.Services[string(service)] = config.Service{RPC: config.RPC{GRPCPort: at, BindOnLocalHost: true}}
+		if service == primitives.FrontendService {
+			c.Services[string(service)] = config.Service{RPC: config.RPC{GRPCPort: at, HTTPPort: http, BindOnLocalHost: true}}
+		}
 		hosts[service] = static.SingleLocalHost(loopback(at))
 	}
 	return c, hosts
+}
+
+func portOf(address string) (int, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(port)
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -57,9 +57,9 @@ func TestASecondCommandJoinsTheServerThatRuns(t *testing.T) {
 	_, err = c.DescribeWorkflowExecution(t.Context(), "a", "")
 	require.NoError(t, err, "it goes on for the second")
 
-	stranger := second.Place
-	stranger.Token = "guessed"
-	s, err := connect(t, stranger.Options())
+	stranger := second.Options()
+	stranger.Credentials = client.NewAPIKeyStaticCredentials("guessed")
+	s, err := connect(t, stranger)
 	if err == nil {
 		_, err = s.DescribeWorkflowExecution(t.Context(), "a", "")
 	}

@@ -8,14 +8,36 @@ type Document struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// Concurrency is how many stacks are worked on at once, 8 if it is missing.
 	Concurrency int `json:"concurrency,omitempty" jsonschema:"minimum=1"`
-	// Limits are how many stacks with the same limit are worked on at once: one limit for each cloud account, for example.
-	Limits map[string]int `json:"limits,omitempty"`
+	// Limits are how many stacks with the same limit are worked on at once, in all runs and on all workers: one limit for each cloud account, for example.
+	Limits map[string]LimitEntry `json:"limits,omitempty"`
+	// Key is the key of what the server keeps, encrypted. sluice fleet key --secrets-provider prints it.
+	Key *KeyEntry `json:"key,omitempty"`
 	// Groups are what several stacks have in common.
 	Groups map[string]GroupEntry `json:"groups,omitempty"`
 	// Stacks are the stacks, by the names that they have in the fleet.
 	Stacks map[string]StackEntry `json:"stacks"`
 	// Schedules are operations that are repeated.
 	Schedules map[string]ScheduleEntry `json:"schedules,omitempty"`
+}
+
+// LimitEntry is how much is done at once. A number is short for stacks.
+type LimitEntry struct {
+	// Stacks is how many stacks with the limit are worked on at once.
+	Stacks int `json:"stacks" jsonschema:"minimum=1"`
+	// Changes is how many resources of all of them change at once. Each stack gets its share.
+	Changes int `json:"changes,omitempty" jsonschema:"minimum=1"`
+}
+
+// KeyEntry is an encrypted key.
+type KeyEntry struct {
+	// Provider is what encrypts it: passphrase, or the URL of a key service: awskms, azurekeyvault, gcpkms or hashivault.
+	Provider string `json:"provider" yaml:"provider"`
+	// Salt is that of a passphrase.
+	Salt string `json:"salt,omitempty" yaml:"salt,omitempty"`
+	// EncryptedKey is the data key that the key service has encrypted.
+	EncryptedKey string `json:"encryptedKey,omitempty" yaml:"encryptedKey,omitempty"`
+	// Sealed is the key, encrypted with the passphrase or the data key.
+	Sealed string `json:"sealed" yaml:"sealed"`
 }
 
 // GroupEntry is what the stacks of a group have, unless they say otherwise.
@@ -30,6 +52,8 @@ type GroupEntry struct {
 	Limits []string `json:"limits,omitempty"`
 	// Approve are the operations that wait until somebody approves them: up, destroy.
 	Approve []string `json:"approve,omitempty"`
+	// Environment are variables of the workers that only these stacks get: names, or beginnings of names with * at the end.
+	Environment []string `json:"environment,omitempty"`
 	// Config are settings of the stacks. Secrets belong into the settings file of the stack.
 	Config map[string]string `json:"config,omitempty"`
 }

@@ -1,6 +1,9 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // DefaultQueue is the queue of stacks whose group names no other.
 const DefaultQueue = "fleet"
@@ -13,8 +16,9 @@ type Fleet struct {
 	Name        string
 	Root        string // the folder of fleet.yaml
 	Concurrency int
-	Limits      map[string]int
-	Stacks      []Stack // in the order of the file; those of a pattern by name
+	Limits      map[string]int // of stacks at once
+	Key         *KeyEntry      // nil if fleet.yaml has none
+	Stacks      []Stack        // in the order of the file; those of a pattern by name
 	Schedules   []Schedule
 }
 
@@ -32,6 +36,10 @@ type Stack struct {
 	Limits    []string          `json:"limits,omitempty"`
 	Approve   []string          `json:"approve,omitempty"`
 	Config    map[string]string `json:"config,omitempty"`
+	Parallel  int               `json:"parallel,omitempty"` // how many resources change at once; 0 leaves it to sluice
+
+	// Environment are the variables that it gets beside those that all stacks get. A worker takes them from its own fleet.yaml, never from a request.
+	Environment []string `json:"-"`
 }
 
 // Schedule is an operation that is repeated.
@@ -61,6 +69,27 @@ func (f *Fleet) Select(names []string) (stacks []Stack, unknown []string) {
 }
 
 func (s Stack) is(name string) bool { return s.Name == name || s.Entry == name || s.Group == name }
+
+// Withheld reports whether a stack does not get a variable of its worker: fleet.yaml gives it to others. What fleet.yaml does not know gets none of them.
+func (f *Fleet) Withheld(stack, variable string) bool {
+	given := false
+	for _, s := range f.Stacks {
+		if slices.ContainsFunc(s.Environment, func(pattern string) bool { return covers(pattern, variable) }) {
+			if s.Name == stack {
+				return false
+			}
+			given = true
+		}
+	}
+	return given
+}
+
+func covers(pattern, variable string) bool {
+	if start, is := strings.CutSuffix(pattern, "*"); is {
+		return strings.HasPrefix(variable, start)
+	}
+	return pattern == variable
+}
 
 // Names returns the names that can be selected, without those of the stacks of patterns.
 func (f *Fleet) Names() []string {

@@ -68,7 +68,7 @@ func (r *reader) document(n *syntax.Node, values map[string]string) *Fleet {
 		r.fail(start, "", "the file is empty: a fleet has a name and stacks")
 		return nil
 	}
-	fields := r.fields(n, "a fleet", "name", "variables", "concurrency", "limits", "groups", "stacks", "schedules")
+	fields := r.fields(n, "a fleet", "name", "variables", "concurrency", "limits", "key", "groups", "stacks", "schedules")
 	r.variables = r.texts(fields["variables"], "a variable")
 	if r.variables == nil {
 		r.variables = map[string]string{}
@@ -86,13 +86,18 @@ func (r *reader) document(n *syntax.Node, values map[string]string) *Fleet {
 	if c := fields["concurrency"]; c != nil {
 		f.Concurrency = r.count(c, "concurrency")
 	}
+	limits := map[string]LimitEntry{}
+	r.each(fields["limits"], "limits", func(key, value *syntax.Node) { limits[key.Text] = r.limit(key, value) })
 	f.Limits = map[string]int{}
-	r.each(fields["limits"], "limits", func(key, value *syntax.Node) { f.Limits[key.Text] = r.count(value, "a limit") })
+	for name, l := range limits {
+		f.Limits[name] = l.Stacks
+	}
+	f.Key = r.key(fields["key"])
 	groups := map[string]GroupEntry{}
 	r.each(fields["groups"], "groups", func(key, value *syntax.Node) {
 		groups[key.Text] = r.group(r.fields(value, "a group", groupFields...), f.Limits)
 	})
-	b := &builder{reader: r, fleet: f, groups: groups}
+	b := &builder{reader: r, fleet: f, groups: groups, limits: limits}
 	r.each(fields["stacks"], "stacks", b.entry)
 	if n.Kind == syntax.Object && len(f.Stacks) == 0 && !r.found.HasErrors() {
 		r.fail(n.Range, "write stacks: and the stacks by name", "the fleet has no stacks")
@@ -102,14 +107,53 @@ func (r *reader) document(n *syntax.Node, values map[string]string) *Fleet {
 	return f
 }
 
-var groupFields = []string{"queue", "stack", "needs", "limits", "approve", "config"}
+// limit reads a limit: a number of stacks, or an object.
+func (r *reader) limit(key, n *syntax.Node) LimitEntry {
+	if n.Kind == syntax.Number {
+		return LimitEntry{Stacks: r.count(n, "a limit")}
+	}
+	fields := r.fields(n, "a limit", "stacks", "changes")
+	l := LimitEntry{Stacks: 1}
+	if s := fields["stacks"]; s != nil {
+		l.Stacks = r.count(s, "a limit")
+	} else if n.Kind == syntax.Object {
+		r.fail(key.Range, "write stacks: and how many are worked on at once", "the limit %q does not say of how many stacks", key.Text)
+	}
+	if c := fields["changes"]; c != nil {
+		l.Changes = r.count(c, "changes")
+	}
+	return l
+}
+
+// key reads the encrypted key.
+func (r *reader) key(n *syntax.Node) *KeyEntry {
+	if n == nil || n.Kind == syntax.Null {
+		return nil
+	}
+	fields := r.fields(n, "a key", "provider", "salt", "encryptedKey", "sealed")
+	k := &KeyEntry{
+		Provider: r.text(fields["provider"], "the provider of a key"), Salt: r.text(fields["salt"], "the salt of a key"),
+		EncryptedKey: r.text(fields["encryptedKey"], "an encrypted data key"), Sealed: r.text(fields["sealed"], "a sealed key"),
+	}
+	if k.Provider == "" || k.Sealed == "" || (k.Salt == "") == (k.EncryptedKey == "") {
+		r.fail(n.Range, "`sluice fleet key --secrets-provider` prints one", "the key is not complete: it has a provider, a salt or an encrypted key, and what is sealed")
+	}
+	return k
+}
+
+var groupFields = []string{"queue", "stack", "needs", "limits", "approve", "environment", "config"}
 
 func (r *reader) group(fields map[string]*syntax.Node, limits map[string]int) GroupEntry {
 	g := GroupEntry{
 		Queue: r.checked(fields["queue"], "the name of a queue", safeName),
 		Stack: r.checked(fields["stack"], "the name of a stack", stackName),
 		Needs: r.list(fields["needs"], "needs"), Config: r.texts(fields["config"], "a setting"),
-		Limits: r.list(fields["limits"], "limits"), Approve: r.list(fields["approve"], "approve"),
+		Limits: r.list(fields["limits"], "limits"), Approve: r.list(fields["approve"], "approve"), Environment: r.list(fields["environment"], "environment"),
+	}
+	for i, name := range g.Environment {
+		if !variableName.MatchString(name) {
+			r.fail(itemRange(fields["environment"], i), "write NAME, or BEGINNING*", "%q cannot be the name of a variable", name)
+		}
 	}
 	r.among(fields["limits"], g.Limits, slices.Collect(maps.Keys(limits)), "limit", "limits: at the top of the file has them")
 	r.among(fields["approve"], g.Approve, []string{"up", "destroy", "refresh"}, "operation that can be approved", "")

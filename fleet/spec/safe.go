@@ -9,11 +9,12 @@ import (
 )
 
 var (
-	name        = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*$`)
-	fullName    = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*(/[a-zA-Z0-9_][a-zA-Z0-9._-]*){0,2}$`)
-	settingName = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]*(:[a-zA-Z0-9_][a-zA-Z0-9_.\[\]"-]*)?$`)
-	ref         = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._/+-]*$`)
-	sshAddress  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*@[a-zA-Z0-9][a-zA-Z0-9.-]*:[a-zA-Z0-9._~][a-zA-Z0-9._~/-]*$`)
+	name         = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*$`)
+	fullName     = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*(/[a-zA-Z0-9_][a-zA-Z0-9._-]*){0,2}$`)
+	settingName  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]*(:[a-zA-Z0-9_][a-zA-Z0-9_.\[\]"-]*)?$`)
+	variableName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*\*?$`)
+	ref          = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._/+-]*$`)
+	sshAddress   = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]*@[a-zA-Z0-9][a-zA-Z0-9.-]*:[a-zA-Z0-9._~][a-zA-Z0-9._~/-]*$`)
 )
 
 const longest = 100

@@ -19,6 +19,9 @@ func TestTheSchemaIsThatOfTheGoTypes(t *testing.T) {
 	r := &jsonschema.Reflector{}
 	require.NoError(t, r.AddGoComments("github.com/sluice-iac/sluice/fleet/spec", "."))
 	s := r.Reflect(spec.Document{})
+	object := s.Definitions["LimitEntry"]
+	s.Definitions["LimitEntry"] = &jsonschema.Schema{Description: object.Description, OneOf: []*jsonschema.Schema{{Type: "integer", Minimum: "1"}, object}}
+	object.Description = ""
 	s.ID, s.Title = "urn:sluice:schema:fleet:1", "Fleet"
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -19,6 +19,7 @@ type builder struct {
 	*reader
 	fleet  *Fleet
 	groups map[string]GroupEntry
+	limits map[string]LimitEntry
 	needs  []need
 }
 
@@ -43,6 +44,8 @@ func (b *builder) entry(key, value *syntax.Node) {
 	}
 	s.Queue, s.Stack = cmp.Or(own.Queue, group.Queue, DefaultQueue), cmp.Or(own.Stack, group.Stack)
 	s.Limits, s.Approve = union(group.Limits, own.Limits), union(group.Approve, own.Approve)
+	s.Environment = union(group.Environment, own.Environment)
+	s.Parallel = b.share(s.Limits)
 	s.Config = maps.Clone(group.Config)
 	if s.Config == nil {
 		s.Config = map[string]string{}
@@ -61,6 +64,20 @@ func (b *builder) entry(key, value *syntax.Node) {
 	for _, name := range group.Needs {
 		b.needs = append(b.needs, need{mine, name, key.Range})
 	}
+}
+
+// share returns how many resources of a stack with these limits change at once, 0 if no limit says.
+func (b *builder) share(limits []string) int {
+	least := 0
+	for _, name := range limits {
+		if l := b.limits[name]; l.Changes > 0 {
+			each := max(1, l.Changes/l.Stacks)
+			if least == 0 || each < least {
+				least = each
+			}
+		}
+	}
+	return least
 }
 
 // complain reports what does not fit together in an entry.

@@ -127,7 +127,15 @@ func (c *Client) notThere(id string, err error) error {
 func (c *Client) progress(ctx context.Context, id string) run.Progress {
 	var p run.Progress
 	is, err := c.DescribeWorkflowExecution(ctx, id, "")
-	if err != nil || len(is.GetPendingActivities()) == 0 {
+	if err != nil {
+		return p
+	}
+	if len(is.GetPendingActivities()) == 0 {
+		var limit string
+		answer, err := c.QueryWorkflow(ctx, id, "", run.WaitsQuery)
+		if err == nil && answer.Get(&limit) == nil && limit != "" {
+			p.Waits = "for the limit " + limit
+		}
 		return p
 	}
 	a := is.GetPendingActivities()[0]
@@ -182,7 +190,7 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 			}
 		case ctx.Err() != nil:
 			return s, context.Cause(ctx)
-		case !isPassing(err):
+		case !server.IsPassing(err):
 			return s, err
 		case silent.IsZero():
 			silent = time.Now()
@@ -193,18 +201,6 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 			return s, err
 		}
 	}
-}
-
-// isPassing reports whether an error can be gone the next time.
-func isPassing(err error) bool {
-	var unavailable *serviceerror.Unavailable
-	var late *serviceerror.DeadlineExceeded
-	var failed *serviceerror.QueryFailed
-	var busy *serviceerror.ResourceExhausted
-	var notReady *serviceerror.WorkflowNotReady
-	var internal *serviceerror.Internal
-	return errors.As(err, &unavailable) || errors.As(err, &late) || errors.As(err, &failed) || errors.As(err, &busy) || errors.As(err, &notReady) ||
-		errors.As(err, &internal) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Approve says what somebody has decided about an operation that waits for it.

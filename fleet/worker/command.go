@@ -93,7 +93,7 @@ func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
 	events := filepath.Join(a.files, "events.jsonl")
 	f := &follower{path: events}
 	c := exec.Command(a.Sluice, slices.Concat([]string{"-C", a.stack.directory, "--non-interactive", "--color", "never"}, args, []string{"--event-log", events})...)
-	c.Env = environment()
+	c.Env = a.environment(a.stack.Name)
 	start, err := a.log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return ended{}, err

@@ -35,20 +35,22 @@ func kindOf(e ended) run.Kind {
 	return run.Program
 }
 
-// again returns how long to wait before the next attempt after a failure, and whether there is to be one. attempt counts from 1, and waited is how long
-// the operation has tried.
-func again(kind run.Kind, attempt int32, waited time.Duration) (time.Duration, bool) {
+// again returns how long to wait before the next attempt after a failure, and whether there is to be one. attempt counts from 1. No clock decides: those of
+// the server and of workers may differ.
+func again(kind run.Kind, attempt int32) (time.Duration, bool) {
 	const (
-		patience = time.Hour // for a lock
-		attempts = 8         // while a provider is throttled: about ten minutes
+		patience = 124 // for a lock: about an hour
+		attempts = 8   // while a provider is throttled: about ten minutes
 	)
 	switch kind {
 	case run.Locked:
-		return min(time.Second<<min(attempt-1, 5), 30*time.Second), waited < patience
+		return min(time.Second<<min(attempt-1, 5), 30*time.Second), attempt < patience
 	case run.Throttled:
 		return min(5*time.Second<<min(attempt-1, 6), 5*time.Minute), attempt < attempts
 	case run.Lost:
 		return time.Second, attempt < attempts
+	case run.Setup: // another worker may have what this one lacks
+		return time.Second << attempt, attempt < 4
 	}
 	return 0, false
 }

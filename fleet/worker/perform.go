@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +38,10 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 	case o.Status == run.Canceled: // this worker ends, and another one goes on
 		return o, temporal.NewApplicationErrorWithOptions("the worker was stopped", string(run.Lost), temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 	case o.Status == run.Failed:
-		pause, retry := again(o.Kind, info.Attempt, time.Since(info.ScheduledTime))
+		pause, retry := again(o.Kind, info.Attempt)
+		if retry {
+			activity.GetMetricsHandler(ctx).WithTags(map[string]string{"kind": string(o.Kind)}).Counter(run.RetriesMetric).Inc(1)
+		}
 		return o, temporal.NewApplicationErrorWithOptions(o.Why, string(o.Kind), temporal.ApplicationErrorOptions{
 			NonRetryable: !retry, NextRetryDelay: pause, Details: []any{o},
 		})
@@ -226,6 +230,9 @@ func (a *attempt) arguments(r run.StackRequest) ([]string, error) {
 		}
 	default:
 		args = append(args, "--yes", "--skip-preview", "--message", message(r))
+	}
+	if r.Stack.Parallel > 0 {
+		args = append(args, "--parallel", strconv.Itoa(r.Stack.Parallel))
 	}
 	if r.Options.ContinueOnError && (r.Operation == run.Up || r.Operation == run.Destroy) {
 		args = append(args, "--continue-on-error")

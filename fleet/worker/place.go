@@ -20,9 +20,9 @@ import (
 
 // locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, also if links are followed.
 func (w *Worker) locate(ctx context.Context, s spec.Stack) (stack, error) {
-	root := w.Root
+	root := w.Fleet.Root
 	if s.Git != "" {
-		checkout, err := w.checkOut(ctx, s.Git, s.Ref)
+		checkout, err := w.checkOut(ctx, s)
 		if err != nil {
 			return stack{}, err
 		}
@@ -57,8 +57,11 @@ func below(root, directory string) (string, error) {
 }
 
 // checkOut returns a folder with a revision of a repository. Workers of this machine share it.
-func (w *Worker) checkOut(ctx context.Context, url, ref string) (string, error) {
-	sum := sha256.Sum256([]byte(url + "\n" + ref))
+func (w *Worker) checkOut(ctx context.Context, s spec.Stack) (string, error) {
+	git := func(folder string, args ...string) (string, error) {
+		return git(ctx, w.environment(s.Name), folder, args...)
+	}
+	sum := sha256.Sum256([]byte(s.Git + "\n" + s.Ref))
 	folder := w.Home.Path("git", hex.EncodeToString(sum[:8]))
 	if err := private.MkdirAll(folder, 0o700); err != nil {
 		return "", err
@@ -69,31 +72,31 @@ func (w *Worker) checkOut(ctx context.Context, url, ref string) (string, error) 
 	}
 	defer func() { _ = lock.Unlock() }() // the system releases it too
 	if _, err := os.Stat(filepath.Join(folder, ".git")); errors.Is(err, os.ErrNotExist) {
-		if _, err := git(ctx, folder, "init", "--quiet"); err != nil {
+		if _, err := git(folder, "init", "--quiet"); err != nil {
 			return "", err
 		}
 	}
-	if _, err := git(ctx, folder, "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", url, ref); err != nil {
+	if _, err := git(folder, "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", s.Git, s.Ref); err != nil {
 		return "", err
 	}
-	wanted, err := git(ctx, folder, "rev-parse", "FETCH_HEAD")
+	wanted, err := git(folder, "rev-parse", "FETCH_HEAD")
 	if err != nil {
 		return "", err
 	}
-	if is, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil && is == wanted {
+	if is, err := git(folder, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil && is == wanted {
 		return folder, nil
 	}
-	_, err = git(ctx, folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	_, err = git(folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
 	return folder, err
 }
 
 // git runs git without hooks, questions and transports that run programs.
-func git(ctx context.Context, folder string, args ...string) (string, error) {
+func git(ctx context.Context, environment []string, folder string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{
 		"-C", folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
 		"-c", "protocol.ssh.allow=always", "-c", "protocol.file.allow=always", "-c", "core.symlinks=true",
 	}, args...)...)
-	c.Env = append(environment(), "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	c.Env = append(environment, "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	out, err := c.Output()
 	if err != nil {
 		text := err.Error()

@@ -83,7 +83,7 @@ func (w *Worker) remember(ctx context.Context, s stack, r record) error {
 
 // now returns what an update would be made from. It has no digest of what cannot be known.
 func (w *Worker) now(ctx context.Context, s stack, is recorded, r run.StackRequest) (record, error) {
-	program, err := programDigest(s.directory, w.Root, w.version)
+	program, err := programDigest(s.directory, w.Fleet.Root, w.version)
 	if err != nil {
 		return record{}, err
 	}
@@ -138,7 +138,7 @@ func (w *Worker) same(ctx context.Context, s stack, is recorded) (inputs string,
 	if err != nil || was.program == "" || was.state != is.fingerprint {
 		return "", false
 	}
-	program, err := programDigest(s.directory, w.Root, w.version)
+	program, err := programDigest(s.directory, w.Fleet.Root, w.version)
 	if err != nil || was.program != program {
 		return "", false
 	}

@@ -2,38 +2,66 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/pool"
 	"go.temporal.io/sdk/activity"
 
 	"github.com/sluice-iac/sluice/fleet/order"
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Survey is the activity that finds out what is recorded of stacks.
+// Survey is the activity that finds out what is recorded of stacks. Heartbeats carry what it has found, so that the worker that takes it up goes on there.
 func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surveyed, error) {
-	return w.Look(ctx, r.Stacks, func() { activity.RecordHeartbeat(ctx) })
+	found := map[string]run.Surveyed{}
+	if activity.HasHeartbeatDetails(ctx) {
+		if err := activity.GetHeartbeatDetails(ctx, &found); err != nil {
+			found = map[string]run.Surveyed{} // of another version: from the start
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(r.Stacks), func(s spec.Stack) bool { _, done := found[s.Name]; return done })
+	var mu sync.Mutex // guards found
+	beating, stop := context.WithCancel(ctx)
+	var beats conc.WaitGroup
+	beats.Go(func() {
+		for next := error(nil); next == nil; next = await.For(beating, time.Second) {
+			mu.Lock()
+			activity.RecordHeartbeat(ctx, found)
+			mu.Unlock()
+		}
+	})
+	err := w.Look(ctx, rest, func(name string, is run.Surveyed) {
+		mu.Lock()
+		defer mu.Unlock()
+		found[name] = is
+	})
+	stop()
+	beats.Wait()
+	return found, err
 }
 
-// Look finds out what is recorded of stacks. It calls tick after each.
-func (w *Worker) Look(ctx context.Context, stacks []spec.Stack, tick func()) (map[string]run.Surveyed, error) {
+// Look finds out what is recorded of stacks, and calls take with each, one after another.
+func (w *Worker) Look(ctx context.Context, stacks []spec.Stack, take func(name string, is run.Surveyed)) error {
 	const atOnce = 4
-	out := map[string]run.Surveyed{}
-	var mu sync.Mutex // guards out
+	var mu sync.Mutex // held by take
 	p := pool.New().WithMaxGoroutines(atOnce)
 	for _, s := range stacks {
 		p.Go(func() {
 			found := w.look(ctx, s)
 			mu.Lock()
 			defer mu.Unlock()
-			out[s.Name] = found
-			tick()
+			if ctx.Err() == nil { // else it was cut off
+				take(s.Name, found)
+			}
 		})
 	}
 	p.Wait()
-	return out, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 func (w *Worker) look(ctx context.Context, s spec.Stack) run.Surveyed {

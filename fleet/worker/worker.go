@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,14 +13,14 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/process"
 )
 
 // Worker carries out operations. It is safe for many goroutines.
 type Worker struct {
-	Root   string        // of the fleet
+	Fleet  *spec.Fleet   // as this machine has it
 	Home   server.Home   // for checkouts and logs
 	Sluice string        // the program
 	Client client.Client // to ask for second interrupts; nil does not ask
@@ -27,9 +29,9 @@ type Worker struct {
 	name    string // of the machine
 }
 
-// New returns a worker for the fleet in root.
-func New(ctx context.Context, root string, home server.Home, sluice string, c client.Client) (*Worker, error) {
-	w := &Worker{Root: root, Home: home, Sluice: sluice, Client: c}
+// New returns a worker for a fleet.
+func New(ctx context.Context, fleet *spec.Fleet, home server.Home, sluice string, c client.Client) (*Worker, error) {
+	w := &Worker{Fleet: fleet, Home: home, Sluice: sluice, Client: c}
 	w.name, _ = os.Hostname() // only for people
 	out, err := exec.CommandContext(ctx, sluice, "version").Output()
 	if err != nil {
@@ -64,16 +66,30 @@ type stack struct {
 
 // run runs sluice in the folder of a stack and returns its standard output.
 func (w *Worker) run(ctx context.Context, s stack, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, w.Sluice, slices.Concat([]string{"-C", s.directory, "--non-interactive", "--color", "never"}, args)...)
-	c.Env = environment()
-	out, err := c.Output()
-	return string(out), err
+	c := exec.Command(w.Sluice, slices.Concat([]string{"-C", s.directory, "--non-interactive", "--color", "never"}, args)...)
+	c.Env = w.environment(s.Name)
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	group, err := process.Start(c)
+	if err != nil {
+		return "", fmt.Errorf("start sluice: %w", err)
+	}
+	defer context.AfterFunc(ctx, group.Kill)()
+	err = c.Wait()
+	group.Release()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		ended.Stderr = said.Bytes()
+	}
+	return out.String(), err
 }
 
-// environment is that of child processes: without the key of what Temporal keeps.
-func environment() []string {
+// environment is that of child processes for a stack: without the key of what Temporal keeps, and without what other stacks get.
+func (w *Worker) environment(name string) []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return name == seal.Variable || name == seal.FileVariable || strings.HasPrefix(name, "SLUICE_FLEET_")
+		variable, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(variable, "SLUICE_FLEET_") || w.Fleet.Withheld(name, variable) ||
+			// What sluice adopts from its own name, see package main.
+			strings.HasPrefix(variable, "PULUMI_") && w.Fleet.Withheld(name, "SLUICE_"+strings.TrimPrefix(variable, "PULUMI_"))
 	})
 }

@@ -3,12 +3,17 @@ package worker
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
 
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
+	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
 func folder(t *testing.T, files map[string]string) string {
@@ -87,19 +92,30 @@ func TestFailuresAreToldApart(t *testing.T) {
 }
 
 func TestRetriesDependOnTheKind(t *testing.T) {
-	_, retry := again(run.Program, 1, 0)
+	_, retry := again(run.Program, 1)
 	require.False(t, retry)
-	_, retry = again(run.Interrupted, 1, 0)
+	_, retry = again(run.Interrupted, 1)
 	require.False(t, retry)
-	pause, retry := again(run.Locked, 3, 10*time.Minute)
+	pause, retry := again(run.Locked, 3)
 	require.True(t, retry)
 	require.Equal(t, 4*time.Second, pause)
-	_, retry = again(run.Locked, 100, 2*time.Hour)
-	require.False(t, retry)
-	pause, retry = again(run.Throttled, 7, 0)
+	waited := time.Duration(0)
+	for attempt := int32(1); ; attempt++ {
+		pause, retry := again(run.Locked, attempt)
+		if !retry {
+			break
+		}
+		waited += pause
+	}
+	require.InDelta(t, time.Hour, waited, float64(time.Minute))
+	pause, retry = again(run.Throttled, 7)
 	require.True(t, retry)
 	require.Equal(t, 5*time.Minute, pause)
-	_, retry = again(run.Throttled, 8, 0)
+	_, retry = again(run.Throttled, 8)
+	require.False(t, retry)
+	_, retry = again(run.Setup, 1)
+	require.True(t, retry, "another worker may have what this one lacks")
+	_, retry = again(run.Setup, 4)
 	require.False(t, retry)
 }
 
@@ -139,4 +155,78 @@ func TestAStateIsRead(t *testing.T) {
 	require.NotEqual(t, is.fingerprint, other.fingerprint)
 	_, err = parse([]byte("nothing"))
 	require.ErrorContains(t, err, "the state is not understood")
+}
+
+func TestOldLogsAreRemoved(t *testing.T) {
+	root := folder(t, nil)
+	h, err := server.HomeOf(root)
+	require.NoError(t, err)
+	require.NoError(t, Prune(h, time.Now()), "there is none")
+	now := time.Now()
+	for name, at := range map[string]time.Time{"old": now.Add(-48 * time.Hour), "new": now} {
+		path := LogPath(h, name, "app")
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chtimes(path, at, at))
+		require.NoError(t, os.Chtimes(filepath.Dir(path), now.Add(-72*time.Hour), now.Add(-72*time.Hour)))
+	}
+	require.NoError(t, Prune(h, now.Add(-24*time.Hour)))
+	require.NoDirExists(t, h.Path("runs", "old"))
+	require.FileExists(t, LogPath(h, "new", "app"))
+}
+
+func TestAStackGetsTheVariablesOfItsGroupAlone(t *testing.T) {
+	root := folder(t, map[string]string{
+		"net/Pulumi.yaml": "name: net", "web/Pulumi.yaml": "name: web",
+		"fleet.yaml": "name: shop\ngroups:\n  base: {environment: [SHOP_*]}\n  apps: {environment: [TOKEN, SLUICE_CONFIG_PASSPHRASE]}\n" +
+			"stacks:\n  net: {directory: net, stack: dev, group: base}\n  web: {directory: web, stack: dev, group: apps}\n",
+	})
+	f, err := spec.Read(filepath.Join(root, "fleet.yaml"), nil)
+	require.NoError(t, err)
+	for name, value := range map[string]string{
+		"SHOP_KEY": "1", "TOKEN": "2", "TOKEN_2": "3", "SLUICE_CONFIG_PASSPHRASE": "4", "PULUMI_CONFIG_PASSPHRASE": "4", "SLUICE_FLEET_KEY": "5",
+	} {
+		t.Setenv(name, value)
+	}
+	w := &Worker{Fleet: f}
+	got := func(stack string) []string {
+		var out []string
+		for _, entry := range w.environment(stack) {
+			name, _, _ := strings.Cut(entry, "=")
+			if strings.HasPrefix(name, "SHOP_") || strings.HasPrefix(name, "TOKEN") || strings.Contains(name, "PASSPHRASE") || strings.HasPrefix(name, "SLUICE_FLEET") {
+				out = append(out, name)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	require.Equal(t, []string{"SHOP_KEY", "TOKEN_2"}, got("net"))
+	require.Equal(t, []string{"PULUMI_CONFIG_PASSPHRASE", "SLUICE_CONFIG_PASSPHRASE", "TOKEN", "TOKEN_2"}, got("web"))
+	require.Equal(t, []string{"TOKEN_2"}, got("a stack that this machine's fleet.yaml does not have"))
+}
+
+func TestASurveyGoesOnWhereAnotherWorkerHasEnded(t *testing.T) {
+	root := folder(t, map[string]string{
+		"net/Pulumi.yaml": "name: net", "web/Pulumi.yaml": "name: web",
+		"sluice":     "#!/bin/sh\necho \"$@\" >> \"$(dirname \"$0\")/asked\"\nexit 6\n",
+		"fleet.yaml": "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev}\n",
+	})
+	require.NoError(t, os.Chmod(filepath.Join(root, "sluice"), 0o700))
+	f, err := spec.Read(filepath.Join(root, "fleet.yaml"), nil)
+	require.NoError(t, err)
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	w := &Worker{Fleet: f, Sluice: filepath.Join(root, "sluice")}
+	env.RegisterActivity(w.Survey)
+	before := run.Surveyed{Outputs: "what the other one has found"}
+	env.SetHeartbeatDetails(map[string]run.Surveyed{"net": before})
+	answer, err := env.ExecuteActivity(w.Survey, run.Survey{Stacks: f.Stacks})
+	require.NoError(t, err)
+	found := map[string]run.Surveyed{}
+	require.NoError(t, answer.Get(&found))
+	require.Equal(t, before, found["net"])
+	require.Equal(t, "web", found["web"].Project)
+	asked, err := os.ReadFile(filepath.Join(root, "asked"))
+	require.NoError(t, err)
+	require.NotContains(t, string(asked), "/net")
 }

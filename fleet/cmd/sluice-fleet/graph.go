@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/fleet/order"
+	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/worker"
 )
@@ -40,12 +41,12 @@ func drawGraph(ctx context.Context, g *global, form string) error {
 	if err != nil {
 		return usagef("%v", err)
 	}
-	w, err := worker.New(ctx, f.Root, home, path, nil)
+	w, err := worker.New(ctx, f, home, path, nil)
 	if err != nil {
 		return err
 	}
-	found, err := w.Look(ctx, f.Stacks, func() {})
-	if err != nil {
+	found := map[string]run.Surveyed{}
+	if err := w.Look(ctx, f.Stacks, func(name string, is run.Surveyed) { found[name] = is }); err != nil {
 		return err
 	}
 	known := map[string]order.Known{}

@@ -100,6 +100,6 @@ func newRoot() *cobra.Command {
 	for _, o := range operations {
 		root.AddCommand(newOperation(g, o))
 	}
-	root.AddCommand(newStatus(g), newLogs(g), newApprove(g), newCancel(g), newHistory(g), newSchedule(g), newWorker(g), newKey(g), newSchema(), newServer())
+	root.AddCommand(newStatus(g), newLogs(g), newApprove(g), newCancel(g), newHistory(g), newSchedule(g), newWorker(g), newKey(g), newSeal(g), newSchema(), newServer())
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/sourcegraph/conc"
 	"github.com/spf13/cobra"
@@ -17,8 +18,10 @@ import (
 
 	"github.com/sluice-iac/sluice/fleet/report"
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
 	"github.com/sluice-iac/sluice/fleet/watch"
+	"github.com/sluice-iac/sluice/fleet/worker"
 	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
@@ -125,11 +128,18 @@ func operate(ctx context.Context, g *global, op run.Operation, o *operationFlags
 	if err := confirm(op, o, len(stacks)); err != nil {
 		return err
 	}
+	if g.metrics, err = startMetrics(ctx); err != nil {
+		return err
+	}
+	defer g.metrics.end()
 	s, err := g.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if err := worker.Prune(s.home, time.Now().Add(-server.Kept)); err != nil {
+		return err
+	}
 	if o.concurrency > 0 {
 		f.Concurrency = o.concurrency
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
+	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
@@ -14,12 +17,67 @@ import (
 )
 
 func newKey(*global) *cobra.Command {
-	return &cobra.Command{
+	var provider string
+	cmd := &cobra.Command{
 		Use: "key", Short: "Make a key for what a Temporal server keeps", Args: cobra.NoArgs,
 		Long: "Print a new key. Commands and workers with --address need the same one, in " + seal.Variable + " or in the file that\n" +
-			seal.FileVariable + " names. A fleet with a server of its own has a key in its folder.",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Println(seal.NewKey())
+			seal.FileVariable + " names. A fleet with a server of its own has a key in its folder.\n\n" +
+			"With --secrets-provider, print the key as fleet.yaml has it: encrypted with the passphrase in SLUICE_CONFIG_PASSPHRASE, or by a key\n" +
+			"service. Who may use that may work for the fleet.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if provider == "" {
+				_, err := fmt.Println(seal.NewKey())
+				return err
+			}
+			w, err := seal.Wrap(cmd.Context(), os.LookupEnv, provider)
+			if err != nil {
+				return usagef("%v", err)
+			}
+			e := spec.KeyEntry{Provider: w.Provider, Salt: w.Salt, EncryptedKey: w.EncryptedKey, Sealed: w.Sealed}
+			enc := yaml.NewEncoder(os.Stdout)
+			enc.SetIndent(2)
+			return enc.Encode(map[string]spec.KeyEntry{"key": e})
+		},
+	}
+	cmd.Flags().StringVar(&provider, "secrets-provider", "", "what encrypts the key: passphrase, or the `URL` of a key service: awskms, azurekeyvault, gcpkms, hashivault")
+	return cmd
+}
+
+func newSeal(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "seal", Short: "Encrypt JSON for a signal to a run", Args: cobra.NoArgs,
+		Long: "Read JSON from the standard input and print it as the input of a signal, encrypted with the key of the fleet, as Temporal's API\n" +
+			"takes it. That is how other programs approve, see docs/fleet.md.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := g.read()
+			if err != nil {
+				return err
+			}
+			s := &session{global: g, fleet: f}
+			if s.home, err = server.HomeOf(f.Root); err != nil {
+				return err
+			}
+			key, err := s.key(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var value any
+			if err := json.NewDecoder(os.Stdin).Decode(&value); err != nil {
+				return usagef("the standard input is not JSON: %v", err)
+			}
+			data, _, err := seal.Converters(key)
+			if err != nil {
+				return err
+			}
+			payloads, err := data.ToPayloads(value)
+			if err != nil {
+				return err
+			}
+			text, err := protojson.Marshal(payloads)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Println(string(text))
 			return err
 		},
 	}

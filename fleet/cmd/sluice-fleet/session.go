@@ -23,6 +23,7 @@ type global struct {
 	directory, file, sluice string
 	variables               []string
 	address                 server.Address
+	metrics                 *metrics // nil unless somebody wants them
 }
 
 func (g *global) add(f *pflag.FlagSet) {
@@ -88,9 +89,9 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	if s.home, err = server.HomeOf(f.Root); err != nil {
 		return nil, err
 	}
-	key, err := seal.ReadKey(os.LookupEnv, s.home.Path("key"), g.address.Host == "")
+	key, err := s.key(ctx)
 	if err != nil {
-		return nil, usagef("%v", err)
+		return nil, err
 	}
 	data, failures, err := seal.Converters(key)
 	if err != nil {
@@ -99,6 +100,9 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	options, err := s.serverOptions(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.metrics != nil {
+		options.MetricsHandler = s.metrics.handler
 	}
 	logger, err := openLog(s.home.Path("worker.log"))
 	if err != nil {
@@ -111,6 +115,19 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	}
 	s.client = &watch.Client{Client: c, Namespace: options.Namespace, Data: data, Failures: failures}
 	return s, nil
+}
+
+// key returns the key of what the server keeps.
+func (s *session) key(ctx context.Context) (seal.Key, error) {
+	var wrapped *seal.Wrapped
+	if k := s.fleet.Key; k != nil {
+		wrapped = &seal.Wrapped{Provider: k.Provider, Salt: k.Salt, EncryptedKey: k.EncryptedKey, Sealed: k.Sealed}
+	}
+	key, err := seal.ReadKey(ctx, os.LookupEnv, wrapped, s.home.Path("key"), s.address.Host == "")
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	return key, nil
 }
 
 func (s *session) serverOptions(ctx context.Context) (client.Options, error) {

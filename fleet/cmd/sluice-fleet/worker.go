@@ -9,10 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	sdk "go.temporal.io/sdk/worker"
 
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/worker"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // startWorkers takes from the queue of the fleet's workflows and from those of operations, at most that many at once. The returned function ends
@@ -22,7 +25,7 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	w, err := worker.New(ctx, s.fleet.Root, s.home, path, s.client.Client)
+	w, err := worker.New(ctx, s.fleet, s.home, path, s.client.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -32,26 +35,55 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 			w.Stop()
 		}
 	}
-	workflows := sdk.New(s.client.Client, run.WorkflowQueue(s.fleet.Name), sdk.Options{LocalActivityWorkerOnly: true})
-	run.Register(workflows)
-	if err := workflows.Start(); err != nil {
-		return nil, err
+	start := func(queue string, o sdk.Options, register func(sdk.Worker)) error {
+		o.OnFatalError = func(err error) {
+			fmt.Fprintf(os.Stderr, "error: no work is taken from the queue %s any more: %v\n", queue, err)
+		}
+		one, err := startWorker(ctx, s.client.Client, queue, o, register)
+		if err == nil {
+			started = append(started, one)
+		}
+		return err
 	}
-	started = append(started, workflows)
+	err = start(run.WorkflowQueue(s.fleet.Name), sdk.Options{LocalActivityWorkerOnly: true}, func(one sdk.Worker) {
+		run.Register(one)
+		one.RegisterActivityWithOptions(w.Ask, activity.RegisterOptions{Name: run.AskActivity})
+		one.RegisterActivityWithOptions(w.Ended, activity.RegisterOptions{Name: run.EndedActivity})
+	})
 	for _, queue := range queues {
-		activities := sdk.New(s.client.Client, run.ActivityQueue(s.fleet.Name, queue), sdk.Options{
+		if err != nil {
+			break
+		}
+		err = start(run.ActivityQueue(s.fleet.Name, queue), sdk.Options{
 			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: most, WorkerStopTimeout: time.Minute,
 			MaxHeartbeatThrottleInterval: 2 * time.Second, DefaultHeartbeatThrottleInterval: 2 * time.Second,
+		}, func(one sdk.Worker) {
+			one.RegisterActivityWithOptions(w.Survey, activity.RegisterOptions{Name: run.SurveyActivity})
+			one.RegisterActivityWithOptions(w.Perform, activity.RegisterOptions{Name: run.PerformActivity})
 		})
-		activities.RegisterActivityWithOptions(w.Survey, activity.RegisterOptions{Name: run.SurveyActivity})
-		activities.RegisterActivityWithOptions(w.Perform, activity.RegisterOptions{Name: run.PerformActivity})
-		if err := activities.Start(); err != nil {
-			stop()
-			return nil, err
-		}
-		started = append(started, activities)
+	}
+	if err != nil {
+		stop()
+		return nil, err
 	}
 	return stop, nil
+}
+
+// startWorker takes from one queue. A server that begins again meanwhile is waited for.
+func startWorker(ctx context.Context, c client.Client, queue string, o sdk.Options, register func(sdk.Worker)) (sdk.Worker, error) {
+	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		one := sdk.New(c, queue, o)
+		register(one)
+		err := one.Start()
+		if err == nil {
+			return one, nil
+		}
+		if !server.IsPassing(err) || await.For(waiting, time.Second) != nil {
+			return nil, fmt.Errorf("take from the queue %s: %w", queue, err)
+		}
+	}
 }
 
 func newWorker(g *global) *cobra.Command {
@@ -70,11 +102,19 @@ func newWorker(g *global) *cobra.Command {
 }
 
 func work(ctx context.Context, g *global, queues []string, most int) error {
+	var err error
+	if g.metrics, err = startMetrics(ctx); err != nil {
+		return err
+	}
+	defer g.metrics.end()
 	s, err := g.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	if err := worker.Prune(s.home, time.Now().Add(-server.Kept)); err != nil {
+		return err
+	}
 	if len(queues) == 0 {
 		queues = s.fleet.Queues()
 	}

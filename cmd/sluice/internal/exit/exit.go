@@ -70,15 +70,15 @@ func Status(err error) (status int, quiet bool) {
 	switch {
 	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject), errors.Is(err, backend.ErrScheme):
 		return Usage, false
-	case errors.As(err, &missing):
-		return NoStack, false
 	case errors.As(err, &held):
 		return Locked, false
-	case errors.As(err, &failed): // its diagnostics have been shown
+	case errors.As(err, &failed): // its diagnostics have been shown, also those about another stack that it reads
 		if failed.Canceled {
 			return Cancelled, true
 		}
 		return Failure, true
+	case errors.As(err, &missing):
+		return NoStack, false
 	case errors.Is(err, context.Canceled):
 		return Cancelled, false
 	}

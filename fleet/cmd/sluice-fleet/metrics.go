@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/contrib/exporters/autoexport"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/opentelemetry"
+)
+
+// metrics sends metrics of runs and of Temporal's client to where OpenTelemetry's standard variables say.
+type metrics struct {
+	handler  client.MetricsHandler
+	provider *sdkmetric.MeterProvider
+}
+
+// startMetrics begins to send metrics; it returns nil if the variables name no place.
+func startMetrics(ctx context.Context) (*metrics, error) {
+	wanted := false
+	for _, name := range []string{"OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
+		wanted = wanted || os.Getenv(name) != ""
+	}
+	if !wanted || os.Getenv("OTEL_SDK_DISABLED") == "true" {
+		return nil, nil
+	}
+	reader, err := autoexport.NewMetricReader(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
+	}
+	// The variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last.
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
+	}
+	p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
+	lost := func(error) {} // a metric that cannot be made changes nothing about a run
+	return &metrics{opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
+		Meter: p.Meter("sluice-fleet"), OnError: lost, UseMonotonicCounters: true,
+	}), p}, nil
+}
+
+// end sends what is left. It may be called of none.
+func (m *metrics) end() {
+	if m == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = m.provider.Shutdown(ctx) // a run does not fail for its metrics
+}

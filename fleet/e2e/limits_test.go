@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
+)
+
+// begunCommand is a command that goes on.
+type begunCommand struct {
+	*exec.Cmd
+	text bytes.Buffer
+}
+
+func (p *place) begin(args ...string) *begunCommand {
+	p.t.Helper()
+	b := &begunCommand{Cmd: p.command(p.t.Context(), args...)}
+	b.Stdout, b.Stderr = &b.text, &b.text
+	require.NoError(p.t, b.Start())
+	return b
+}
+
+// connect connects with the server of the place.
+func (p *place) connect() client.Client {
+	p.t.Helper()
+	h, err := server.HomeOf(p.path("."))
+	require.NoError(p.t, err)
+	joined, err := server.Join(p.t.Context(), h, "nothing")
+	require.NoError(p.t, err)
+	p.t.Cleanup(func() { require.NoError(p.t, joined.Close()) })
+	c, err := server.Connect(p.t.Context(), joined.Options(), converter.GetDefaultDataConverter(), temporal.GetDefaultFailureConverter(), server.Silent{})
+	require.NoError(p.t, err)
+	p.t.Cleanup(c.Close)
+	return c
+}
+
+// one has two stacks of one account, of which one is worked on at once.
+func one(latency string) map[string]string {
+	return map[string]string{
+		"fleet.yaml":    "name: shop\nlimits: {account: {stacks: 1, changes: 3}}\nstacks:\n  a: {directory: a, stack: dev, limits: [account]}\n  b: {directory: b, stack: dev, limits: [account]}\n",
+		"a/Pulumi.yaml": program("a", 1, latency),
+		"b/Pulumi.yaml": program("b", 1, "0s"),
+	}
+}
+
+func TestALimitHoldsAcrossRuns(t *testing.T) {
+	p := newPlace(t, one("6s"))
+	first := p.begin("sluice-fleet", "up", "--yes", "--select", "a")
+	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
+	out := p.fleet("up", "--yes", "--select", "b")
+	require.Contains(t, out, "b: waits for the limit account")
+	require.Len(t, p.objects("cloud"), 2, "a is done when b has its turn")
+	require.NoError(t, first.Wait(), "%s", &first.text)
+	require.Contains(t, p.fleet("logs", "b"), "--parallel 3")
+}
+
+func TestThePlaceOfATerminatedRunComesBack(t *testing.T) {
+	p := newPlace(t, one("30s"))
+	first := p.begin("sluice-fleet", "up", "--yes", "--select", "a")
+	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
+	id, _, _ := strings.Cut(strings.TrimPrefix(lines(p.fleet("history"), "shop/up/")[0], " "), " ")
+	c := p.connect()
+	require.NoError(t, c.TerminateWorkflow(t.Context(), run.StackID(id, "a"), "", "a test"))
+	require.NoError(t, c.TerminateWorkflow(t.Context(), id, "", "a test"))
+	require.NoError(t, first.Process.Kill())
+	_ = first.Wait() // it was killed
+	require.Contains(t, p.fleet("up", "--yes", "--select", "b"), "1 succeeded")
+}
+
+// A worker takes the stacks of its queues alone, and gives each the variables of its group alone.
+func TestAWorkerWorksForItsGroupAlone(t *testing.T) {
+	files := map[string]string{
+		"fleet.yaml": "name: shop\ngroups:\n  base: {queue: base, stack: dev, environment: [BASE_*]}\n  apps: {queue: apps, stack: dev, environment: [APPS_TOKEN]}\n" +
+			"stacks:\n  net: {directory: net, group: base}\n  web: {directory: web, group: apps}\n",
+		"net/Pulumi.yaml": program("net", 1, "0s"),
+		"web/Pulumi.yaml": program("web", 1, "0s"),
+	}
+	for name, own := range map[string]string{"net": "BASE_TOKEN", "web": "APPS_TOKEN"} {
+		other := map[string]string{"BASE_TOKEN": "APPS_TOKEN", "APPS_TOKEN": "BASE_TOKEN"}[own]
+		files[name+"/Pulumi.yaml"] = strings.Replace(files[name+"/Pulumi.yaml"], "resources:\n",
+			"resources:\n  says:\n    type: command:local:Command\n    properties: {create: \"echo own=$"+own+" other=$"+other+"\"}\n", 1) + "  says: ${says.stdout}\n"
+	}
+	p := newPlace(t, files)
+	p.env = append(p.env, "BASE_TOKEN=of-base", "APPS_TOKEN=of-apps")
+	apps := p.begin("sluice-fleet", "worker", "--queue", "apps")
+	up := p.begin("sluice-fleet", "up", "--yes", "--no-worker")
+	// The survey of net needs a worker of its queue.
+	require.Never(t, func() bool { return begun(p) }, 5*time.Second, 100*time.Millisecond)
+	base := p.begin("sluice-fleet", "worker", "--queue", "base")
+	require.NoError(t, up.Wait(), "%s", &up.text)
+	for _, w := range []*begunCommand{apps, base} {
+		_ = w.Process.Kill()
+		_ = w.Wait() // it was killed
+	}
+	for name, want := range map[string]string{"net": "own=of-base other=\n", "web": "own=of-apps other=\n"} {
+		out, status := p.run("sluice", "-C", name, "stack", "output", "--stack", "dev", "says")
+		require.Equal(t, 0, status, out)
+		require.Equal(t, want, out)
+	}
+}
+
+// Two runs on overlapping stacks: the lock of the stack orders them, and everything exists once.
+func TestTwoRunsOnOverlappingStacks(t *testing.T) {
+	files := three()
+	files["net/Pulumi.yaml"] = program("net", 1, "4s")
+	p := newPlace(t, files)
+	first := p.begin("sluice-fleet", "up", "--yes")
+	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
+	out := p.fleet("up", "--yes", "--select", "net", "--select", "db")
+	require.NotContains(t, out, "failed")
+	require.NoError(t, first.Wait(), "%s", &first.text)
+	require.Len(t, p.objects("cloud"), 3)
+	require.Contains(t, p.fleet("up", "--yes"), "3 unchanged")
+}
+
+// A program that hangs is ended by the second interrupt, and nothing is left running.
+func TestAProgramThatHangsIsCanceled(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"fleet.yaml":        "name: shop\nstacks:\n  hangs: {directory: hangs, stack: dev}\n  other: {directory: other, stack: dev}\n",
+		"hangs/Pulumi.yaml": "name: hangs\nruntime: yaml\nvariables:\n  never:\n    fn::invoke: {function: command:local:run, arguments: {command: \"touch ../begun; sleep 600\"}}\noutputs: {never: \"${never.stdout}\"}\n",
+		"other/Pulumi.yaml": program("other", 1, "0s"),
+	})
+	up := p.begin("sluice-fleet", "up", "--yes")
+	require.Eventually(t, func() bool { return exists(p.path("begun")) && len(p.objects("cloud")) == 1 }, longest, 100*time.Millisecond)
+	require.Contains(t, p.fleet("cancel", "--abort"), "stops")
+	_ = up.Wait() // its status is looked at
+	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
+	require.Contains(t, up.text.String(), "succeeded  other")
+}
+
+// What a worker lacks may be at another one, so it is tried again; then it is said what is missing.
+func TestAWorkerWithoutThePlugin(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"fleet.yaml":      "name: shop\nstacks:\n  app: {directory: app, stack: dev}\n",
+		"app/Pulumi.yaml": "name: app\nruntime: yaml\nresources:\n  one:\n    type: nothere:index:Thing\n    options: {pluginDownloadURL: \"file:///nowhere\"}\n",
+	})
+	out, status := p.run("sluice", "fleet", "up", "--yes")
+	require.Equal(t, 1, status, out)
+	require.Contains(t, out, "nothere")
+}

@@ -1,0 +1,172 @@
+package run
+
+import (
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Claim is a place in a limit that the workflow of a stack asks for, has, or gives back.
+type Claim struct {
+	Limit    string `json:"limit"`    // the ID of its workflow
+	Most     int    `json:"most"`     // how many may have one; what was asked last counts
+	Workflow string `json:"workflow"` // of the stack
+	Run      string `json:"run"`
+}
+
+func (c Claim) is(o Claim) bool { return c.Workflow == o.Workflow && c.Run == o.Run }
+
+// Claims is the state of a limit.
+type Claims struct {
+	Most    int     `json:"most"`
+	Held    []Claim `json:"held,omitempty"`
+	Waiting []Claim `json:"waiting,omitempty"` // the first one is next
+}
+
+// LimitID returns the ID of the workflow of a limit.
+func LimitID(fleet, limit string) string { return "sluice/" + fleet + "/limit/" + limit }
+
+const (
+	// lookAfter is how long somebody waits before it is asked whether those who have places still run.
+	lookAfter = 20 * time.Second
+	// askedWithin is how long one attempt to ask may take.
+	askedWithin = 20 * time.Second
+)
+
+// Limit is the workflow of one limit of a fleet: it gives places to the workflows of stacks, of all runs, in the order in which they ask. It ends when
+// nobody has or wants one, and the next who asks begins it again.
+//
+// A place is given back by a signal. That of a workflow that has ended without one, because its run was terminated, is taken back while somebody waits:
+// the server is asked, so no clock of another machine counts.
+func Limit(ctx workflow.Context, c Claims) error {
+	ctx, _ = workflow.NewDisconnectedContext(ctx) // nobody cancels it
+	asks, releases := workflow.GetSignalChannel(ctx, AskSignal), workflow.GetSignalChannel(ctx, ReleaseSignal)
+	if err := workflow.SetQueryHandler(ctx, LimitQuery, func() (Claims, error) { return c, nil }); err != nil {
+		return err
+	}
+	for {
+		for asks.Len()+releases.Len() > 0 {
+			var claim Claim
+			if asks.ReceiveAsync(&claim) {
+				c.ask(claim)
+			} else if releases.ReceiveAsync(&claim) {
+				c.release(claim)
+			}
+		}
+		switch {
+		case len(c.Waiting) > 0 && len(c.Held) < c.Most:
+			c.grant(ctx)
+			continue
+		case len(c.Held) == 0 && len(c.Waiting) == 0:
+			return nil
+		case workflow.GetInfo(ctx).GetContinueAsNewSuggested():
+			return workflow.NewContinueAsNewError(ctx, LimitWorkflow, c)
+		}
+		waiting, stop := workflow.WithCancel(ctx)
+		late := false
+		s := workflow.NewSelector(ctx).AddReceive(asks, func(workflow.ReceiveChannel, bool) {}).AddReceive(releases, func(workflow.ReceiveChannel, bool) {})
+		if len(c.Waiting) > 0 {
+			s.AddFuture(workflow.NewTimer(waiting, lookAfter), func(workflow.Future) { late = true })
+		}
+		s.Select(ctx)
+		stop()
+		if late {
+			c.look(ctx)
+		}
+	}
+}
+
+// ask notes who wants a place. Who asks again has one, or waits already.
+func (c *Claims) ask(claim Claim) {
+	c.Most = max(1, claim.Most)
+	if !slices.ContainsFunc(c.Held, claim.is) && !slices.ContainsFunc(c.Waiting, claim.is) {
+		c.Waiting = append(c.Waiting, claim)
+	}
+}
+
+func (c *Claims) release(claim Claim) {
+	c.Held, c.Waiting = slices.DeleteFunc(c.Held, claim.is), slices.DeleteFunc(c.Waiting, claim.is)
+}
+
+// grant gives a place to who waits longest, unless that has ended.
+func (c *Claims) grant(ctx workflow.Context) {
+	next := c.Waiting[0]
+	c.Waiting = slices.Clone(c.Waiting[1:])
+	c.Held = append(c.Held, next)
+	if err := workflow.SignalExternalWorkflow(ctx, next.Workflow, next.Run, GrantSignal, next.Limit).Get(ctx, nil); err != nil {
+		c.release(next)
+	}
+}
+
+// look takes the places of workflows back that have ended.
+func (c *Claims) look(ctx workflow.Context) {
+	var ended []Claim
+	if err := workflow.ExecuteLocalActivity(asking(ctx), EndedActivity, slices.Concat(c.Held, c.Waiting)).Get(ctx, &ended); err != nil {
+		return // it is asked again
+	}
+	for _, claim := range ended {
+		c.release(claim)
+	}
+}
+
+func asking(ctx workflow.Context) workflow.Context {
+	return workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: askedWithin, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Second},
+	})
+}
+
+// places are those that a stack needs, and has.
+type places struct {
+	names  []string // of limits, sorted, so that no two stacks wait for each other
+	claims []Claim  // by limit
+	waits  string   // for which limit it waits, "" if for none
+}
+
+func placesOf(ctx workflow.Context, r StackRequest) *places {
+	p := &places{}
+	me := workflow.GetInfo(ctx).WorkflowExecution
+	for _, limit := range slices.Sorted(slices.Values(r.Stack.Limits)) {
+		if most := r.Limits[limit]; most > 0 {
+			p.names = append(p.names, limit)
+			p.claims = append(p.claims, Claim{Limit: LimitID(r.Fleet, limit), Most: most, Workflow: me.ID, Run: me.RunID})
+		}
+	}
+	return p
+}
+
+// take waits until the stack has all its places.
+func (p *places) take(ctx workflow.Context, fleet string) error {
+	granted := workflow.GetSignalChannel(ctx, GrantSignal)
+	for i, claim := range p.claims {
+		p.waits = p.names[i]
+		began := workflow.Now(ctx)
+		if err := workflow.ExecuteLocalActivity(asking(ctx), AskActivity, fleet, claim).Get(ctx, nil); err != nil {
+			return err
+		}
+		for limit := ""; limit != claim.Limit && ctx.Err() == nil; {
+			s := workflow.NewSelector(ctx)
+			s.AddReceive(granted, func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, &limit) })
+			s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
+			s.Select(ctx)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		waited(ctx, "limit", began)
+	}
+	p.waits = ""
+	return nil
+}
+
+// giveBack gives back what the stack has or waits for.
+func (p *places) giveBack(ctx workflow.Context) {
+	var sent []workflow.Future
+	for _, claim := range p.claims {
+		sent = append(sent, workflow.SignalExternalWorkflow(ctx, claim.Limit, "", ReleaseSignal, claim))
+	}
+	for _, s := range sent {
+		_ = s.Get(ctx, nil) // a limit that has ended has no places
+	}
+}

@@ -1,0 +1,44 @@
+package worker
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/sluice-iac/sluice/fleet/server"
+)
+
+// Prune removes the logs of runs in which nothing was written since a time.
+func Prune(h server.Home, since time.Time) error {
+	runs, err := os.ReadDir(h.Path("runs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, r := range runs {
+		last, err := lastChange(h.Path("runs", r.Name()))
+		if err == nil && last.Before(since) {
+			err = os.RemoveAll(h.Path("runs", r.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another command removes it too
+			return err
+		}
+	}
+	return nil
+}
+
+// lastChange returns when a folder, or something right below it, was changed.
+func lastChange(path string) (time.Time, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}, err
+	}
+	last := info.ModTime()
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if below, err := e.Info(); err == nil && below.ModTime().After(last) {
+			last = below.ModTime()
+		}
+	}
+	return last, err
+}
