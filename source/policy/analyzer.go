@@ -260,7 +260,7 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 		} else {
 			err = fmt.Errorf("policy pack %s does not answer any more: %s", a.name(), st.Message())
 		}
-		return &stages.AnalyzerLostError{Analyzer: a.name(), Err: err}
+		return &stages.AnalyzerLostError{Analyzer: cmp.Or(a.info.Name, a.directory), Err: err}
 	}
 	message := strings.TrimSpace(terminal.Plain(st.Message()))
 	// What the pack has not said itself is nothing without its place.
