@@ -32,8 +32,9 @@ type Tool struct {
 
 // PluginCommand defines how to run a plugin that is written in a program language.
 type PluginCommand struct {
-	Kind plugin.Kind
-	Name string // what messages call it
+	Kind    plugin.Kind
+	Name    string // what messages call it
+	Version string // for messages; "" if it is not known
 	// Dynamic is true for the provider of dynamic resources, which is part of the language's SDK.
 	Dynamic     bool
 	Args        []string
@@ -81,6 +82,7 @@ func (c PluginCommand) Command(p Project, executable string, args ...string) plu
 		directory = p.Directory
 	}
 	return plugin.Command{
-		Name: c.Name, Sources: p.Directory, Executable: executable, Args: args, Directory: directory, Environment: c.Environment, Output: c.Output,
+		Name: c.Name, Version: c.Version, Sources: p.Directory, Executable: executable, Args: args, Directory: directory,
+		Environment: c.Environment, Output: c.Output,
 	}
 }

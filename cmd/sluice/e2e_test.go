@@ -45,16 +45,18 @@ func TestEndToEnd(t *testing.T) {
 
 	caches := goCaches(t)
 	p := scripts("testdata/e2e")
+	stripping := strippingNode(t)
 	p.Condition = func(name string) (bool, error) {
 		if name != "strips" {
 			return false, fmt.Errorf("unknown condition %q", name)
 		}
-		return stripsTypes(), nil
+		return stripping != "", nil
 	}
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
+		e.Setenv("STRIPPING_NODE", stripping)
 		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
@@ -68,10 +70,27 @@ func TestEndToEnd(t *testing.T) {
 	testscript.Run(t, p)
 }
 
-// stripsTypes reports whether node runs TypeScript by itself.
-func stripsTypes() bool {
-	out, err := exec.Command("node", "-p", "process.features.typescript").Output()
-	return err == nil && strings.TrimSpace(string(out)) == "strip"
+// strippingNode returns a directory in which node is one that runs TypeScript by itself: that on the PATH, or the one that is there as
+// node22. It is "" if neither does.
+func strippingNode(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"node", "node22"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		out, err := exec.Command(path, "-p", "process.features.typescript").Output()
+		if err != nil || strings.TrimSpace(string(out)) != "strip" {
+			continue
+		}
+		dir := t.TempDir()
+		path, err = filepath.Abs(path)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(path, filepath.Join(dir, "node")))
+		return dir
+	}
+	require.Empty(t, os.Getenv("CI"), "neither node nor node22 runs TypeScript by itself")
+	return ""
 }
 
 // downloadJavaSDK has Maven download what scripts with Java programs need. Without a JDK or Maven they are skipped, except in CI.

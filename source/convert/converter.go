@@ -123,7 +123,7 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 		return nil, err
 	}
 	server, err := runtimes.StartPlugin(ctx, m.Project(directory), source.PluginCommand{
-		Kind: plugin.Converter, Name: c.name, Directory: here, Environment: os.Environ(), Output: o.Output,
+		Kind: plugin.Converter, Name: c.name, Version: m.Version, Directory: here, Environment: os.Environ(), Output: o.Output,
 	}, o.Runtimes)
 	if err != nil {
 		return nil, fmt.Errorf("%s in %s: %w", c.name, directory, err)

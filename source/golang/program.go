@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -227,8 +228,25 @@ func (p *Program) build(ctx context.Context, target string, debug bool, log func
 	if exit.Code != 0 {
 		return &BuildError{Program: p.project.Program(), Output: cmp.Or(strings.TrimSpace(stderr.String()), exit.Status)}
 	}
+	if isLibrary(target) {
+		return &BuildError{Program: p.project.Program(), Output: "what was built is a library: does your program have a 'main' package?"}
+	}
 	return nil
 }
+
+// isLibrary reports whether a file is what the go command builds of a package that is not main: an archive.
+func isLibrary(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(archiveHead))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == archiveHead
+}
+
+const archiveHead = "!<arch>\n"
 
 func (p *Program) goExecutable() (string, error) {
 	path, err := exec.LookPath("go")

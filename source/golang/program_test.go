@@ -123,6 +123,17 @@ func TestAProgramThatDoesNotCompileShowsTheCompilersText(t *testing.T) {
 	require.Contains(t, broken.Error(), "does not build")
 }
 
+func TestALibraryIsNoProgram(t *testing.T) {
+	p := folder(t, "program")
+	p.Directory = t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module library\n", "library.go": "package library\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(p.Directory, name), []byte(text), 0o600))
+	}
+	for range 2 { // what the first one has built is there the second time
+		require.ErrorContains(t, run(t, p, monitortest.Preview()), "does your program have a 'main' package?")
+	}
+}
+
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Run("binary", func(t *testing.T) {
 		p := folder(t, "program")

@@ -49,12 +49,15 @@ var _ stages.Analyzer = (*Analyzer)(nil)
 // Info describes the pack as it is configured.
 func (a *Analyzer) Info() stages.AnalyzerInfo { return a.info }
 
-// name returns the name of the pack for messages: its folder until it has given its name.
+// name returns the name of the pack for messages, with its version if it has one: its folder until it has given its name.
 func (a *Analyzer) name() string {
-	if a.info.Name == "" {
+	switch {
+	case a.info.Name == "":
 		return a.directory
+	case a.info.Version == "":
+		return a.info.Name
 	}
-	return a.info.Name
+	return a.info.Name + " " + a.info.Version
 }
 
 func (a *Analyzer) connect(ctx context.Context) error {
@@ -257,7 +260,7 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 		} else {
 			err = fmt.Errorf("policy pack %s does not answer any more: %s", a.name(), st.Message())
 		}
-		return &stages.AnalyzerLostError{Analyzer: a.name(), Err: err}
+		return &stages.AnalyzerLostError{Analyzer: cmp.Or(a.info.Name, a.directory), Err: err}
 	}
 	message := strings.TrimSpace(terminal.Plain(st.Message()))
 	// What the pack has not said itself is nothing without its place.

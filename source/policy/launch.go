@@ -31,7 +31,7 @@ func (p *Pack) start(
 	env = append(env, p.variables...)
 	runtime, environment := p.project.Runtime, append(os.Environ(), env...)
 	c := source.PluginCommand{
-		Kind: plugin.Analyzer, Name: p.name(), Args: []string{engine}, Environment: environment, Output: output,
+		Kind: plugin.Analyzer, Name: p.name(), Version: p.version, Args: []string{engine}, Environment: environment, Output: output,
 	}
 	if p.options.Debug.Plugin(filepath.Base(p.directory)) {
 		c.Debug = log
@@ -44,7 +44,7 @@ func (p *Pack) start(
 	shim, err := p.options.Finder.Find(plugin.Analyzer, "policy-"+runtime, "")
 	if err == nil {
 		return plugin.Start(plugin.Command{
-			Name: p.name(), Executable: shim.Executable, Args: append([]string{engine, "."}, p.flags()...),
+			Name: p.name(), Version: shim.Version, Executable: shim.Executable, Args: append([]string{engine, "."}, p.flags()...),
 			Directory: p.directory, Environment: environment, Output: output,
 		})
 	}

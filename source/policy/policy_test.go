@@ -459,7 +459,7 @@ func TestAPackThatDiesIsLost(t *testing.T) {
 			var lost *stages.AnalyzerLostError
 			require.ErrorAs(t, err, &lost)
 			require.Equal(t, "fake", lost.Analyzer)
-			require.ErrorContains(t, err, "policy pack fake ended unexpectedly (exit status 6)")
+			require.ErrorContains(t, err, "policy pack fake 1.0.0 ended unexpectedly (exit status 6)")
 			require.ErrorContains(t, err, "last words")
 			_, err = a.AnalyzeStack(t.Context(), nil)
 			require.ErrorAs(t, err, &lost)

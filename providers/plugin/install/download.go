@@ -40,11 +40,12 @@ const (
 	minGain = 64 << 10
 )
 
-// run downloads the file until it is complete.
+// run downloads the file until it is complete. What has come stays for a later download, but where it cannot be written: it would be what
+// fills a disk.
 func (d *download) run(ctx context.Context) error {
 	d.tries = d.web.tries()
 	_, err := retry(ctx, d.tries, func() (struct{}, error) { return struct{}{}, d.try(ctx) })
-	if info, there := os.Stat(d.file); err != nil && there == nil && info.Size() == 0 {
+	if info, there := os.Stat(d.file); errors.As(err, new(*os.PathError)) || err != nil && there == nil && info.Size() == 0 {
 		removeAll(d.file, d.file+".json")
 	}
 	return err

@@ -110,6 +110,22 @@ func TestAKilledInstallationIsNotFoundAndGoesOn(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%s from %d-", n.local(), len(archive)/2), n.archives()[1])
 }
 
+// A limit on the size of files stands for a full disk.
+func TestADownloadThatDoesNotFitOnTheDiskLeavesNothing(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("only a shell sets the limit")
+	}
+	n, home := newInternet(t), t.TempDir()
+	n.has(n.local(), large(t))
+	cmd := process(t, n, home)
+	cmd.Path, cmd.Args = shell, append([]string{"sh", "-c", `ulimit -f 200 && exec "$0"`}, cmd.Args...)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err, "%s", out)
+	require.Contains(t, string(out), "thing-v1.2.3.download: file too large", "%s", out)
+	require.Empty(t, remains(t, home))
+}
+
 func TestWhatAnInterruptedInstallationLeavesIsRepaired(t *testing.T) {
 	for name, leave := range map[string]func(p place) error{
 		"while it was unpacked": func(p place) error { return os.Mkdir(p.half(), 0o700) },
