@@ -94,7 +94,7 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 		if err := p.displays(ctx, r, size); err != nil {
 			return err
 		}
-		if err := p.slow(ctx, r, size); err != nil {
+		if err := errors.Join(p.slow(ctx, r, size), p.updatesAtService(ctx, r, size)); err != nil {
 			return err
 		}
 	}
