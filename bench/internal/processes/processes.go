@@ -3,30 +3,9 @@ package processes
 import (
 	"context"
 	"errors"
-	"slices"
 
-	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
-	"github.com/sluice-iac/sluice/bench/shape"
-)
-
-// Targets from the project's requirements: of previews of new stacks, compared with the floor and with Pulumi, whose time is a start and something for
-// each resource; and of what waits for the disk at each step.
-const (
-	targetFloor        = 1.15
-	targetFloorMany    = 1.2
-	targetFloorThin    = 1.5 // with a program that does little by itself
-	targetPulumi       = 1.0 / 4
-	targetPulumiMany   = 1.0 / 8
-	targetMemory       = 1.0 / 4
-	targetUpdate       = 1.0 / 40
-	targetUpdateLarger = 1.0 / 100
-	targetDestroy      = 1.0 / 40
-	targetStartUp      = 0.1 // seconds: empty preview without the program
-
-	larger = 3_000 // resources from which on an update has the higher target
-	many   = 10_000
 )
 
 // Processes measures processes. Close removes what it has made.
@@ -66,45 +45,6 @@ func (p *Processes) bench(ctx context.Context) (*workbench, error) {
 		p.workbench = b
 	}
 	return p.workbench, nil
-}
-
-// Measure measures all cases.
-func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
-	for _, size := range r.Sizes {
-		for _, s := range shape.Simple() {
-			if !slices.Contains(r.Shapes, s) {
-				continue
-			}
-			for _, f := range fronts() {
-				if f.interpreter != "" && s != shape.Wide { // the shapes differ for engines, and not for interpreters
-					continue
-				}
-				l := load{shape: s, client: f.client, size: size}
-				if err := p.preview(ctx, r, f, l); err != nil {
-					return err
-				}
-				if err := p.updates(ctx, r, f, l); err != nil {
-					return err
-				}
-			}
-		}
-		if err := p.configurations(ctx, r, size); err != nil {
-			return err
-		}
-		if err := p.displays(ctx, r, size); err != nil {
-			return err
-		}
-		if err := errors.Join(p.slow(ctx, r, size), p.updatesAtService(ctx, r, size)); err != nil {
-			return err
-		}
-	}
-	if err := p.slowHub(ctx, r); err != nil {
-		return err
-	}
-	if err := errors.Join(p.startUp(ctx, r), p.nothing(ctx, r)); err != nil {
-		return err
-	}
-	return p.reads(ctx, r)
 }
 
 // command returns a probe of somebody's command line on the stack of a case.
@@ -149,115 +89,4 @@ func (p *Processes) rivals(
 		})
 	}
 	return contenders, nil
-}
-
-// preview previews a new stack.
-func (p *Processes) preview(ctx context.Context, r *runner.Runner, f front, l load) error {
-	k := results.Key{Case: "process preview " + l.client, Shape: l.shape, Size: l.size}
-	if !r.Wants(k) {
-		return nil
-	}
-	contenders, err := p.rivals(ctx, r, f, l, "preview-"+l.name(), previewTargets(l), func(c command) probe { return c("preview") })
-	if len(contenders) == 0 {
-		return err
-	}
-	if f.alone != nil {
-		contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(f, l, true)})
-	}
-	return r.Measure(ctx, k, contenders...)
-}
-
-func previewTargets(l load) []results.Target {
-	floor, pulumi := targetFloor, targetPulumi
-	if l.size >= many {
-		floor, pulumi = targetFloorMany, targetPulumiMany
-	}
-	if l.client == shape.ClientThin {
-		floor = targetFloorThin
-	}
-	targets := []results.Target{{Metric: results.Time, Versus: results.Floor, AtMost: floor}}
-	if l.client == shape.ClientSDK || l.client == shape.ClientThin {
-		targets = append(targets, results.Target{Metric: results.Time, Versus: Pulumi, AtMost: pulumi})
-	}
-	if l.size >= many {
-		targets = append(targets, results.Target{Metric: results.Peak, Versus: Pulumi, AtMost: targetMemory})
-	}
-	return targets
-}
-
-// updates measures an update that creates everything, an update that changes nothing, and a destroy. Who is not measured in a run does the
-// other operations all the same.
-func (p *Processes) updates(ctx context.Context, r *runner.Runner, f front, l load) error {
-	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
-	update := targetUpdate
-	if l.size >= larger {
-		update = targetUpdateLarger
-	}
-	operations := []struct {
-		name   string
-		atMost float64 // of Pulumi's time; 0: no target
-		of     func(command) probe
-	}{
-		{"update", update, func(c command) probe { return c(up...).then(c(down...)) }},
-		{"update same", 0, func(c command) probe { return c(up...).after(c(up...)).then(c(down...)) }},
-		{"destroy", targetDestroy, func(c command) probe { return c(down...).after(c(up...)) }},
-	}
-	for _, o := range operations {
-		k := results.Key{Case: "process " + o.name + " " + l.client, Shape: l.shape, Size: l.size}
-		if !r.Wants(k) {
-			continue
-		}
-		var targets []results.Target
-		if o.atMost > 0 {
-			targets = []results.Target{{Metric: results.Time, Versus: Pulumi, AtMost: o.atMost}}
-		}
-		contenders, err := p.rivals(ctx, r, f, l, "update-"+l.name(), targets, o.of)
-		if err != nil {
-			return err
-		}
-		if len(contenders) == 0 {
-			continue
-		}
-		if o.name == "update" && f.alone != nil {
-			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(f, l, false)})
-		}
-		if err := r.Measure(ctx, k, contenders...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// startUp measures a preview of a program that declares nothing, without the time of the program itself.
-func (p *Processes) startUp(ctx context.Context, r *runner.Runner) error {
-	k := results.Key{Case: "process start-up"}
-	if !r.Wants(k) {
-		return nil
-	}
-	b, err := p.bench(ctx)
-	if err != nil {
-		return err
-	}
-	const stack = "start-up"
-	if err := b.stack(ctx, stack); err != nil {
-		return err
-	}
-	nothing := load{shape: shape.Wide, client: shape.ClientThin}
-	whole, alone := b.sluice(stack, nothing, "preview"), b.timing(nothing, b.executable("program"))
-	return r.Measure(ctx, k, runner.Contender{
-		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetStartUp}},
-		Probe: func(ctx context.Context) (meter.Reading, error) {
-			program, err := alone(ctx)
-			if err != nil {
-				return nil, err
-			}
-			all, err := whole(ctx)
-			if err != nil {
-				return nil, err
-			}
-			all[results.Time] = max(0, all[results.Time]-program[results.Time])
-			all[results.Work] = max(0, all[results.Work]-program[results.Work])
-			return all, nil
-		},
-	})
 }
