@@ -34,6 +34,7 @@ type fleet struct {
 	order    *order.Order
 	after    map[string][]string // edges that were found while it ran
 	outcomes map[string]Outcome  // of those that have ended
+	earlier  map[string]Outcome  // of those that are done again
 	running  map[string]StackView
 	used     map[string]int // by limit
 	begun    int            // in this workflow
@@ -90,7 +91,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 
 func (f *fleet) take(c *Carried) {
 	f.began, f.known, f.outputs = f.now(), map[string]order.Known{}, map[string]string{}
-	f.outcomes, f.after, f.same = map[string]Outcome{}, map[string][]string{}, map[string]string{}
+	f.outcomes, f.after, f.same, f.earlier = map[string]Outcome{}, map[string][]string{}, map[string]string{}, map[string]Outcome{}
 	if c == nil {
 		return
 	}
@@ -101,12 +102,15 @@ func (f *fleet) take(c *Carried) {
 	if c.Same != nil {
 		f.same = c.Same
 	}
+	if c.Earlier != nil {
+		f.earlier = c.Earlier
+	}
 }
 
 // goOn ends this workflow and begins the next one of the same run, whose history is empty.
 func (f *fleet) goOn(ctx workflow.Context) error {
 	next := f.Request
-	next.Carried = &Carried{Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, After: f.after, Same: f.same}
+	next.Carried = &Carried{Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, After: f.after, Same: f.same, Earlier: f.earlier}
 	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
 }
 
@@ -298,13 +302,13 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
 	})
 	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, StackRequest{
 		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By, Limits: f.Limits,
-		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name),
+		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name), Approval: f.earlier[s.Name].Approval,
 	})
 	f.done.AddFuture(future, func(future workflow.Future) { f.end(ctx, s, future) })
 }
 
 func (f *fleet) first(s spec.Stack) Status {
-	if slices.Contains(s.Approve, string(f.Operation)) {
+	if slices.Contains(s.Approve, string(f.Operation)) && f.earlier[s.Name].Approval == nil {
 		return Approving
 	}
 	return Running
@@ -324,9 +328,16 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) 
 			o = Outcome{Status: Canceled, Why: "the run was canceled"}
 		}
 	}
-	o.Began, o.Ended = began, f.now()
+	if o.Ended = f.now(); o.Began.IsZero() { // nothing was done, or the child is of an earlier version
+		o.Began = began
+	}
 	if f.tryAgainAfter(ctx, s, o) {
+		f.earlier[s.Name] = o
 		return
+	}
+	if was, ok := f.earlier[s.Name]; ok && was.Status == Succeeded && o.Status == Unchanged {
+		was.Ended, was.Outputs = o.Ended, o.Outputs
+		o = was // what it has read too early was right
 	}
 	if o.Outputs != "" {
 		f.outputs[s.Name] = o.Outputs

@@ -229,6 +229,30 @@ func TestAStackThatHasReadTooEarlyIsMadeAgain(t *testing.T) {
 	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
 }
 
+// What a stack has read too early may have been right, and who has approved it need not do so again.
+func TestAStackThatIsMadeAgainInVainHasSucceeded(t *testing.T) {
+	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}, results: map[string]func(run.StackRequest) (run.Outcome, error){}}
+	c.results["a"] = func(q run.StackRequest) (run.Outcome, error) {
+		if q.Approval == nil {
+			return run.Outcome{Status: run.Succeeded, Changes: map[string]int{"create": 3}, Reads: []string{"organization/b/dev"}}, nil
+		}
+		return run.Outcome{Status: run.Unchanged, Outputs: "new"}, nil
+	}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
+	r.Concurrency = 1
+	r.Stacks[0].Approve = []string{"up"}
+	env := newEnvironment(t, c)
+	env.RegisterDelayedCallback(func() {
+		require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, run.Approval{Granted: true, By: "ada"}))
+	}, time.Second)
+	v := env.run(t, r)
+	require.Equal(t, []string{"a", "b", "a"}, c.begun)
+	a := v.Stacks[slices.IndexFunc(v.Stacks, func(s run.StackView) bool { return s.Name == "a" })]
+	require.Equal(t, run.Succeeded, a.Status)
+	require.Equal(t, map[string]int{"create": 3}, a.Changes)
+	require.Equal(t, "ada", a.Approval.By)
+}
+
 func TestAPreviewGetsWhatThePreviewsOfWhatItReadsHaveFound(t *testing.T) {
 	planned := run.Planned{Removed: []string{"old"}}
 	c := &cloud{

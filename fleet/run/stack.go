@@ -38,7 +38,9 @@ func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
 	}
 	o := Outcome{Status: Canceled, Why: "the run was canceled while it waited for a limit"}
 	if places.take(ctx, r.Fleet) == nil {
+		began := workflow.Now(ctx)
 		o = perform(ctx, r)
+		o.Began = began
 	}
 	places.giveBack(free)
 	o.Approval = approval
@@ -60,10 +62,10 @@ func perform(ctx workflow.Context, r StackRequest) Outcome {
 	return o
 }
 
-// approve waits until somebody approves the operation, if that is asked for. It returns the outcome if there is no approval.
+// approve waits until somebody approves the operation, if that is asked for and nobody has done it before. It returns the outcome if there is no approval.
 func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
-	if !slices.Contains(r.Stack.Approve, string(r.Operation)) {
-		return nil, nil
+	if r.Approval != nil || !slices.Contains(r.Stack.Approve, string(r.Operation)) {
+		return r.Approval, nil
 	}
 	var a Approval
 	began := workflow.Now(ctx)

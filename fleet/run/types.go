@@ -82,6 +82,7 @@ type Carried struct {
 	Same     map[string]string      `json:"same,omitempty"`
 	Outcomes map[string]Outcome     `json:"outcomes"`
 	After    map[string][]string    `json:"after,omitempty"`
+	Earlier  map[string]Outcome     `json:"earlier,omitempty"`
 }
 
 // Survey asks what is recorded of stacks.
@@ -129,6 +130,8 @@ type StackRequest struct {
 	// found to change.
 	Inputs  map[string]string  `json:"inputs,omitempty"`
 	Planned map[string]Planned `json:"planned,omitempty"`
+	// Approval is what somebody has decided before, if the stack has read too early and is done again.
+	Approval *Approval `json:"approval,omitempty"`
 }
 
 // Planned are outputs that a preview predicts, as `sluice preview --save-outputs` writes them: those that change. A secret is never among
