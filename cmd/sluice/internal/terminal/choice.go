@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ErrInterrupted says that the user has pressed Ctrl-C at a question.
+// ErrInterrupted says that the user has pressed Ctrl-C at a question, or that the terminal has gone away.
 var ErrInterrupted = errors.New("interrupted")
 
 // Choose asks which of the answers the user wants, and returns its index: with arrow keys or the beginning of its text where the terminal can be
@@ -85,6 +85,9 @@ func (c *choice) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		c.width, c.height = msg.Width, msg.Height
+	case GoneMsg:
+		c.end = interrupted
+		return c, tea.Quit
 	case tea.KeyPressMsg:
 		return c, c.press(msg)
 	}

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -79,6 +80,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tickMsg:
 		m.frame++
 		return m, tick()
+	case terminal.GoneMsg:
+		if m.isOver() {
+			m.broken = true
+			return m, tea.Quit
+		}
 	case tea.KeyPressMsg:
 		return m, m.press(msg)
 	}
