@@ -31,6 +31,8 @@ const (
 	// What differs between values and between texts, for those who explain and show it.
 	comparison = "internal/comparison"
 	align      = "internal/align"
+	// The processor time of this process, for what measures and what watches for hangs.
+	cputime = "internal/cputime"
 )
 
 // allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
@@ -52,7 +54,7 @@ var allowed = map[string][]string{
 	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align},
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
-	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
+	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", cputime},
 	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
 }
 
@@ -167,7 +169,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 			own := relative(i)
 			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align}
 			if p.folder() == "bench" {
-				shared = append(shared, await, "state/store")
+				shared = append(shared, await, cputime, "state/store")
 			}
 			if strings.Contains(own, "/") && folderOf(own) != p.folder() && !slices.Contains(vocabulary, own) && !slices.Contains(shared, own) {
 				t.Errorf("package %s must not import %s", p.path, own)

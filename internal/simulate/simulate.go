@@ -13,6 +13,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/sluice-iac/sluice/internal/cputime"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
@@ -77,11 +78,11 @@ func Run(t *testing.T, c Case) (r Report) {
 // of real time says nothing.
 func watch(c Case) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	began := work()
+	began := cputime.SoFar()
 	var watching conc.WaitGroup
 	watching.Go(func() {
 		for await.For(ctx, time.Second) == nil {
-			if work()-began > time.Minute {
+			if cputime.SoFar()-began > time.Minute {
 				hung(c)
 			}
 		}
@@ -92,6 +93,7 @@ func watch(c Case) (stop func()) {
 	}
 }
 
+// hung shows a case and what all goroutines do, and ends the process.
 func hung(c Case) {
 	text, err := json.MarshalIndent(c, "", " ")
 	stacks := make([]byte, 1<<20)

@@ -17,6 +17,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/internal/cputime"
 )
 
 // Reading is one measurement. What the system does not say is not in it.
@@ -37,9 +38,9 @@ func Function(ctx context.Context, f func(ctx context.Context) error) (Reading, 
 	var watch conc.WaitGroup
 	watch.Go(func() { p.watch(watching) })
 
-	began, worked := time.Now(), workSoFar()
+	began, worked := time.Now(), cputime.SoFar()
 	err := f(ctx)
-	took, work := time.Since(began), workSoFar()-worked
+	took, work := time.Since(began), cputime.SoFar()-worked
 
 	stop()
 	watch.Wait()

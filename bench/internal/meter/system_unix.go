@@ -6,17 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"time"
 )
-
-// workSoFar returns the processor time of this process so far, 0 if the system does not provide it.
-func workSoFar() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
 
 // usageOf returns the largest amount of memory that a process used, and the number of bytes that it wrote to disks. The
 // latter includes the processes that it started and waited for.

@@ -1,14 +1,14 @@
 //go:build unix
 
-package simulate
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// work returns the processor time of this process so far, 0 if the system does not say.
-func work() time.Duration {
+// SoFar returns the processor time of this process so far, 0 if the system does not say.
+func SoFar() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
