@@ -28,36 +28,47 @@ const crowds = 20
 //   - Items may come from many goroutines. Run the test with -race.
 func Check[T Item](t testing.TB, newStage Stage[T], items func() []T) {
 	t.Helper()
-	all := func() []T { return append(items(), unusual[T]()...) }
+	check(t, func(i stages.RunInfo) *run[T, T] { return inSlot(i, newStage) }, items)
+}
+
+// CheckReplacement is [Check] for a stage in the place of a standard one; see [RunReplacement].
+func CheckReplacement[In, Out Item](t testing.TB, newStage Replacement[In, Out], standard func(In) (Out, error), items func() []In) {
+	t.Helper()
+	check(t, func(i stages.RunInfo) *run[In, Out] { return inPlace(i, newStage, standard) }, items)
+}
+
+func check[In, Out Item](t testing.TB, newRun func(stages.RunInfo) *run[In, Out], items func() []In) {
+	t.Helper()
+	all := func() []In { return append(items(), unusual[In]()...) }
 	if seen := identities(all()); len(seen) != len(all()) {
 		t.Errorf("the items must have different identities; give the resources different names")
 		return
 	}
 	preview, update := stages.RunInfo{DryRun: true}, stages.RunInfo{}
-	first := newRun(preview, newStage).do(t.Context(), together, all())
+	first := newRun(preview).do(t.Context(), together, all())
 	requireRules(t, "a preview", first, true)
-	if isGrouped[T]() {
-		groups := newRun(preview, newStage)
+	if isGrouped[In]() {
+		groups := newRun(preview)
 		groups.do(t.Context(), together, all())
 		requireRules(t, "the second group of an operation", groups.do(t.Context(), together, all()), true)
 	}
 	for what, p := range map[string]pace{"the next preview": together, "a program that waits for each item": single} {
-		if p == single && isGrouped[T]() {
+		if p == single && isGrouped[In]() {
 			continue
 		}
-		again := newRun(preview, newStage).do(t.Context(), p, all())
+		again := newRun(preview).do(t.Context(), p, all())
 		requireRules(t, what, again, true)
 		if was, is := first.outcome(), again.outcome(); was != is {
 			t.Errorf("%s: other items have been emitted and refused than in the first preview.\nfirst:\n%s\nnow:\n%s", what, was, is)
 		}
 	}
-	requireRules(t, "an update", newRun(update, newStage).do(t.Context(), together, all()), true)
+	requireRules(t, "an update", newRun(update).do(t.Context(), together, all()), true)
 	for range crowds {
-		requireRules(t, "items from many goroutines", newRun(preview, newStage).do(t.Context(), crowded, all()), true)
+		requireRules(t, "items from many goroutines", newRun(preview).do(t.Context(), crowded, all()), true)
 	}
 	for after := range 3 {
 		ctx, cancel := context.WithCancel(t.Context())
-		r, n := newRun(update, newStage), 0
+		r, n := newRun(update), 0
 		r.seen = func() {
 			if n++; n == after {
 				cancel()

@@ -9,6 +9,8 @@
 //		stagestest.Check(t, freeze, func() []stages.Diffed { return []stages.Diffed{replaced.Diffed()} })
 //	}
 //
+// [RunReplacement] and [CheckReplacement] do the same for stages in the place of standard ones.
+//
 // It runs no engine: nothing is decided, recorded or deleted.
 //
 // Invariant: a stage is held to the same rules as in an engine, by the same code.

@@ -24,6 +24,9 @@ type Item interface {
 // Stage makes a stage, as it is given to the Insert method of a slot.
 type Stage[T Item] = func(stages.Operation) pipeline.Stage[T, T]
 
+// Replacement makes a stage in the place of a standard one, as the fields of the engine's Replace do.
+type Replacement[In, Out Item] = func(op stages.Operation, standard pipeline.Stage[In, Out]) pipeline.Stage[In, Out]
+
 // Result is what a stage has done.
 type Result[T Item] struct {
 	Emitted []T // in the order in which they came out
@@ -41,7 +44,15 @@ type Result[T Item] struct {
 // returns when the stage has ended. As in an engine, a refusal stops an update, and a preview goes on with the item. Stack and Project are those of the
 // items unless info has others.
 func Run[T Item](ctx context.Context, info stages.RunInfo, newStage Stage[T], items ...T) Result[T] {
-	return newRun(info, newStage).do(ctx, together, items)
+	return inSlot(info, newStage).do(ctx, together, items)
+}
+
+// RunReplacement is [Run] for a stage in the place of a standard one. standard says what that one makes of an item; its errors are those of
+// the standard stage. A refusal stops a preview, too.
+func RunReplacement[In, Out Item](
+	ctx context.Context, info stages.RunInfo, newStage Replacement[In, Out], standard func(In) (Out, error), items ...In,
+) Result[Out] {
+	return inPlace(info, newStage, standard).do(ctx, together, items)
 }
 
 // pace is how items come in.
@@ -54,20 +65,50 @@ const (
 )
 
 // run is one operation of one stage.
-type run[T Item] struct {
-	stage  pipeline.Stage[T, T]
-	failed error // the stage cannot be made
-	dryRun bool
-	over   []*await.Event // by item: it has come out
-	index  map[stages.Identity]int
+type run[In, Out Item] struct {
+	operation stages.Operation
+	// guarded returns the stage as it is in an engine. It is called for each group of items.
+	guarded func() (pipeline.Stage[In, Out], error)
+	over    []*await.Event // by item: it has come out
+	index   map[stages.Identity]int
 
 	mu     sync.Mutex // guards the rest
-	result Result[T]
+	result Result[Out]
 	seen   func() // is called when an item has come out; nil for nothing
 }
 
-func newRun[T Item](info stages.RunInfo, newStage Stage[T]) *run[T] {
-	r := &run[T]{dryRun: info.DryRun, index: map[stages.Identity]int{}}
+// inSlot returns a run of a stage in a slot.
+func inSlot[T Item](info stages.RunInfo, newStage Stage[T]) *run[T, T] {
+	r := newRun[T, T](info)
+	made, err := slot.Make(slotOf[T](), r.operation, []slot.Maker[T]{newStage})
+	r.guarded = func() (st pipeline.Stage[T, T], _ error) {
+		if err != nil {
+			return st, err
+		}
+		return slot.Guard(slotOf[T](), made[0], r.refuse), nil
+	}
+	return r
+}
+
+// inPlace returns a run of a stage in the place of a standard one.
+func inPlace[In, Out Item](info stages.RunInfo, newStage Replacement[In, Out], standard func(In) (Out, error)) *run[In, Out] {
+	r := newRun[In, Out](info)
+	r.guarded = func() (pipeline.Stage[In, Out], error) {
+		name := placeOf[Out]()
+		own := pipeline.Stage[In, Out]{Name: name, Workers: pipeline.Unbounded, Run: func(_ context.Context, in In, emit pipeline.Emit[Out]) error {
+			out, err := standard(in)
+			if err != nil {
+				return err
+			}
+			return emit(out)
+		}}
+		return slot.Replace(name, r.operation, own, newStage, r.refuse)
+	}
+	return r
+}
+
+func newRun[In, Out Item](info stages.RunInfo) *run[In, Out] {
+	r := &run[In, Out]{index: map[stages.Identity]int{}}
 	if info.Stack == "" {
 		info.Stack, info.Project = Stack, Project
 	}
@@ -75,22 +116,18 @@ func newRun[T Item](info stages.RunInfo, newStage Stage[T]) *run[T] {
 	if info.DryRun {
 		name = "preview"
 	}
-	op := stages.NewOperation(name, stages.ModeUpdate, info, r.diagnose)
-	made, err := slot.Make(slotOf[T](), op, []slot.Maker[T]{newStage})
-	if r.failed = err; err == nil {
-		r.stage = made[0]
-	}
+	r.operation = stages.NewOperation(name, stages.ModeUpdate, info, r.diagnose)
 	return r
 }
 
-func (r *run[T]) diagnose(at urn.URN, s stages.Severity, text string) {
+func (r *run[In, Out]) diagnose(at urn.URN, s stages.Severity, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result.Diagnosed = append(r.result.Diagnosed, stages.LogMessage{Severity: s, URN: at, Message: text})
 }
 
 // refuse is what an engine does with errors of stages.
-func (r *run[T]) refuse(err error, mayGoOn bool) error {
+func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if broken := (*stages.SlotError)(nil); errors.As(err, &broken) {
@@ -101,15 +138,16 @@ func (r *run[T]) refuse(err error, mayGoOn bool) error {
 		return err // that the run is over is no refusal
 	}
 	r.result.Refused = append(r.result.Refused, err)
-	if mayGoOn && r.dryRun {
+	if mayGoOn && r.operation.Info.DryRun {
 		return nil
 	}
 	return err
 }
 
-func (r *run[T]) do(ctx context.Context, p pace, items []T) Result[T] {
-	if r.failed != nil {
-		return Result[T]{Err: r.failed}
+func (r *run[In, Out]) do(ctx context.Context, p pace, items []In) Result[Out] {
+	guarded, err := r.guarded()
+	if err != nil {
+		return Result[Out]{Err: err}
 	}
 	r.over = nil
 	clear(r.index)
@@ -117,12 +155,11 @@ func (r *run[T]) do(ctx context.Context, p pace, items []T) Result[T] {
 		r.over = append(r.over, await.NewEvent())
 		r.index[item.Identity()] = i
 	}
-	guarded := slot.Guard(slotOf[T](), r.stage, r.refuse)
-	if p == together || isGrouped[T]() {
+	if p == together || isGrouped[In]() {
 		guarded.Idle = nil // something always waits, or it is a group of deletes
 	}
-	from := pipeline.From("items", 0, func(ctx context.Context, emit pipeline.Emit[T]) error { return r.send(ctx, p, items, emit) })
-	err := pipeline.Run(ctx, pipeline.Via(from, guarded), func(_ context.Context, item T) error {
+	from := pipeline.From("items", 0, func(ctx context.Context, emit pipeline.Emit[In]) error { return r.send(ctx, p, items, emit) })
+	err = pipeline.Run(ctx, pipeline.Via(from, guarded), func(_ context.Context, item Out) error {
 		r.out(item)
 		return nil
 	})
@@ -132,7 +169,7 @@ func (r *run[T]) do(ctx context.Context, p pace, items []T) Result[T] {
 	return r.result
 }
 
-func (r *run[T]) out(item T) {
+func (r *run[In, Out]) out(item Out) {
 	r.mu.Lock()
 	r.result.Emitted = append(r.result.Emitted, item)
 	seen := r.seen
@@ -148,7 +185,7 @@ func (r *run[T]) out(item T) {
 	}
 }
 
-func (r *run[T]) send(ctx context.Context, p pace, items []T, emit pipeline.Emit[T]) error {
+func (r *run[In, Out]) send(ctx context.Context, p pace, items []In, emit pipeline.Emit[In]) error {
 	if p == crowded {
 		var senders conc.WaitGroup
 		for _, item := range items {
@@ -169,7 +206,7 @@ func (r *run[T]) send(ctx context.Context, p pace, items []T, emit pipeline.Emit
 }
 
 // waitFor waits until an item has come out, or needs to go no further.
-func (r *run[T]) waitFor(ctx context.Context, i int, item T) {
+func (r *run[In, Out]) waitFor(ctx context.Context, i int, item In) {
 	if registered, ok := any(item).(stages.Registered); ok {
 		_, _ = registered.Wait(ctx)
 		return
@@ -202,4 +239,18 @@ func slotOf[T Item]() string {
 		return "Deleting"
 	}
 	return "Deleted"
+}
+
+// placeOf names the place in [Replacement] whose standard stage makes items of a type.
+func placeOf[Out Item]() string {
+	var none Out
+	switch any(none).(type) {
+	case stages.Located:
+		return "Import"
+	case stages.Checked:
+		return "Check"
+	case stages.Analyzed:
+		return "Analyze"
+	}
+	return "Diff"
 }

@@ -228,3 +228,68 @@ func pass[T stagestest.Item](t *testing.T, item func(stagestest.Resource) T) {
 	stagestest.Check(t, stage, func() []T { return []T{item(stagestest.Resource{Name: "a"})} })
 	require.NotZero(t, n)
 }
+
+type (
+	checking      = pipeline.Stage[stages.Located, stages.Checked]
+	emittingCheck = pipeline.Emit[stages.Checked]
+)
+
+// accept is a standard check whose provider accepts everything.
+func accept(l stages.Located) (stages.Checked, error) {
+	c := stages.Checked{Located: l}
+	if l.Goal != nil {
+		c.Inputs = l.Goal.Inputs
+	}
+	return c, nil
+}
+
+// instead is a stage in the place of the standard check.
+func instead(f func(ctx context.Context, standard checking, l stages.Located, emit emittingCheck) error) stagestest.Replacement[stages.Located, stages.Checked] {
+	return func(_ stages.Operation, standard checking) checking {
+		return checking{Name: "mine", Workers: 4, Run: func(ctx context.Context, l stages.Located, emit emittingCheck) error {
+			return f(ctx, standard, l, emit)
+		}}
+	}
+}
+
+func TestReplacementsAreHeldToTheRules(t *testing.T) {
+	known := instead(func(ctx context.Context, standard checking, l stages.Located, emit emittingCheck) error {
+		if l.IsManaged() && l.Old != nil {
+			return emit(stages.Checked{Located: l, Inputs: inputs(7)}) // the provider is not asked
+		}
+		return standard.Run(ctx, l, emit)
+	})
+	asked := 0
+	counted := func(l stages.Located) (stages.Checked, error) { asked++; return accept(l) }
+	result := stagestest.RunReplacement(t.Context(), stages.RunInfo{DryRun: true}, known, counted, things()...)
+	require.NoError(t, result.Err)
+	require.Len(t, result.Emitted, 4)
+	require.Equal(t, 2, asked)
+	stagestest.CheckReplacement(t, known, accept, things)
+
+	refusing := instead(func(_ context.Context, _ checking, l stages.Located, _ emittingCheck) error { return l.Refuse("no") })
+	result = stagestest.RunReplacement(t.Context(), stages.RunInfo{DryRun: true}, refusing, accept, things()[0])
+	require.ErrorContains(t, result.Err, "no", "a preview cannot go on without the stage")
+	require.Len(t, result.Refused, 1)
+
+	f := &failures{TB: t}
+	stagestest.CheckReplacement(f, instead(func(context.Context, checking, stages.Located, emittingCheck) error { return nil }), accept, things)
+	require.Contains(t, strings.Join(f.texts, "\n"), "it has not emitted")
+}
+
+func TestEachPlaceHasItsReplacements(t *testing.T) {
+	replace[stages.Located](t, "Import", stagestest.Resource.Located)
+	replace[stages.Checked](t, "Check", stagestest.Resource.Located)
+	replace[stages.Analyzed](t, "Analyze", stagestest.Resource.Checked)
+	replace[stages.Diffed](t, "Diff", stagestest.Resource.Analyzed)
+}
+
+func replace[Out, In stagestest.Item](t *testing.T, place string, item func(stagestest.Resource) In) {
+	t.Helper()
+	stage := func(_ stages.Operation, standard pipeline.Stage[In, Out]) pipeline.Stage[In, Out] {
+		require.Equal(t, place, standard.Name)
+		return standard
+	}
+	failing := func(In) (o Out, _ error) { return o, errors.New("boom") }
+	require.ErrorContains(t, stagestest.RunReplacement(t.Context(), stages.RunInfo{}, stage, failing, item(stagestest.Resource{})).Err, "boom")
+}
