@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/internal/operation"
@@ -95,8 +96,8 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 		return nil, operation.WithCause(ctx, err)
 	}
 	result := &Result{
-		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
-		about: out.About, decided: out.Decided, isSensitive: e.options.Config.isSensitive(),
+		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
+		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), isSensitive: e.options.Config.isSensitive(),
 	}
 	if p, ok := e.options.Program.(source.Locator); ok {
 		result.locate = p.Locate

@@ -28,7 +28,7 @@ func TestAProgramMayBeAText(t *testing.T) {
 	options.Program = sluice.NewYAMLText("", nil) // and no file of the working directory
 	result, err = sluice.Preview(t.Context(), options)
 	require.NoError(t, err)
-	for _, step := range result.Steps {
+	for _, step := range result.Steps() {
 		require.True(t, step.URN.IsRootStack(), step.URN)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 // Result is what an operation did, or would do.
 type Result struct {
-	Steps   []stages.StepInfo // in the plan's order, which does not depend on timing
 	Changes map[stages.Op]int
 	Outputs property.Map // of the stack
 	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
@@ -23,11 +22,22 @@ type Result struct {
 	// all of them after Recover.
 	Resolved []stages.Resolution
 
+	steps func() []stages.StepInfo
+
 	// what the operation decided, for Decisions and Why
 	about       why.About
-	decided     []stages.Decided
+	decided     func() []stages.Decided
 	isSensitive func(string) bool
 	locate      stages.Locate
+}
+
+// Steps returns the steps that were taken, or would be: each resource after what it refers to, in an order that does not depend on timing. The first
+// call sorts them, which nobody pays for who only asks for Changes. The caller must not change them. A nil result, which there is if nothing was done, has none.
+func (r *Result) Steps() []stages.StepInfo {
+	if r == nil {
+		return nil
+	}
+	return r.steps()
 }
 
 // HasChanges reports whether anything but same, read and discard was counted (steps.md 8.3).
@@ -51,7 +61,7 @@ func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 // DecisionsSince is [Result.Decisions] for a caller that knows which settings have changed since the last operation: values that come
 // from them are theirs, and not the program's. changed is called at most once, and only if that matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
-	return why.New(r.about, r.decided, why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed})
+	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed})
 }
 
 // Why explains what the operation decided about a resource: the chain of reasons from the decision back to the edit of the

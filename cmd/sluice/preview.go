@@ -64,7 +64,7 @@ func writeImportFile(ctx context.Context, s *session.Stack, path string, r *slui
 	if path == "" {
 		return nil
 	}
-	file, warnings, err := importfile.Placeholders(ctx, r.Steps, lateEncrypter{s})
+	file, warnings, err := importfile.Placeholders(ctx, r.Steps(), lateEncrypter{s})
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func main() {
 			fmt.Println(err) // the last one is refused
 			continue
 		}
-		for _, step := range result.Steps {
+		for _, step := range result.Steps() {
 			if !step.Internal { // default providers are
 				fmt.Println(step.Op, step.URN.Name())
 			}

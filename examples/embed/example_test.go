@@ -36,7 +36,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		for _, step := range result.Steps {
+		for _, step := range result.Steps() {
 			if !step.Internal { // default providers are
 				fmt.Println(step.Op, step.URN)
 			}

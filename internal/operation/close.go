@@ -96,27 +96,12 @@ func (s *resolved) failedByAborting() bool {
 func (s *resolved) summary(o *Outcome) stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Lost: o.Lost, Duration: time.Since(s.began), Changes: o.Changes,
-		Possible: possible(o.Steps), Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs, LimitWaits: s.registry.LimitWaits(),
+		Possible: o.Possible, Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs, LimitWaits: s.registry.LimitWaits(),
 	}
 	for _, a := range s.packs.analyzers {
 		out.Policies = append(out.Policies, a.Info())
 	}
 	return out
-}
-
-// possible counts, among the steps that are counted, those of changes that are only possible; nil if there are none.
-func possible(steps []stages.StepInfo) map[stages.Op]int {
-	var counts map[stages.Op]int
-	for _, s := range steps {
-		if !s.IsPossible() || !s.Op.IsLogical() || s.Internal {
-			continue
-		}
-		if counts == nil {
-			counts = map[stages.Op]int{}
-		}
-		counts[s.Op]++
-	}
-	return counts
 }
 
 func (s *resolved) madePlan() *state.Plan {

@@ -152,9 +152,14 @@ func (m masks) results(r *standard.Results) {
 	for i, f := range r.Failures {
 		r.Failures[i].Err = m.shown.Error(f.Err)
 	}
-	for i, s := range r.Steps {
-		m.learnResource(s.New)
-		r.Steps[i] = m.step(s)
+	steps := r.Steps
+	r.Steps = func() []stages.StepInfo {
+		shown := steps()
+		for i, s := range shown {
+			m.learnResource(s.New)
+			shown[i] = m.step(s)
+		}
+		return shown
 	}
 	for i, found := range r.Resolved {
 		r.Resolved[i].Why = m.shown.Mask(found.Why)

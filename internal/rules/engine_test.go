@@ -27,7 +27,7 @@ func options(cloud *providertest.Cloud, st *sluice.MemoryState, p source.Func) s
 
 func opsOf(r *sluice.Result) []string {
 	var out []string
-	for _, s := range r.Steps {
+	for _, s := range r.Steps() {
 		out = append(out, string(s.Op)+" "+s.URN.Name())
 	}
 	return out

@@ -452,7 +452,7 @@ func TestAnImportDoesNotDependOnTiming(t *testing.T) {
 				r := k.try(importing(requests...), nil)
 				require.Error(t, r.err)
 				got := r.err.Error()
-				for _, s := range r.Steps {
+				for _, s := range r.Steps() {
 					got += fmt.Sprintf("\n%s %s %s", s.Op, s.URN, s.Provider)
 				}
 				for _, s := range k.state.Snapshot().Resources {

@@ -101,7 +101,7 @@ func requireOrder(t *testing.T, done []string, pairs ...[2]string) {
 func (r *ran) step(op stages.Op, name string) stages.StepInfo {
 	r.t.Helper()
 	var found []stages.StepInfo
-	for _, s := range r.Steps {
+	for _, s := range r.Steps() {
 		if s.Op == op && s.URN.Name() == name {
 			found = append(found, s)
 		}

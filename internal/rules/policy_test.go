@@ -607,7 +607,7 @@ func TestWhatPoliciesDoDoesNotDependOnTiming(t *testing.T) {
 				}
 			}))
 			out = append(r.violations(), r.err.Error())
-			for _, step := range r.Steps {
+			for _, step := range r.Steps() {
 				out = append(out, fmt.Sprint(step.Op, step.URN, step.New.Inputs))
 			}
 		})

@@ -17,7 +17,7 @@ import (
 // A change that is certain has an empty text.
 func (r *ran) foreseen() map[string]string {
 	out := map[string]string{}
-	for _, s := range r.Steps {
+	for _, s := range r.Steps() {
 		if s.Op == stages.OpSame || s.Internal || s.Op == stages.OpCreateReplacement || s.Reason.Kind == stages.ReasonReplaced {
 			continue
 		}
@@ -150,13 +150,13 @@ func TestPreviewsTellPossibleChangesFromCertainOnes(t *testing.T) {
 			k.up(program(c.before))
 			r := k.preview(program(c.after))
 			require.Equal(t, c.want, r.foreseen())
-			for _, s := range r.Steps {
+			for _, s := range r.Steps() {
 				if s.Op == stages.OpDeleteReplaced {
 					require.Equal(t, c.want["replace "+s.URN.Name()] != "", s.IsPossible(), s.URN)
 				}
 			}
 			counts := map[stages.Op]int{}
-			for _, s := range r.Steps {
+			for _, s := range r.Steps() {
 				if s.IsPossible() && s.Op.IsLogical() {
 					counts[s.Op]++
 				}

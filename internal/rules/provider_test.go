@@ -24,7 +24,7 @@ func TestNewVersionOfADefaultProviderChangesReferencesOnly(t *testing.T) {
 	require.Contains(t, k.recorded("a").Provider, "pulumi:providers:test::default_1_2_0_beta_1::")
 	require.Empty(t, k.all("default_1_0_0"))
 	require.Len(t, asked[providers.DiffRequest](r, "config default_1_2_0_beta_1"), 1)
-	last := r.Steps[len(r.Steps)-1]
+	last := r.Steps()[len(r.Steps())-1]
 	for _, e := range r.events {
 		if s, ok := e.(stages.StepStarted); ok {
 			last = s.Step

@@ -70,7 +70,7 @@ func noteRegions(k *kit) map[string][]string {
 // regions returns the old and the new region of the recorded provider.
 func regions(k *kit, out *ran) []string {
 	k.t.Helper()
-	for _, s := range out.Steps {
+	for _, s := range out.Steps() {
 		if s.Op == stages.OpUpdate && s.URN.Name() == "mine" && !s.Internal {
 			return []string{s.Old.Inputs.At("region").AsString(), k.recorded("mine").Inputs.At("region").AsString()}
 		}

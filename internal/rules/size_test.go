@@ -218,7 +218,7 @@ func TestPropertyNamesMayHoldAnything(t *testing.T) {
 func TestEmptyProgram(t *testing.T) {
 	k := newKit(t)
 	r := k.up(nothing)
-	require.Empty(t, r.Steps)
+	require.Empty(t, r.Steps())
 	require.False(t, r.HasChanges())
 	require.Empty(t, k.state.Snapshot().Resources)
 	require.Equal(t, stages.Succeeded, r.summary().Result)

@@ -281,7 +281,7 @@ func (a *attempt) plan() string {
 		return ""
 	}
 	var b strings.Builder
-	for _, s := range a.result.Steps {
+	for _, s := range a.result.Steps() {
 		fmt.Fprintf(&b, "%s %s keys=%v diffs=%v detailed=%v provider=%s %s %s\n", s.Op, s.URN, s.Keys, s.Diffs, s.DetailedDiff, s.Provider, s.Reason, s.Reason.Possibly())
 	}
 	if a.result.Plan != nil {
@@ -294,7 +294,7 @@ func (a *attempt) plan() string {
 // outline returns the plan without what a preview cannot know.
 func (a *attempt) outline() string {
 	var b strings.Builder
-	for _, s := range a.result.Steps {
+	for _, s := range a.result.Steps() {
 		fmt.Fprintf(&b, "%s %s\n", s.Op, s.URN)
 	}
 	return b.String()

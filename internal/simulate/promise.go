@@ -100,7 +100,7 @@ func (a *attempt) dependsOnArrival() bool {
 	if a.result == nil {
 		return false
 	}
-	return slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
+	return slices.ContainsFunc(a.result.Steps(), func(s stages.StepInfo) bool {
 		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // deleted by a delete-before-replace
 	})
 }

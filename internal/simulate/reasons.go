@@ -16,7 +16,7 @@ const notDecided = "not all were decided about"
 // root names one that led to it, and none leads back to itself.
 func Reasons(r *sluice.Result) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	for _, s := range r.Steps {
+	for _, s := range r.Steps() {
 		if s.Reason.Clause() == "" {
 			fault("there is no reason to %s %s", s.Op, s.URN)
 		}

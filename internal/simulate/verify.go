@@ -190,7 +190,7 @@ func (a verification) wasImported(u urn.URN) bool {
 			return d.Name == name && slices.ContainsFunc(d.Aliases, func(alias Alias) bool { return alias.Name == u.Name() })
 		})
 	}
-	return a.result != nil && slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
+	return a.result != nil && slices.ContainsFunc(a.result.Steps(), func(s stages.StepInfo) bool {
 		return (s.Op == stages.OpImport || s.Op == stages.OpImportReplacement) && (s.URN == u || isNamed(s.URN.Name()))
 	})
 }

@@ -170,10 +170,10 @@ func (r *Run) Finish(failed bool) error {
 type Results struct {
 	// Steps are the steps taken, in an order that does not depend on timing. Every resource comes after what it refers
 	// to; ties are in the order of the recorded state and then of the URNs. The steps of one resource are in the order in
-	// which they were taken.
-	Steps []stages.StepInfo
-	// Changes counts the steps of each kind that is counted.
-	Changes map[stages.Op]int
+	// which they were taken. Each call sorts them.
+	Steps func() []stages.StepInfo
+	// Changes counts the steps of each kind that is counted, Possible those among them that are only possible, nil if there are none.
+	Changes, Possible map[stages.Op]int
 	// Outputs are the outputs of the root stack after the run, OldOutputs those before it.
 	Outputs, OldOutputs property.Map
 	// Failures are the failures of the run, ordered by URN.
@@ -183,8 +183,8 @@ type Results struct {
 	// Lost are the resources of such operations whose provider has not answered, sorted.
 	Lost []urn.URN
 	// Decided holds all decisions: first those about registrations in the order of their arrival, then those about the
-	// rest.
-	Decided []stages.Decided
+	// rest. Each call sorts them.
+	Decided func() []stages.Decided
 	// Resolved says how operations that earlier runs began and did not end were resolved before the program started.
 	Resolved []stages.Resolution
 }
@@ -193,11 +193,11 @@ type Results struct {
 func (r *Run) Results() Results {
 	res := Results{
 		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
-		Lost:    r.book.Record.Lost(),
-		Decided: r.book.Decided(),
+		Lost:  r.book.Record.Lost(),
+		Steps: r.book.Steps, Decided: r.book.Decided,
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)
-	res.Steps, res.Changes = r.book.Steps()
+	res.Changes, res.Possible = r.book.Counts()
 	return res
 }
 

@@ -21,10 +21,10 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 					continue
 				}
 				l := load{shape: s, client: f.client, size: size}
-				if err := p.preview(ctx, r, f, l); err != nil {
+				if err := p.preview(ctx, r, l); err != nil {
 					return err
 				}
-				if err := p.updates(ctx, r, f, l); err != nil {
+				if err := p.updates(ctx, r, l); err != nil {
 					return err
 				}
 			}

@@ -47,14 +47,15 @@ func (p *Processes) bench(ctx context.Context) (*workbench, error) {
 	return p.workbench, nil
 }
 
-// command returns a probe of somebody's command line on the stack of a case.
-type command func(args ...string) probe
+// command returns a probe of somebody's command line on the stack of a case, with a program that declares l.
+type command func(l load, args ...string) probe
 
 // rivals makes the project of a client and a stack for each of those who are measured on it, sluice and Pulumi, and returns the contenders. of says what of a
 // command line is measured. It is nil if what runs programs of the client is missing, which the report then says.
 func (p *Processes) rivals(
-	ctx context.Context, r *runner.Runner, f front, l load, stack string, targets []results.Target, of func(command) probe, as ...setting,
+	ctx context.Context, r *runner.Runner, client, stack string, targets []results.Target, of func(command) probe, as ...setting,
 ) ([]runner.Contender, error) {
+	f := frontOf(client)
 	if !found(f.interpreter) {
 		r.Report.Miss(f.interpreter)
 		return nil, nil
@@ -68,7 +69,7 @@ func (p *Processes) rivals(
 	}
 	contenders := []runner.Contender{{
 		Subject: results.Sluice, Targets: targets,
-		Probe: of(func(args ...string) probe { return b.sluice(stack, l, args...) }),
+		Probe: of(func(l load, args ...string) probe { return b.sluice(stack, l, args...) }),
 	}}
 	pulumi, ok := p.peers[Pulumi]
 	if ok && !found(f.language) {
@@ -85,7 +86,7 @@ func (p *Processes) rivals(
 		}
 		contenders = append(contenders, runner.Contender{
 			Subject: Pulumi + s.suffix,
-			Probe:   of(func(args ...string) probe { return b.pulumi(pulumi, name, l, s, args...) }),
+			Probe:   of(func(l load, args ...string) probe { return b.pulumi(pulumi, name, l, s, args...) }),
 		})
 	}
 	return contenders, nil

@@ -24,8 +24,8 @@ const (
 )
 
 // slowly has the plugin take its time for each call.
-func slowly(c command, d time.Duration) probe {
-	return c("config", "set", "simple:delayMs", strconv.FormatInt(d.Milliseconds(), 10))
+func slowly(c command, l load, d time.Duration) probe {
+	return c(l, "config", "set", "simple:delayMs", strconv.FormatInt(d.Milliseconds(), 10))
 }
 
 // once returns a probe before which, the first time, the others run.
@@ -50,8 +50,8 @@ func (p *Processes) slow(ctx context.Context, r *runner.Runner, size int) error 
 	targets := []results.Target{
 		{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}, {Metric: results.Time, Versus: Pulumi, AtMost: targetSlowPulumi},
 	}
-	contenders, err := p.rivals(ctx, r, frontOf(l.client), l, fmt.Sprintf("slow-%d", size), targets, func(c command) probe {
-		return c("preview", "--expect-no-changes").once(slowly(c, slowness), c("up", "--yes", "--skip-preview", "--parallel", "256"))
+	contenders, err := p.rivals(ctx, r, l.client, fmt.Sprintf("slow-%d", size), targets, func(c command) probe {
+		return c(l, "preview", "--expect-no-changes").once(slowly(c, l, slowness), c(l, "up", "--yes", "--skip-preview", "--parallel", "256"))
 	}, parallelDiff())
 	if err != nil {
 		return err
@@ -72,27 +72,15 @@ func (p *Processes) slowHub(ctx context.Context, r *runner.Runner) error {
 		if !r.Wants(k) {
 			continue
 		}
-		contenders, err := p.rivals(ctx, r, frontOf(before.client), after, "hub-"+operation, targets, func(c command) probe {
+		contenders, err := p.rivals(ctx, r, after.client, "hub-"+operation, targets, func(c command) probe {
+			first := c(before, append(slices.Clone(up), "--parallel", "256")...).after(slowly(c, before, hubSlowness))
 			if operation == "preview" {
-				return c("preview")
+				return c(after, "preview").once(first)
 			}
-			return c(up...)
+			return c(after, up...).after(first)
 		})
 		if err != nil {
 			return err
-		}
-		first, err := p.rivals(ctx, r, frontOf(before.client), before, "hub-"+operation, nil, func(c command) probe {
-			return c(append(slices.Clone(up), "--parallel", "256")...).after(slowly(c, hubSlowness))
-		})
-		if err != nil {
-			return err
-		}
-		for i := range contenders {
-			of, again := probe(contenders[i].Probe), probe(first[i].Probe)
-			contenders[i].Probe = of.after(again)
-			if operation == "preview" {
-				contenders[i].Probe = of.once(again)
-			}
 		}
 		if err := r.Measure(ctx, k, contenders...); err != nil {
 			return err

@@ -28,17 +28,17 @@ const (
 )
 
 // preview previews a new stack.
-func (p *Processes) preview(ctx context.Context, r *runner.Runner, f front, l load) error {
+func (p *Processes) preview(ctx context.Context, r *runner.Runner, l load) error {
 	k := results.Key{Case: "process preview " + l.client, Shape: l.shape, Size: l.size}
 	if !r.Wants(k) {
 		return nil
 	}
-	contenders, err := p.rivals(ctx, r, f, l, "preview-"+l.name(), previewTargets(l), func(c command) probe { return c("preview") })
+	contenders, err := p.rivals(ctx, r, l.client, "preview-"+l.name(), previewTargets(l), func(c command) probe { return c(l, "preview") })
 	if len(contenders) == 0 {
 		return err
 	}
-	if f.alone != nil {
-		contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(f, l, true)})
+	if frontOf(l.client).alone != nil {
+		contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(l, true)})
 	}
 	return r.Measure(ctx, k, contenders...)
 }
@@ -63,7 +63,7 @@ func previewTargets(l load) []results.Target {
 
 // updates measures an update that creates everything, an update that changes nothing, and a destroy. Who is not measured in a run does the
 // other operations all the same.
-func (p *Processes) updates(ctx context.Context, r *runner.Runner, f front, l load) error {
+func (p *Processes) updates(ctx context.Context, r *runner.Runner, l load) error {
 	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
 	update := targetUpdate
 	if l.size >= larger {
@@ -74,9 +74,9 @@ func (p *Processes) updates(ctx context.Context, r *runner.Runner, f front, l lo
 		atMost float64 // of Pulumi's time; 0: no target
 		of     func(command) probe
 	}{
-		{"update", update, func(c command) probe { return c(up...).then(c(down...)) }},
-		{"update same", 0, func(c command) probe { return c(up...).after(c(up...)).then(c(down...)) }},
-		{"destroy", targetDestroy, func(c command) probe { return c(down...).after(c(up...)) }},
+		{"update", update, func(c command) probe { return c(l, up...).then(c(l, down...)) }},
+		{"update same", 0, func(c command) probe { return c(l, up...).after(c(l, up...)).then(c(l, down...)) }},
+		{"destroy", targetDestroy, func(c command) probe { return c(l, down...).after(c(l, up...)) }},
 	}
 	for _, o := range operations {
 		k := results.Key{Case: "process " + o.name + " " + l.client, Shape: l.shape, Size: l.size}
@@ -87,15 +87,15 @@ func (p *Processes) updates(ctx context.Context, r *runner.Runner, f front, l lo
 		if o.atMost > 0 {
 			targets = []results.Target{{Metric: results.Time, Versus: Pulumi, AtMost: o.atMost}}
 		}
-		contenders, err := p.rivals(ctx, r, f, l, "update-"+l.name(), targets, o.of)
+		contenders, err := p.rivals(ctx, r, l.client, "update-"+l.name(), targets, o.of)
 		if err != nil {
 			return err
 		}
 		if len(contenders) == 0 {
 			continue
 		}
-		if o.name == "update" && f.alone != nil {
-			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(f, l, false)})
+		if o.name == "update" && frontOf(l.client).alone != nil {
+			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(l, false)})
 		}
 		if err := r.Measure(ctx, k, contenders...); err != nil {
 			return err

@@ -124,13 +124,13 @@ func (p probe) after(others ...probe) probe {
 	}
 }
 
-// floor returns a probe of the floor that runs a program.
-func (b *workbench) floor(f front, l load, preview bool) probe {
+// floor returns a probe of the floor that runs a program, which it can do for some clients only.
+func (b *workbench) floor(l load, preview bool) probe {
 	args := []string{b.executable("pulumi-resource-simple")}
 	if !preview {
 		args = []string{"-up", args[0]}
 	}
-	return b.timing(l, b.executable("floor"), append(args, f.alone(b, preview)...)...)
+	return b.timing(l, b.executable("floor"), append(args, frontOf(l.client).alone(b, preview)...)...)
 }
 
 // sluice returns a probe of a command of the command line on a stack.

@@ -166,8 +166,7 @@ func (r *Book) Use(old *state.Resource, by urn.URN) {
 	}
 }
 
-// final completes a list of decisions once the run is over, so that it does not depend on who came first, and sorts it by
-// rank. What a registration has made void is left out: a decision to keep a recorded state for the sake of what refers to it
+// final completes a list of decisions once the run is over, in their order. What a registration has made void is left out: a decision to keep a recorded state for the sake of what refers to it
 // stands only if nothing goes on with that state, before or afterwards (steps.md 6.5). What is kept for several is kept for
 // the first of them by name.
 func (r *Book) final(ds []*stages.Decision) []stages.Step {
@@ -187,7 +186,6 @@ func (r *Book) final(ds []*stages.Decision) []stages.Step {
 		}
 		out = append(out, s)
 	}
-	slices.SortStableFunc(out, func(a, b stages.Step) int { return a.Rank.Compare(b.Rank) })
 	return out
 }
 
@@ -195,7 +193,9 @@ func (r *Book) final(ds []*stages.Decision) []stages.Step {
 // over.
 func (r *Book) Provisional() []stages.Step {
 	all := slices.DeleteFunc(r.Record.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
-	return r.final(all)
+	steps := r.final(all)
+	slices.SortStableFunc(steps, func(a, b stages.Step) int { return a.Rank.Compare(b.Rank) })
+	return steps
 }
 
 // NoteCarriedForward writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
@@ -212,7 +212,7 @@ func (r *Book) NoteCarriedForward(res *state.Resource, why stages.Reason) {
 func (r *Book) Decided() []stages.Decided {
 	steps := r.final(r.Record.allDecided())
 	slices.SortStableFunc(steps, func(a, b stages.Step) int {
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN))
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank))
 	})
 	out, shown := make([]stages.Decided, len(steps)), make([]stages.StepInfo, len(steps))
 	for i, s := range steps {

@@ -11,12 +11,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Steps returns the steps taken, in an order that does not depend on timing, and how many there were of each kind that is
-// counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
-// steps of one resource in the order in which they were taken.
-func (r *Book) Steps() ([]stages.StepInfo, map[stages.Op]int) {
+// Steps returns the steps taken, in an order that does not depend on timing: every resource after what it refers to, ties in the
+// order of the recorded state and then of the URNs; the steps of one resource in the order in which they were taken. It is called once the
+// run is over.
+func (r *Book) Steps() []stages.StepInfo {
 	steps := r.final(r.Record.allReported())
-	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Compare(a.URN, b.URN) })
+	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Or(cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank)) })
 	var urns []urn.URN
 	var ends []int // by URN
 	for i, s := range steps {
@@ -37,19 +37,27 @@ func (r *Book) Steps() ([]stages.StepInfo, map[stages.Op]int) {
 			out = append(out, s.Shown())
 		}
 	}
-	return out, countsOf(out)
+	return out
 }
 
-// countsOf counts the steps that are meant for users, by kind (steps.md 8.3).
-func countsOf(steps []stages.StepInfo) map[stages.Op]int {
-	counts := map[stages.Op]int{}
-	for _, s := range steps {
+// Counts counts the steps that are meant for users, by kind (steps.md 8.3), and among them the changes that are only possible, which is
+// nil if there are none. It is called once the run is over.
+func (r *Book) Counts() (all, possible map[stages.Op]int) {
+	all = map[stages.Op]int{}
+	for _, step := range r.final(r.Record.allReported()) {
+		s := step.Shown()
 		if !s.Op.IsLogical() || s.Internal || s.Op == stages.OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
 			continue
 		}
-		counts[s.Op]++
+		all[s.Op]++
+		if s.IsPossible() {
+			if possible == nil {
+				possible = map[stages.Op]int{}
+			}
+			possible[s.Op]++
+		}
 	}
-	return counts
+	return all, possible
 }
 
 // stateOf returns what the steps of a resource leave behind, or what they began with.

@@ -48,8 +48,11 @@ func KeepUnrealized(ctx context.Context, s *session.Stack, preview, update *slui
 	if update == nil {
 		return
 	}
-	before := ReadUnrealized(ctx, s)
-	after := before.after(stepsOf(preview), update.Steps)
+	before, planned := ReadUnrealized(ctx, s), preview.Steps()
+	if len(before) == 0 && !slices.ContainsFunc(planned, stages.StepInfo.IsPossible) {
+		return
+	}
+	after := before.after(planned, update.Steps())
 	var err error
 	switch {
 	case maps.Equal(before, after):
@@ -65,13 +68,6 @@ func KeepUnrealized(ctx context.Context, s *session.Stack, preview, update *slui
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.Terminal.Warn("the next preview will not know which possible changes did not happen: %v", err)
 	}
-}
-
-func stepsOf(r *sluice.Result) []stages.StepInfo {
-	if r == nil {
-		return nil
-	}
-	return r.Steps
 }
 
 // after returns what is to be remembered when an update has been made: of the resources that the update has come to, those whose change was

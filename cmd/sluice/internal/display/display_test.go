@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -250,7 +249,7 @@ func TestPreviewDocument(t *testing.T) {
 		d.Observe(e)
 	}
 	var out bytes.Buffer
-	require.NoError(t, d.Write(&out, &sluice.Result{Steps: steps}, nil))
+	require.NoError(t, d.Write(&out, steps, nil))
 	golden(t, "preview-json", out.String())
 	require.NotContains(t, out.String(), "hunter2")
 	require.NotContains(t, out.String(), "swordfish")

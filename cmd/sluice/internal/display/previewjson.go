@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -137,9 +136,8 @@ type documentState struct {
 	SourcePosition          string               `json:"sourcePosition,omitempty"`
 }
 
-// Write writes the document of a preview with the given result, which is nil if the preview failed early, and with what it decided, nil if that is
-// not known.
-func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result, log *why.Log) error {
+// Write writes the document of a preview with the given steps, and with what it decided, nil if that is not known.
+func (d *PreviewDocument) Write(out io.Writer, steps []stages.StepInfo, log *why.Log) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}, Pending: d.pending}
@@ -155,11 +153,9 @@ func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result, log *why.Log) e
 	if log != nil {
 		doc.Renames = log.Renames()
 	}
-	if r != nil {
-		for _, s := range r.Steps {
-			if d.shows(s) {
-				doc.Steps = append(doc.Steps, d.step(s))
-			}
+	for _, s := range steps {
+		if d.shows(s) {
+			doc.Steps = append(doc.Steps, d.step(s))
 		}
 	}
 	enc := json.NewEncoder(out)

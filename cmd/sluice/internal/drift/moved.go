@@ -23,7 +23,7 @@ func isRead(step stages.StepInfo) bool {
 // moved returns what is not as it is recorded.
 func moved(ctx context.Context, s *session.Stack, found *sluice.Result) (*Document, error) {
 	doc := &Document{Stack: s.Ref.Name, Project: s.Ref.Project, Resources: []Entry{}}
-	for _, step := range found.Steps {
+	for _, step := range found.Steps() {
 		if !isRead(step) {
 			continue
 		}

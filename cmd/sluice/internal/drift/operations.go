@@ -64,7 +64,7 @@ func planned(ctx context.Context, open *session.Opener, o *flags.Operation, doc 
 	for i := range doc.Resources {
 		entries[doc.Resources[i].URN] = &doc.Resources[i]
 	}
-	for _, step := range result.Steps {
+	for _, step := range result.Steps() {
 		if e := entries[step.URN]; e != nil && (e.Update == "" || e.Update == stages.OpSame) {
 			e.Update, e.Why = step.Op, strings.TrimSpace(step.Reason.String())
 		}

@@ -41,7 +41,7 @@ func (r readTime) within(d time.Duration, now time.Time) []string {
 
 // keep remembers what was read. What has moved is read again the next time.
 func (r readTime) keep(ctx context.Context, s *session.Stack, found *sluice.Result, at time.Time) {
-	for _, step := range found.Steps {
+	for _, step := range found.Steps() {
 		switch {
 		case !isRead(step):
 		case step.Op == stages.OpSame || step.Op == stages.OpRefresh:

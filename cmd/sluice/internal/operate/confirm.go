@@ -56,7 +56,7 @@ func askOnScreen(ctx context.Context, o *operation, question string, plan *sluic
 }
 
 func showDetails(o *operation, plan *sluice.Result) error {
-	return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0, nil), plan.Steps)
+	return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0, nil), plan.Steps())
 }
 
 // The answers to the question whether to perform an operation.

@@ -49,7 +49,7 @@ func SaveOutputs(ctx context.Context, j *Job, r *sluice.Result) error {
 
 // recordedOutputs returns the outputs of the stack before a preview.
 func recordedOutputs(r *sluice.Result) property.Map {
-	for _, s := range r.Steps {
+	for _, s := range r.Steps() {
 		if s.URN.Type() == urn.RootStackType && s.Old != nil {
 			return s.Old.Outputs
 		}

@@ -88,7 +88,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 		return err
 	}
 	o.previewed = nil // nobody browses it any more
-	o.work = estimate.New(estimate.Read(ctx, o.Stack), stepsOf(previewed), o.Flags.Run.Workers())
+	o.work = estimate.New(estimate.Read(ctx, o.Stack), previewed.Steps(), o.Flags.Run.Workers())
 	result, err := runPhase(ctx, o, false, countChanging(previewed, o.Kind.History == Refresh().History))
 	decisions.KeepUnrealized(ctx, o.Stack, previewed, result)
 	estimate.Keep(ctx, o.Stack, o.work)
@@ -128,22 +128,14 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	if !f.Confirmation.Yes {
 		err = confirm(ctx, o, result)
 	}
-	o.forecast = display.NewForecast(result.Steps)
+	o.forecast = display.NewForecast(result.Steps())
 	return result, err
-}
-
-// stepsOf returns the steps of a preview, nil if there was none.
-func stepsOf(r *sluice.Result) []stages.StepInfo {
-	if r == nil {
-		return nil
-	}
-	return r.Steps
 }
 
 // countChanging returns how many resources are expected to change after a preview, 0 if that is not known. Those that are only refreshed count in a refresh.
 func countChanging(r *sluice.Result, refresh bool) int {
 	changing := map[urn.URN]bool{}
-	for _, s := range stepsOf(r) {
+	for _, s := range r.Steps() {
 		switch {
 		case s.Internal, s.Op == stages.OpSame, s.Op == stages.OpReplace, s.Op == stages.OpRemovePendingReplace, s.Op == stages.OpRefresh && !refresh:
 		default:

@@ -266,7 +266,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 		}
 	}
 	if s.document != nil {
-		errs = append(errs, s.document.Write(s.out, r, log))
+		errs = append(errs, s.document.Write(s.out, r.Steps(), log))
 	}
 	if s.summary != nil {
 		errs = append(errs, s.summary.Write(s.out))
