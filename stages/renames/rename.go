@@ -23,8 +23,11 @@ type Rename struct {
 }
 
 // Find returns the renames among the steps of a preview, in the order of their new names, what contains others first. Its time grows with the number of steps, and not
-// with its square. The steps may come in any order.
+// with its square. The steps may come in any order, and are gone through twice.
 func Find(steps iter.Seq[*stages.StepInfo]) []Rename {
+	if !deletes(steps) {
+		return nil // as for most stacks, without looking at what is created
+	}
 	f := newFinder(steps)
 	if len(f.deletes) == 0 || len(f.creates) == 0 {
 		return nil
@@ -40,6 +43,16 @@ func Find(steps iter.Seq[*stages.StepInfo]) []Rename {
 	}
 	slices.SortFunc(out, func(a, b Rename) int { return cmp.Or(cmp.Compare(depth(a.To), depth(b.To)), cmp.Compare(a.To, b.To)) })
 	return out
+}
+
+// deletes reports whether there is a delete among the steps.
+func deletes(steps iter.Seq[*stages.StepInfo]) bool {
+	for s := range steps {
+		if s.Op == stages.OpDelete {
+			return true
+		}
+	}
+	return false
 }
 
 // depth returns how many resources contain a resource.

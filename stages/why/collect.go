@@ -13,7 +13,7 @@ import (
 func New(about About, decided []stages.Decided, known Known) *Log {
 	c := newCollector(decided)
 	c.Viewer, c.known = Viewer{IsSensitive: known.IsSensitive}, known.withDefaults()
-	l := &Log{About: about}
+	l := &Log{About: about, Decisions: slices.Grow([]Decision(nil), len(c.order))}
 	for _, u := range c.order {
 		for _, steps := range decisionsOf(c.steps[u]) {
 			d := c.decision(steps)
@@ -39,6 +39,9 @@ func (l *Log) findRenames(decided []stages.Decided) {
 		}
 	}) {
 		found[r.From], found[r.To] = &r, &r
+	}
+	if len(found) == 0 {
+		return
 	}
 	for i, d := range l.Decisions {
 		if d.Op == stages.OpDelete || d.Op == stages.OpCreate {
