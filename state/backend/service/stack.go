@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -19,6 +20,7 @@ type stack struct {
 	subject
 	secrets secrets.Manager
 	shared  *shared
+	kept    *api.StackConfig // nil if the service does not keep the settings
 }
 
 // shared is what this process holds of a stack.
@@ -41,6 +43,21 @@ var (
 	_ backend.Auditor  = (*stack)(nil)
 	_ backend.Requirer = (*stack)(nil)
 )
+
+// KeptSettings returns the settings that the service keeps for the stack, as a configuration file has them, and the name of the environment that they are
+// in; "" if it keeps none.
+func (s *stack) KeptSettings() (file []byte, environment string, err error) {
+	if s.kept == nil || s.kept.Environment == "" {
+		return nil, "", nil
+	}
+	file, err = json.Marshal(struct {
+		Environment     []string `json:"environment"`
+		SecretsProvider string   `json:"secretsprovider,omitempty"`
+		EncryptedKey    string   `json:"encryptedkey,omitempty"`
+		EncryptionSalt  string   `json:"encryptionsalt,omitempty"`
+	}{[]string{s.kept.Environment}, s.kept.SecretsProvider, s.kept.EncryptedKey, s.kept.EncryptionSalt})
+	return file, s.kept.Environment, err
+}
 
 // WithSecrets implements [backend.Stack].
 func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
