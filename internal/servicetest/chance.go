@@ -21,6 +21,7 @@ import (
 // chance is what the effect of a call depends on beside the call: the time, and what is drawn. It is new for each call.
 type chance struct {
 	moment
+	before int // Last when the call began
 	random *mathrand.ChaCha8
 	file   *os.File // has the calls that had an effect; nil for none
 }
@@ -44,7 +45,7 @@ type saved struct {
 func (c *chance) next() {
 	c.Now = time.Now()
 	_, _ = rand.Read(c.Seed[:]) // never fails
-	c.random = mathrand.NewChaCha8(c.Seed)
+	c.random, c.before = mathrand.NewChaCha8(c.Seed), c.Last
 }
 
 // id returns an identifier.
@@ -69,7 +70,7 @@ func (c *chance) save(r *request) error {
 	}
 	header := r.Header.Clone()
 	header.Del("Content-Encoding")
-	text, err := json.Marshal(saved{c.moment, r.Method, r.URL.String(), header, r.body})
+	text, err := json.Marshal(saved{moment{c.Now, c.Seed, c.before}, r.Method, r.URL.String(), header, r.body})
 	if err == nil {
 		_, err = c.file.Write(append(text, '\n'))
 	}

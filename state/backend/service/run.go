@@ -284,7 +284,15 @@ func (r *run) complete(ctx context.Context, status string) error {
 	if r.lostBecause() != nil {
 		return nil // it was ended there
 	}
-	return r.stack.backend.client.Complete(ctx, r.lease, status)
+	client := r.stack.backend.client
+	err := client.Complete(ctx, r.lease, status)
+	if err == nil || api.IsAway(err) {
+		return err
+	}
+	if now, _, asked := client.Status(ctx, r.created.ID); asked == nil && now == status {
+		return nil // the answer to the first attempt was lost
+	}
+	return err
 }
 
 // WriteHistory implements [backend.Stack]. It ends the operation that has begun: its record is that of the service.

@@ -242,6 +242,9 @@ func (s *stack) ExportVersion(ctx context.Context, version int, showSecrets bool
 	if err != nil {
 		return nil, err
 	}
+	if d.Deployment, err = s.renamed(ctx, d.Deployment); err != nil {
+		return nil, err
+	}
 	content, err := contentOf(s.ref, d)
 	if err != nil {
 		return nil, err
