@@ -272,8 +272,10 @@ func (s *Server) rename(r *request, k *stack) (any, error) {
 		return nil, refuse(http.StatusConflict, "Conflict: Stack '%s' already exists", name)
 	}
 	delete(s.stacks, k.organization+"/"+k.project+"/"+k.name)
-	// The names of the resources change with the stack's.
-	text := strings.ReplaceAll(string(k.state.Deployment), "urn:pulumi:"+k.name+"::"+k.project+"::", "urn:pulumi:"+name+"::"+project+"::")
+	// The names of the resources change with the stack's, and the root has it also in its own.
+	before, after := "urn:pulumi:"+k.name+"::"+k.project+"::", "urn:pulumi:"+name+"::"+project+"::"
+	const root = "pulumi:pulumi:Stack::"
+	text := strings.NewReplacer(before+root+k.project+"-"+k.name+`"`, after+root+project+"-"+name+`"`, before, after).Replace(string(k.state.Deployment))
 	if k.state.Deployment != nil {
 		k.state.Deployment = json.RawMessage(text)
 	}
