@@ -75,7 +75,7 @@ type Server struct {
 // Call is one request that the server got.
 type Call struct {
 	Method, Path, Query string
-	Body                json.RawMessage // uncompressed; nil if there was none
+	Body                json.RawMessage // uncompressed; a text if it is none; nil if there was no body
 	Status              int             // of the answer; 0 if there was none
 	User                string          // whose access token it had, or "lease"
 }
@@ -243,9 +243,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	r, err := s.read(h)
 	var out any
 	if r != nil {
-		if call.User = r.user; len(r.body) > 0 {
-			call.Body = r.body
-		}
+		call.User, call.Body = r.user, inJSON(r.body)
 		if r.lease != "" {
 			call.User = "lease"
 		}
@@ -283,6 +281,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	if out != nil {
 		_ = json.NewEncoder(w).Encode(out) // the caller may have gone
 	}
+}
+
+// inJSON returns the body of a call, nil if it has none. One that is no JSON is a text.
+func inJSON(body []byte) json.RawMessage {
+	if len(body) == 0 || json.Valid(body) {
+		return json.RawMessage(body)
+	}
+	text, _ := json.Marshal(string(body)) // a text always marshals
+	return text
 }
 
 // cut ends the connection of a caller. What is done for it goes on.

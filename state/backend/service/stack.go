@@ -144,10 +144,13 @@ func (s *stack) openAll(ctx context.Context, p *state.SecretsProvider, sealed []
 	if err != nil {
 		return nil // whoever opens one says why it cannot
 	}
-	if r, is := m.(*recordedKeys); is {
-		return r.open(ctx, sealed)
+	switch k := m.(type) {
+	case *recordedKeys:
+		return k.open(ctx, sealed)
+	case *keys:
+		return k.open(ctx, sealed)
 	}
-	return m.(*keys).open(ctx, sealed)
+	return nil // another service has sealed them, which is asked for each
 }
 
 // Load implements [backend.Stack].
