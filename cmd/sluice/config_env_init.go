@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -75,9 +78,20 @@ func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
 			return err
 		}
 	}
+	// What is interrupted from here on is undone or completed.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
 	if err := b.CreateEnvironment(ctx, s.Ref.Organization(), name, definition); err != nil {
 		return err
 	}
+	if err := i.use(s, name); err != nil {
+		return fmt.Errorf("the environment %s was made, and the stack does not use it yet (`sluice config env add %s` changes that): %w", name, name, err)
+	}
+	return nil
+}
+
+// use has the configuration file name the environment in place of the settings.
+func (i environmentInit) use(s *session.Stack, name string) error {
 	if err := s.Settings.AddImports([]string{name}); err != nil {
 		return err
 	}

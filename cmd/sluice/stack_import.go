@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func newStackImportCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -47,6 +52,9 @@ func importStack(ctx context.Context, open *session.Opener, name, file string, f
 	if err != nil {
 		return err
 	}
+	if text, err = forImport(ctx, s, manager, text); err != nil {
+		return fmt.Errorf("import of %s: %w", origin, err)
+	}
 	warnings, err := s.State.WithSecrets(manager).Import(ctx, text, force)
 	for _, w := range warnings {
 		open.Terminal.Warn("%s", w)
@@ -59,4 +67,43 @@ func importStack(ctx context.Context, open *session.Opener, name, file string, f
 	}
 	_, err = fmt.Fprintln(open.Terminal.Out, "Import complete.")
 	return err
+}
+
+// forImport returns an export with its secrets in plain text if Pulumi's service has encrypted them with the key of another stack, which need not be there as long as this
+// one: the stack encrypts them with its own then. Other exports stay as they are.
+func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text []byte) ([]byte, error) {
+	var export struct {
+		Deployment struct {
+			Secrets *struct {
+				Type  string
+				State json.RawMessage
+			} `json:"secrets_providers"`
+		}
+	}
+	if json.Unmarshal(text, &export) != nil || export.Deployment.Secrets == nil || export.Deployment.Secrets.Type != secrets.TypeService {
+		return text, nil // whoever imports it says what is wrong
+	}
+	var recorded bytes.Buffer
+	if err := json.Compact(&recorded, export.Deployment.Secrets.State); err != nil {
+		return nil, err
+	}
+	p := &state.SecretsProvider{Type: secrets.TypeService, State: recorded.Bytes()}
+	if p.Identity() == own.Provider().Identity() {
+		return text, nil
+	}
+	from, err := secrets.FromState(ctx, p, s.Passphrases)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := state.DecodeExport(ctx, text, state.DecodeOptions{
+		Name: "the deployment",
+		Decrypter: func(context.Context, *state.SecretsProvider) (property.Decrypter, error) {
+			return from.Decrypter(), nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	snapshot.SecretsProvider = nil
+	return state.NewEncoder(state.EncoderOptions{Plaintext: true}).Deployment(ctx, snapshot)
 }

@@ -131,6 +131,10 @@ func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref
 	if err := from.ReadSettings(""); err != nil {
 		return there, err
 	}
+	if from.Settings.Kept() {
+		return there, fmt.Errorf("its settings are kept in %s, which another backend cannot open; `sluice stack export` and `sluice stack import` copy the state alone",
+			from.Settings.Path)
+	}
 	lock, err := from.State.Lock(ctx, backend.LockOptions{Operation: "stack migrate"})
 	if err != nil {
 		return there, err

@@ -51,6 +51,14 @@ func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 	if r.Method == http.MethodPost && len(p) == 1 {
 		return s.createEnvironment(r, organization)
 	}
+	if r.Method == http.MethodDelete && len(p) == 3 {
+		name := strings.Join(p, "/")
+		if _, there := s.environments[name]; !there {
+			return nil, refuse(http.StatusNotFound, "Not Found: no such environment")
+		}
+		delete(s.environments, name)
+		return nil, nil
+	}
 	if err := checkDefinition(r.body); err != nil {
 		return nil, err
 	}
@@ -75,7 +83,7 @@ func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		id := s.newID()
+		id := s.chance.id()
 		s.sessions[organization+" "+id] = found
 		return map[string]string{"id": id}, nil
 	case strings.HasPrefix(what, "GET yaml/open/") && len(query) == 0:

@@ -19,15 +19,15 @@ func (s *Server) required(organization string) []RequiredPolicy {
 
 // download answers a request for the archive of a policy pack, as the store of files does to which the service refers: it is for whoever has
 // the address, and must not get a token. s.mu is held.
-func (s *Server) download(w http.ResponseWriter, h *http.Request, path string) {
+func (s *Server) download(w http.ResponseWriter, h *http.Request, path string, fault *Fault) {
 	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery, Status: http.StatusNotFound}
 	defer func() { s.calls = append(s.calls, call) }()
 	if h.Header.Get("Authorization") != "" {
 		s.violations = append(s.violations, "a token is sent with a download")
 	}
-	if f := s.fault(h); f != nil {
-		call.Status = f.Status
-		f.answer(w)
+	if fault != nil {
+		call.Status = fault.Status
+		fault.answer(w)
 		return
 	}
 	for organization, packs := range s.options.Policies {

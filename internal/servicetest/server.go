@@ -1,9 +1,8 @@
 package servicetest
 
 import (
+	"bytes"
 	"compress/gzip"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,6 +38,8 @@ type Options struct {
 	Policies map[string][]RequiredPolicy
 	// Environments are the definitions of environments, by "organization/project/name".
 	Environments map[string]string
+	// Lease is how long the token of an update is good for when it was given; 0 means 5 minutes. Then another update may begin.
+	Lease time.Duration
 }
 
 // RequiredPolicy is a policy pack that updates are held to.
@@ -63,16 +64,18 @@ type Server struct {
 	faults     []*Fault
 	calls      []Call
 	violations []string
-	last       int                          // the number of the last ID
+	chance     chance
 	sessions   map[string]map[string]*value // environments that were opened, by organization and ID
 
 	environments map[string]string // definitions, by "organization/project/name"
+
+	late sync.WaitGroup // calls whose callers have gone
 }
 
 // Call is one request that the server got.
 type Call struct {
 	Method, Path, Query string
-	Body                json.RawMessage // uncompressed; nil if there was none
+	Body                json.RawMessage // uncompressed; a text if it is none; nil if there was no body
 	Status              int             // of the answer; 0 if there was none
 	User                string          // whose access token it had, or "lease"
 }
@@ -85,14 +88,17 @@ type Fault struct {
 	After int `json:"after"`
 	Times int `json:"times"`
 	// Status is the answer; 0 cuts the connection. With Done set the call has its effect all the same.
-	Status     int    `json:"status"`
+	Status int `json:"status"`
+	// Delay is how many milliseconds later such a call has its effect, and others overtake it. It is answered as usual then; with Done set the
+	// connection is cut before.
+	Delay      int    `json:"delay"`
 	RetryAfter string `json:"retryAfter"`
 	Done       bool   `json:"done"`
 	// Redirect is where the answer sends the caller; Status is a redirect then.
 	Redirect string `json:"redirect"`
 }
 
-// New starts a server on the loopback interface.
+// New starts a server on the loopback interface, which forgets everything when it ends.
 func New(o Options) *Server {
 	s := newServer(o)
 	s.http = httptest.NewServer(s)
@@ -110,6 +116,9 @@ func newServer(o Options) *Server {
 	if o.PageSize == 0 {
 		o.PageSize = 2
 	}
+	if o.Lease == 0 {
+		o.Lease = 5 * time.Minute
+	}
 	environments := maps.Clone(o.Environments)
 	if environments == nil {
 		environments = map[string]string{}
@@ -124,6 +133,7 @@ func (s *Server) URL() string { return s.http.URL }
 func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
+	s.late.Wait()
 }
 
 // Inject adds a fault.
@@ -199,32 +209,49 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	if s.options.Delay > 0 {
 		time.Sleep(s.options.Delay)
 	}
+	fault := s.strike(h)
+	late := false
+	if fault != nil && fault.Delay > 0 {
+		body, err := io.ReadAll(h.Body)
+		if err != nil {
+			return // the caller has gone
+		}
+		h.Body = io.NopCloser(bytes.NewReader(body))
+		if fault.Done {
+			s.late.Add(1)
+			defer s.late.Done()
+			cut(w)
+			w, late = httptest.NewRecorder(), true // nobody gets the answer
+		}
+		time.Sleep(time.Duration(fault.Delay) * time.Millisecond)
+		fault = nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if path, is := strings.CutPrefix(h.URL.Path, "/packs/"); is {
-		s.download(w, h, path)
+		s.download(w, h, path, fault)
 		return
 	}
 	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery}
-	fault := s.fault(h)
 	if fault != nil && !fault.Done {
 		call.Status = fault.Status
 		s.calls = append(s.calls, call)
 		fault.answer(w)
 		return
 	}
+	s.chance.next()
 	r, err := s.read(h)
 	var out any
 	if r != nil {
-		if call.User = r.user; len(r.body) > 0 {
-			call.Body = r.body
-		}
+		call.User, call.Body = r.user, inJSON(r.body)
 		if r.lease != "" {
 			call.User = "lease"
 		}
 	}
 	if err == nil {
-		out, err = s.route(r)
+		if out, err = s.route(r); err == nil {
+			err = s.chance.save(r)
+		}
 	}
 	switch e := err.(type) {
 	case nil:
@@ -235,14 +262,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		call.Status = http.StatusBadRequest
 	default:
 		call.Status = http.StatusBadRequest
-		s.violations = append(s.violations, err.Error())
+		if !late { // the caller has gone on
+			s.violations = append(s.violations, err.Error())
+		}
 	}
+	s.calls = append(s.calls, call)
 	if fault != nil {
-		s.calls = append(s.calls, call)
 		fault.answer(w)
 		return
 	}
-	s.calls = append(s.calls, call)
 	if d, is := err.(*diagnosed); is {
 		out = d.body()
 	} else if err != nil {
@@ -252,6 +280,23 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	w.WriteHeader(call.Status)
 	if out != nil {
 		_ = json.NewEncoder(w).Encode(out) // the caller may have gone
+	}
+}
+
+// inJSON returns the body of a call, nil if it has none. One that is no JSON is a text.
+func inJSON(body []byte) json.RawMessage {
+	if len(body) == 0 || json.Valid(body) {
+		return json.RawMessage(body)
+	}
+	text, _ := json.Marshal(string(body)) // a text always marshals
+	return text
+}
+
+// cut ends the connection of a caller. What is done for it goes on.
+func cut(w http.ResponseWriter) {
+	connection, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = connection.Close() // the caller may have been faster
 	}
 }
 
@@ -303,8 +348,10 @@ func (s *Server) read(h *http.Request) (*request, error) {
 	return r, nil
 }
 
-// fault returns what is to go wrong with a call, nil if nothing is.
-func (s *Server) fault(h *http.Request) *Fault {
+// strike returns what is to go wrong with a call, nil if nothing is.
+func (s *Server) strike(h *http.Request) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for i, f := range s.faults {
 		method, part, _ := strings.Cut(f.Call, " ")
 		if f.Call != "" && (h.Method != method || !strings.Contains(h.URL.Path, part)) {
@@ -336,18 +383,6 @@ func (f *Fault) answer(w http.ResponseWriter) {
 	}
 	w.WriteHeader(f.Status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"code": f.Status, "message": "a fault of the test"})
-}
-
-// newID returns an identifier. s.mu is held.
-func (s *Server) newID() string {
-	s.last++
-	return fmt.Sprintf("00000000-0000-0000-0000-%012d", s.last)
-}
-
-func newToken() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
 }
 
 // isMember reports whether a user belongs to an organization.

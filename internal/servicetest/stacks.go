@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // deployment is a state as it travels.
@@ -32,6 +30,7 @@ type stack struct {
 	history                         []*update // that are a version of the stack, in their order
 	active                          *update   // that runs, or ran last, and is a version
 	key                             []byte
+	settings                        string // the environment that has them; "" if they are not here
 }
 
 func (k *stack) running() *update {
@@ -189,6 +188,9 @@ func describe(k *stack) any {
 	if k.active != nil {
 		out["activeUpdate"] = k.active.id
 	}
+	if k.settings != "" {
+		out["config"] = map[string]string{"environment": k.settings}
+	}
 	if u := k.running(); u != nil {
 		out["currentOperation"] = map[string]any{"kind": u.kind, "author": u.user, "started": u.started.Unix()}
 	}
@@ -218,6 +220,13 @@ func (s *Server) State(name string) json.RawMessage {
 	return k.export().Deployment
 }
 
+// KeepSettings has the settings of a stack kept in an environment. name is "organization/project/stack".
+func (s *Server) KeepSettings(name, environment string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stacks[name].settings = environment
+}
+
 func (s *Server) create(r *request, organization, project string) (any, error) {
 	var in struct {
 		Name   string            `json:"stackName"`
@@ -235,10 +244,12 @@ func (s *Server) create(r *request, organization, project string) (any, error) {
 	if s.stacks[name] != nil {
 		return nil, refuse(http.StatusConflict, "Conflict: Stack '%s' already exists", in.Name)
 	}
-	k := &stack{id: s.newID(), organization: organization, project: project, name: in.Name, tags: in.Tags, key: make([]byte, 32)}
-	_, _ = rand.Read(k.key) // never fails
+	k := &stack{id: s.chance.id(), organization: organization, project: project, name: in.Name, tags: in.Tags, key: s.chance.bytes(32)}
 	if in.State != nil {
 		k.state = *in.State
+	}
+	if in.Config != nil {
+		k.settings = in.Config.Environment
 	}
 	s.stacks[name] = k
 	return map[string]any{}, nil
@@ -261,8 +272,10 @@ func (s *Server) rename(r *request, k *stack) (any, error) {
 		return nil, refuse(http.StatusConflict, "Conflict: Stack '%s' already exists", name)
 	}
 	delete(s.stacks, k.organization+"/"+k.project+"/"+k.name)
-	// The names of the resources change with the stack's.
-	text := strings.ReplaceAll(string(k.state.Deployment), "urn:pulumi:"+k.name+"::"+k.project+"::", "urn:pulumi:"+name+"::"+project+"::")
+	// The names of the resources change with the stack's, and the root has it also in its own.
+	before, after := "urn:pulumi:"+k.name+"::"+k.project+"::", "urn:pulumi:"+name+"::"+project+"::"
+	const root = "pulumi:pulumi:Stack::"
+	text := strings.NewReplacer(before+root+k.project+"-"+k.name+`"`, after+root+project+"-"+name+`"`, before, after).Replace(string(k.state.Deployment))
 	if k.state.Deployment != nil {
 		k.state.Deployment = json.RawMessage(text)
 	}
@@ -279,7 +292,7 @@ func (s *Server) importState(r *request, k *stack) (any, error) {
 	if k.running() != nil {
 		return nil, refuse(http.StatusConflict, "Conflict: Another update is currently in progress.")
 	}
-	u := &update{id: s.newID(), kind: "import", user: r.user, status: succeeded, started: time.Now(), ended: time.Now()}
+	u := &update{id: s.chance.id(), kind: "import", user: r.user, status: succeeded, started: s.chance.Now, ended: s.chance.Now}
 	k.state = in
 	k.finish(u)
 	k.updates = append(k.updates, u)

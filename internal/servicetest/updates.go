@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -54,11 +55,11 @@ type update struct {
 	program                program
 	dryRun                 bool
 	started, ended         time.Time
-	token                  string
-	version                int        // of the stack; 0 for a preview
-	state                  deployment // when it had ended
-	text                   []byte     // the latest verbatim checkpoint
-	sequence               int        // of the latest checkpoint
+	tokens                 map[string]time.Time // of its lease, and until when they are good
+	version                int                  // of the stack; 0 for a preview
+	state                  deployment           // when it had ended
+	text                   []byte               // the latest verbatim checkpoint
+	sequence               int                  // of the latest checkpoint
 	events                 map[int]json.RawMessage
 	journal                *journal // nil if it does not write one
 }
@@ -90,7 +91,9 @@ func (u *update) info() any {
 }
 
 func (s *Server) createUpdate(r *request, k *stack, kind string) (any, error) {
-	u := &update{id: s.newID(), kind: kind, user: r.user, status: notStarted, events: map[int]json.RawMessage{}}
+	u := &update{
+		id: s.chance.id(), kind: kind, user: r.user, status: notStarted, events: map[int]json.RawMessage{}, tokens: map[string]time.Time{},
+	}
 	if err := r.into(&u.program); err != nil {
 		return nil, err
 	}
@@ -121,7 +124,7 @@ func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error)
 		switch {
 		case r.lease == "":
 			return nil, violate("%s %s: with an access token", r.Method, r.URL.Path)
-		case r.lease != u.token || u.status != running:
+		case u.status != running || !s.chance.Now.Before(u.tokens[r.lease]):
 			return nil, refuse(http.StatusForbidden, "Forbidden: The Update Token has expired or is invalid.")
 		}
 	}
@@ -138,7 +141,7 @@ func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error)
 		if u.status != running && u.status != notStarted {
 			return nil, refuse(http.StatusConflict, "Conflict: The Update has already completed.")
 		}
-		return nil, k.end(u, cancelled)
+		return nil, k.end(u, cancelled, s.chance.Now)
 	case "POST renew_lease":
 		var in struct {
 			Token    string `json:"token"`
@@ -150,8 +153,7 @@ func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error)
 		if in.Duration < 1 || in.Duration > 300 || in.Token != "" {
 			return nil, violate("POST renew_lease: %d seconds, token %q", in.Duration, in.Token)
 		}
-		u.token = newToken()
-		return map[string]any{"token": u.token, "tokenExpiration": time.Now().Add(time.Duration(in.Duration) * time.Second).Unix()}, nil
+		return s.lease(u, min(time.Duration(in.Duration)*time.Second, s.options.Lease)), nil
 	case "POST events/batch":
 		return nil, u.record(r)
 	case "POST complete":
@@ -164,7 +166,7 @@ func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error)
 		if !slices.Contains([]string{succeeded, failed, cancelled}, in.Status) {
 			return nil, violate("POST complete: %q", in.Status)
 		}
-		return nil, k.end(u, in.Status)
+		return nil, k.end(u, in.Status, s.chance.Now)
 	}
 	if u.dryRun {
 		return nil, violate("%s %s: by a preview", r.Method, r.URL.Path)
@@ -193,14 +195,20 @@ func (s *Server) start(r *request, k *stack, u *update) (any, error) {
 	if u.status != notStarted {
 		return nil, violate("POST %s: it has begun already", r.URL.Path)
 	}
-	if !u.dryRun && k.running() != nil {
-		return nil, refuse(http.StatusConflict, "Conflict: Another update is currently in progress.")
+	if other := k.running(); !u.dryRun && other != nil {
+		if other.holds(s.chance.Now) {
+			return nil, refuse(http.StatusConflict, "Conflict: Another update is currently in progress.")
+		}
+		if err := k.end(other, cancelled, s.chance.Now); err != nil {
+			return nil, err
+		}
 	}
 	if in.Tags != nil {
 		k.tags = in.Tags
 	}
-	u.status, u.token, u.started = running, newToken(), time.Now()
-	out := map[string]any{"token": u.token, "tokenExpiration": time.Now().Add(5 * time.Minute).Unix(), "version": k.version}
+	u.status, u.started = running, s.chance.Now
+	out := s.lease(u, s.options.Lease)
+	out["version"] = k.version
 	if !u.dryRun {
 		k.active = u
 		out["version"] = k.version + 1
@@ -215,10 +223,27 @@ func (s *Server) start(r *request, k *stack, u *update) (any, error) {
 	return out, nil
 }
 
+// lease gives out a token for an update. Those before it are good as long as they were.
+func (s *Server) lease(u *update, lasts time.Duration) map[string]any {
+	token, until := s.chance.token(), s.chance.Now.Add(lasts)
+	u.tokens[token] = until
+	return map[string]any{"token": token, "tokenExpiration": until.Unix()}
+}
+
+// holds reports whether a token of an update is good at a moment.
+func (u *update) holds(now time.Time) bool {
+	for _, until := range u.tokens {
+		if now.Before(until) {
+			return true
+		}
+	}
+	return false
+}
+
 // end ends an update in whatever way.
-func (k *stack) end(u *update, status string) error {
+func (k *stack) end(u *update, status string, now time.Time) error {
 	wasRunning := u.status == running
-	u.status, u.ended = status, time.Now()
+	u.status, u.ended = status, now
 	if u.dryRun || !wasRunning {
 		return nil
 	}
@@ -261,6 +286,22 @@ func (u *update) record(r *request) error {
 		u.events[sequence] = raw
 	}
 	return nil
+}
+
+// Events returns the events of the latest update or preview of a stack, in the order of their numbers. name is "organization/project/stack".
+func (s *Server) Events(name string) []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.stacks[name]
+	if k == nil || len(k.updates) == 0 {
+		return nil
+	}
+	u := k.updates[len(k.updates)-1]
+	var all []json.RawMessage
+	for _, number := range slices.Sorted(maps.Keys(u.events)) {
+		all = append(all, u.events[number])
+	}
+	return all
 }
 
 var eventNames = []string{

@@ -167,9 +167,11 @@ func (b *Backend) stack(ref backend.Ref) *stack {
 // Open implements [backend.Backend]. What an interrupted operation could not send is sent.
 func (b *Backend) Open(ctx context.Context, ref backend.Ref) (backend.Stack, error) {
 	s := b.stack(ref)
-	if err := s.exists(ctx); err != nil {
+	d, err := s.describe(ctx)
+	if err != nil {
 		return nil, err
 	}
+	s.kept = d.Config
 	return s, s.settle(ctx)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
@@ -52,28 +53,42 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q ba
 	return out, nil
 }
 
-// CreateEnvironment implements [backend.Environments].
+// undoTime is how long an environment is tried to be removed that was made in vain.
+const undoTime = 10 * time.Second
+
+// CreateEnvironment implements [backend.Environments]. One that does not get its definition is removed.
 func (b *Backend) CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error {
 	project, short, _ := strings.Cut(name, "/")
-	err := b.client.Environments(organization).Create(ctx, project, short)
+	all := b.client.Environments(organization)
+	err := all.Create(ctx, project, short)
 	if api.Is(err, http.StatusConflict) {
 		return fmt.Errorf("there is an environment %s/%s already", organization, name)
 	}
 	if err != nil {
 		return fmt.Errorf("make the environment %s/%s: %w", organization, name, err)
 	}
-	all, err := b.client.Environments(organization).Set(ctx, project, short, definition)
+	if err = set(ctx, all, project, short, definition); err == nil {
+		return nil
+	}
+	undo, stop := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer stop()
+	if left := all.Delete(undo, project, short); left != nil {
+		return fmt.Errorf("the environment %s/%s was made, is empty, and could not be removed (%v): %w", organization, name, left, err)
+	}
+	return fmt.Errorf("the environment %s/%s was not made: %w", organization, name, err)
+}
+
+// set gives an environment a definition.
+func set(ctx context.Context, all api.Environments, project, name string, definition []byte) error {
+	wrong, err := all.Set(ctx, project, name, definition)
 	var refused *api.AnswerError
 	if errors.As(err, &refused) && len(refused.Diagnostics) > 0 {
-		all, err = refused.Diagnostics, nil
+		wrong, err = refused.Diagnostics, nil
 	}
-	if len(all) > 0 {
-		err = problemsOf(all)
+	if len(wrong) > 0 {
+		return problemsOf(wrong)
 	}
-	if err != nil {
-		return fmt.Errorf("the environment %s/%s was made, and is empty: %w", organization, name, err)
-	}
-	return nil
+	return err
 }
 
 func problemsOf(all []api.Diagnostic) *EnvironmentError {

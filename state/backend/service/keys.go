@@ -292,13 +292,17 @@ func (c *core) keysOf(s api.StackID) *keys {
 }
 
 // openKeys returns the manager that a state names. A stack that was renamed has states that name it as it was called.
-func (c *core) openKeys(_ context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
+func (c *core) openKeys(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
 	var s keyState
 	if err := json.Unmarshal(p.State, &s); err != nil {
 		return nil, fmt.Errorf("the state of the service's secrets provider: %w", err)
 	}
 	if s.URL != "" && s.URL != c.client.URL() {
-		return nil, fmt.Errorf("the secrets are encrypted by another service, %s; this one is %s", backend.MaskURL(s.URL), c.client.URL())
+		m, err := secrets.FromState(ctx, p, c.options.Passphrases)
+		if err != nil {
+			err = fmt.Errorf("the secrets are encrypted by another service, %s; this one is %s: %w", backend.MaskURL(s.URL), c.client.URL(), err)
+		}
+		return m, err
 	}
 	k := c.keysOf(api.StackID{Organization: s.Owner, Project: s.Project, Name: s.Stack})
 	if k.provider.Identity() != p.Identity() { // other bytes that mean the same

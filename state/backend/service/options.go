@@ -15,9 +15,9 @@ type Options struct {
 	backend.Options
 	// Home is Pulumi's home directory, with the credentials file and the working copies.
 	Home string
-	// Patience is how long a call is repeated while the service is away; 0 means a minute. Renew is how often leases are renewed; 0 means
-	// a quarter of what they last.
-	Patience, Renew time.Duration
+	// Patience is how long a call is repeated while the service is away; 0 means a minute. Lease is how long a lease lasts; 0 means what the
+	// service gives. Renew is how often it is renewed; 0 means a quarter of that.
+	Patience, Lease, Renew time.Duration
 }
 
 // Handles reports whether a URL names a service.

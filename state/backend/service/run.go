@@ -147,24 +147,29 @@ func (r *run) own(ctx context.Context) error {
 	return nil
 }
 
-// margin is how long before the end of the lease it counts as lost.
-const margin = 30 * time.Second
+// errNotRenewed says that a lease is over.
+var errNotRenewed = errors.New("it could not be reached in time to renew it")
 
-// renew renews the lease until ctx ends or it is lost.
+// renew renews the lease until ctx ends or it is lost: it was refused, which is how the service says that somebody has cancelled the update, or could not
+// be renewed until shortly before it would be over.
 func (r *run) renew(ctx context.Context) {
-	every := cmp.Or(r.stack.backend.options.Renew, api.LeaseTime/4)
-	for renewed := time.Now(); ; {
-		if await.For(ctx, every) != nil {
+	lasts := cmp.Or(r.stack.backend.options.Lease, api.LeaseTime)
+	every := cmp.Or(r.stack.backend.options.Renew, lasts/4)
+	usable := lasts - lasts/10
+	for until := time.Now().Add(usable); ; {
+		if await.For(ctx, min(every, time.Until(until))) != nil {
 			return
 		}
 		began := time.Now()
-		err := r.stack.backend.client.Renew(ctx, r.lease)
+		attempt, stop := context.WithDeadlineCause(ctx, until, errNotRenewed)
+		err := r.stack.backend.client.Renew(attempt, r.lease, lasts)
+		stop()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			renewed = began
-		case !api.IsAway(err) || time.Since(renewed) > api.LeaseTime-margin:
+			until = began.Add(usable)
+		case !api.IsAway(err) || !time.Now().Before(until):
 			r.lose(err)
 			return
 		}
@@ -279,7 +284,15 @@ func (r *run) complete(ctx context.Context, status string) error {
 	if r.lostBecause() != nil {
 		return nil // it was ended there
 	}
-	return r.stack.backend.client.Complete(ctx, r.lease, status)
+	client := r.stack.backend.client
+	err := client.Complete(ctx, r.lease, status)
+	if err == nil || api.IsAway(err) {
+		return err
+	}
+	if now, _, asked := client.Status(ctx, r.created.ID); asked == nil && now == status {
+		return nil // the answer to the first attempt was lost
+	}
+	return err
 }
 
 // WriteHistory implements [backend.Stack]. It ends the operation that has begun: its record is that of the service.

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -19,6 +20,7 @@ type stack struct {
 	subject
 	secrets secrets.Manager
 	shared  *shared
+	kept    *api.StackConfig // nil if the service does not keep the settings
 }
 
 // shared is what this process holds of a stack.
@@ -41,6 +43,21 @@ var (
 	_ backend.Auditor  = (*stack)(nil)
 	_ backend.Requirer = (*stack)(nil)
 )
+
+// KeptSettings returns the settings that the service keeps for the stack, as a configuration file has them, and the name of the environment that they are
+// in; "" if it keeps none.
+func (s *stack) KeptSettings() (file []byte, environment string, err error) {
+	if s.kept == nil || s.kept.Environment == "" {
+		return nil, "", nil
+	}
+	file, err = json.Marshal(struct {
+		Environment     []string `json:"environment"`
+		SecretsProvider string   `json:"secretsprovider,omitempty"`
+		EncryptedKey    string   `json:"encryptedkey,omitempty"`
+		EncryptionSalt  string   `json:"encryptionsalt,omitempty"`
+	}{[]string{s.kept.Environment}, s.kept.SecretsProvider, s.kept.EncryptedKey, s.kept.EncryptionSalt})
+	return file, s.kept.Environment, err
+}
 
 // WithSecrets implements [backend.Stack].
 func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
@@ -127,10 +144,13 @@ func (s *stack) openAll(ctx context.Context, p *state.SecretsProvider, sealed []
 	if err != nil {
 		return nil // whoever opens one says why it cannot
 	}
-	if r, is := m.(*recordedKeys); is {
-		return r.open(ctx, sealed)
+	switch k := m.(type) {
+	case *recordedKeys:
+		return k.open(ctx, sealed)
+	case *keys:
+		return k.open(ctx, sealed)
 	}
-	return m.(*keys).open(ctx, sealed)
+	return nil // another service has sealed them, which is asked for each
 }
 
 // Load implements [backend.Stack].
@@ -223,6 +243,9 @@ func (s *stack) ExportVersion(ctx context.Context, version int, showSecrets bool
 		return nil, errors.Join(err, &backend.VersionError{Stack: s.ref.Name, Version: version, Last: now.Version})
 	}
 	if err != nil {
+		return nil, err
+	}
+	if d.Deployment, err = s.renamed(ctx, d.Deployment); err != nil {
 		return nil, err
 	}
 	content, err := contentOf(s.ref, d)

@@ -1,7 +1,9 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func idOf(ref backend.Ref) api.StackID {
@@ -52,7 +55,33 @@ func (s subject) download(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Deployment, err = s.renamed(ctx, d.Deployment); err != nil {
+		return nil, err
+	}
 	return contentOf(s.ref, d)
+}
+
+// renamed returns a state with the key of the stack in place of one of a stack that is not there: the stack was renamed, and the state names its key as it was
+// called. The key stays with the stack.
+func (s subject) renamed(ctx context.Context, deployment []byte) ([]byte, error) {
+	var d struct {
+		Secrets json.RawMessage `json:"secrets_providers"`
+	}
+	var p api.SecretsProvider
+	var named keyState
+	if json.Unmarshal(deployment, &d) != nil || json.Unmarshal(d.Secrets, &p) != nil || p.Type != secrets.TypeService || json.Unmarshal(p.State, &named) != nil {
+		return deployment, nil // whoever opens a secret says what is wrong
+	}
+	other := api.StackID{Organization: named.Owner, Project: named.Project, Name: named.Stack}
+	if id := s.id(); other == id || named.Owner != id.Organization || named.URL != "" && named.URL != s.backend.client.URL() {
+		return deployment, nil
+	}
+	if _, err := s.backend.client.Stack(ctx, other); !api.Is(err, http.StatusNotFound) {
+		return deployment, err
+	}
+	own := s.backend.keysOf(s.id()).provider
+	text, err := json.Marshal(api.SecretsProvider{Type: own.Type, State: own.State})
+	return bytes.Replace(deployment, d.Secrets, text, 1), err
 }
 
 // Tags implements [backend.Stack].

@@ -84,7 +84,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 		prompt = terminal.AskPassphrase(t)
 	}
 	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, provider: o.Provider, nowhere: nowhere}
-	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())
+	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers()).WithService(serviceKeys(t))
 	if s.Home, err = stateworkspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}

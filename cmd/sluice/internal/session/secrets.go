@@ -2,14 +2,47 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
+
+// serviceKeys returns what opens secrets that a service has encrypted which is not the backend. Where it is, is in the state, so the access token of the environment,
+// which is for the backend, does not go there: only the one that was given for that address with a login.
+func serviceKeys(t *terminal.Terminal) secrets.ServiceOpener {
+	lookup := func(name string) (string, bool) {
+		if name == service.EnvToken {
+			return "", false
+		}
+		return t.Lookup(name)
+	}
+	return func(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
+		var at struct{ URL string }
+		if err := json.Unmarshal(p.State, &at); err != nil {
+			return nil, fmt.Errorf("the state of the service's secrets provider: %w", err)
+		}
+		if !service.Handles(at.URL) {
+			return nil, &secrets.UnsupportedProviderError{Type: p.Type}
+		}
+		b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: at.URL, LookupEnv: lookup, Note: t.WarnWith})
+		if errors.Is(err, service.ErrLoggedOut) {
+			return nil, fmt.Errorf("the secrets are encrypted by the service at %s, and nobody has logged in to it: use `sluice login` for that, and then choose this backend again",
+				backend.MaskURL(at.URL))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return secrets.FromState(ctx, p, b.Passphrases())
+	}
+}
 
 // SecretsManager returns the manager for an operation that may write. It stores new parameters of the manager in the
 // settings (state.md 5.5). The caller has read the settings and has to save them.

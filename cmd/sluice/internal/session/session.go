@@ -152,13 +152,17 @@ func (s *Stack) Notes(ctx context.Context) stateworkspace.Notes {
 	return stateworkspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
 }
 
-// ReadSettings reads the settings from the file at path, or from the file of the stack if path is empty. They are empty if the
+// ReadSettings reads the settings from the file at path, or if path is empty from where the stack is, or else from its file. They are empty if the
 // project has no file.
 func (s *Stack) ReadSettings(path string) error {
-	if path == "" {
+	own := path == ""
+	if own {
 		path = s.Project.StackFilePath(s.Ref.Name)
 	}
 	file, err := workspace.ReadStackFile(path, s.Project.Name)
+	if err == nil && own {
+		file, err = s.orKept(file)
+	}
 	if err != nil {
 		return err
 	}
@@ -167,6 +171,27 @@ func (s *Stack) ReadSettings(path string) error {
 	}
 	s.Settings = file
 	return nil
+}
+
+// keeper is a stack of a backend that can keep settings: in the form of a file, with the environment that they are in, "" if it keeps none.
+type keeper interface {
+	KeptSettings() (file []byte, environment string, err error)
+}
+
+// orKept returns the settings that are kept where the stack is, or those of its file if there are none.
+func (s *Stack) orKept(file *workspace.StackFile) (*workspace.StackFile, error) {
+	k, is := s.State.(keeper)
+	if !is {
+		return file, nil
+	}
+	content, environment, err := k.KeptSettings()
+	if err != nil || environment == "" {
+		return file, err
+	}
+	if file.Exists() {
+		s.Terminal.Warn("%s is ignored: the settings of this stack are kept in the environment %s of the service", file.Path, environment)
+	}
+	return workspace.KeptSettings("the environment "+environment+" of the service", s.Project.Name, content)
 }
 
 // RecallSettings takes the settings of a stack whose project is not here from its last operation (state.md 6.3). Others stay as

@@ -32,6 +32,7 @@ type StackFile struct {
 	doc         *document
 	exists      bool
 	changed     bool
+	kept        bool // where the stack is, and not here
 	values      map[Key]Value
 	written     map[Key]string // how the key is spelled in the file
 	environment map[Key]Value  // settings from elsewhere, below those of the file
@@ -67,6 +68,18 @@ func ReadStackFile(path, project string) (*StackFile, error) {
 	}
 	return parseStackFile(path, project, data, true)
 }
+
+// KeptSettings are settings that are kept where the stack is, with the content that a file of them would have. where names the place. They are only read.
+func KeptSettings(where, project string, content []byte) (*StackFile, error) {
+	f, err := parseStackFile(where, project, content, false)
+	if err == nil {
+		f.kept = true
+	}
+	return f, err
+}
+
+// Kept reports whether the settings are kept where the stack is.
+func (f *StackFile) Kept() bool { return f.kept }
 
 func parseStackFile(path, project string, data []byte, exists bool) (*StackFile, error) {
 	doc, err := parseDocument(path, data)
@@ -271,6 +284,9 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 func (f *StackFile) Save() error {
 	if !f.changed || f.Path == "" {
 		return nil
+	}
+	if f.kept {
+		return fmt.Errorf("the settings of the stack are kept in %s, and cannot be changed from here; change them there", f.Path)
 	}
 	data, err := f.doc.bytes()
 	if err != nil {

@@ -1,6 +1,6 @@
 // Command serve runs the server of package servicetest until it is interrupted, and writes what was asked when it ends: to compare tools that
 // are run on it by turns. It serves on the loopback interface, for the user alice with the access token pul-alice, and with -anyone for each NAME with
-// the token pul-NAME. The status is 1 if somebody has called it in a way that the service would not expect.
+// the token pul-NAME. With -data it can be killed: the next one with the same file has what it had. The status is 1 if somebody has called it in a way that the service would not expect.
 //
 //	go run ./internal/servicetest/cmd/serve -journal -calls calls.json -url url.txt
 package main
@@ -32,13 +32,19 @@ func serve() error {
 	delay := flag.Duration("delay", 0, "how long each call takes at least")
 	calls := flag.String("calls", "", "the file for what was asked")
 	url := flag.String("url", "", "the file for the address")
+	data := flag.String("data", "", "the file for what the server has")
+	address := flag.String("listen", "127.0.0.1:0", "where it listens, with -data")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server := servicetest.New(servicetest.Options{
+	o := servicetest.Options{
 		Users: map[string]string{"pul-alice": "alice"}, Members: map[string][]string{"acme": {"alice"}},
 		Journal: *journal, Delta: *delta, Batch: *batch, Delay: *delay, Anyone: *anyone,
-	})
+	}
+	server, err := started(o, *address, *data)
+	if err != nil {
+		return err
+	}
 	defer server.Close()
 	fmt.Println(server.URL())
 	if *url != "" {
@@ -64,4 +70,11 @@ func serve() error {
 		return fmt.Errorf("%d calls were refused that the service would not expect", len(violations))
 	}
 	return nil
+}
+
+func started(o servicetest.Options, address, data string) (*servicetest.Server, error) {
+	if data == "" {
+		return servicetest.New(o), nil
+	}
+	return servicetest.Restart(o, address, data)
 }

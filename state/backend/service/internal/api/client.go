@@ -38,6 +38,9 @@ type Client struct {
 	http    *http.Client
 }
 
+// answerTime is how long an answer may take at least: a service that is slow is not away.
+const answerTime = time.Minute
+
 // New returns a client. Nothing is sent.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.URL)
@@ -56,7 +59,7 @@ func New(o Options) (*Client, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
-	transport.ResponseHeaderTimeout = o.Patience
+	transport.ResponseHeaderTimeout = max(o.Patience, answerTime)
 	if o.Insecure {
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}

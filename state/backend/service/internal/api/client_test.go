@@ -55,7 +55,7 @@ func TestRedirectsCarryNoTokenElsewhere(t *testing.T) {
 			require.ErrorContains(t, err, "does not follow")
 			require.NotContains(t, err.Error(), "pul-secret")
 			l := &Lease{Update: UpdateID{Stack: StackID{"o", "p", "s"}, ID: "u"}, token: "lease-secret"}
-			err = c.Renew(t.Context(), l)
+			err = c.Renew(t.Context(), l, LeaseTime)
 			require.ErrorContains(t, err, "does not follow")
 			require.NotContains(t, err.Error(), "lease-secret")
 			require.Len(t, service.requests(), 2)

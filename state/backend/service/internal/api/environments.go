@@ -83,6 +83,11 @@ func (e Environments) Set(ctx context.Context, project, name string, definition 
 	return out.Diagnostics, err
 }
 
+// Delete removes an environment.
+func (e Environments) Delete(ctx context.Context, project, name string) error {
+	return e.client.do(ctx, call{method: http.MethodDelete, path: e.path(project, name), repeat: true})
+}
+
 // Diagnostic says what is wrong with the definition of an environment.
 type Diagnostic struct {
 	Range struct {

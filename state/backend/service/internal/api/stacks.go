@@ -128,9 +128,12 @@ type Current struct {
 	Started int64  `json:"started"` // Unix seconds
 }
 
-// StackConfig says that the service keeps the configuration of a stack.
+// StackConfig says that the service keeps the settings of a stack: in an environment, with the key of their secrets.
 type StackConfig struct {
-	Environment string `json:"environment"`
+	Environment     string `json:"environment"`
+	SecretsProvider string `json:"secretsProvider"`
+	EncryptedKey    string `json:"encryptedKey"`
+	EncryptionSalt  string `json:"encryptionSalt"`
 }
 
 // Summary is a stack in a list.

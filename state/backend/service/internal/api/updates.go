@@ -133,15 +133,15 @@ func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]st
 	return &Lease{Update: u, Version: out.Version, Journal: out.Journal, token: out.Token}, nil
 }
 
-// LeaseTime is how long a lease lasts that has been renewed.
+// LeaseTime is how long a lease lasts that has begun, and the longest time that it can be renewed for.
 const LeaseTime = 5 * time.Minute
 
-// Renew makes a lease last for LeaseTime from now.
-func (c *Client) Renew(ctx context.Context, l *Lease) error {
+// Renew makes a lease last for some time from now.
+func (c *Client) Renew(ctx context.Context, l *Lease, lasts time.Duration) error {
 	in := struct {
 		Token    string `json:"token"` // former versions of the interface had it here
 		Duration int    `json:"duration"`
-	}{"", int(LeaseTime / time.Second)}
+	}{"", int(lasts / time.Second)}
 	var out struct {
 		Token string `json:"token"`
 	}

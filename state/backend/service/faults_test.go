@@ -1,0 +1,210 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/servicetest"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+)
+
+// faultyOperation records that a resource was made, and returns whether that was done, how many events there were, and what went wrong.
+func faultyOperation(t *testing.T, s *stack, name string) (done bool, events int, err error) {
+	ctx := t.Context()
+	l, err := s.Lock(ctx, backend.LockOptions{Operation: "update"})
+	if err != nil {
+		return false, 0, err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	run, err := s.Begin(ctx, backend.Operation{Kind: "update"})
+	if err != nil {
+		return false, 0, err
+	}
+	defer func() { err = errors.Join(err, run.End(ctx, backend.Update{Result: backend.ResultSucceeded})) }()
+	base, err := s.Load(ctx)
+	if err != nil {
+		return false, 0, err
+	}
+	r, err := s.Record(ctx, base)
+	if err != nil {
+		return false, 0, err
+	}
+	defer func() { err = errors.Join(err, r.Close(ctx)) }()
+	for events < 3*eventBatch {
+		events++
+		_, err := fmt.Fprintf(run.Events(), "{\"sequence\":%d,\"timestamp\":1,\"stdoutEvent\":{\"message\":\"%d\"}}\n", events, events)
+		require.NoError(t, err)
+	}
+	begun := safe(name, 1)
+	if err := r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}); err != nil {
+		return false, events, err
+	}
+	time.Sleep(50 * time.Millisecond) // the lease is renewed meanwhile
+	err = r.End(ctx, state.Change{Begun: begun, Add: begun})
+	return err == nil, events, err
+}
+
+// Whatever goes wrong with whatever call of an operation: what was done is in the state once, at the latest after the next command, and the operation after it works. What
+// may be asked twice is, so that most of it costs nothing but time.
+func TestFaultsLoseNothing(t *testing.T) {
+	modes := []servicetest.Options{{Journal: true, Batch: true}, {Delta: true}, {}}
+	faults := []struct {
+		name   string
+		fault  servicetest.Fault
+		passes func(once bool) bool // the operation succeeds; once is set for calls that must not be made twice
+	}{
+		{"500", servicetest.Fault{Status: 500, Times: 1}, func(once bool) bool { return !once }},
+		{"429", servicetest.Fault{Status: 429, Times: 2, RetryAfter: "0"}, func(bool) bool { return true }},
+		{"409", servicetest.Fault{Status: 409, Times: 1}, nil},
+		{"cut", servicetest.Fault{Times: 1}, func(once bool) bool { return !once }},
+		{"cut and done", servicetest.Fault{Times: 1, Done: true}, func(once bool) bool { return !once }},
+		{"cut and done later", servicetest.Fault{Times: 1, Done: true, Delay: 150}, func(once bool) bool { return !once }},
+		{"slow", servicetest.Fault{Times: 1, Delay: 150}, func(bool) bool { return true }},
+		{"away", servicetest.Fault{Status: 503}, nil},
+	}
+	calls := []struct {
+		call string
+		once bool
+	}{
+		{"POST dev/update", true}, {"POST /update/0", true}, {"POST renew_lease", false}, {"POST events/batch", false}, {"POST complete", false},
+		{"GET export", false}, {"GET demo/dev", false}, {"PATCH update/", false}, {"POST encrypt", false}, {"GET capabilities", false},
+	}
+	for i, f := range faults {
+		for j, c := range calls {
+			t.Run(f.name+" "+c.call, func(t *testing.T) {
+				t.Parallel()
+				server, b := open(t, modes[(i+j)%len(modes)], func(o *Options) { o.Renew = 10 * time.Millisecond })
+				s := made(t, b)
+				done, _, err := faultyOperation(t, s, "before")
+				require.NoError(t, err)
+				require.True(t, done)
+
+				f.fault.Call = c.call
+				server.Inject(f.fault)
+				done, events, err := faultyOperation(t, s, "meanwhile")
+				if f.passes != nil && f.passes(c.once) {
+					require.NoError(t, err)
+					require.Len(t, server.Events("alice/demo/dev"), events)
+				}
+				if err == nil {
+					require.True(t, done)
+				}
+				time.Sleep(time.Duration(f.fault.Delay) * time.Millisecond) // what was cut has had its effect then
+				server.Heal()
+
+				later, err := Open(t.Context(), b.options) // as the next command does
+				require.NoError(t, err)
+				defer func() { require.NoError(t, later.Close()) }()
+				opened, err := later.Open(t.Context(), s.Ref())
+				require.NoError(t, err)
+				again := opened.(*stack).WithSecrets(later.DefaultSecrets(s.Ref())).(*stack)
+				after, _, err := faultyOperation(t, again, "after")
+				require.NoError(t, err)
+				require.True(t, after)
+				want := &state.Snapshot{Resources: []*state.Resource{safe("before", 1), safe("after", 1)}}
+				if done {
+					want.Resources = append(want.Resources, safe("meanwhile", 1))
+				}
+				snapshot, err := again.Load(t.Context())
+				require.NoError(t, err)
+				got := described(t, snapshot)
+				if !done { // it may have begun
+					got = slices.DeleteFunc(got, func(text string) bool { return text == "creating meanwhile" })
+				}
+				require.Equal(t, described(t, want), got)
+			})
+		}
+	}
+}
+
+// A lease that could not be renewed for as long as it lasts is lost, although the service does not say so, and although calls are repeated for longer. Another one may
+// have it then: what the first one has done does not overwrite what that one does.
+func TestALeaseThatIsTakenByAnotherBeginsNothingMore(t *testing.T) {
+	server, b := open(t, servicetest.Options{Journal: true, Lease: time.Second}, func(o *Options) {
+		o.Patience, o.Lease, o.Renew = time.Minute, time.Second, 10*time.Millisecond
+	})
+	s := made(t, b)
+	ctx := t.Context()
+	l, err := s.Lock(ctx, backend.LockOptions{})
+	require.NoError(t, err)
+	lost := await.NewPromise[error]()
+	run, err := s.Begin(ctx, backend.Operation{Kind: "update", OnLost: func(err error) { lost.Resolve(err) }})
+	require.NoError(t, err)
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	r, err := s.Record(ctx, base)
+	require.NoError(t, err)
+	begun := safe("one", 0)
+	require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
+	server.Inject(servicetest.Fault{Call: "POST renew_lease", Status: 503})
+	why, err := lost.Wait(ctx)
+	require.NoError(t, err)
+	require.ErrorIs(t, why, errNotRenewed)
+	require.ErrorAs(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: safe("two", 0)}), new(*LeaseError))
+	server.Heal()
+
+	o := b.options
+	o.Home = t.TempDir() // another machine
+	other, err := Open(ctx, o)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	opened, err := other.Open(ctx, s.Ref())
+	require.NoError(t, err)
+	theirs := opened.(*stack).WithSecrets(other.DefaultSecrets(s.Ref())).(*stack)
+	require.Eventually(t, func() bool { // when the lease is over for the service, too
+		done, _, err := faultyOperation(t, theirs, "theirs")
+		if busy := (&BusyError{}); err != nil && !errors.As(err, &busy) {
+			require.NoError(t, err)
+		}
+		return done
+	}, time.Minute, 50*time.Millisecond)
+
+	require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: begun}))
+	require.ErrorAs(t, r.Close(ctx), new(*UnsentError))
+	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultFailed}))
+	require.NoError(t, l.Close())
+	_, err = s.Lock(ctx, backend.LockOptions{})
+	require.ErrorAs(t, err, new(*OvertakenError))
+	snapshot, err := theirs.Load(ctx)
+	require.NoError(t, err)
+	got := described(t, snapshot)
+	require.NotEmpty(t, got)
+	require.Contains(t, got[len(got)-1], "theirs")
+}
+
+// An update that somebody cancels while it has nothing to say to the service hears of it when it renews its lease.
+func TestARenewalTellsOfACancellation(t *testing.T) {
+	server, b := open(t, servicetest.Options{Journal: true}, func(o *Options) { o.Renew = 10 * time.Millisecond })
+	s := made(t, b)
+	ctx := t.Context()
+	l, err := s.Lock(ctx, backend.LockOptions{})
+	require.NoError(t, err)
+	lost := await.NewPromise[error]()
+	_, err = s.Begin(ctx, backend.Operation{Kind: "update", OnLost: func(err error) { lost.Resolve(err) }})
+	require.NoError(t, err)
+	held, err := s.Locks(ctx)
+	require.NoError(t, err)
+	server.Calls()
+	n, err := s.BreakLocks(ctx, held[:1])
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	why, err := lost.Wait(ctx)
+	require.NoError(t, err)
+	require.ErrorAs(t, why, new(*LeaseError))
+	require.NoError(t, l.Close())
+	refused := 0
+	for _, c := range server.Calls() {
+		if c.Status == 403 {
+			require.Contains(t, c.Path, "renew_lease")
+			refused++
+		}
+	}
+	require.Equal(t, 1, refused)
+}
