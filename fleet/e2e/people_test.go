@@ -84,7 +84,7 @@ func TestAnApprovalComesOverTheAPI(t *testing.T) {
 	require.Regexp(t, `^127\.0\.0\.1:`, where.HTTP)
 	send := func(token, body string) int {
 		to := "http://" + where.HTTP + "/api/v1/namespaces/sluice-fleet/batch-operations/" + rand.Text()
-		text := fmt.Sprintf(`{"reason": "a test", "executions": [{"workflowId": %q}], "signalOperation": {"signal": "approve", "input": %s}}`, id+"/net", body)
+		text := fmt.Sprintf(`{"reason": "a test", "executions": [{"workflowId": %q}], "signalOperation": {"signal": "approve", "input": %s}}`, id, body)
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, strings.NewReader(text))
 		require.NoError(t, err)
 		request.Header.Set("Content-Type", "application/json")
@@ -94,10 +94,10 @@ func TestAnApprovalComesOverTheAPI(t *testing.T) {
 		require.NoError(t, reply.Body.Close())
 		return reply.StatusCode
 	}
-	by := sealed(`{"granted": true, "by": "ada of the portal", "message": "change 42"}`)
+	by := sealed(`{"stack": "net", "granted": true, "by": "ada of the portal", "message": "change 42"}`)
 	require.Equal(t, http.StatusForbidden, send("guessed", by))
 	require.Eventually(t, func() bool { return strings.Contains(p.fleet("status"), "approval   net") }, longest, time.Second)
-	require.Equal(t, http.StatusOK, send(where.Token, sealed(`{"granted": true}`)))
+	require.Equal(t, http.StatusOK, send(where.Token, sealed(`{"stack": "net", "granted": true}`)))
 	require.Never(t, func() bool { return strings.Contains(p.fleet("status"), "succeeded") }, 3*time.Second, time.Second, "one of nobody decides nothing")
 	require.Equal(t, http.StatusOK, send(where.Token, by))
 	require.NoError(t, up.Wait(), "%s", &up.text)
@@ -135,15 +135,21 @@ func TestTheKeyOfAFleetIsInItsFile(t *testing.T) {
 	require.Contains(t, out, "the key of the fleet in fleet.yaml")
 }
 
-// The server makes up for a night that has passed: a run begins as it would have at three.
-func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
+// newNights returns a place whose stacks are looked at every night, with a worker.
+func newNights(t *testing.T) *place {
+	t.Helper()
 	files := three()
 	files["fleet.yaml"] += "schedules:\n  night: {operation: drift, cron: \"0 3 * * *\"}\n"
 	p := newPlace(t, files)
 	p.fleet("up", "--yes")
-	w := p.startWorker()
-	defer w.kill()
-	p.fleet("schedule", "apply")
+	t.Cleanup(p.startWorker().kill)
+	require.Equal(t, "night: drift 0 3 * * *\n", p.fleet("schedule", "apply"))
+	return p
+}
+
+// The server makes up for a night that has passed: a run begins as it would have at three.
+func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
+	p := newNights(t)
 	night := time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
 	require.NoError(t, p.connect().ScheduleClient().GetHandle(t.Context(), "sluice/shop/night").Backfill(t.Context(), client.ScheduleBackfillOptions{
 		Backfill: []client.ScheduleBackfill{{Start: night, End: night.Add(12 * time.Hour)}},
@@ -153,13 +159,7 @@ func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
 }
 
 func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
-	files := three()
-	files["fleet.yaml"] += "schedules:\n  night: {operation: drift, cron: \"0 3 * * *\"}\n"
-	p := newPlace(t, files)
-	p.fleet("up", "--yes")
-	w := p.startWorker()
-	defer w.kill()
-	require.Equal(t, "night: drift 0 3 * * *\n", p.fleet("schedule", "apply"))
+	p := newNights(t)
 	require.Regexp(t, `night +\d{4}-\d\d-\d\d `, p.fleet("schedule", "ls"))
 	p.fleet("schedule", "trigger", "night")
 	require.Eventually(t, func() bool { return strings.Contains(p.fleet("history"), "shop/drift/") }, longest, time.Second)

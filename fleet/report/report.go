@@ -91,7 +91,7 @@ func rows(v run.View) []row {
 	var out []row
 	for _, s := range v.Stacks {
 		r := row{name: s.Name, status: string(s.Status), changes: changes(s), why: s.Why}
-		if s.Approval != nil {
+		if s.Approval != nil && s.Approval.Granted {
 			r.why = strings.TrimPrefix(r.why+"; approved by "+s.Approval.By, "; ")
 		}
 		if !s.Began.IsZero() && !s.Ended.IsZero() {

@@ -49,6 +49,12 @@ func TestTextsOfOthersAreEscaped(t *testing.T) {
 	require.Equal(t, report.Version, document.Version)
 	require.Equal(t, v.Stacks[0].Why, document.Stacks[0].Why)
 
+	refused := run.Outcome{Status: run.Refused, Why: "ada has refused it", Approval: &run.Approval{By: "ada"}}
+	approved := run.Outcome{Status: run.Succeeded, Approval: &run.Approval{Granted: true, By: "ada"}}
+	text := report.Markdown("shop/up/1", run.View{Stacks: []run.StackView{{Name: "db", Outcome: refused}, {Name: "web", Outcome: approved}}})
+	require.Contains(t, text, "| db | refused |  | ada has refused it |  |")
+	require.Contains(t, text, "| web | succeeded |  | approved by ada |  |")
+
 	require.ErrorContains(t, report.Check([]string{"report.pdf"}), "ends in .html, .md or .json")
 	require.ErrorContains(t, report.Check([]string{filepath.Join(folder, "nowhere/report.md")}), "there is no folder")
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +21,8 @@ func WorkflowQueue(fleet string) string { return "sluice/" + fleet }
 // ActivityQueue is described at [WorkflowQueue].
 func ActivityQueue(fleet, queue string) string { return "sluice/" + fleet + "/" + queue }
 
-// CycleType is the type of the error of a run whose stacks need each other.
-const CycleType = "cycle"
+// cycleType is the type of the error of a run whose stacks need each other. It has the path.
+const cycleType = "cycle"
 
 // fleet is the state of one run.
 type fleet struct {
@@ -32,9 +33,10 @@ type fleet struct {
 	outputs  map[string]string // digests, by stack
 	same     map[string]string // of what was read, by stack of which nothing else has changed
 	order    *order.Order
-	after    map[string][]string // edges that were found while it ran
-	outcomes map[string]Outcome  // of those that have ended
-	earlier  map[string]Outcome  // of those that are done again
+	outcomes map[string]Outcome   // of those that have ended
+	earlier  map[string]Outcome   // of those that are done again
+	asked    map[string]time.Time // since when stacks wait for an approval
+	approved map[string]*Approval // that were granted
 	running  map[string]StackView
 	used     map[string]int // by limit
 	begun    int            // in this workflow
@@ -63,6 +65,12 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 	}
 	// Children are waited for also when the run is canceled.
 	free, _ := workflow.NewDisconnectedContext(ctx)
+	f.done.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
+		var d Decision
+		if c.ReceiveAsync(&d) { // else it cannot be read
+			f.decide(ctx, d)
+		}
+	})
 	for {
 		canceled := ctx.Err() != nil
 		if canceled {
@@ -70,7 +78,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 		} else {
 			f.begin(ctx)
 		}
-		if len(f.running) == 0 {
+		if len(f.running) == 0 && (len(f.asked) == 0 || f.isFull(ctx)) {
 			break
 		}
 		err := workflow.Await(free, func() bool { return f.done.HasPending() || !canceled && ctx.Err() != nil })
@@ -91,26 +99,24 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 
 func (f *fleet) take(c *Carried) {
 	f.began, f.known, f.outputs = f.now(), map[string]order.Known{}, map[string]string{}
-	f.outcomes, f.after, f.same, f.earlier = map[string]Outcome{}, map[string][]string{}, map[string]string{}, map[string]Outcome{}
+	f.outcomes, f.same, f.earlier = map[string]Outcome{}, map[string]string{}, map[string]Outcome{}
+	f.asked, f.approved = map[string]time.Time{}, map[string]*Approval{}
 	if c == nil {
 		return
 	}
 	f.began, f.known, f.outputs, f.outcomes = c.Began, c.Known, c.Outputs, c.Outcomes
-	if c.After != nil {
-		f.after = c.After
-	}
-	if c.Same != nil {
-		f.same = c.Same
-	}
-	if c.Earlier != nil {
-		f.earlier = c.Earlier
-	}
+	maps.Copy(f.same, c.Same)
+	maps.Copy(f.earlier, c.Earlier)
+	maps.Copy(f.asked, c.Asked)
+	maps.Copy(f.approved, c.Approved)
 }
 
 // goOn ends this workflow and begins the next one of the same run, whose history is empty.
 func (f *fleet) goOn(ctx workflow.Context) error {
 	next := f.Request
-	next.Carried = &Carried{Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, After: f.after, Same: f.same, Earlier: f.earlier}
+	next.Carried = &Carried{
+		Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, Same: f.same, Earlier: f.earlier, Asked: f.asked, Approved: f.approved,
+	}
 	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
 }
 
@@ -162,8 +168,12 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 // arrange computes what comes after what.
 func (f *fleet) arrange() error {
 	o, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
+	var cycle *order.CycleError
+	if errors.As(err, &cycle) {
+		return temporal.NewNonRetryableApplicationError(cycle.Error(), cycleType, nil, cycle.Path)
+	}
 	if err != nil {
-		return temporal.NewNonRetryableApplicationError(err.Error(), CycleType, nil)
+		return err
 	}
 	f.order = o
 	return nil
@@ -175,7 +185,6 @@ func (f *fleet) before(name string) []string {
 	if f.Operation.Reversed() {
 		list = f.order.NeededBy(name)
 	}
-	list = slices.Concat(list, f.after[name])
 	return slices.DeleteFunc(list, func(n string) bool { return !f.part[n] })
 }
 
@@ -198,9 +207,11 @@ func (f *fleet) begin(ctx workflow.Context) {
 			case f.isUnchanged(s.Name):
 				f.conclude(ctx, s.Name, Outcome{Status: Unchanged, Why: NothingNew, Began: f.now(), Ended: f.now()})
 				again = true
-			case !f.hasRoom(ctx, s):
 			case f.Options.FailFast && f.hasFailed():
 				f.conclude(ctx, s.Name, Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"})
+				again = true
+			case f.asks(ctx, s):
+			case !f.hasRoom(ctx, s):
 			default:
 				f.start(ctx, s)
 			}
@@ -295,23 +306,20 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
 	for _, l := range s.Limits {
 		f.used[l]++
 	}
-	f.running[s.Name] = StackView{Name: s.Name, Outcome: Outcome{Status: f.first(s), Began: f.now()}}
+	now := Running
+	if f.lacksApproval(s) {
+		now = Approving
+	}
+	f.running[s.Name] = StackView{Name: s.Name, Outcome: Outcome{Status: now, Began: f.now()}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: StackID(info.WorkflowExecution.ID, s.Name), WaitForCancellation: true,
 		TypedSearchAttributes: attributesOf(ctx, s.Name),
 	})
 	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, StackRequest{
 		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By, Limits: f.Limits,
-		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name), Approval: f.earlier[s.Name].Approval,
+		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name), Approval: f.approval(s.Name),
 	})
 	f.done.AddFuture(future, func(future workflow.Future) { f.end(ctx, s, future) })
-}
-
-func (f *fleet) first(s spec.Stack) Status {
-	if slices.Contains(s.Approve, string(f.Operation)) && f.earlier[s.Name].Approval == nil {
-		return Approving
-	}
-	return Running
 }
 
 // end takes the outcome of a child.
@@ -347,6 +355,7 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) 
 
 // conclude gives a stack its outcome.
 func (f *fleet) conclude(ctx workflow.Context, name string, o Outcome) {
+	delete(f.asked, name)
 	f.outcomes[name] = o
 	f.count(ctx, o)
 }
@@ -408,9 +417,14 @@ func (f *fleet) planned(name string) map[string]Planned {
 // cancelRest gives outcomes to what does not begin any more.
 func (f *fleet) cancelRest(ctx workflow.Context) {
 	for _, s := range f.Stacks {
-		if _, runs := f.running[s.Name]; !runs && !f.isOver(s.Name) {
-			f.conclude(ctx, s.Name, Outcome{Status: Canceled, Why: "the run was canceled before it began"})
+		if _, runs := f.running[s.Name]; runs || f.isOver(s.Name) {
+			continue
 		}
+		why := "the run was canceled before it began"
+		if _, asked := f.asked[s.Name]; asked {
+			why = canceledUnapproved
+		}
+		f.conclude(ctx, s.Name, Outcome{Status: Canceled, Why: why})
 	}
 }
 
@@ -423,6 +437,8 @@ func (f *fleet) view() View {
 			is.Outcome = o
 		} else if now, runs := f.running[s.Name]; runs {
 			is = now
+		} else if since, asked := f.asked[s.Name]; asked {
+			is.Outcome = Outcome{Status: Approving, Began: since}
 		}
 		if f.order != nil {
 			is.Needs = f.before(s.Name)
@@ -446,8 +462,12 @@ func attributesOf(ctx workflow.Context, stack string) temporal.SearchAttributes 
 	return temporal.NewSearchAttributes(own.Copy(), stackAttribute.ValueSet(stack))
 }
 
-// IsCycle reports whether a run has failed because stacks need each other.
-func IsCycle(err error) bool {
+// CycleOf returns what is wrong with a run that has failed because stacks need each other, nil for other errors.
+func CycleOf(err error) *order.CycleError {
 	var e *temporal.ApplicationError
-	return errors.As(err, &e) && e.Type() == CycleType
+	cycle := &order.CycleError{}
+	if !errors.As(err, &e) || e.Type() != cycleType || e.Details(&cycle.Path) != nil {
+		return nil
+	}
+	return cycle
 }

@@ -119,6 +119,22 @@ func (e environment) run(t *testing.T, r run.Request) run.View {
 	return v
 }
 
+// goesOn runs a workflow that goes on as a new one, and returns the request of that.
+func (e environment) goesOn(t *testing.T, r run.Request) run.Request {
+	t.Helper()
+	e.ExecuteWorkflow(run.FleetWorkflow, r)
+	var next *workflow.ContinueAsNewError
+	require.True(t, errors.As(e.GetWorkflowError(), &next))
+	var carried run.Request
+	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &carried))
+	return carried
+}
+
+// decide says what somebody has decided about a stack.
+func (e environment) decide(stack string, a run.Approval) {
+	e.SignalWorkflow(run.ApproveSignal, run.Decision{Stack: stack, Approval: a})
+}
+
 func statuses(v run.View) map[string]run.Status {
 	out := map[string]run.Status{}
 	for _, s := range v.Stacks {
@@ -210,9 +226,19 @@ func TestWhatIsFoundToBeReadComesFirstTheNextTime(t *testing.T) {
 		}
 		return run.Outcome{Status: run.Succeeded}, nil
 	}}
+	c.requireAgain(t, newEnvironment(t, c).run(t, oneByOne(nil)))
+}
+
+// oneByOne asks for the updates of a and b, one at a time. The named operations need approvals.
+func oneByOne(approve []string) run.Request {
 	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
-	r.Concurrency = 1
-	v := newEnvironment(t, c).run(t, r)
+	r.Concurrency, r.Stacks[0].Approve, r.Stacks[1].Approve = 1, approve, approve
+	return r
+}
+
+// requireAgain reports unless a was made again after b, with what b has left.
+func (c *cloud) requireAgain(t *testing.T, v run.View) {
+	t.Helper()
 	require.Equal(t, []string{"a", "b", "a"}, c.begun)
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
 	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
@@ -221,36 +247,27 @@ func TestWhatIsFoundToBeReadComesFirstTheNextTime(t *testing.T) {
 // A program may take what is missing for nothing: then its stack succeeds with a value that is wrong.
 func TestAStackThatHasReadTooEarlyIsMadeAgain(t *testing.T) {
 	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}}
-	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
-	r.Concurrency = 1
-	v := newEnvironment(t, c).run(t, r)
-	require.Equal(t, []string{"a", "b", "a"}, c.begun)
-	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
-	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
+	c.requireAgain(t, newEnvironment(t, c).run(t, oneByOne(nil)))
 }
 
 // What a stack has read too early may have been right, and who has approved it need not do so again.
 func TestAStackThatIsMadeAgainInVainHasSucceeded(t *testing.T) {
 	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}, results: map[string]func(run.StackRequest) (run.Outcome, error){}}
+	tries := 0
 	c.results["a"] = func(q run.StackRequest) (run.Outcome, error) {
-		if q.Approval == nil {
+		if tries++; tries == 1 {
 			return run.Outcome{Status: run.Succeeded, Changes: map[string]int{"create": 3}, Reads: []string{"organization/b/dev"}}, nil
 		}
 		return run.Outcome{Status: run.Unchanged, Outputs: "new"}, nil
 	}
-	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
-	r.Concurrency = 1
-	r.Stacks[0].Approve = []string{"up"}
 	env := newEnvironment(t, c)
-	env.RegisterDelayedCallback(func() {
-		require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, run.Approval{Granted: true, By: "ada"}))
-	}, time.Second)
-	v := env.run(t, r)
-	require.Equal(t, []string{"a", "b", "a"}, c.begun)
-	a := v.Stacks[slices.IndexFunc(v.Stacks, func(s run.StackView) bool { return s.Name == "a" })]
-	require.Equal(t, run.Succeeded, a.Status)
-	require.Equal(t, map[string]int{"create": 3}, a.Changes)
-	require.Equal(t, "ada", a.Approval.By)
+	for i, name := range []string{"a", "b"} {
+		env.RegisterDelayedCallback(func() { env.decide(name, run.Approval{Granted: true, By: "ada"}) }, time.Duration(i+1)*time.Hour)
+	}
+	v := env.run(t, oneByOne([]string{"up"}))
+	c.requireAgain(t, v)
+	require.Equal(t, map[string]int{"create": 3}, v.Stacks[0].Changes)
+	require.Equal(t, "ada", v.Stacks[0].Approval.By)
 }
 
 func TestAPreviewGetsWhatThePreviewsOfWhatItReadsHaveFound(t *testing.T) {
@@ -268,9 +285,7 @@ func TestAPreviewGetsWhatThePreviewsOfWhatItReadsHaveFound(t *testing.T) {
 func TestACycleEndsTheRunWithItsPath(t *testing.T) {
 	env := newEnvironment(t, &cloud{reads: map[string][]string{"a": {"b/dev"}}})
 	env.ExecuteWorkflow(run.FleetWorkflow, request(run.Up, stacks(map[string][]string{"a": nil, "b": {"a"}})))
-	err := env.GetWorkflowError()
-	require.True(t, run.IsCycle(err))
-	require.ErrorContains(t, err, "a reads b needs a")
+	require.Equal(t, &order.CycleError{Path: "a reads b needs a"}, run.CycleOf(env.GetWorkflowError()))
 }
 
 func approving() []spec.Stack {
@@ -288,7 +303,7 @@ func TestAnOperationWaitsUntilItIsApproved(t *testing.T) {
 		require.NoError(t, answer.Get(&v))
 		require.Equal(t, run.Approving, v.Stacks[0].Status)
 		require.Equal(t, run.Waiting, v.Stacks[1].Status)
-		require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, run.Approval{Granted: true, By: "ada"}))
+		env.decide("a", run.Approval{Granted: true, By: "ada"})
 	}, 48*time.Hour)
 	v := env.run(t, request(run.Up, approving()))
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
@@ -300,11 +315,12 @@ func TestAnOperationWaitsUntilItIsApproved(t *testing.T) {
 func TestAnApprovalOfNobodyDecidesNothing(t *testing.T) {
 	env := newEnvironment(t, &cloud{})
 	for after, a := range map[time.Duration]run.Approval{time.Hour: {Granted: true}, 2 * time.Hour: {Granted: true, By: "ada"}} {
-		env.RegisterDelayedCallback(func() {
-			require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, a))
-		}, after)
+		env.RegisterDelayedCallback(func() { env.decide("a", a) }, after)
 	}
+	env.RegisterDelayedCallback(func() { env.decide("b", run.Approval{By: "ada"}) }, time.Minute) // nobody has asked
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(run.ApproveSignal, "nonsense") }, time.Minute)
 	v := env.run(t, request(run.Up, approving()))
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
 	require.Equal(t, "ada", v.Stacks[0].Approval.By)
 	require.GreaterOrEqual(t, v.Ended.Sub(v.Began), 2*time.Hour)
 }
@@ -312,7 +328,7 @@ func TestAnApprovalOfNobodyDecidesNothing(t *testing.T) {
 func TestWhatIsRefusedIsNotDone(t *testing.T) {
 	env := newEnvironment(t, &cloud{})
 	env.RegisterDelayedCallback(func() {
-		require.NoError(t, env.SignalWorkflowByID(run.StackID("default-test-workflow-id", "a"), run.ApproveSignal, run.Approval{By: "ada", Message: "not on a Friday"}))
+		env.decide("a", run.Approval{By: "ada", Message: "not on a Friday"})
 	}, time.Hour)
 	v := env.run(t, request(run.Up, approving()))
 	require.Empty(t, env.begun)
@@ -321,12 +337,81 @@ func TestWhatIsRefusedIsNotDone(t *testing.T) {
 	require.Equal(t, "needs a, which was not approved", v.Stacks[1].Why)
 }
 
+func TestWhatWaitsForAnApprovalHasNoPlaceInTheRun(t *testing.T) {
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil, "c": {"a"}, "d": {"b"}}))
+	r.Concurrency, r.Limits = 1, map[string]int{"account": 1}
+	r.Stacks[0].Approve, r.Stacks[1].Approve = []string{"up"}, []string{"up"}
+	for i := range r.Stacks {
+		r.Stacks[i].Limits = []string{"account"}
+	}
+	env := newEnvironment(t, &cloud{})
+	env.RegisterDelayedCallback(func() { env.decide("b", run.Approval{Granted: true, By: "ada"}) }, time.Hour)
+	env.RegisterDelayedCallback(func() {
+		require.Equal(t, []string{"b", "d"}, env.begun)
+		env.decide("a", run.Approval{Granted: true, By: "ada"})
+	}, 48*time.Hour)
+	v := env.run(t, r)
+	require.Equal(t, []string{"b", "d", "a", "c"}, env.begun)
+	require.Equal(t, 1, env.most)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded, "c": run.Succeeded, "d": run.Succeeded}, statuses(v))
+}
+
+// In runs that an earlier version has begun, the workflow of the stack asks, and has a place.
+func TestAStackOfAnEarlierRunAsksForItself(t *testing.T) {
+	r := request(run.Up, approving())
+	env := newEnvironment(t, &cloud{})
+	env.OnGetVersion("approval-in-run", workflow.DefaultVersion, workflow.Version(1)).Return(workflow.DefaultVersion)
+	stack := run.StackID("default-test-workflow-id", "a")
+	env.RegisterDelayedCallback(func() { require.NoError(t, env.SignalWorkflowByID(stack, run.ApproveSignal, "nonsense")) }, time.Minute)
+	env.RegisterDelayedCallback(func() {
+		require.NoError(t, env.SignalWorkflowByID(stack, run.ApproveSignal, run.Approval{Granted: true, By: "ada"}))
+	}, time.Hour)
+	v := env.run(t, r)
+	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
+	require.Equal(t, "ada", v.Stacks[0].Approval.By)
+
+	env = newEnvironment(t, &cloud{})
+	env.OnGetVersion("approval-in-run", workflow.DefaultVersion, workflow.Version(1)).Return(workflow.DefaultVersion)
+	env.RegisterDelayedCallback(func() { require.NoError(t, env.SignalWorkflowByID(stack, run.ApproveSignal, "nonsense")) }, time.Minute)
+	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
+	require.Equal(t, map[string]run.Status{"a": run.Canceled, "b": run.Canceled}, statuses(env.run(t, r)))
+}
+
 func TestACanceledRunBeginsNothingElse(t *testing.T) {
 	env := newEnvironment(t, &cloud{})
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(run.ApproveSignal, "nonsense") }, time.Minute)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Hour)
 	v := env.run(t, request(run.Up, approving()))
 	require.Empty(t, env.begun)
 	require.Equal(t, map[string]run.Status{"a": run.Canceled, "b": run.Canceled}, statuses(v))
+	require.Equal(t, "the run was canceled before somebody approved it", v.Stacks[0].Why)
+}
+
+func TestNobodyIsWaitedForAfterAFailureWithFailFast(t *testing.T) {
+	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"d": fails(run.Program)}}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": {"c"}, "c": {"a"}, "d": nil}))
+	r.Stacks[0].Approve, r.Options.FailFast = []string{"up"}, true
+	v := newEnvironment(t, c).run(t, r)
+	require.Equal(t, []string{"d"}, c.begun)
+	require.Equal(t, map[string]run.Status{"a": run.Skipped, "b": run.Skipped, "c": run.Skipped, "d": run.Failed}, statuses(v))
+}
+
+func TestWhatWaitsForAnApprovalIsTakenAlongByALongRun(t *testing.T) {
+	c := &cloud{}
+	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil, "c": nil}))
+	r.Stacks[0].Approve, r.Options.Each = []string{"up"}, 1
+	r = newEnvironment(t, c).goesOn(t, r)
+	require.Equal(t, []string{"b"}, c.begun)
+	env := newEnvironment(t, c)
+	env.RegisterDelayedCallback(func() { env.decide("a", run.Approval{Granted: true, By: "ada"}) }, time.Hour)
+	r = env.goesOn(t, r)
+	require.Equal(t, []string{"b", "c"}, c.begun)
+	env = newEnvironment(t, c)
+	env.RegisterDelayedCallback(func() { env.decide("a", run.Approval{Granted: true, By: "ada"}) }, time.Hour)
+	v := env.run(t, r)
+	require.Equal(t, []string{"b", "c", "a"}, c.begun)
+	require.Equal(t, "ada", v.Stacks[0].Approval.By)
+	require.GreaterOrEqual(t, v.Stacks[0].Approval.At.Sub(v.Began), time.Hour)
 }
 
 func TestALockIsWaitedForAndAWorkerThatDiesIsReplaced(t *testing.T) {
@@ -350,13 +435,8 @@ func TestALongRunGoesOnAsANewWorkflow(t *testing.T) {
 	c := &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){"b": fails(run.Program)}}
 	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": {"a"}, "c": {"b"}, "d": {"a"}}))
 	r.Options.Each = 2
-	env := newEnvironment(t, c)
-	env.ExecuteWorkflow(run.FleetWorkflow, r)
-	var next *workflow.ContinueAsNewError
-	require.True(t, errors.As(env.GetWorkflowError(), &next))
+	carried := newEnvironment(t, c).goesOn(t, r)
 	require.Equal(t, []string{"a", "b"}, c.begun)
-	var carried run.Request
-	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, &carried))
 	v := newEnvironment(t, c).run(t, carried)
 	require.Equal(t, []string{"a", "b", "d"}, c.begun)
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Failed, "c": run.Skipped, "d": run.Succeeded}, statuses(v))

@@ -147,7 +147,7 @@ func (p *places) take(ctx workflow.Context, fleet string) error {
 		}
 		for limit := ""; limit != claim.Limit && ctx.Err() == nil; {
 			s := workflow.NewSelector(ctx)
-			s.AddReceive(granted, func(c workflow.ReceiveChannel, _ bool) { c.Receive(ctx, &limit) })
+			s.AddReceive(granted, func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(&limit) })
 			s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
 			s.Select(ctx)
 		}

@@ -3,7 +3,6 @@ package run
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -62,9 +61,10 @@ func perform(ctx workflow.Context, r StackRequest) Outcome {
 	return o
 }
 
-// approve waits until somebody approves the operation, if that is asked for and nobody has done it before. It returns the outcome if there is no approval.
+// approve waits until somebody approves the operation, where the run has not done so: it is of an earlier version. It returns the outcome if there is no
+// approval.
 func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
-	if r.Approval != nil || !slices.Contains(r.Stack.Approve, string(r.Operation)) {
+	if !r.lacksApproval() {
 		return r.Approval, nil
 	}
 	var a Approval
@@ -72,9 +72,8 @@ func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 	said := workflow.NewSelector(ctx)
 	said.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
 		a = Approval{}
-		c.Receive(ctx, &a)
-		// What does not say who has decided decides nothing.
-		if a.By != "" {
+		// What cannot be read, or does not say who has decided, decides nothing.
+		if c.ReceiveAsync(&a) && a.By != "" {
 			a.At = workflow.Now(ctx)
 		}
 	})
@@ -85,13 +84,10 @@ func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 	waited(ctx, "approval", began)
 	switch {
 	case a.At.IsZero():
-		return nil, &Outcome{Status: Canceled, Why: "the run was canceled before somebody approved it"}
+		return nil, &Outcome{Status: Canceled, Why: canceledUnapproved}
 	case !a.Granted:
-		why := a.By + " has refused it"
-		if a.Message != "" {
-			why += ": " + a.Message
-		}
-		return nil, &Outcome{Status: Refused, Why: why, Approval: &a}
+		o := refused(a)
+		return nil, &o
 	}
 	return &a, nil
 }

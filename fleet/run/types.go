@@ -20,7 +20,7 @@ const (
 	StackWorkflow   = "stack"
 	SurveyActivity  = "survey"
 	PerformActivity = "perform"
-	ApproveSignal   = "approve" // of a stack, with an [Approval]
+	ApproveSignal   = "approve" // of a run, with a [Decision]; of a stack in runs of earlier versions, with an [Approval]
 	AbortSignal     = "abort"   // of a stack: the second interrupt
 	ViewQuery       = "view"    // of a run: a [View]
 	AbortQuery      = "abort"   // of a stack: whether there was an [AbortSignal]
@@ -81,8 +81,9 @@ type Carried struct {
 	Outputs  map[string]string      `json:"outputs"`
 	Same     map[string]string      `json:"same,omitempty"`
 	Outcomes map[string]Outcome     `json:"outcomes"`
-	After    map[string][]string    `json:"after,omitempty"`
 	Earlier  map[string]Outcome     `json:"earlier,omitempty"`
+	Asked    map[string]time.Time   `json:"asked,omitempty"` // since when stacks wait for an approval
+	Approved map[string]*Approval   `json:"approved,omitempty"`
 }
 
 // Survey asks what is recorded of stacks.
@@ -130,7 +131,7 @@ type StackRequest struct {
 	// found to change.
 	Inputs  map[string]string  `json:"inputs,omitempty"`
 	Planned map[string]Planned `json:"planned,omitempty"`
-	// Approval is what somebody has decided before, if the stack has read too early and is done again.
+	// Approval is what somebody has decided.
 	Approval *Approval `json:"approval,omitempty"`
 }
 
@@ -223,14 +224,6 @@ func (o Outcome) ChangesText() string {
 type DriftCount struct {
 	Moved int `json:"moved"`
 	Read  int `json:"read"`
-}
-
-// Approval is what somebody has said about an operation that waits for it.
-type Approval struct {
-	Granted bool      `json:"granted"`
-	By      string    `json:"by"`
-	Message string    `json:"message,omitempty"`
-	At      time.Time `json:"at,omitzero"`
 }
 
 // Progress is how far an operation has come; heartbeats carry it.

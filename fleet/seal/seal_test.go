@@ -2,7 +2,6 @@ package seal_test
 
 import (
 	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -88,16 +87,22 @@ func TestTheKeyComesFromWhatEncryptsIt(t *testing.T) {
 }
 
 func TestTheKeyComesFromAKeyService(t *testing.T) {
-	service := emulatortest.KeyServices()["hashivault"](t, func(h http.Handler) http.Handler { return h })
-	for name, value := range service.Env {
-		t.Setenv(name, value)
+	for scheme, start := range emulatortest.KeyServices() {
+		t.Run(scheme, func(t *testing.T) {
+			service := start(t, emulatortest.Direct)
+			service.Use(t)
+			w, err := seal.Wrap(t.Context(), os.LookupEnv, service.URL)
+			require.NoError(t, err)
+			one, err := seal.ReadKey(t.Context(), os.LookupEnv, &w, "nowhere", false)
+			require.NoError(t, err)
+			require.Len(t, one, 32)
+			wrong := w
+			wrong.Provider = service.WrongKey
+			_, err = seal.ReadKey(t.Context(), os.LookupEnv, &wrong, "nowhere", false)
+			require.ErrorContains(t, err, "cannot be opened with "+service.WrongKey)
+			service.Deny(true)
+			_, err = seal.ReadKey(t.Context(), os.LookupEnv, &w, "nowhere", false)
+			require.ErrorContains(t, err, "cannot be opened with "+service.URL)
+		})
 	}
-	w, err := seal.Wrap(t.Context(), os.LookupEnv, service.URL)
-	require.NoError(t, err)
-	one, err := seal.ReadKey(t.Context(), os.LookupEnv, &w, "nowhere", false)
-	require.NoError(t, err)
-	require.Len(t, one, 32)
-	service.Deny(true)
-	_, err = seal.ReadKey(t.Context(), os.LookupEnv, &w, "nowhere", false)
-	require.ErrorContains(t, err, "cannot be opened with hashivault://states")
 }

@@ -24,7 +24,7 @@ const FolderName = ".sluice-fleet"
 // HomeOf returns the home of the fleet in a folder. It makes it, for its owner alone and out of sight of git.
 func HomeOf(root string) (Home, error) {
 	h := Home{filepath.Join(root, FolderName)}
-	if err := os.MkdirAll(h.directory, 0o700); err != nil {
+	if err := private.MkdirAll(h.directory, private.Folder); err != nil {
 		return h, fmt.Errorf("the folder of the fleet: %w", err)
 	}
 	ignore := h.path(".gitignore")

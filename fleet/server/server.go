@@ -104,11 +104,16 @@ func start(h Home, where Place) (temporal.Server, error) {
 	if err := schema.CreateNamespaces(sql, ns); err != nil {
 		return nil, err
 	}
+	among, err := amongServices()
+	if err != nil {
+		return nil, err
+	}
 	s, err := temporal.NewServer(
 		temporal.WithConfig(c),
 		temporal.ForServices(append([]string{string(primitives.InternalFrontendService)}, temporal.DefaultServices...)),
 		temporal.WithStaticHosts(hosts),
 		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(log.Config{Level: "error", OutputFile: h.path("server.log")}))),
+		temporal.WithTLSConfigFactory(among),
 		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return owner{token: where.Token} }),
 		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{

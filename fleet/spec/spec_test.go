@@ -102,6 +102,8 @@ func TestMistakesAreShownAtTheirPlaces(t *testing.T) {
 		"unknown limit":    {"name: a\nstacks: {n: {directory: network, stack: dev, limits: [x]}}", `there is no limit "x"`},
 		"not approved":     {"name: a\nstacks: {n: {directory: network, stack: dev, approve: [drift]}}", `there is no operation that can be approved "drift"`},
 		"empty pattern":    {"name: a\nstacks: {n: {directory: none/*, stack: dev}}", "no folder with a project matches"},
+		"the same stack":   {"name: a\nstacks: {n: {directory: network, stack: dev}, m: {directory: ./network, stack: dev}}", `"m" is the same stack as "n": dev of ./network`},
+		"the same again":   {"name: a\nstacks: {n: {directory: services/api, stack: dev}, m: {directory: services/*, stack: dev}}", `"m/api" is the same stack as "n"`},
 		"a ref alone":      {"name: a\nstacks: {n: {directory: network, ref: main, stack: dev}}", "a ref needs a repository"},
 		"no ref":           {"name: a\nstacks: {n: {git: \"https://example.com/x\", stack: dev}}", "the repository has no ref"},
 		"other transport":  {"name: a\nstacks: {n: {git: \"ext::sh -c id\", ref: main, stack: dev}}", "characters that no URL of a repository has"},

@@ -100,7 +100,7 @@ func (b *builder) complain(key *syntax.Node, s Stack, fields map[string]*syntax.
 func (b *builder) add(s Stack, key, directory *syntax.Node) {
 	if !strings.ContainsAny(s.Directory, "*?[") {
 		s.Name = s.Entry
-		b.fleet.Stacks = append(b.fleet.Stacks, s)
+		b.append(s, key.Range)
 		return
 	}
 	if s.Git != "" {
@@ -133,11 +133,22 @@ func (b *builder) add(s Stack, key, directory *syntax.Node) {
 			b.fail(directory.Range, "write an entry for each", "the folders %q and %q have the same name", b.fleet.Stacks[before+i].Directory, one.Directory)
 			continue
 		}
-		b.fleet.Stacks = append(b.fleet.Stacks, one)
+		b.append(one, directory.Range)
 	}
 	if len(b.fleet.Stacks) == before {
 		b.fail(cmp.Or(directory, key).Range, "each needs a Pulumi.yaml", "no folder with a project matches %q", s.Directory)
 	}
+}
+
+// append adds a stack, unless another one is the same.
+func (b *builder) append(s Stack, at syntax.Range) {
+	same := func(o Stack) bool {
+		return o.Git == s.Git && o.Ref == s.Ref && path.Clean(o.Directory) == path.Clean(s.Directory) && o.Stack == s.Stack
+	}
+	if i := slices.IndexFunc(b.fleet.Stacks, same); i >= 0 && s.Stack != "" {
+		b.fail(at, "take one of them away", "%q is the same stack as %q: %s of %s", s.Name, b.fleet.Stacks[i].Name, s.Stack, s)
+	}
+	b.fleet.Stacks = append(b.fleet.Stacks, s)
 }
 
 // HasProject reports whether a folder has a project file.

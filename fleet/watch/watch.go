@@ -83,8 +83,8 @@ func (c *Client) hasAttributes(ctx context.Context) bool {
 // State is a run as it is.
 type State struct {
 	run.View
-	Over     bool
-	Progress map[string]run.Progress // of what runs
+	Over     bool                    `json:"over"`
+	Progress map[string]run.Progress `json:"progress,omitempty"` // of what runs
 }
 
 // Look returns a run as it is.
@@ -108,7 +108,7 @@ func (c *Client) Look(ctx context.Context, id string) (State, error) {
 		return State{}, err
 	}
 	for _, stack := range s.Stacks {
-		if stack.Status == run.Running || stack.Status == run.Approving {
+		if stack.Status == run.Running {
 			s.Progress[stack.Name] = c.progress(ctx, run.StackID(id, stack.Name))
 		}
 	}
@@ -166,7 +166,9 @@ func (c *Client) result(ctx context.Context, id string) (run.View, error) {
 	var v run.View
 	err := c.GetWorkflow(ctx, id, "").Get(ctx, &v)
 	var failed *temporal.ApplicationError
-	switch {
+	switch cycle := run.CycleOf(err); {
+	case cycle != nil:
+		return v, cycle
 	case errors.As(err, &failed):
 		return v, errors.New(failed.Message())
 	case temporal.IsCanceledError(err):
@@ -203,13 +205,24 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 	}
 }
 
-// Approve says what somebody has decided about an operation that waits for it.
+// Approve says what somebody has decided about an operation that waits for it. In runs of earlier versions the workflow of the stack waits.
 func (c *Client) Approve(ctx context.Context, id, stack string, a run.Approval) error {
-	return c.SignalWorkflow(ctx, run.StackID(id, stack), "", run.ApproveSignal, a)
+	err := c.SignalWorkflow(ctx, run.StackID(id, stack), "", run.ApproveSignal, a)
+	var missing *serviceerror.NotFound
+	if !errors.As(err, &missing) {
+		return err
+	}
+	return c.SignalWorkflow(ctx, id, "", run.ApproveSignal, run.Decision{Stack: stack, Approval: a})
 }
 
-// Cancel is the first interrupt of a run.
-func (c *Client) Cancel(ctx context.Context, id string) error { return c.CancelWorkflow(ctx, id, "") }
+// Cancel is the first interrupt of a run. It reports whether there was one before.
+func (c *Client) Cancel(ctx context.Context, id string) (again bool, err error) {
+	is, err := c.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return false, c.notThere(id, err)
+	}
+	return is.GetWorkflowExtendedInfo().GetCancelRequested(), c.CancelWorkflow(ctx, id, "")
+}
 
 // Abort is the second interrupt of what runs of it.
 func (c *Client) Abort(ctx context.Context, s State, id string) error {

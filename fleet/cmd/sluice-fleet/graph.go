@@ -58,7 +58,7 @@ func drawGraph(ctx context.Context, g *global, form string) error {
 	}
 	o, err := order.Of(f.Stacks, known)
 	if err != nil {
-		return usagef("%v", err)
+		return err
 	}
 	return writeGraph(os.Stdout, o, form)
 }

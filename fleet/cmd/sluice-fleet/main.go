@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/fleet/order"
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
@@ -44,6 +45,7 @@ func realMain(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	var own *statusError
 	var mistakes *spec.MistakesError
+	var cycle *order.CycleError
 	switch {
 	case err == nil:
 		return 0
@@ -52,8 +54,11 @@ func realMain(ctx context.Context, args []string) int {
 			fmt.Fprintf(os.Stderr, "error: %v\n", own.err)
 		}
 		return own.status
+	case errors.As(err, &cycle):
+		fmt.Fprintf(os.Stderr, "error: %v\n", cycle)
+		return statusUsage
 	case errors.As(err, &mistakes):
-		fmt.Fprintf(os.Stderr, "%s\nerror: the fleet has %d mistakes\n", mistakes.Text, mistakes.Count)
+		fmt.Fprintf(os.Stderr, "%s\nerror: the fleet has %s\n", mistakes.Text, numbered(mistakes.Count, "mistake"))
 		return statusUsage
 	}
 	fmt.Fprintf(os.Stderr, "error: %v\n", err)
@@ -102,4 +107,12 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(newStatus(g), newLogs(g), newApprove(g), newCancel(g), newHistory(g), newSchedule(g), newWorker(g), newKey(g), newSeal(g), newSchema(), newServer())
 	return root
+}
+
+// numbered returns "1 stack", or "2 stacks".
+func numbered(count int, what string) string {
+	if count != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", count, what)
 }

@@ -178,7 +178,7 @@ func confirm(op run.Operation, o *operationFlags, count int) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || o.json {
 		return usagef("--yes must be given where nobody can be asked")
 	}
-	fmt.Fprintf(os.Stderr, "%s %d stacks? (y/N) ", op, count)
+	fmt.Fprintf(os.Stderr, "%s %s? (y/N) ", op, numbered(count, "stack"))
 	var answer string
 	_, _ = fmt.Fscanln(os.Stdin, &answer) // an empty line is no
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
@@ -206,7 +206,7 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 			switch count {
 			case 1:
 				show.note("stopping: what has begun is ended, and nothing else begins; press ^C again to abort it")
-				_ = s.client.Cancel(following, id) // a run that is over needs none
+				_, _ = s.client.Cancel(following, id) // a run that is over needs none
 			case 2:
 				show.note("aborting; press ^C again to leave the run to itself")
 				_ = s.client.Abort(following, now, id)

@@ -33,10 +33,9 @@ func newKey(*global) *cobra.Command {
 			if err != nil {
 				return usagef("%v", err)
 			}
-			e := spec.KeyEntry{Provider: w.Provider, Salt: w.Salt, EncryptedKey: w.EncryptedKey, Sealed: w.Sealed}
 			enc := yaml.NewEncoder(os.Stdout)
 			enc.SetIndent(2)
-			return enc.Encode(map[string]spec.KeyEntry{"key": e})
+			return enc.Encode(map[string]spec.KeyEntry{"key": spec.KeyEntry(w)})
 		},
 	}
 	cmd.Flags().StringVar(&provider, "secrets-provider", "", "what encrypts the key: passphrase, or the `URL` of a key service: awskms, azurekeyvault, gcpkms, hashivault")

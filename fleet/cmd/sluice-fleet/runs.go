@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -168,19 +169,31 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 	if !a.Granted {
 		word = "refused"
 	}
-	count := 0
+	waiting := map[string]bool{}
 	for _, is := range now.Stacks {
-		if is.Status != run.Approving || len(stacks) > 0 && !slices.Contains(stacks, is.Name) {
+		if is.Status == run.Approving {
+			waiting[is.Name] = true
+		}
+	}
+	if len(stacks) == 0 {
+		stacks = slices.Sorted(maps.Keys(waiting))
+	}
+	if len(stacks) == 0 {
+		return fmt.Errorf("nothing waits to be approved in the run %s", id)
+	}
+	var not []string
+	for _, name := range stacks {
+		if !waiting[name] {
+			not = append(not, name)
 			continue
 		}
-		if err := s.client.Approve(ctx, id, is.Name, a); err != nil {
+		if err := s.client.Approve(ctx, id, name, a); err != nil {
 			return err
 		}
-		fmt.Printf("%s %s of %s\n", word, now.Operation, is.Name)
-		count++
+		fmt.Printf("%s %s of %s\n", word, now.Operation, name)
 	}
-	if count == 0 {
-		return fmt.Errorf("nothing of that waits to be approved in the run %s", id)
+	if len(not) > 0 {
+		return fmt.Errorf("these do not wait to be approved in the run %s: %s", id, strings.Join(not, ", "))
 	}
 	return nil
 }
@@ -195,15 +208,18 @@ func newCancel(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.client.Cancel(ctx, id); err != nil {
+			again, err := s.client.Cancel(ctx, id)
+			if err != nil {
 				return err
 			}
-			if abort {
-				if err := s.client.Abort(ctx, now, id); err != nil {
-					return err
-				}
+			if !abort && !again {
+				fmt.Printf("the run %s stops\n", id)
+				return nil
 			}
-			fmt.Printf("the run %s stops\n", id)
+			if err := s.client.Abort(ctx, now, id); err != nil {
+				return err
+			}
+			fmt.Printf("the run %s stops, and what it does is aborted\n", id)
 			return nil
 		}),
 	}

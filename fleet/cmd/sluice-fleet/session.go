@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -33,11 +34,12 @@ func (g *global) add(f *pflag.FlagSet) {
 	f.StringVar(&g.sluice, "sluice", "", "the sluice `program` to run; the one beside sluice-fleet or on PATH if not given")
 	f.StringVar(&g.address.Host, "address", os.Getenv("SLUICE_FLEET_ADDRESS"), "the Temporal server, as `host:port` (SLUICE_FLEET_ADDRESS); one of its own if not given")
 	f.StringVar(&g.address.Namespace, "namespace", or(os.Getenv("SLUICE_FLEET_NAMESPACE"), "default"), "the namespace on that server (SLUICE_FLEET_NAMESPACE)")
-	f.BoolVar(&g.address.TLS, "tls", false, "use TLS for that server; the default with an API key or a certificate")
-	f.StringVar(&g.address.CA, "tls-ca", os.Getenv("SLUICE_FLEET_TLS_CA"), "a `file` with the authorities for the certificate of that server")
-	f.StringVar(&g.address.Cert, "tls-cert", os.Getenv("SLUICE_FLEET_TLS_CERT"), "a `file` with a certificate for this client")
-	f.StringVar(&g.address.Key, "tls-key", os.Getenv("SLUICE_FLEET_TLS_KEY"), "a `file` with the key of that certificate")
-	f.StringVar(&g.address.ServerName, "tls-server-name", "", "the `name` in the certificate of that server")
+	tls, _ := strconv.ParseBool(os.Getenv("SLUICE_FLEET_TLS")) // what is no truth value is false
+	f.BoolVar(&g.address.TLS, "tls", tls, "use TLS for that server (SLUICE_FLEET_TLS); the default with an API key or a certificate")
+	f.StringVar(&g.address.CA, "tls-ca", os.Getenv("SLUICE_FLEET_TLS_CA"), "a `file` with the authorities for the certificate of that server (SLUICE_FLEET_TLS_CA)")
+	f.StringVar(&g.address.Cert, "tls-cert", os.Getenv("SLUICE_FLEET_TLS_CERT"), "a `file` with a certificate for this client (SLUICE_FLEET_TLS_CERT)")
+	f.StringVar(&g.address.Key, "tls-key", os.Getenv("SLUICE_FLEET_TLS_KEY"), "a `file` with the key of that certificate (SLUICE_FLEET_TLS_KEY)")
+	f.StringVar(&g.address.ServerName, "tls-server-name", os.Getenv("SLUICE_FLEET_TLS_SERVER_NAME"), "the `name` in the certificate of that server (SLUICE_FLEET_TLS_SERVER_NAME)")
 }
 
 func or(a, b string) string {
@@ -121,7 +123,8 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 func (s *session) key(ctx context.Context) (seal.Key, error) {
 	var wrapped *seal.Wrapped
 	if k := s.fleet.Key; k != nil {
-		wrapped = &seal.Wrapped{Provider: k.Provider, Salt: k.Salt, EncryptedKey: k.EncryptedKey, Sealed: k.Sealed}
+		w := seal.Wrapped(*k)
+		wrapped = &w
 	}
 	key, err := seal.ReadKey(ctx, os.LookupEnv, wrapped, s.home.Path("key"), s.address.Host == "")
 	if err != nil {

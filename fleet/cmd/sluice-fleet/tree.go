@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (t *tree) draw(now watch.State) {
 func (t *tree) finish(now watch.State) {
 	width, _ := t.size()
 	t.note = ""
-	t.paint(t.picture(now, width, len(now.Stacks)+2))
+	t.paint(t.picture(now, width, 2*len(now.Stacks)+2))
 }
 
 func (t *tree) paint(lines []string) {
@@ -74,33 +75,32 @@ func (t *tree) paint(lines []string) {
 	_, _ = io.WriteString(t.out, b.String()) // a terminal that has gone changes nothing about the run
 }
 
-// picture returns the lines: at most that many stacks, those first about which something can be done.
+// picture returns the lines, at most that many: stacks below the entries of fleet.yaml that they are of, those first about which something can be done.
 func (t *tree) picture(now watch.State, width, most int) []string {
-	chosen := map[string]bool{}
+	chosen := choice(now.Stacks, most-2)
 	counts := map[run.Status]int{}
 	for _, s := range now.Stacks {
 		counts[s.Status]++
 	}
-	for _, statuses := range importance {
-		for _, s := range now.Stacks {
-			for _, status := range statuses {
-				if s.Status == status && len(chosen) < most-2 {
-					chosen[s.Name] = true
-				}
+	var lines []string
+	entry, hidden := "", 0
+	for _, s := range now.Stacks {
+		if !chosen[s.Name] {
+			hidden++
+			continue
+		}
+		if of := entryOf(s.Name); of != entry {
+			if entry = of; entry != "" {
+				lines = append(lines, ansi.Truncate(entryLine(entry, now.Stacks), width-1, "…"))
 			}
 		}
+		lines = append(lines, ansi.Truncate(stackLine(s, now.Progress[s.Name]), width-1, "…"))
 	}
-	var lines []string
-	for _, s := range now.Stacks {
-		if chosen[s.Name] {
-			lines = append(lines, ansi.Truncate(stackLine(s, now.Progress[s.Name]), width-1, "…"))
-		}
-	}
-	if hidden := len(now.Stacks) - len(lines); hidden > 0 {
+	if hidden > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more", hidden))
 	}
-	over := counts[run.Succeeded] + counts[run.Unchanged] + counts[run.Failed] + counts[run.Skipped] + counts[run.Canceled] + counts[run.Refused]
-	last := fmt.Sprintf("%d of %d stacks, %d running, %d failed, %v", over, len(now.Stacks), counts[run.Running], counts[run.Failed], elapsed(now))
+	over := len(now.Stacks) - counts[run.Waiting] - counts[run.Running] - counts[run.Approving]
+	last := fmt.Sprintf("%d of %s, %d running, %d failed, %v", over, numbered(len(now.Stacks), "stack"), counts[run.Running], counts[run.Failed], elapsed(now))
 	if t.note != "" {
 		last = t.note
 	}
@@ -114,8 +114,52 @@ func elapsed(now watch.State) time.Duration {
 	return time.Since(now.Began).Round(time.Second)
 }
 
+// choice returns the stacks that have room on that many lines, each entry of several stacks having one of its own.
+func choice(stacks []run.StackView, lines int) map[string]bool {
+	chosen, entries := map[string]bool{}, map[string]bool{"": true}
+	for _, statuses := range importance {
+		for _, s := range stacks {
+			cost := 1
+			if !entries[entryOf(s.Name)] {
+				cost = 2
+			}
+			if slices.Contains(statuses, s.Status) && cost <= lines {
+				lines -= cost
+				chosen[s.Name], entries[entryOf(s.Name)] = true, true
+			}
+		}
+	}
+	return chosen
+}
+
+// entryOf returns the entry of fleet.yaml that several stacks are of, "" for a stack with an entry of its own.
+func entryOf(stack string) string {
+	entry, _, several := strings.Cut(stack, "/")
+	if !several {
+		return ""
+	}
+	return entry
+}
+
+func entryLine(entry string, stacks []run.StackView) string {
+	over, all := 0, 0
+	for _, s := range stacks {
+		if entryOf(s.Name) != entry {
+			continue
+		}
+		if all++; s.Status != run.Waiting && s.Status != run.Running && s.Status != run.Approving {
+			over++
+		}
+	}
+	return fmt.Sprintf("  %s: %d of %d", entry, over, all)
+}
+
 func stackLine(s run.StackView, p run.Progress) string {
-	line := fmt.Sprintf("%s %s %s", styles[s.Status].Render(marks[s.Status]), strings.Repeat("  ", strings.Count(s.Name, "/"))+s.Name, styles[s.Status].Render(string(s.Status)))
+	name := s.Name
+	if entry := entryOf(name); entry != "" {
+		name = "  " + strings.TrimPrefix(name, entry+"/")
+	}
+	line := fmt.Sprintf("%s %s %s", styles[s.Status].Render(marks[s.Status]), name, styles[s.Status].Render(string(s.Status)))
 	text := about(s)
 	if s.Status == run.Running && (p.Last != "" || p.Waits != "") {
 		text = ": " + progressText(p)
