@@ -139,7 +139,7 @@ func (l *Log) over(s stages.StepInfo, took time.Duration) {
 	l.rows.end(placeOf(s), logRow{s, took}, l.p.Now())
 }
 
-// Running describes the steps that have begun and not ended, oldest first, with elapsed times.
+// Running describes the steps that have begun and not ended, the longest first, with elapsed times.
 func (l *Log) Running() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

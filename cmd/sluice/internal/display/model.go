@@ -57,6 +57,11 @@ type runningStep struct {
 	since time.Time
 }
 
+// elapsed returns for how many seconds the step has run.
+func (r *runningStep) elapsed(now time.Time) time.Duration {
+	return max(now.Sub(r.since), 0).Truncate(time.Second)
+}
+
 func newModel(now time.Time, whole bool) *model {
 	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]progress{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
 }
