@@ -194,6 +194,7 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	if m.Runtime.Name == "yaml" {
 		return nil, &plugin.LanguageHostedError{Name: w.Name, Directory: w.Directory}
 	}
+	c.Version = m.Version
 	server, err := runtimes.StartPlugin(ctx, m.Project(w.Directory), c, o.runtimes())
 	if err != nil {
 		return nil, fmt.Errorf("plugin %q in %s: %w", w.Name, w.Directory, err)

@@ -46,7 +46,7 @@ func newConfigEnvListCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 				return format.JSON(open.Terminal.Out, append([]string{}, names...))
 			}
 			if len(names) == 0 {
-				_, err = fmt.Fprintln(open.Terminal.Err, "The stack has no environments; `sluice config env add <project>/<name>` adds one")
+				_, err = fmt.Fprintln(open.Terminal.Err, open.Terminal.Named("The stack has no environments; `sluice config env add <project>/<name>` adds one"))
 				return err
 			}
 			fmt.Fprintln(open.Terminal.Out, "ENVIRONMENTS")

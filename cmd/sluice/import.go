@@ -161,7 +161,7 @@ func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args
 	if saveErr != nil {
 		return errors.Join(err, saveErr)
 	}
-	fmt.Fprintf(job.Terminal.Err, "The list of resources is in %s; correct it, and import it with `sluice import --file %s`\n",
+	fmt.Fprintf(job.Terminal.Err, job.Terminal.Named("The list of resources is in %s; correct it, and import it with `sluice import --file %s`\n"),
 		path, format.ShellQuote(path))
 	return err
 }

@@ -38,7 +38,7 @@ func newPluginRemoveCommand(t *terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if len(chosen) == 0 {
-				_, err := fmt.Fprintln(t.Err, "no plugins found to uninstall; `sluice plugin ls` lists those that are installed")
+				_, err := fmt.Fprintln(t.Err, t.Named("no plugins found to uninstall; `sluice plugin ls` lists those that are installed"))
 				return err
 			}
 			return removePlugins(cmd.Context(), places, chosen, yes)

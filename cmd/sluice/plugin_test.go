@@ -23,7 +23,8 @@ import (
 // TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong
 // checksum for version 6.6.6; $ARCHIVES is the folder that it serves, and $PLATFORM the end of the archives' names. $SIMPLE is the
 // plugin's executable, which is nowhere on the PATH. $NODE_MODULES has the SDK for Node.js. $CROWDS is a server that says how many
-// downloads there are at once, in a file in $CROWDS_FOLDER.
+// downloads there are at once, in a file in $CROWDS_FOLDER. $GITHUB_PROXY is a proxy to a server that stands for GitHub, and $GITHUB_AUTHORITY the
+// file with its certificate.
 func TestPlugins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -52,9 +53,14 @@ func TestPlugins(t *testing.T) {
 	crowded := httptest.NewServer(together)
 	t.Cleanup(crowded.Close)
 
+	github := gitHub(t)
+
 	p := scripts("testdata/plugins")
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
+		for name, value := range github {
+			e.Setenv(name, value)
+		}
 		e.Setenv("SERVER", server.URL)
 		e.Setenv("CROWDS", crowded.URL)
 		e.Setenv("CROWDS_FOLDER", together.folder)

@@ -27,7 +27,7 @@ func report(open *session.Opener, err error) int {
 	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // a warning has explained it
 		fmt.Fprintf(says, "error: stack %s cannot be changed until its journal is dealt with, as the warning above describes\n", undecided.Stack)
 	default:
-		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(advise.Text(err), "\n"))
+		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(open.Terminal.Named(advise.Text(err)), "\n"))
 	}
 	return status
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +78,19 @@ func newTree(global *globalFlags) *cobra.Command {
 	root.SetCompletionCommandGroupID("tool")
 	complete(root, global)
 	adaptBuiltins(root)
+	if open.Terminal.AsPulumi {
+		nameCommands(root, open.Terminal)
+	}
 	return root
+}
+
+// nameCommands gives the commands that help texts quote and show as examples the name by which this one was called.
+func nameCommands(cmd *cobra.Command, t *terminal.Terminal) {
+	examples := strings.NewReplacer("  sluice ", "  "+t.Command()+" ", "&& sluice ", "&& "+t.Command()+" ")
+	cmd.Long, cmd.Example = examples.Replace(t.Named(cmd.Long)), examples.Replace(t.Named(cmd.Example))
+	for _, sub := range cmd.Commands() {
+		nameCommands(sub, t)
+	}
 }
 
 // adaptBuiltins makes cobra's own commands, which ignore arguments that they do not know, refuse them as the others do, and write

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/rows"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -85,13 +86,13 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	fmt.Fprint(out, lastUpdateText(latest))
 	if snapshot == nil || len(snapshot.Resources) == 0 {
 		fmt.Fprintln(out, "    No resources currently in this stack")
-		return writePending(out, snapshot)
+		return writePending(open.Terminal, snapshot)
 	}
 	fmt.Fprintf(out, "Current stack resources (%d):\n", len(snapshot.Resources))
 	if err := writeResources(out, snapshot.Resources, show); err != nil {
 		return err
 	}
-	if err := writePending(out, snapshot); err != nil {
+	if err := writePending(open.Terminal, snapshot); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)
@@ -144,7 +145,7 @@ func lastUpdateText(u *backend.Update) string {
 }
 
 // writePending lists the pending operations, if there are any.
-func writePending(w io.Writer, snapshot *state.Snapshot) error {
+func writePending(t *terminal.Terminal, snapshot *state.Snapshot) error {
 	if snapshot == nil {
 		return nil
 	}
@@ -162,8 +163,8 @@ func writePending(w io.Writer, snapshot *state.Snapshot) error {
 		fmt.Fprintf(&b, "\nOperations of another command that have not ended (%d):\n%s", len(underWay), strings.Join(underWay, ""))
 	}
 	if len(interrupted) > 0 {
-		fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` resolves them (%d):\n%s", len(interrupted), strings.Join(interrupted, ""))
+		fmt.Fprintf(&b, t.Named("\nOperations that were interrupted, `sluice recover` resolves them (%d):\n%s"), len(interrupted), strings.Join(interrupted, ""))
 	}
-	_, err := fmt.Fprint(w, b.String())
+	_, err := fmt.Fprint(t.Out, b.String())
 	return err
 }

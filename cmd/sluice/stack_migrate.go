@@ -115,7 +115,7 @@ func (m migration) run(ctx context.Context, name string) error {
 			}
 		}
 	}
-	_, err = fmt.Fprintf(m.Terminal.Out, "`sluice login %s` uses them from now on.\n", backend.MaskURL(m.to.URL()))
+	_, err = fmt.Fprintf(m.Terminal.Out, m.Terminal.Named("`sluice login %s` uses them from now on.\n"), backend.MaskURL(m.to.URL()))
 	return err
 }
 

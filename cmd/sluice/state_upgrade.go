@@ -82,7 +82,7 @@ func reportUpgrade(t *terminal.Terminal, upgraded []backend.Upgraded, asJSON boo
 		entry := upgradedInJSON{Stack: u.Name, Project: u.Project}
 		switch {
 		case u.Err != nil:
-			entry.Error = advise.Text(u.Err)
+			entry.Error = t.Named(advise.Text(u.Err))
 			t.Warn("stack '%s' was left as it is: %v", u.Name, u.Err)
 		case u.Project == "":
 			t.Warn("stack '%s' was left as it is: its project is not known", u.Name)

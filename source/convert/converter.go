@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/source/language"
@@ -106,7 +108,8 @@ func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.S
 	var written *plugin.LanguageHostedError
 	switch {
 	case err == nil:
-		return plugin.Start(plugin.Command{Name: c.name, Version: at.Version, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
+		version := cmp.Or(at.Version, direct.BuiltVersion(at.Executable)) // a converter has no call that tells it
+		return plugin.Start(plugin.Command{Name: c.name, Version: version, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
 	case errors.As(err, &written):
 		return c.startWritten(ctx, written.Directory, o)
 	}

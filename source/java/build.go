@@ -3,6 +3,7 @@ package java
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -216,29 +217,55 @@ func (b build) compileArguments() []string {
 	return nil
 }
 
-// runArguments are those that run a program from any directory. Maven compiles it first, which spares a second start of Maven;
-// Gradle's compiler would write between the lines of the program.
-func (b build) runArguments(args []string) []string {
+// launch returns the arguments that run a program from any directory: its own class if class is "". Maven compiles it first, which spares a
+// second start of Maven; Gradle's compiler would write between the lines of the program. done removes the files that they name.
+func (b build) launch(class string, args []string) (list []string, done func(), err error) {
+	done = func() {}
 	switch b.tool {
 	case maven:
-		list := append(slices.Clone(quiet), "--file", filepath.Join(b.directory, "pom.xml"), "compile", "exec:java")
+		list = append(slices.Clone(quiet), "--file", filepath.Join(b.directory, "pom.xml"), "compile", "exec:java")
 		if len(args) > 0 {
 			// The templates take the arguments from a property of their own.
 			list = append(list, "-Dexec.args="+quoted(args), "-DmainArgs="+quoted(args))
 		}
-		return list
+		return list, done, nil
 	case gradle:
 		// A daemon would go on after the run, and the program would be its child.
-		list := []string{"--quiet", "--console=plain", "--no-daemon", "--project-dir", b.directory, b.project + ":run"}
-		if len(args) > 0 {
-			list = append(list, "--args="+quoted(args))
+		list = []string{"--quiet", "--console=plain", "--no-daemon", "--project-dir", b.directory, b.project + ":run"}
+		if class == "" && len(args) == 0 {
+			return list, done, nil
 		}
-		return list
+		script, err := direct.Script("Gradle", "sluice-run-*.gradle", startScript(class, args))
+		if err != nil {
+			return nil, nil, err
+		}
+		return append([]string{"--init-script", script}, list...), func() { _ = os.Remove(script) }, nil
 	}
-	return append([]string{"-jar", b.jar}, args...)
+	return append([]string{"-jar", b.jar}, args...), done, nil
 }
 
-// quoted writes arguments on one line as both tools take it apart again.
+// startScript has Gradle start a class with arguments, whatever the build says: versions before 4.9 have no option for arguments, and none
+// has one for the class. class is "" for that of the build.
+func startScript(class string, args []string) []byte {
+	var b strings.Builder
+	b.WriteString("allprojects { afterEvaluate { tasks.withType(JavaExec) { task ->\n")
+	if class != "" {
+		fmt.Fprintf(&b, "  if (task.hasProperty('mainClass')) { task.mainClass.set(%[1]s) } else { task.main = %[1]s }\n", literal(class))
+	}
+	list := make([]string, 0, len(args))
+	for _, a := range args {
+		list = append(list, literal(a))
+	}
+	fmt.Fprintf(&b, "  task.setArgs([%s])\n} } }\n", strings.Join(list, ", "))
+	return []byte(b.String())
+}
+
+// literal writes a text in Groovy.
+func literal(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(text) + "'"
+}
+
+// quoted writes arguments on one line as Maven takes it apart again.
 func quoted(args []string) string {
 	list := make([]string, 0, len(args))
 	for _, a := range args {

@@ -18,6 +18,7 @@ type held struct {
 	show   func(plugin.Line)
 
 	mu    sync.Mutex // guards the fields below
+	begun bool       // the error stream has had a line that is no version of a JVM
 	on    bool
 	isErr bool // the stream that they come from
 	lines []string
@@ -27,6 +28,9 @@ type held struct {
 // noLogger are the lines of a library of the SDK that finds no library to log with, as is usual.
 var noLogger = regexp.MustCompile(`^SLF4J(\(W\))?: (Failed to load class "org.slf4j.impl.StaticLoggerBinder"|No SLF4J providers were found|` +
 	`Defaulting to no-operation|See https?://www.slf4j.org/codes.html)`)
+
+// ofJVM are the lines in which a JVM tells its version. Debian's script for Gradle has it do so at each start.
+var ofJVM = regexp.MustCompile(`^(openjdk|java) version "|^(OpenJDK|Java\(TM\)|Java HotSpot\(TM\)) .*\(build `)
 
 // line shows a line, or keeps it. It may be called from the goroutines of both streams.
 func (h *held) line(l plugin.Line) {
@@ -39,6 +43,12 @@ func (h *held) keep(l plugin.Line) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	text := terminal.Plain(l.Text)
+	if l.Stderr && !h.begun {
+		if ofJVM.MatchString(text) {
+			return true
+		}
+		h.begun = true
+	}
 	if !h.on && !l.Rest && h.begins(text) {
 		h.on, h.isErr = true, l.Stderr
 	}
@@ -149,6 +159,7 @@ func gradleReason(lines []string) []string {
 	inWrong, failed := false, false
 	for _, line := range lines {
 		switch {
+		case ofJVM.MatchString(line):
 		case strings.HasPrefix(line, "FAILURE: Build failed"):
 			failed = true
 		case strings.HasPrefix(line, "* What went wrong:"):

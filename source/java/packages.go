@@ -47,9 +47,12 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 func (p *Program) discover(ctx context.Context, b build, java jdk) (string, error) {
 	switch b.tool {
 	case gradle:
-		// The templates let this property choose the class to run.
-		return p.output(ctx, b.executable, b.directory, "--quiet", "--console=plain", "--no-daemon", b.project+":run",
-			"-PmainClass="+discovery, "--args=packages")
+		args, done, err := b.launch(discovery, []string{"packages"})
+		if err != nil {
+			return "", err
+		}
+		defer done()
+		return p.output(ctx, b.executable, b.directory, args...)
 	case jar:
 		return p.output(ctx, java.java, p.project.Directory, "-cp", b.jar, discovery, "packages")
 	}

@@ -57,9 +57,14 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
+	args, done, err := b.launch("", p.project.Args)
+	if err != nil {
+		return err
+	}
+	defer done()
 	end := &held{begins: b.tool.begins, show: direct.Forward(direct.Log(ctx, host), p.project.Program())}
 	command := plugin.Command{
-		Name: p.project.Program(), Executable: cmp.Or(b.executable, java.java), Args: b.runArguments(p.project.Args),
+		Name: p.project.Program(), Executable: cmp.Or(b.executable, java.java), Args: args,
 		Directory: p.project.Directory, Environment: append(os.Environ(), env...), Output: end.line,
 	}
 	if p.project.Debug {

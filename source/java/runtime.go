@@ -34,11 +34,19 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	if err := program.compile(ctx, b, java); err != nil {
 		return nil, err
 	}
-	command := c.Command(p, cmp.Or(b.executable, java.java), b.runArguments(c.Args)...)
+	args, done, err := b.launch("", c.Args)
+	if err != nil {
+		return nil, err
+	}
+	command := c.Command(p, cmp.Or(b.executable, java.java), args...)
+	command.Done = done
 	if c.Debug != nil {
-		if command.Done, err = b.await(&command, direct.AnyDebugAddress, jdwp(c.Name, c.Debug)); err != nil {
+		undo, err := b.await(&command, direct.AnyDebugAddress, jdwp(c.Name, c.Debug))
+		if err != nil {
+			done()
 			return nil, err
 		}
+		command.Done = func() { done(); undo() }
 	}
 	return c.Start(command)
 }

@@ -48,7 +48,8 @@ func inFolder(t testing.TB, files map[string]string) source.Project {
 
 // script is a Gradle that records how it is called, and does what a test wants when it is to run the program.
 func script(what string) string {
-	return "#!/bin/sh\necho \"$PWD $*\" >> \"$CALLS\"\ncase \"$*\" in *:run*) :;; *) exit 0;; esac\n" + what + "\n"
+	return "#!/bin/sh\nif [ \"$1\" = --init-script ]; then cat \"$2\" >> \"$CALLS\"; shift 2; set -- --init-script SCRIPT \"$@\"; fi\n" +
+		"echo \"$PWD $*\" >> \"$CALLS\"\ncase \"$*\" in *:run*) :;; *) exit 0;; esac\n" + what + "\n"
 }
 
 const gradleEnd = `cat >&2 <<'END'
@@ -87,7 +88,8 @@ func TestGradleCompilesAndRunsAProjectOfABuild(t *testing.T) {
 	require.NoError(t, run(t, p, m))
 	require.Equal(t, []string{"compiling with Gradle", "hello from dev\n"}, m.Messages(stages.Info))
 	require.Equal(t, root+" --quiet --console=plain --no-daemon :infra:app:classes\n"+
-		p.Directory+" --quiet --console=plain --no-daemon --project-dir "+root+" :infra:app:run --args=one \"two words\"\n", called())
+		"allprojects { afterEvaluate { tasks.withType(JavaExec) { task ->\n  task.setArgs(['one', 'two words'])\n} } }\n"+
+		p.Directory+" --init-script SCRIPT --quiet --console=plain --no-daemon --project-dir "+root+" :infra:app:run\n", called())
 }
 
 func TestTheWrapperOfGradleIsPreferred(t *testing.T) {
@@ -159,7 +161,9 @@ func TestGradleTellsPackagesAndItsVersion(t *testing.T) {
 	list, err := java.New(p).Packages(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []stages.Package{{Name: "random", Version: "4.1.0"}}, list)
-	require.Contains(t, called(), ":run -PmainClass=com.pulumi.bootstrap.internal.Main --args=packages\n")
+	require.Contains(t, called(), " --init-script SCRIPT --quiet --console=plain --no-daemon --project-dir "+p.Directory+" :run\n")
+	require.Contains(t, called(), "task.mainClass.set('com.pulumi.bootstrap.internal.Main')")
+	require.Contains(t, called(), "task.setArgs(['packages'])")
 
 	fakeTools(t, map[string]string{"gradle": "#!/bin/sh\nprintf '\\n------\\nGradle 8.5\\n------\\n\\nJVM: 21\\n'\n"})
 	tools, err := java.Runtime{}.About(context.Background(), p)

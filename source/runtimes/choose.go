@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -51,6 +52,14 @@ type UnsupportedRuntimeError struct {
 
 // Unwrap returns why the plugin could not be installed.
 func (e *UnsupportedRuntimeError) Unwrap() error { return e.Acquiring }
+
+// Advice says that the plugin can be installed, unless another runtime is meant.
+func (e *UnsupportedRuntimeError) Advice() []advice.Advice {
+	if name := Meant(e.Runtime); name != "" && name != e.Runtime {
+		return nil
+	}
+	return []advice.Advice{{Action: advice.InstallPlugin, Plugin: advice.Plugin{Kind: string(plugin.Language), Name: e.Runtime}}}
+}
 
 func (e *UnsupportedRuntimeError) Error() string {
 	if e.Asked {

@@ -30,7 +30,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	}
 	report := func(err error) {
 		if err != nil {
-			a.Errors = append(a.Errors, advise.Text(err))
+			a.Errors = append(a.Errors, open.Terminal.Named(advise.Text(err)))
 		}
 	}
 	home, err := stateworkspace.Home(open.Terminal.Lookup)

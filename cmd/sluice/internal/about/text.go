@@ -51,7 +51,7 @@ func Write(t *terminal.Terminal, a *Report) error {
 		}
 		section("Variables that are set", rows...)
 	}
-	_, err := fmt.Fprint(t.Out, b.String())
+	_, err := fmt.Fprint(t.Out, t.Named(b.String()))
 	for _, e := range a.Errors {
 		t.Warn("%s", e)
 	}

@@ -223,7 +223,7 @@ func (j *job) keep(ctx context.Context, given string, err error) error {
 	if saveErr != nil {
 		return errors.Join(err, saveErr)
 	}
-	again := fmt.Sprintf("sluice convert -C %s --from pcl --language %s --out %s", format.ShellQuote(place), j.Language, format.ShellQuote(j.out))
+	again := fmt.Sprintf("%s convert -C %s --from pcl --language %s --out %s", j.terminal.Command(), format.ShellQuote(place), j.Language, format.ShellQuote(j.out))
 	if j.Name != "" {
 		again += " --name " + format.ShellQuote(j.Name)
 	}

@@ -4,12 +4,12 @@ package declarations
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -56,7 +56,7 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 	if o.File != "" {
 		return nil
 	}
-	return show(j.Terminal.Out, text, o.Protect)
+	return show(j.Terminal, text, o.Protect)
 }
 
 func writeFile(path string, text []byte, secrets bool) error {
@@ -67,14 +67,14 @@ func writeFile(path string, text []byte, secrets bool) error {
 	return os.WriteFile(path, text, mode)
 }
 
-func show(out io.Writer, text []byte, protect bool) error {
-	fmt.Fprint(out, "\nCopy the following declarations into the program. Without them the next update deletes what it\n"+
+func show(t *terminal.Terminal, text []byte, protect bool) error {
+	fmt.Fprint(t.Out, "\nCopy the following declarations into the program. Without them the next update deletes what it\n"+
 		"does not find declared.\n\n")
 	if protect {
-		fmt.Fprint(out, "The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
-			"`sluice up`.\n\n")
+		fmt.Fprint(t.Out, t.Named("The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
+			"`sluice up`.\n\n"))
 	}
-	_, err := out.Write(text)
+	_, err := t.Out.Write(text)
 	return err
 }
 

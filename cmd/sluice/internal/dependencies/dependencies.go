@@ -12,21 +12,20 @@ import (
 	"sync"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
-	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// Options says where language plugins are. project is nil for what belongs to no project.
+// Options says where language plugins are, and has those that are missing installed. project is nil for what belongs to no project.
 func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOptions, error) {
-	home, err := stateworkspace.Home(t.Lookup)
-	return sluice.PluginOptions{
-		Home: home, LookupEnv: t.Lookup, Warn: func(message string) { t.Warn("%s", message) }, Log: t.Log,
-		ProjectPlugins: session.ProjectPlugins(project),
-	}, err
+	places, err := plugins.Of(t, project)
+	if err != nil {
+		return sluice.PluginOptions{}, err
+	}
+	return places.Options(), nil
 }
 
 // Install installs what a program needs, and says so. A program in YAML needs nothing.

@@ -44,7 +44,7 @@ func (p stepPrinter) causesSection(l *why.Log) string {
 	causes := slices.DeleteFunc(l.RootCauses(), isSaidByRows)
 	for i, c := range causes {
 		if i == maxCausesShown && !p.ShowFullOutput {
-			w.line(2, fmt.Sprintf("... and %d more; `sluice why` shows them", len(causes)-i))
+			w.line(2, fmt.Sprintf("... and %d more; `%s why` shows them", len(causes)-i, p.Command))
 			break
 		}
 		w.line(2, w.rootCause(c, true))

@@ -15,7 +15,8 @@ type Options struct {
 	Title     string
 	Noun      string // what is under way, for example "update" or "preview"
 	IsPreview bool
-	IsRefresh bool // the operation is a refresh, as the title says
+	IsRefresh bool   // the operation is a refresh, as the title says
+	Command   string // the name of the program, for commands to type
 
 	Out   io.Writer  // for people
 	Width func() int // of the terminal that Out is, in cells; nil if it is none

@@ -51,10 +51,10 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 		}
 	}
 	if o.GenerateOnly {
-		fmt.Fprintf(t.Out, "To install what it needs, run `sluice policy install %s`\n", format.ShellQuote(directory))
+		fmt.Fprintf(t.Out, t.Named("To install what it needs, run `sluice policy install %s`\n"), format.ShellQuote(directory))
 	}
-	_, err = fmt.Fprintf(t.Out, "\nThe policy pack is ready. To check a program with it, run in the folder of its project:\n\n    sluice preview --policy-pack %s\n",
-		format.ShellQuote(directory))
+	_, err = fmt.Fprintf(t.Out, "\nThe policy pack is ready. To check a program with it, run in the folder of its project:\n\n    %s preview --policy-pack %s\n",
+		t.Command(), format.ShellQuote(directory))
 	return err
 }
 

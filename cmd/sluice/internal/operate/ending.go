@@ -15,13 +15,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ending returns what the end of a phase says of what was decided and, if it has failed, of the causes.
-func ending(log *why.Log, err error, advised map[urn.URN]bool) display.Ending {
+// ending returns what the end of a phase says of what was decided and, if it has failed, of the causes. named gives commands in a
+// text the name of this one.
+func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text string) string) display.Ending {
 	var failed *sluice.FailedError
 	if !errors.As(err, &failed) {
 		return display.Ending{Log: log}
 	}
-	e := display.Ending{Log: log, Failed: failed.Operation, Canceled: failed.Canceled, Order: map[urn.URN]int{}, Advised: advised, NextStep: nextStep}
+	e := display.Ending{Log: log, Failed: failed.Operation, Canceled: failed.Canceled, Order: map[urn.URN]int{}, Advised: advised}
+	e.NextStep = func(f display.Failure) string { return named(nextStep(f)) }
 	for _, err := range failuresOf(failed.Err) {
 		var f stages.Failure
 		if errors.As(err, &f) {

@@ -45,7 +45,7 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 
 // lost stops the operation whose right to be carried out was lost.
 func (o *operation) lost(err error) {
-	o.foreground.note(advise.Text(err))
+	o.foreground.note(o.Terminal.Named(advise.Text(err)))
 	o.interrupts.Stop()
 }
 

@@ -61,7 +61,7 @@ func savePlan(ctx context.Context, j *Job, r *sluice.Result, path string) error 
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !j.Flags.Display.JSON() {
-		fmt.Fprintf(j.Terminal.Out, "\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n", path, path)
+		fmt.Fprintf(j.Terminal.Out, j.Terminal.Named("\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n"), path, path)
 	}
 	return nil
 }

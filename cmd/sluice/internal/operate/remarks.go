@@ -36,7 +36,7 @@ func (r *remarks) warnOnce(format string, args ...any) {
 // note shows a remark that is not a warning. That a built-in provider is used is remarked once for a stack.
 func (r *remarks) note(text string, as ...advice.Advice) {
 	once := slices.ContainsFunc(as, func(a advice.Advice) bool { return a.Action == advice.RefuseBuiltins })
-	if text = r.masks.Mask(advise.With(text, as...)); r.isNew("note: "+text) && (!once || r.told.First(text)) {
+	if text = r.masks.Mask(r.terminal.Named(advise.With(text, as...))); r.isNew("note: "+text) && (!once || r.told.First(text)) {
 		fmt.Fprintf(r.terminal.Err, "note: %s\n", text)
 	}
 }

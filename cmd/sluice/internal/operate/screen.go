@@ -34,9 +34,10 @@ type screen struct {
 	events   []*display.EventLog
 	report   *report // nil without --report
 	out, err io.Writer
-	page     *jobPage       // nil if no service has one
-	last     bool           // no other phase follows, if this one succeeds
-	work     *estimate.Work // nil in a preview
+	named    func(text string) string // gives commands in a text the name of this one
+	page     *jobPage                 // nil if no service has one
+	last     bool                     // no other phase follows, if this one succeeds
+	work     *estimate.Work           // nil in a preview
 	options  display.Options
 
 	stop func() // stops the ticker
@@ -68,7 +69,7 @@ const tick = 100 * time.Millisecond
 func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool, expected int) (*screen, error) {
 	j, f := o.Job, o.Flags
 	s := &screen{
-		out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
+		out: j.Terminal.Out, err: j.Terminal.Err, named: j.Terminal.Named, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
 	}
 	if f.Display.EventLog != "" {
 		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
@@ -168,7 +169,7 @@ func displayOptions(j *Job, preview bool, expected int, forecast *display.Foreca
 	options := j.Flags.Display.Options()
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
 	options.Noun, options.IsRefresh = noun, j.Kind.History == Refresh().History
-	options.Out, options.Color = t.Out, t.Colored()
+	options.Out, options.Color, options.Command = t.Out, t.Colored(), t.Command()
 	options.Forecast, options.Runtime = forecast, j.Stack.Project.Runtime
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
@@ -200,7 +201,7 @@ func (s *screen) observe(e stages.Event) {
 	if d, is := e.(stages.Diagnostic); is && d.Severity == stages.Error && len(d.Advice) > 0 {
 		s.advised[d.URN] = true
 	}
-	e = advise.Event(e)
+	e = s.advise(e)
 	again := false
 	switch e := e.(type) {
 	case stages.Diagnostic:
@@ -239,10 +240,20 @@ func (s *screen) observe(e stages.Event) {
 	}
 }
 
+// advise returns an event with the words for its advice.
+func (s *screen) advise(e stages.Event) stages.Event {
+	e = advise.Event(e)
+	if d, is := e.(stages.Diagnostic); is {
+		d.Message = s.named(d.Message)
+		return d
+	}
+	return e
+}
+
 // close shows the end of the phase. It writes an error that has not been reported to what is for programs as a message.
 func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
-		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr))}}
+		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(s.named(advise.Text(runErr)))}}
 		for _, l := range s.events {
 			l.Observe(said)
 		}
@@ -258,7 +269,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 		s.wg.Wait()
 	}
 	var errs []error
-	end := ending(log, runErr, s.advised)
+	end := ending(log, runErr, s.advised, s.named)
 	if s.log != nil {
 		s.closeLog(ctx, end)
 		if log != nil && runErr == nil {

@@ -23,12 +23,17 @@ type Places struct {
 
 // Find returns the places of plugins for this directory.
 func Find(t *terminal.Terminal) (*Places, error) {
-	home, err := stateworkspace.Home(t.Lookup)
-	if err != nil {
-		return nil, err
-	}
 	project, err := session.FindProject()
 	if err != nil && !errors.Is(err, workspace.ErrNoProject) {
+		return nil, err
+	}
+	return Of(t, project)
+}
+
+// Of returns the places of plugins for a project, which is nil for what belongs to none.
+func Of(t *terminal.Terminal, project *workspace.Project) (*Places, error) {
+	home, err := stateworkspace.Home(t.Lookup)
+	if err != nil {
 		return nil, err
 	}
 	p := &Places{Terminal: t, Home: home, Project: project, Parallel: Parallel}

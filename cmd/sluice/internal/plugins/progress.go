@@ -124,5 +124,5 @@ func (p *progress) text() string {
 }
 
 func (p *Places) note(text string, as ...advice.Advice) {
-	fmt.Fprintf(p.Terminal.Err, "note: %s\n", advise.With(text, as...))
+	fmt.Fprintf(p.Terminal.Err, "note: %s\n", p.Terminal.Named(advise.With(text, as...)))
 }

@@ -28,7 +28,14 @@ func (s Streams) Command() string {
 	if s.AsPulumi {
 		return "pulumi"
 	}
-	return "sluice"
+	return ownName
+}
+
+const ownName = "sluice"
+
+// Named returns a text for people in which the commands to type, `sluice ...`, have the name by which this one was called.
+func (s Streams) Named(text string) string {
+	return strings.ReplaceAll(text, "`"+ownName+" ", "`"+s.Command()+" ")
 }
 
 // isPulumi reports whether the path of an executable has the name pulumi.

@@ -101,7 +101,7 @@ func (t *Terminal) Warn(format string, args ...any) {
 
 // WarnWith shows a warning that does not stop the command, with advice.
 func (t *Terminal) WarnWith(text string, as ...advice.Advice) {
-	fmt.Fprintf(t.Err, "warning: %s\n", advise.With(text, as...))
+	fmt.Fprintf(t.Err, "warning: %s\n", t.Named(advise.With(text, as...)))
 }
 
 // Ask prints a question and reads one line.

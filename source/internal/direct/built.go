@@ -1,0 +1,29 @@
+package direct
+
+import (
+	"debug/buildinfo"
+	"regexp"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// builtWith finds the version that a build of a plugin sets: -X example.com/pkg/version.Version=1.2.3.
+var builtWith = regexp.MustCompile(`-X[ =]'?\S+\.[vV]ersion=v?([0-9][^\s'"]*)`)
+
+// BuiltVersion returns the version that the Go toolchain has noted in an executable: that of its module, or one that its build sets. It
+// returns "" if there is none, as in the executables of other languages.
+func BuiltVersion(executable string) string {
+	info, err := buildinfo.ReadFile(executable)
+	if err != nil {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if m := builtWith.FindStringSubmatch(s.Value); s.Key == "-ldflags" && m != nil {
+			return m[1]
+		}
+	}
+	if v, err := semver.NewVersion(info.Main.Version); err == nil {
+		return v.String()
+	}
+	return "" // "(devel)"
+}
