@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// become makes this process another program, so that signals and the exit status are its own.
-func become(_ *terminal.Terminal, path string, args []string) error {
-	err := syscall.Exec(path, append([]string{path}, args...), os.Environ())
+// become makes this process another program, so that signals and the exit status are its own. name is what it is told that it was called as.
+func become(_ *terminal.Terminal, path, name string, args []string) error {
+	err := syscall.Exec(path, append([]string{name}, args...), os.Environ())
 	return fmt.Errorf("start %s: %w", path, err)
 }

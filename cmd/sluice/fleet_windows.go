@@ -9,9 +9,10 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// become runs another program, and ends with its status.
-func become(t *terminal.Terminal, path string, args []string) error {
+// become runs another program, and ends with its status. name is what it is told that it was called as.
+func become(t *terminal.Terminal, path, name string, args []string) error {
 	c := exec.Command(path, args...)
+	c.Args[0] = name
 	c.Stdin, c.Stdout, c.Stderr = t.In, t.Out, t.Err
 	err := c.Run()
 	var ended *exec.ExitError

@@ -2,10 +2,10 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/internal/manual"
 )
 
 func newGenManCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {
@@ -15,10 +15,7 @@ func newGenManCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobr
 		Example: "  sluice gen-man ~/.local/share/man/man1\n  man sluice-up",
 		Args:    exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return writeManual(t.Out, newRoot(), args[0], func(root *cobra.Command, directory string) error {
-				header := doc.GenManHeader{Section: "1", Source: "sluice " + sluice.Version, Manual: "sluice"}
-				return doc.GenManTree(root, &header, directory)
-			})
+			return manual.Man(t.Out, newRoot(), "sluice "+sluice.Version, args[0])
 		},
 	}
 }

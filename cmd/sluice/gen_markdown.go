@@ -2,9 +2,9 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/internal/manual"
 )
 
 func newGenMarkdownCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {
@@ -13,7 +13,7 @@ func newGenMarkdownCommand(t *terminal.Terminal, newRoot func() *cobra.Command) 
 		Short: "Write the reference of all commands as Markdown, one file for each",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return writeManual(t.Out, newRoot(), args[0], doc.GenMarkdownTree)
+			return manual.Markdown(t.Out, newRoot(), args[0])
 		},
 	}
 }

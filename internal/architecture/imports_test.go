@@ -31,6 +31,8 @@ const (
 	// What differs between values and between texts, for those who explain and show it.
 	comparison = "internal/comparison"
 	align      = "internal/align"
+	// The help texts of a program as pages, for the programs that have a manual.
+	manuals = "internal/manual"
 	// The processor time of this process, for what measures and what watches for hangs.
 	cputime = "internal/cputime"
 )
@@ -51,7 +53,7 @@ var allowed = map[string][]string{
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals},
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", cputime},
@@ -158,7 +160,7 @@ var vocabulary = []string{
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the
 // packages that declare them. Package private makes what they write as private as what the library writes, packages excerpt and
-// yamlfault show mistakes in settings as the library shows those of programs, and package schemas has texts. The benchmark makes an engine of
+// yamlfault show mistakes in settings as the library shows those of programs, package schemas has texts, and package manual writes those of the commands. The benchmark makes an engine of
 // bare channels, and counts what is written to disks.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
@@ -167,7 +169,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align}
+			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align, manuals}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, "state/store")
 			}

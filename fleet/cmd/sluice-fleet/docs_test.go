@@ -51,3 +51,43 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 		require.NotRegexp(t, `\.$`, cmd.Short, cmd.Name())
 	}
 }
+
+// Whoever reads the help can write what it says.
+func TestTheHelpNamesTheCommandAsItWasCalled(t *testing.T) {
+	for called, name := range map[string]string{"sluice fleet": "sluice fleet", "/usr/bin/sluice-fleet": "sluice-fleet", "sluice-fleet.exe": "sluice-fleet"} {
+		root := newRootAs(called)
+		up, _, err := root.Find([]string{"up"})
+		require.NoError(t, err)
+		require.Equal(t, name+" up [flags]", up.UseLine())
+		require.Equal(t, name+" [flags]", root.UseLine())
+	}
+}
+
+func TestWrongCommandLinesEndWithTheirStatus(t *testing.T) {
+	for line, says := range map[string]string{
+		"up extra":              `unexpected argument "extra"`,
+		"upp":                   `unknown command "upp" for "sluice fleet"`,
+		"schedule aply":         `unknown command "aply" for "sluice fleet schedule"`,
+		"logs":                  "missing argument",
+		"up --no-such":          "unknown flag: --no-such",
+		"up --concurrency many": `--concurrency cannot be "many": it takes int`,
+	} {
+		root := newRootAs("sluice fleet")
+		root.SetArgs(strings.Fields(line))
+		var own *statusError
+		require.ErrorAs(t, root.Execute(), &own, line)
+		require.Equal(t, statusUsage, own.status, line)
+		require.Contains(t, own.Error(), says+"\nusage: sluice fleet", line)
+	}
+}
+
+func TestManPagesAreWritten(t *testing.T) {
+	pages := t.TempDir()
+	root := newRootAs("/usr/bin/sluice-fleet") // whoever writes them
+	root.SetArgs([]string{"gen-man", pages})
+	require.NoError(t, root.Execute())
+	text, err := os.ReadFile(pages + "/sluice-fleet-up.1")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "sluice fleet up [flags]")
+	require.NoFileExists(t, pages+"/sluice-fleet-server.1", "it is no command for people")
+}

@@ -19,7 +19,7 @@ import (
 func newGraph(g *global) *cobra.Command {
 	form := "text"
 	cmd := &cobra.Command{
-		Use: "graph", Short: "Draw which stacks come after which", Args: cobra.NoArgs,
+		Use: "graph", Short: "Draw which stacks come after which", Args: arguments(0, 0),
 		Long: "Draw which stacks come after which: because fleet.yaml says so (needs), and because they read the outputs of others (reads),\n" +
 			"which is found in what is recorded of them.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return drawGraph(cmd.Context(), g, form) },

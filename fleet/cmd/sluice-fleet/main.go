@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
@@ -35,11 +37,11 @@ func usagef(format string, args ...any) error {
 	return &statusError{status: statusUsage, err: fmt.Errorf(format, args...)}
 }
 
-func main() { os.Exit(realMain(context.Background(), os.Args[1:])) }
+func main() { os.Exit(realMain(context.Background(), os.Args[0], os.Args[1:])) }
 
-func realMain(ctx context.Context, args []string) int {
+func realMain(ctx context.Context, called string, args []string) int {
 	adoptOwnVariables()
-	root := newRoot()
+	root := newRootAs(called)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var own *statusError
@@ -73,10 +75,17 @@ func adoptOwnVariables() {
 	}
 }
 
+// newRootAs returns the commands, which name themselves as somebody has called them: "sluice fleet", or the path of the program.
+func newRootAs(called string) *cobra.Command {
+	root := newRoot()
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: strings.TrimSuffix(filepath.Base(called), ".exe")}
+	return root
+}
+
 func newRoot() *cobra.Command {
 	g := &global{}
 	root := &cobra.Command{
-		Use:   "fleet",
+		Use:   "sluice-fleet",
 		Short: "Work on many stacks that depend on each other",
 		Long: "Preview, update, refresh and destroy many stacks in the order of their dependencies, on one machine or many.\n\n" +
 			"A file fleet.yaml names the stacks. Which of them read the outputs of others is found in what is recorded of them.\n" +
@@ -89,17 +98,44 @@ func newRoot() *cobra.Command {
 			"    8    if it was cancelled\n" +
 			"    10   if drift has found something that is not as it is recorded",
 		SilenceErrors: true, SilenceUsage: true,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%v\n`sluice %s --help` describes the command", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	g.add(root.PersistentFlags())
 	root.AddCommand(newGraph(g))
 	for _, o := range operations {
 		root.AddCommand(newOperation(g, o))
 	}
-	root.AddCommand(newStatus(g), newLogs(g), newApprove(g), newCancel(g), newHistory(g), newSchedule(g), newWorker(g), newKey(g), newSeal(g), newSchema(), newServer())
+	root.AddCommand(newStatus(g), newLogs(g), newApprove(g), newCancel(g), newHistory(g), newSchedule(g), newWorker(g), newKey(g), newSeal(g), newSchema(), newServer(), newGenMan())
 	return root
+}
+
+// arguments accepts so many arguments.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch n := len(args); {
+		case n < least:
+			return wrongUse(cmd, "missing argument")
+		case n > most && cmd.HasSubCommands():
+			return wrongUse(cmd, fmt.Sprintf("unknown command %q for %q", args[most], cmd.CommandPath()))
+		case n > most:
+			return wrongUse(cmd, fmt.Sprintf("unexpected argument %q", args[most]))
+		}
+		return nil
+	}
+}
+
+// wrongFlag returns the error for a flag that cannot be parsed.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		return wrongUse(cmd, fmt.Sprintf("--%s cannot be %q: it takes %s", f.Name, invalid.GetValue(), f.Value.Type()))
+	}
+	return wrongUse(cmd, err.Error())
+}
+
+func wrongUse(cmd *cobra.Command, problem string) error {
+	return usagef("%s\nusage: %s\n`%s --help` describes the command", problem, cmd.UseLine(), cmd.CommandPath())
 }

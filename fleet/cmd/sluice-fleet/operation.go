@@ -79,7 +79,7 @@ func (o *operationFlags) add(f *pflag.FlagSet, op run.Operation) {
 func newOperation(g *global, op operation) *cobra.Command {
 	o := &operationFlags{}
 	cmd := &cobra.Command{
-		Use: string(op.name), Short: op.short, Args: cobra.NoArgs,
+		Use: string(op.name), Short: op.short, Args: arguments(0, 0),
 		Long: strings.TrimSpace(op.short + ".\n\n" + op.long + "\n\nCtrl-C stops: no other stack begins, and those that run end what they have begun. A second Ctrl-C asks\n" +
 			"the providers to abort. A run that is cut off goes on with the same command."),
 		RunE: func(cmd *cobra.Command, _ []string) error { return operate(cmd.Context(), g, op.name, o) },

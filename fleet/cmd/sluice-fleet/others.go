@@ -14,12 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/manual"
 )
 
 func newKey(*global) *cobra.Command {
 	var provider string
 	cmd := &cobra.Command{
-		Use: "key", Short: "Make a key for what a Temporal server keeps", Args: cobra.NoArgs,
+		Use: "key", Short: "Make a key for what a Temporal server keeps", Args: arguments(0, 0),
 		Long: "Print a new key. Commands and workers with --address need the same one, in " + seal.Variable + " or in the file that\n" +
 			seal.FileVariable + " names. A fleet with a server of its own has a key in its folder.\n\n" +
 			"With --secrets-provider, print the key as fleet.yaml has it: encrypted with the passphrase in SLUICE_CONFIG_PASSPHRASE, or by a key\n" +
@@ -45,7 +46,7 @@ func newKey(*global) *cobra.Command {
 
 func newSeal(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "seal", Short: "Encrypt JSON for a signal to a run", Args: cobra.NoArgs,
+		Use: "seal", Short: "Encrypt JSON for a signal to a run", Args: arguments(0, 0),
 		Long: "Read JSON from the standard input and print it as the input of a signal, encrypted with the key of the fleet, as Temporal's API\n" +
 			"takes it. That is how other programs approve, see docs/fleet.md.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -85,10 +86,19 @@ func newSeal(g *global) *cobra.Command {
 
 func newSchema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON schema of fleet.yaml", Args: cobra.NoArgs,
+		Use: "schema", Short: "Print the JSON schema of fleet.yaml", Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := os.Stdout.Write(spec.Schema())
 			return err
+		},
+	}
+}
+
+func newGenMan() *cobra.Command {
+	return &cobra.Command{
+		Use: "gen-man DIRECTORY", Short: "Write man pages, one for each command", Args: arguments(1, 1), Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return manual.Man(os.Stdout, newRootAs("sluice fleet"), "sluice-fleet", args[0])
 		},
 	}
 }
@@ -97,7 +107,7 @@ func newSchema() *cobra.Command {
 func newServer() *cobra.Command {
 	var root string
 	cmd := &cobra.Command{
-		Use: "server", Short: "Run the server of a fleet until nobody uses it", Args: cobra.NoArgs, Hidden: true,
+		Use: "server", Short: "Run the server of a fleet until nobody uses it", Args: arguments(0, 0), Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()

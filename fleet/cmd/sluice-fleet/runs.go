@@ -64,7 +64,7 @@ func onRun(g *global, open bool, do func(context.Context, *session, string) erro
 func newStatus(g *global) *cobra.Command {
 	var follow, asJSON bool
 	cmd := &cobra.Command{
-		Use: "status [RUN]", Short: "Show a run: the newest if none is named", Args: cobra.MaximumNArgs(1),
+		Use: "status [RUN]", Short: "Show a run: the newest if none is named", Args: arguments(0, 1),
 		RunE: onRun(g, false, func(ctx context.Context, s *session, id string) error {
 			now, err := s.client.Look(ctx, id)
 			if err != nil {
@@ -98,7 +98,7 @@ func newStatus(g *global) *cobra.Command {
 func newLogs(g *global) *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
-		Use: "logs STACK", Short: "Print what sluice has printed for a stack", Args: cobra.ExactArgs(1),
+		Use: "logs STACK", Short: "Print what sluice has printed for a stack", Args: arguments(1, 1),
 		Long: "Print what sluice has printed for a stack in a run. What other machines have printed is there in part: the end of what has failed.",
 	}
 	cmd.Flags().StringVar(&id, "run", "", "the run; the newest if not given")
@@ -188,7 +188,7 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 func newCancel(g *global) *cobra.Command {
 	var abort bool
 	cmd := &cobra.Command{
-		Use: "cancel [RUN]", Short: "Stop a run: the newest that goes on if none is named", Args: cobra.MaximumNArgs(1),
+		Use: "cancel [RUN]", Short: "Stop a run: the newest that goes on if none is named", Args: arguments(0, 1),
 		Long: "Stop a run: no other stack begins, and those that run end what they have begun. With --abort, or a second time, the providers\nare asked to abort.",
 		RunE: onRun(g, true, func(ctx context.Context, s *session, id string) error {
 			now, err := s.client.Look(ctx, id)
@@ -215,7 +215,7 @@ func newHistory(g *global) *cobra.Command {
 	var asJSON bool
 	most := 20
 	cmd := &cobra.Command{
-		Use: "history", Short: "List the runs of the fleet, the newest first", Args: cobra.NoArgs,
+		Use: "history", Short: "List the runs of the fleet, the newest first", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := g.connect(cmd.Context())
 			if err != nil {

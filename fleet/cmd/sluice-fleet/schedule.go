@@ -21,12 +21,12 @@ import (
 
 func newSchedule(g *global) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schedule", Short: "Repeat operations as fleet.yaml says", Args: cobra.NoArgs,
+		Use: "schedule", Short: "Repeat operations as fleet.yaml says", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "apply", Short: "Make the schedules on the server those of fleet.yaml", Args: cobra.NoArgs,
+			Use: "apply", Short: "Make the schedules on the server those of fleet.yaml", Args: arguments(0, 0),
 			Long: "Make the schedules on the server those of fleet.yaml: those that are missing are made, others are changed, and those that fleet.yaml\n" +
 				"does not have are removed. A worker has to run at these times; with a server of the fleet's own it keeps the server running, too.",
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,11 +34,11 @@ func newSchedule(g *global) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "ls", Short: "List the schedules on the server", Args: cobra.NoArgs,
+			Use: "ls", Short: "List the schedules on the server", Args: arguments(0, 0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return withSession(cmd.Context(), g, listSchedules) },
 		},
 		&cobra.Command{
-			Use: "trigger NAME", Short: "Begin the run of a schedule now", Args: cobra.ExactArgs(1),
+			Use: "trigger NAME", Short: "Begin the run of a schedule now", Args: arguments(1, 1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return withSession(cmd.Context(), g, func(ctx context.Context, s *session) error {
 					return s.client.ScheduleClient().GetHandle(ctx, scheduleID(s.fleet.Name, args[0])).Trigger(ctx, client.ScheduleTriggerOptions{})

@@ -90,7 +90,7 @@ func newWorker(g *global) *cobra.Command {
 	var queues []string
 	var most int
 	cmd := &cobra.Command{
-		Use: "worker", Short: "Do the work of runs that are begun elsewhere", Args: cobra.NoArgs,
+		Use: "worker", Short: "Do the work of runs that are begun elsewhere", Args: arguments(0, 0),
 		Long: "Take stacks of the fleet's queues and work on them until it is interrupted. Any number of workers may run, on any number of\n" +
 			"machines; each needs fleet.yaml, the folders of the stacks that are not in git, and the rights that the stacks of its queues need.\n\n" +
 			"An interrupt ends what has begun, and other workers go on with it.",

@@ -1,4 +1,4 @@
-package main
+package manual
 
 import (
 	"fmt"
@@ -8,20 +8,31 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 )
 
-// writeManual calls write to describe all commands below root in the files of a directory. It changes root, and makes
-// the directory if it does not exist.
-func writeManual(out io.Writer, root *cobra.Command, directory string, write func(root *cobra.Command, directory string) error) error {
+// Man writes man pages of the commands below root into a directory, which it makes if it does not exist, and says on out how many. The
+// source is the program with its version. Man changes root.
+func Man(out io.Writer, root *cobra.Command, source, directory string) error {
+	header := doc.GenManHeader{Section: "1", Source: source, Manual: "sluice"}
+	return write(out, root, directory, func(root *cobra.Command, directory string) error { return doc.GenManTree(root, &header, directory) })
+}
+
+// Markdown is like [Man], for files of Markdown.
+func Markdown(out io.Writer, root *cobra.Command, directory string) error {
+	return write(out, root, directory, doc.GenMarkdownTree)
+}
+
+func write(out io.Writer, root *cobra.Command, directory string, generate func(root *cobra.Command, directory string) error) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the directory for the manual: %w", err)
 	}
 	root.InitDefaultCompletionCmd()
 	forMarkdown(root)
-	if err := write(root, directory); err != nil {
+	if err := generate(root, directory); err != nil {
 		return fmt.Errorf("write the manual: %w", err)
 	}
-	written, err := filepath.Glob(filepath.Join(directory, "sluice*"))
+	written, err := filepath.Glob(filepath.Join(directory, root.Name()+"*"))
 	if err != nil {
 		return err
 	}
