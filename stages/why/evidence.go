@@ -53,6 +53,39 @@ func (e *evidence) gather() {
 		e.root(rootOf(s))
 	}
 	slices.Sort(d.Roots)
+	if s.Old != nil && s.Wanted != nil && (d.Op == stages.OpUpdate || d.Op == stages.OpReplace) {
+		e.unnamed()
+	}
+}
+
+// unnamed describes the changed inputs that no reason names.
+func (e *evidence) unnamed() {
+	s, d := e.step, e.decision
+	var named []property.Path
+	for _, c := range d.Properties {
+		if path, err := property.ParsePath(c.Path); err == nil {
+			named = append(named, path)
+		}
+	}
+	add := func(at property.Path, c Change) {
+		switch {
+		case slices.ContainsFunc(named, func(n property.Path) bool { return n.Contains(at) || at.Contains(n) }):
+		case len(d.Properties)+len(d.Unnamed) >= maxChanges:
+			d.More++
+		default:
+			d.Unnamed = append(d.Unnamed, c)
+		}
+	}
+	for _, name := range property.Diff(s.Old.Inputs.WithoutInternal(), s.Wanted.Inputs.WithoutInternal(), nil).ChangedKeys() {
+		path := property.Path{property.Key(name)}
+		leaves := e.leaves(path)
+		for _, leaf := range leaves {
+			add(leaf.Path(), e.leafChange(name, leaf))
+		}
+		if len(leaves) == 0 {
+			add(path, e.propertyChange(name, path, s.Wanted.Inputs.At(name)))
+		}
+	}
 }
 
 // rootOf is the root cause of a decision that no other resource has led to.

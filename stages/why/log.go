@@ -66,6 +66,9 @@ type Decision struct {
 
 	Properties []Change `json:"properties,omitempty"`
 	Options    []Change `json:"options,omitempty"`
+	// Unnamed are the places at which the inputs of what is updated or replaced differ and that the reason does not name, because the provider
+	// does not mind them.
+	Unnamed []Change `json:"unnamed,omitempty"`
 	// More is how many changed properties were left out because there are too many.
 	More int `json:"more,omitempty"`
 	// Protected is true if the recorded resource is protected against being deleted.

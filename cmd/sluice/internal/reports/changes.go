@@ -138,7 +138,7 @@ func (c *differences) annotate(d *why.Decision) {
 // decided returns the changes of a decision.
 func decided(d *why.Decision) []Change {
 	var out []Change
-	for _, list := range [][]why.Change{d.Properties, d.Options} {
+	for _, list := range [][]why.Change{d.Properties, d.Unnamed, d.Options} {
 		for _, c := range list {
 			out = append(out, Change{
 				Path: c.Path, Format: c.Format, Within: c.Within, Kind: kindOf(c), Replaces: c.ForcesReplacement(), Old: c.Old, New: c.New, Origin: c.Origin, From: c.From,

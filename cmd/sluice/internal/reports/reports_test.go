@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -249,6 +250,26 @@ func TestWhatIsKeptOfAnOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 	d := reports.OfDecisions(log, "yaml")
 	require.True(t, find(d, "a").OldRemains)
 	require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "**1 replaced (1 old one is still there)**")
+}
+
+func TestWhatIsKeptOfAnOperationHasWhatTheProviderDoesNotName(t *testing.T) {
+	s := step(stages.OpUpdate, resource("a", map[string]any{"size": "1", "note": "old", "tags": map[string]any{"a": "1", "b": "1"}}),
+		resource("a", map[string]any{"size": "2", "note": "new", "tags": map[string]any{"a": "2", "b": "2"}}),
+		stages.Reason{Kind: stages.ReasonInputs, Properties: []string{"size", "tags.a"}})
+	paths := func(d *reports.Document) []string {
+		var out []string
+		for _, c := range find(d, "a").Changes {
+			out = append(out, fmt.Sprintf("%s: %s → %s", c.Path, c.Old, c.New))
+		}
+		slices.Sort(out)
+		return out
+	}
+	log := why.New(why.About{Operation: "update"}, []stages.Decided{{StepInfo: &s, Wanted: s.New}}, why.Known{})
+	b := reports.NewBuilder(options())
+	b.Observe(stages.StepDone{Step: s, At: start})
+	want := []string{`note: "old" → "new"`, `size: "1" → "2"`, `tags.a: "1" → "2"`, `tags.b: "1" → "2"`}
+	require.Equal(t, want, paths(b.Document(display.Ending{Log: log}, start)))
+	require.Equal(t, want, paths(reports.OfDecisions(log, "yaml")))
 }
 
 func asJSON(t *testing.T, d *reports.Document) string {
