@@ -252,6 +252,6 @@ func tooMuch(d *diagram.Diagram, drawn *diagram.Drawing) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("%s are drawn as %d boxes, where %s: --limit 0 draws each resource, --around NAME shows one with its neighbours",
-		format.Resources(len(d.Nodes)), drawn.Boxes(), what)
+	return fmt.Sprintf("%s are drawn as %s, where %s: --limit 0 draws each resource, --around NAME shows one with its neighbours",
+		format.Resources(len(d.Nodes)), format.Plural(drawn.Boxes(), "box", "boxes"), what)
 }

@@ -27,29 +27,22 @@ func ShellQuote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"
 }
 
-// Resources returns "1 resource" or "n resources".
-func Resources(n int) string {
+// Plural returns "1 box" or "2 boxes".
+func Plural(n int, one, many string) string {
 	if n == 1 {
-		return "1 resource"
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d resources", n)
+	return fmt.Sprintf("%d %s", n, many)
 }
+
+// Resources returns "1 resource" or "n resources".
+func Resources(n int) string { return Plural(n, "resource", "resources") }
 
 // Locks returns "1 lock" or "n locks".
-func Locks(n int) string {
-	if n == 1 {
-		return "1 lock"
-	}
-	return fmt.Sprintf("%d locks", n)
-}
+func Locks(n int) string { return Plural(n, "lock", "locks") }
 
 // Files returns "1 file" or "n files".
-func Files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
+func Files(n int) string { return Plural(n, "file", "files") }
 
 // Ago formats how long ago something happened, in the largest unit that fits.
 func Ago(d time.Duration) string {
