@@ -439,7 +439,7 @@ func TestWhatCallsWaitForIsOfMoreInterestThanTheRest(t *testing.T) {
 	wait("reads", true)
 	wait("aws\x1b[2J", true)
 	l.Observe(stages.StepStarted{Step: step(stages.OpDelete, "a", values{}, nil), At: c.now})
-	require.Equal(t, " @  after 40s: 0 done, 1 running; waiting for the limits reads and aws; deleting pkg:mod:Thing a (20s)\n", after())
+	require.Equal(t, " @  after 40s: 0 done, 1 running; waiting for the limits reads and aws\\x1b[2J; deleting pkg:mod:Thing a (20s)\n", after())
 	wait("last", true)
 	require.Contains(t, after(), "; waiting for the limits reads and 2 others; ")
 	wait("reads", false)

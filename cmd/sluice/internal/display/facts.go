@@ -53,10 +53,10 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 			return configText(e.Config), true
 		}
 	case stages.StepStarted:
-		return f.firstRead(e.Step)
+		return f.firstRead(&e.Step)
 	case stages.Diagnostic:
 		if e.Debugger != nil {
-			return " @  " + cleanLine(e.Message), true
+			return " @  " + cleanLine(clean(e.Message)), true
 		}
 		if e.Ephemeral && (e.Severity != stages.Debug || f.p.Debug) {
 			f.note = firstLine(e.Message)
@@ -69,7 +69,7 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 
 // firstRead says once that an operation refreshes what is recorded: nothing else does if nothing has changed outside.
 // Client programs look for the word "refreshing".
-func (f *facts) firstRead(s stages.StepInfo) (text string, said bool) {
+func (f *facts) firstRead(s *stages.StepInfo) (text string, said bool) {
 	if f.refresh || f.p.IsRefresh || s.Internal || s.Op != stages.OpRefresh || f.p.OnlyEnd || f.p.SuppressProgress {
 		return "", false
 	}
@@ -87,11 +87,14 @@ func configText(settings map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// running describes the steps that have begun and not ended, oldest first, with elapsed times.
+// running describes the steps that have begun and not ended, with elapsed times: the longest first, then in the order of types and names.
 func (f *facts) running() []string {
-	now := f.p.Now()
-	out := make([]string, len(f.m.running))
-	for i, r := range f.m.running {
+	now, byName := f.p.Now(), ByKindAndName()
+	steps := slices.SortedFunc(slices.Values(f.m.running), func(a, b *runningStep) int {
+		return cmp.Or(cmp.Compare(b.elapsed(now), a.elapsed(now)), byName(a.step.URN, b.step.URN))
+	})
+	out := make([]string, len(steps))
+	for i, r := range steps {
 		out[i] = f.p.describe(*r, now)
 	}
 	return out
@@ -156,6 +159,5 @@ func limitNames(limits []string) string {
 }
 
 func (p stepPrinter) describe(r runningStep, now time.Time) string {
-	elapsed := max(now.Sub(r.since), 0).Truncate(time.Second)
-	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), elapsed)
+	return fmt.Sprintf("%s %s (%s)", p.doing(r.step.Op), p.subject(r.step.URN), r.elapsed(now))
 }

@@ -199,8 +199,11 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 func (f *facts) failureSection() (text string, told map[int]bool) {
 	causes := f.causes()
 	told = map[int]bool{}
+	if len(causes) == 0 && !f.ending.Canceled {
+		return "", told
+	}
 	stopped := f.blame(causes)
-	if len(causes) == 0 && (!f.ending.Canceled || len(stopped)+f.m.remaining == 0) {
+	if len(causes)+len(stopped)+f.m.remaining == 0 {
 		return "", told
 	}
 	if of := f.m.diagnostics[""]; of != nil {

@@ -13,7 +13,7 @@ import (
 // made visible.
 func Clean(text string) string { return clean(text) }
 
-// CleanLine is [Clean] for texts that must stay on one line, such as names.
+// CleanLine returns a name, or another text that must stay on one line, as it may be shown: with all controls made visible.
 func CleanLine(text string) string { return cleanLine(text) }
 
 // ShortType returns a type as people write it: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".

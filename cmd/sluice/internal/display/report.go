@@ -66,7 +66,7 @@ func (r *Report) Observe(e stages.Event) {
 	}
 }
 
-// Running describes the steps that have begun and not ended, oldest first, with elapsed times.
+// Running describes the steps that have begun and not ended, the longest first, with elapsed times.
 func (r *Report) Running() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -67,7 +67,11 @@ func clean(text string) string {
 	if strings.Contains(text, "\x1b") {
 		text = escapeSequence.ReplaceAllString(text, "")
 	}
-	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return escaped(strings.ReplaceAll(text, "\r\n", "\n"))
+}
+
+// escaped makes the control characters of a text visible, other than line ends and tabs.
+func escaped(text string) string {
 	if !strings.ContainsFunc(text, isUnsafe) && strings.ToValidUTF8(text, "\uFFFD") == text {
 		return text
 	}
@@ -82,9 +86,9 @@ func clean(text string) string {
 	return b.String()
 }
 
-// cleanLine is like [clean], for texts that must stay on one line, such as names.
+// cleanLine makes a name safe to print, or another text that must stay on one line. It leaves nothing out, so that two names look different.
 func cleanLine(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(clean(text), "\n", `\n`), "\t", `\t`)
+	return strings.ReplaceAll(strings.ReplaceAll(escaped(text), "\n", `\n`), "\t", `\t`)
 }
 
 func isUnsafe(r rune) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,7 +19,7 @@ import (
 // as a first Ctrl-C. The end of the reader of the output has no effect.
 type Guard struct {
 	Interrupts *sluice.Interrupts
-	// Note shows what is said about a signal. Running describes the steps that have begun and not ended, with elapsed times. Both may be
+	// Note shows what is said about a signal. Running describes the steps that have begun and not ended, the longest first. Both may be
 	// called at any time.
 	Note    func(Notice)
 	Running func() []string
@@ -47,6 +48,9 @@ func (n Notice) Brief() string { return n.with(nil) }
 func (n Notice) with(running []string) string {
 	text := n.Text
 	if len(running) > 0 {
+		if more := len(running) - maxListed; more > 0 {
+			running = append(slices.Clone(running[:maxListed]), fmt.Sprintf("... and %d more", more))
+		}
 		text += ":\n    " + strings.Join(running, "\n    ")
 	} else if len(n.Running) > 0 {
 		text += "."
@@ -56,6 +60,9 @@ func (n Notice) with(running []string) string {
 	}
 	return text
 }
+
+// maxListed is how many of the steps that run are listed.
+const maxListed = 40
 
 // NewGuard returns a guard of the operation that these interrupts stop. Its functions are to be set before it runs.
 func NewGuard(i *sluice.Interrupts) *Guard {

@@ -331,7 +331,7 @@ func (m *markdown) policies() string {
 	var b strings.Builder
 	for _, v := range m.d.Policies {
 		fmt.Fprintf(&b, "- **%s** %s %s: %s\n", v.Level, code(short(display.CleanLine(v.Policy))), code(short(subject(v.URN))),
-			markdownText(short(display.CleanLine(v.Text))))
+			markdownText(short(display.CleanLine(display.Clean(v.Text)))))
 	}
 	if b.Len() == 0 {
 		return ""
