@@ -144,6 +144,7 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 		}
 	}
 	told := map[urn.URN]urn.URN{}
+	planned := len(order)
 	for _, d := range f.ending.Decided {
 		if !open[d.URN] && f.m.ended[d.URN]&acted == 0 {
 			open[d.URN] = true
@@ -151,6 +152,7 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 		}
 		told[d.URN] = d.Because
 	}
+	slices.SortFunc(order[planned:], ByKindAndName()) // nobody has said what comes first
 	f.follow(causes, open, told)
 	for _, u := range order {
 		switch c := because[told[u]]; {
