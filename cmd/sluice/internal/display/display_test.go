@@ -448,6 +448,21 @@ func TestWhatCallsWaitForIsOfMoreInterestThanTheRest(t *testing.T) {
 	require.Equal(t, " @  after 1m20s: 0 done, 1 running; deleting pkg:mod:Thing a (1m0s)\n", after())
 }
 
+func TestWhatRunsIsListedTheLongestFirst(t *testing.T) {
+	c := newClock()
+	r := NewReport(Options{Title: "T", Out: io.Discard, Now: func() time.Time { return c.now }})
+	begin := func(names ...string) {
+		for _, n := range names {
+			r.Observe(stages.StepStarted{Step: step(stages.OpCreate, n, nil, values{}), At: c.now})
+		}
+	}
+	begin("z")
+	c.after(time.Second)
+	begin("r10", "r2")
+	c.after(2 * time.Second)
+	require.Equal(t, []string{"creating pkg:mod:Thing z (3s)", "creating pkg:mod:Thing r2 (2s)", "creating pkg:mod:Thing r10 (2s)"}, r.Running())
+}
+
 func TestTheSummarySaysForWhichLimitsCallsWaited(t *testing.T) {
 	waits := []providers.LimitWait{{Limit: "aws changes", Calls: 40, Time: 72*time.Second + 40*time.Millisecond}, {Limit: "reads", Calls: 1, Time: time.Second}}
 	const said = "Waited: 1m12s for the limit aws changes (40 calls)\nWaited: 1s for the limit reads (1 call)\n"
