@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
@@ -410,6 +411,15 @@ func (p program) Prepare(ctx context.Context, log func(stages.LogMessage)) error
 	err := inner.Prepare(ctx, log)
 	end(span, err)
 	return err
+}
+
+// Locate implements [source.Locator], for programs that do.
+func (p program) Locate(u urn.URN, path property.Path) (stages.Place, bool) {
+	inner, knows := p.Program.(source.Locator)
+	if !knows {
+		return stages.Place{}, false
+	}
+	return inner.Locate(u, path)
 }
 
 func (p program) Run(ctx context.Context, host source.Host) error {

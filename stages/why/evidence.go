@@ -253,7 +253,7 @@ func (e *evidence) change(c Change) {
 func (e *evidence) leafChange(text string, leaf Differing) Change {
 	at := leaf.Path()
 	c := e.propertyChange(text, at, leaf.Is)
-	if leaf.Format == "" && slices.Equal(at, leaf.Difference.Old) { // the place has one name
+	if leaf.Format == "" && slices.Equal(leaf.Difference.New, leaf.Difference.Old) { // the place has one name
 		return c
 	}
 	c.Format, c.Within = leaf.Format, leaf.Within.String()

@@ -47,6 +47,13 @@ func TestItemsOfArraysAreExplainedByWhatTheyAre(t *testing.T) {
 		"p[0].name", "p[1].port", "p[3]"), "a provider names items by their index")
 }
 
+func TestAnItemThatIsGoneHasNoNewValue(t *testing.T) {
+	rule := func(name string, port float64) any { return map[string]any{"name": name, "port": port} }
+	was := valueOf(t, []any{rule("new", 0), rule("a", 1), rule("b", 2)})
+	is := valueOf(t, []any{rule("a", 1), rule("b", 20)})
+	require.Equal(t, []string{`p[0]: {"name":"new","port":0} → `, `p[1].port: 2 → 20`}, changesOf(t, was, is, nil, "p"))
+}
+
 func TestDocumentsInTextsAreExplainedByValue(t *testing.T) {
 	was := property.String(`{"Statement":[{"Effect":"Allow","Action":"s3:Get"}],"Version":"1"}`)
 	is := property.String(`{"Version": "1", "Statement": [{"Action": "s3:Get", "Effect": "Deny"}]}`)

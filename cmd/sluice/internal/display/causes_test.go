@@ -126,7 +126,7 @@ func TestRootCausesInWords(t *testing.T) {
 		"a refresh": {why.About{Operation: "refresh", Preview: true, Result: stages.Succeeded}, []why.Decision{
 			decision("a", "", stages.OpDelete, stages.ReasonVanished, nil)}, "gone outside: drops the record of a\n"},
 		"names with control characters": {planned, []why.Decision{decision("a\x1b[31m\n", "", stages.OpUpdate, "inputs", edited("x\ny", "1", "2"))},
-			"`x\\ny` \"1\" → \"2\" in the program (index.ts:14) updates a\\n\n"},
+			"`x\\ny` \"1\" → \"2\" in the program (index.ts:14) updates a\\x1b[31m\\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder

@@ -438,13 +438,28 @@ func TestWhatCallsWaitForIsOfMoreInterestThanTheRest(t *testing.T) {
 	wait("reads", true)
 	wait("aws\x1b[2J", true)
 	l.Observe(stages.StepStarted{Step: step(stages.OpDelete, "a", values{}, nil), At: c.now})
-	require.Equal(t, " @  after 40s: 0 done, 1 running; waiting for the limits reads and aws; deleting pkg:mod:Thing a (20s)\n", after())
+	require.Equal(t, " @  after 40s: 0 done, 1 running; waiting for the limits reads and aws\\x1b[2J; deleting pkg:mod:Thing a (20s)\n", after())
 	wait("last", true)
 	require.Contains(t, after(), "; waiting for the limits reads and 2 others; ")
 	wait("reads", false)
 	wait("last", false)
 	wait("aws\x1b[2J", false)
 	require.Equal(t, " @  after 1m20s: 0 done, 1 running; deleting pkg:mod:Thing a (1m0s)\n", after())
+}
+
+func TestWhatRunsIsListedTheLongestFirst(t *testing.T) {
+	c := newClock()
+	r := NewReport(Options{Title: "T", Out: io.Discard, Now: func() time.Time { return c.now }})
+	begin := func(names ...string) {
+		for _, n := range names {
+			r.Observe(stages.StepStarted{Step: step(stages.OpCreate, n, nil, values{}), At: c.now})
+		}
+	}
+	begin("z")
+	c.after(time.Second)
+	begin("r10", "r2")
+	c.after(2 * time.Second)
+	require.Equal(t, []string{"creating pkg:mod:Thing z (3s)", "creating pkg:mod:Thing r2 (2s)", "creating pkg:mod:Thing r10 (2s)"}, r.Running())
 }
 
 func TestTheSummarySaysForWhichLimitsCallsWaited(t *testing.T) {

@@ -53,7 +53,7 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 			return configText(e.Config), true
 		}
 	case stages.StepStarted:
-		return f.firstRead(e.Step)
+		return f.firstRead(&e.Step)
 	case stages.Diagnostic:
 		if e.Debugger != nil {
 			return " @  " + cleanLine(clean(e.Message)), true
@@ -69,7 +69,7 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 
 // firstRead says once that an operation refreshes what is recorded: nothing else does if nothing has changed outside.
 // Client programs look for the word "refreshing".
-func (f *facts) firstRead(s stages.StepInfo) (text string, said bool) {
+func (f *facts) firstRead(s *stages.StepInfo) (text string, said bool) {
 	if f.refresh || f.p.IsRefresh || s.Internal || s.Op != stages.OpRefresh || f.p.OnlyEnd || f.p.SuppressProgress {
 		return "", false
 	}

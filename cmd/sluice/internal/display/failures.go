@@ -144,6 +144,7 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 		}
 	}
 	told := map[urn.URN]urn.URN{}
+	planned := len(order)
 	for _, d := range f.ending.Decided {
 		if !open[d.URN] && f.m.ended[d.URN]&acted == 0 {
 			open[d.URN] = true
@@ -151,6 +152,7 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 		}
 		told[d.URN] = d.Because
 	}
+	slices.SortFunc(order[planned:], ByKindAndName()) // nobody has said what comes first
 	f.follow(causes, open, told)
 	for _, u := range order {
 		switch c := because[told[u]]; {
@@ -199,8 +201,11 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 func (f *facts) failureSection() (text string, told map[int]bool) {
 	causes := f.causes()
 	told = map[int]bool{}
+	if len(causes) == 0 && !f.ending.Canceled {
+		return "", told
+	}
 	stopped := f.blame(causes)
-	if len(causes) == 0 && (!f.ending.Canceled || len(stopped)+f.m.remaining == 0) {
+	if len(causes)+len(stopped)+f.m.remaining == 0 {
 		return "", told
 	}
 	if of := f.m.diagnostics[""]; of != nil {

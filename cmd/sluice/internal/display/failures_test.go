@@ -237,3 +237,9 @@ func TestWhatWasAbortedIsInTheOrderOfNames(t *testing.T) {
 		require.Contains(t, concluded(Options{}, Ending{Failed: "update", Canceled: true}, events...), "2 operations were aborted: r9, r10:")
 	}
 }
+
+func TestWhatIsNotReachedIsInTheOrderOfNamesIfNobodyHasPlannedIt(t *testing.T) {
+	got := concluded(Options{}, Ending{Failed: "destroy", Canceled: true, Decided: []Unreached{{URN: thing("r1")}, {URN: thing("r10")}, {URN: thing("r2")}}},
+		problem("", "destroy canceled"), stages.Summary{Result: stages.Canceled})
+	require.Contains(t, got, "not reached: 3 resources (r1, r2, r10)")
+}

@@ -116,7 +116,7 @@ func (l *Log) silentComponents() {
 // program may make the root stack and delete it before its outputs are set.
 func (l *Log) overtake(next stages.StepInfo) {
 	c, waiting := l.m.components[next.URN]
-	if !waiting || sameStep(c, next) {
+	if !waiting || sameStep(&c, &next) {
 		return
 	}
 	l.overtaken[next.URN] = c.Op
@@ -167,7 +167,7 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 		}
 		return
 	}
-	if e.Outputs && (tree.IsCustom(e.Step) || l.overtaken[e.Step.URN] == e.Step.Op) {
+	if e.Outputs && (tree.IsCustom(&e.Step) || l.overtaken[e.Step.URN] == e.Step.Op) {
 		return
 	}
 	l.over(e.Step, took)

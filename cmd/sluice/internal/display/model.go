@@ -22,12 +22,11 @@ type model struct {
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
-	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
-	said        int              // messages
-	kept        [weights]int     // bytes of messages, at least those of diagnostics
-	left        map[urn.URN]bool // reported as unchanged
-	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
-	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
+	speakers    []urn.URN    // keys of diagnostics, in the order of their first message
+	said        int          // messages
+	kept        [weights]int // bytes of messages, at least those of diagnostics
+	gone        int          // reported as unchanged and later deleted, as in a destroy that runs the program
+	absent      int          // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
 	whole       bool // messages are kept as a whole, whatever their size
 	waves       []stages.DeletionWaves
@@ -46,6 +45,7 @@ const (
 	newMade                      // the new object of a replacement is there
 	oldGone                      // the old object of a replacement is gone
 	counted                      // it is done, and counted
+	left                         // it has been reported as unchanged
 )
 
 // remains reports whether a resource is replaced and its old object is still there.
@@ -63,7 +63,7 @@ func (r *runningStep) elapsed(now time.Time) time.Duration {
 }
 
 func newModel(now time.Time, whole bool) *model {
-	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]progress{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
+	return &model{whole: whole, failed: map[urn.URN]bool{}, ended: map[urn.URN]progress{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
 }
 
 // observe processes an event. If the event ends a step, observe returns how long the step took, else 0.
@@ -72,13 +72,13 @@ func (m *model) observe(e stages.Event) time.Duration {
 	case stages.StepStarted:
 		m.begins, m.lastStep = true, e.At
 		m.newStack = m.newStack || e.Step.Op == stages.OpCreate && e.Step.URN.IsRootStack()
-		m.begin(e)
+		m.begin(&e)
 	case stages.StepDone:
-		m.progress(e.Step)
-		return m.end(e.Step, e.At, !e.Outputs)
+		m.progress(&e.Step, !e.Outputs)
+		return m.end(&e.Step, e.At)
 	case stages.StepFailed:
 		m.failed[e.Step.URN] = true
-		return m.end(e.Step, e.At, false)
+		return m.end(&e.Step, e.At)
 	case stages.Diagnostic:
 		m.diagnose(e)
 	case stages.PolicyViolation:
@@ -98,10 +98,10 @@ func (m *model) observe(e stages.Event) time.Duration {
 	return 0
 }
 
-func (m *model) begin(e stages.StepStarted) {
+func (m *model) begin(e *stages.StepStarted) {
 	switch {
 	case e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace || e.Step.Internal:
-	case tree.IsCustom(e.Step):
+	case tree.IsCustom(&e.Step):
 		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
 		m.components[e.Step.URN] = e.Step
@@ -110,18 +110,12 @@ func (m *model) begin(e stages.StepStarted) {
 	}
 }
 
-func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duration {
+func (m *model) end(step *stages.StepInfo, at time.Time) time.Duration {
 	m.lastStep = at
-	if count && m.completes(step) {
-		m.done++
-	}
-	if count && !step.Internal {
-		m.countLeft(step)
-	}
-	if s, ok := m.components[step.URN]; ok && sameStep(s, step) {
+	if s, ok := m.components[step.URN]; ok && sameStep(&s, step) {
 		delete(m.components, step.URN)
 	}
-	i := slices.IndexFunc(m.running, func(r *runningStep) bool { return sameStep(r.step, step) })
+	i := slices.IndexFunc(m.running, func(r *runningStep) bool { return sameStep(&r.step, step) })
 	if i < 0 {
 		return 0
 	}
@@ -130,8 +124,8 @@ func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duratio
 	return max(took, 0)
 }
 
-// progress takes account of a step that has succeeded.
-func (m *model) progress(s stages.StepInfo) {
+// progress takes account of a step that has succeeded. If it does not count, only outputs were registered.
+func (m *model) progress(s *stages.StepInfo, counts bool) {
 	was := m.ended[s.URN]
 	is := was | acted
 	switch {
@@ -142,7 +136,16 @@ func (m *model) progress(s stages.StepInfo) {
 	case stages.Replacing(s.Op):
 		is |= newMade
 	}
-	m.ended[s.URN] = is
+	if counts && m.completes(s, is) {
+		m.done++
+		is |= counted
+	}
+	if counts && !s.Internal {
+		is = m.countLeft(s, is)
+	}
+	if is != was {
+		m.ended[s.URN] = is
+	}
 	switch {
 	case is.remains() && !was.remains():
 		m.remaining++
@@ -151,9 +154,9 @@ func (m *model) progress(s stages.StepInfo) {
 	}
 }
 
-// completes reports whether a step that has succeeded is the last one of a resource that changes, for the first time.
-func (m *model) completes(s stages.StepInfo) bool {
-	p := m.ended[s.URN]
+// completes reports whether a step that has succeeded is the last one of a resource that changes, for the first time. p is what has been done of the
+// resource.
+func (m *model) completes(s *stages.StepInfo, p progress) bool {
 	switch {
 	case s.Internal || s.Op == stages.OpSame || s.Op == stages.OpReplace || s.Op == stages.OpRemovePendingReplace || p&counted != 0:
 		return false
@@ -164,7 +167,6 @@ func (m *model) completes(s stages.StepInfo) bool {
 	case p&(newMade|oldGone) == oldGone && s.Op.Whole() == stages.OpReplace && (s.Old == nil || !s.Old.Delete):
 		return false // it was deleted first; what an earlier operation has left is all that there is to do
 	}
-	m.ended[s.URN] = p | counted
 	return true
 }
 
@@ -179,27 +181,29 @@ func (m *model) waiting(expected int) int {
 	return max(n, 0)
 }
 
-// countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them.
-func (m *model) countLeft(step stages.StepInfo) {
+// countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them. It returns what has been done of
+// the resource.
+func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 	switch {
-	case step.Op == stages.OpSame && step.Old == nil:
+	case s.Op == stages.OpSame && s.Old == nil:
 		m.absent++
-	case step.Op == stages.OpSame:
-		m.left[step.URN] = true
-	case m.left[step.URN] && (step.Op == stages.OpDelete || step.Op == stages.OpDiscard):
-		delete(m.left, step.URN)
+	case s.Op == stages.OpSame:
+		return p | left
+	case p&left != 0 && (s.Op == stages.OpDelete || s.Op == stages.OpDiscard):
 		m.gone++
+		return p &^ left
 	}
+	return p
 }
 
 // unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
 
 // isLeft reports whether a resource has been reported as unchanged.
-func (m *model) isLeft(u urn.URN) bool { return m.left[u] }
+func (m *model) isLeft(u urn.URN) bool { return m.ended[u]&left != 0 }
 
 // sameStep reports whether two events are about one step. A URN can have two copies, which their states distinguish.
-func sameStep(a, b stages.StepInfo) bool {
+func sameStep(a, b *stages.StepInfo) bool {
 	if a.URN != b.URN {
 		return false
 	}
@@ -209,7 +213,7 @@ func sameStep(a, b stages.StepInfo) bool {
 	return a.Op == stages.OpRefresh // the kind of its result is that of what it found (protocol.md 9.4)
 }
 
-func sameID(a, b stages.StepInfo) bool {
+func sameID(a, b *stages.StepInfo) bool {
 	return a.Old == nil || b.Old == nil || a.Old.ID == b.Old.ID
 }
 

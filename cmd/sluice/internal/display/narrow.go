@@ -45,8 +45,11 @@ func hang(line string, width int, names bool) string {
 	for rest, first := line, true; rest != ""; first = false {
 		gap := len(rest) - len(strings.TrimLeft(rest, " "))
 		word := rest[gap:]
-		if end := strings.IndexByte(word, ' '); end >= 0 {
-			word = word[:end]
+		number, counted, follows := strings.Cut(word, " ")
+		if word = number; follows && !first && isNumber(number) { // it stays with what it counts
+			if what, _, _ := strings.Cut(counted, " "); what != "" && ansi.StringWidth(number+" "+what) <= width-indent {
+				word += " " + what
+			}
 		}
 		if end := partOf(word); names && ansi.StringWidth(word) > width-indent && ansi.StringWidth(word[:end]) <= width-indent {
 			word = word[:end]
@@ -73,5 +76,7 @@ func partOf(name string) int {
 	}
 	return len(name)
 }
+
+func isNumber(word string) bool { return word != "" && strings.Trim(word, "0123456789") == "" }
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -20,11 +20,16 @@ func TestLinesAreBrokenBetweenWords(t *testing.T) {
 	require.Equal(t, "    short\n\n    lines", p.fitted("    short\n\n    lines"))
 }
 
+func TestANumberStaysWithWhatItCounts(t *testing.T) {
+	p := stepPrinter{Options: Options{Width: func() int { return 40 }}}
+	require.Equal(t, "    + 19 to create: 17 a:b:Bucket,\n          1 pulumi:providers:sim", p.fitted("    + 19 to create: 17 a:b:Bucket, 1 pulumi:providers:sim"))
+}
+
 // Nothing but spaces is lost, and only a word that has a line of its own is wider than the terminal.
 func TestFittedLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(minWrapped, 80).Draw(t, "width")
-		line := strings.Join(rapid.SliceOf(rapid.StringMatching(`[a-zé│ +]{0,40}`)).Draw(t, "words"), " ")
+		line := strings.Join(rapid.SliceOf(rapid.StringMatching(`[0-9]{0,2}|[a-zé│ +]{0,40}`)).Draw(t, "words"), " ")
 		p := stepPrinter{Options: Options{Width: func() int { return width }}}
 		fitted := p.fitted(line)
 		require.Equal(t, strings.Fields(line), strings.Fields(fitted))

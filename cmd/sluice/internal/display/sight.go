@@ -118,11 +118,15 @@ func (s Sight) Slowest(most int) []string {
 }
 
 // Row is what a screen shows of a resource, without colours but for the mark and the fate.
-type Row struct{ Mark, Kind, Name, Fate string }
+type Row struct {
+	Mark, Kind, Name, Fate string
+	Runs                   bool
+}
 
-// Row returns what is shown of a resource.
+// Row returns what is shown of a resource. A component runs until all that is in it is done.
 func (s Sight) Row(n *tree.Node) Row {
-	if n.Status != tree.Running {
+	opens := n.IsOpen() && !s.IsPreview
+	if n.Status != tree.Running && !opens {
 		row := treePrinter{s.p}.row("", []*tree.Node{n})
 		switch {
 		case n.Status == tree.Failed && n.Err == nil && n.Note != "":
@@ -130,14 +134,18 @@ func (s Sight) Row(n *tree.Node) Row {
 		case n.Status == tree.Done && n.Step.Op == stages.OpSame:
 			row.mark, row.fate = "  ", s.p.style.paint(grey, "unchanged")
 		}
-		return Row{row.mark, row.kind, row.name, row.fate}
+		return Row{Mark: row.mark, Kind: row.kind, Name: row.name, Fate: row.fate}
 	}
-	w := wordsFor(n.Doing)
-	fate := s.p.style.paint(w.colour, s.p.doing(n.Doing))
-	if took := s.now.Sub(n.Since); took >= time.Second {
+	op := n.Doing
+	if opens {
+		op = n.Step.Op
+	}
+	w := wordsFor(op)
+	fate := s.p.style.paint(w.colour, s.p.doing(op))
+	if took := s.now.Sub(n.Since); took >= time.Second && !opens {
 		fate += " " + took.Truncate(time.Second).String()
 	}
-	return Row{s.p.style.paint(w.colour, w.mark), shortType(n.URN.Type()), cleanLine(n.URN.Name()), fate + s.p.diffSummary(n.Step)}
+	return Row{s.p.style.paint(w.colour, w.mark), shortType(n.URN.Type()), cleanLine(n.URN.Name()), fate + s.p.diffSummary(n.Step), true}
 }
 
 // Outcomes says how many resources have come to what: "12 created, 3 unchanged".

@@ -99,7 +99,7 @@ func (b *Builder) begin(e stages.StepStarted) {
 	}
 	b.last = e.At
 	b.note(e.Step)
-	if b.preview || !tree.IsCustom(e.Step) || e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace {
+	if b.preview || !tree.IsCustom(&e.Step) || e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace {
 		return
 	}
 	b.steps[e.Step.URN] = append(b.steps[e.Step.URN], Step{Operation: e.Step.Op, Began: e.At.UTC()})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -97,6 +98,13 @@ func (s *stage) end(op stages.Op, names ...string) {
 	}
 }
 
+// complete registers the outputs of components.
+func (s *stage) complete(names ...string) {
+	for _, n := range names {
+		s.report.Observe(stages.StepDone{Step: step(stages.OpSame, n), Outputs: true, At: s.now})
+	}
+}
+
 func (s *stage) fail(op stages.Op, name, why string) {
 	s.report.Observe(stages.StepFailed{Step: step(op, name), Err: errors.New(why), At: s.now})
 }
@@ -153,6 +161,10 @@ func press(m tea.Model, keys ...string) tea.Model {
 			msg = tea.KeyPressMsg{Code: tea.KeyDown}
 		case "enter":
 			msg = tea.KeyPressMsg{Code: tea.KeyEnter}
+		case "up":
+			msg = tea.KeyPressMsg{Code: tea.KeyUp}
+		case "end":
+			msg = tea.KeyPressMsg{Code: tea.KeyEnd}
 		case "left":
 			msg = tea.KeyPressMsg{Code: tea.KeyLeft}
 		case "right":
@@ -176,6 +188,7 @@ func moments() map[string]func(s *stage) []string {
 			s.begin(stages.OpCreate, "net/vpc", "assets")
 			s.after(2300 * time.Millisecond)
 			s.end(stages.OpCreate, "net/vpc")
+			s.complete("net")
 			s.begin(stages.OpUpdate, "logs")
 			s.after(time.Second)
 			return nil
@@ -454,7 +467,7 @@ func TestTheSlowestOperationsAreBelowTheBarAsFarAsThereIsRoom(t *testing.T) {
 		s := newStage(options(false))
 		s.begin(stages.OpCreate, "shop-dev", "z") // z began first
 		s.after(time.Second)
-		s.begin(stages.OpCreate, names("new%d", 0, 15)...)
+		s.begin(stages.OpCreate, names("new%d", 0, 150)...)
 		m := screenOf(s)
 		m.Update(tea.WindowSizeMsg{Width: 100, Height: height})
 		text := ansi.Strip(m.View().Content)
@@ -463,6 +476,73 @@ func TestTheSlowestOperationsAreBelowTheBarAsFarAsThereIsRoom(t *testing.T) {
 		require.Less(t, strings.Index(foot, "Bucket z (1s)"), 100)
 		require.Contains(t, foot, "Bucket z (1s)")
 	}
+}
+
+func TestWhatRunsIsNotSaidTwiceIfTheWholeTreeIsInSight(t *testing.T) {
+	s := newStage(options(false))
+	s.begin(stages.OpCreate, "shop-dev", "a", "b")
+	m := screenOf(s)
+	m.Update(tea.WindowSizeMsg{Width: 100, Height: 20})
+	running := func() int { return strings.Count(m.View().Content, "creating aws:s3:Bucket") }
+	require.Zero(t, running())
+	press(m, "left") // the stack is folded
+	require.Equal(t, 2, running())
+	press(m, "right")
+	press(m, "enter") // only the stack is in sight
+	require.Equal(t, 2, running())
+}
+
+func TestAHundredThousandResourcesAreDrawnAndFound(t *testing.T) {
+	o := options(false)
+	o.Expected = 100_000
+	s := newStage(o)
+	s.begin(stages.OpSame, "shop-dev")
+	all := names("r%d", 0, 100_000)
+	for _, name := range all[:99_960] {
+		info := step(stages.OpCreate, name)
+		s.report.Observe(stages.StepStarted{Step: info, At: s.now})
+		s.report.Observe(stages.StepDone{Step: info, At: s.now})
+	}
+	s.begin(stages.OpCreate, all[99_960:]...)
+	m := tea.Model(screenOf(s))
+	m, _ = m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.View()
+	shown := func(keys ...string) string {
+		m = press(m, keys...)
+		return ansi.Strip(m.View().Content)
+	}
+	require.Contains(t, shown(), "99960 of 100000 done, 40 running")
+	require.Contains(t, shown(), "r99960")
+	require.Contains(t, shown("end"), "99960 created")
+	require.Contains(t, shown("/", "4", "2", "4", "2", "4", "enter"), "r42424   created")
+	require.Contains(t, shown("end", "enter"), "Bucket r42424 created")
+	text := shown("esc", "esc", "down", "right") // the stack is unfolded
+	require.Contains(t, text, "r0 ")
+	require.Contains(t, text, "more lines")
+}
+
+func TestWhatIsSelectedIsInSight(t *testing.T) {
+	s := newStage(options(false))
+	s.begin(stages.OpSame, "shop-dev")
+	s.end(stages.OpCreate, "done")
+	s.begin(stages.OpCreate, names("r%d", 0, 60)...)
+	m := screenOf(s)
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.View()
+	inSight := func() {
+		require.Regexp(t, regexp.MustCompile(m.selected.Name()+" +(creating|unchanged)"), ansi.Strip(m.View().Content))
+	}
+	for range 70 {
+		press(m, "down")
+		inSight()
+	}
+	require.Equal(t, "r59", m.selected.Name())
+	require.Contains(t, m.View().Content, "1 created", "what is said of others is behind the last row")
+	for range 70 {
+		press(m, "up")
+		inSight()
+	}
+	require.Equal(t, "shop-dev", m.selected.Name())
 }
 
 // A drawing costs what is visible, whatever the number of resources.

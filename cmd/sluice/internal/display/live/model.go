@@ -161,9 +161,9 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 	case "pgdown":
 		m.move(m.room())
 	case "home":
-		m.move(-len(m.lines))
+		m.selectAt(0, 1)
 	case "end":
-		m.move(len(m.lines))
+		m.selectAt(len(m.lines)-1, -1)
 	case "right":
 		m.fold(false)
 	case "left":
@@ -204,8 +204,12 @@ func (m *model) move(by int) {
 	if at < 0 {
 		at, by = m.first, min(by, 0)
 	}
-	at = min(max(at+by, 0), len(m.lines)-1)
-	for ; at >= 0 && at < len(m.lines); at += sign(by) {
+	m.selectAt(min(max(at+by, 0), len(m.lines)-1), sign(by))
+}
+
+// selectAt selects the resource of a line, or the next one that way if the line is about others.
+func (m *model) selectAt(at, step int) {
+	for ; at >= 0 && at < len(m.lines); at += step {
 		if n := m.lines[at].node; n != nil {
 			m.selected = n.URN
 			return

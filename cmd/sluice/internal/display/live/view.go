@@ -2,6 +2,8 @@ package live
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,13 +90,15 @@ func (m *model) body(s display.Sight, room int) []string {
 	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
 }
 
-// scroll keeps the selected line in sight.
+// scroll keeps the selected line in sight, with what is said of others behind it, and with room for the line that says how many follow.
 func (m *model) scroll(room int) {
-	for i, l := range m.lines {
-		if l.node != nil && l.node.URN == m.selected {
-			m.first = min(m.first, i)
-			m.first = max(m.first, i-room+1)
+	i := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
+	if i >= 0 {
+		last := i + 1
+		for last < len(m.lines)-1 && m.lines[last].node == nil {
+			last++
 		}
+		m.first = min(max(m.first, min(last, len(m.lines)-1)-room+1), i)
 	}
 	m.first = max(min(m.first, len(m.lines)-room), 0)
 }
@@ -126,10 +130,10 @@ func (m *model) rows(s display.Sight, lines []line, more int) []string {
 			continue
 		}
 		sign := " "
-		switch n.Status {
-		case tree.Running:
+		switch {
+		case r.Runs:
 			sign = spinner[m.frame%len(spinner)]
-		case tree.Failed:
+		case n.Status == tree.Failed:
 			sign = failing.Render("✗")
 		}
 		name := ansi.Truncate(r.Name, names, "…")
@@ -163,15 +167,21 @@ func (m *model) foot(s display.Sight) []string {
 	case s.Doing != "":
 		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+s.Doing))
 	}
-	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest)) {
-		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+text))
-	}
+	slowest := len(out)
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
 	said := s.Said(m.width)
-	out = append(out, said[:min(len(said), m.height/3)]...)
-	return append(out, m.keys())
+	out = append(append(out, said[:min(len(said), m.height/3)]...), m.keys())
+	whole := m.mode != opened && m.filter.Value() == "" && !slices.Contains(slices.Collect(maps.Values(m.folds)), true)
+	if whole && s.Tree.Len() <= m.height-len(out)-1 {
+		return out // the tree shows all that runs
+	}
+	var rows []string
+	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest)) {
+		rows = append(rows, faint.Render(spinner[m.frame%len(spinner)]+" "+text))
+	}
+	return slices.Insert(out, slowest, rows...)
 }
 
 // maxSlowest is how many of the slowest operations the footer has on a screen with room for them.
@@ -234,6 +244,9 @@ func (m *model) keys() string {
 		return faint.Render("↑↓ scroll  esc back  " + m.stop())
 	}
 	text := "↑↓ select  enter open  ←→ fold  / find  "
+	if m.filter.Value() != "" {
+		text = "found: " + m.filter.Value() + "  enter open  esc all  "
+	}
 	if m.isOver() {
 		text += "q back"
 	} else {
@@ -241,9 +254,6 @@ func (m *model) keys() string {
 			text += "p pause  "
 		}
 		text += m.stop()
-	}
-	if m.filter.Value() != "" {
-		text = "found: " + m.filter.Value() + "  esc all  " + text
 	}
 	return faint.Render(text)
 }

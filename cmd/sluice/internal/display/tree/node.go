@@ -67,6 +67,15 @@ func Branch(above string, last bool) (here, below string) {
 // Remains reports whether a resource is replaced and its old object is still there.
 func (n *Node) Remains() bool { return n.made && !n.gone }
 
+// IsOpen reports whether a component is being made or changed: it is not complete, or something below it runs.
+func (n *Node) IsOpen() bool {
+	switch n.Step.Op {
+	case stages.OpCreate, stages.OpUpdate, stages.OpReplace, stages.OpImport:
+		return n.Status == Done && !IsCustom(&n.Step) && (!n.closed || n.Below.Running > 0)
+	}
+	return false
+}
+
 // Outcome is what a node itself adds to the tally of what is done, "" if it adds nothing. A replacement whose old object is still there is a
 // [stages.OpCreateReplacement].
 func (n *Node) Outcome() stages.Op {

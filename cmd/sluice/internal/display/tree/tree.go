@@ -47,6 +47,7 @@ type Node struct {
 	failed   []*Node            // children that failed or have something below that did, in the order of the failures
 	listed   bool               // it is in the list of failures of its parent
 	known    bool               // its parent is known
+	closed   bool               // the outputs of a component are registered: it is complete
 	made     bool               // the new object of a replacement is there
 	gone     bool               // the old object of a replacement is gone
 }
@@ -55,15 +56,15 @@ type Node struct {
 type Tree struct {
 	Top   *Node // has no resource: what has no parent is below it
 	nodes map[urn.URN]*Node
+	room  []Node // for further nodes, which are allocated together
 }
+
+// roomFor is how many nodes are allocated together.
+const roomFor = 64
 
 // New returns an empty tree, with room for so many resources as are expected.
 func New(expected int) *Tree {
-	return &Tree{Top: newNode("", nil), nodes: make(map[urn.URN]*Node, expected)}
-}
-
-func newNode(u urn.URN, parent *Node) *Node {
-	return &Node{URN: u, Parent: parent}
+	return &Tree{Top: &Node{}, nodes: make(map[urn.URN]*Node, expected)}
 }
 
 // Node returns the node of a resource, nil if no event was about it or anything below it.
@@ -76,23 +77,26 @@ func (t *Tree) Len() int { return len(t.nodes) }
 func (t *Tree) Observe(e stages.Event) {
 	switch e := e.(type) {
 	case stages.StepStarted:
-		switch {
-		case !isShown(e.Step):
-		case IsCustom(e.Step) && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
-			t.begin(e)
-		case !IsCustom(e.Step) && e.Step.Op != stages.OpRefresh:
-			t.end(e.Step, Done, e.At) // no provider is asked for a component
+		switch custom := IsCustom(&e.Step); {
+		case !isShown(&e.Step):
+		case custom && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
+			t.begin(&e.Step, e.At)
+		case !custom && e.Step.Op != stages.OpRefresh:
+			t.end(&e.Step, Done, e.At) // no provider is asked for a component
 		default:
-			t.place(e.Step)
+			t.place(&e.Step)
 		}
 	case stages.StepDone:
-		if isShown(e.Step) && !e.Outputs {
-			t.end(e.Step, Done, e.At)
+		switch {
+		case !isShown(&e.Step):
+		case e.Outputs:
+			t.place(&e.Step).closed = true
+		default:
+			t.end(&e.Step, Done, e.At)
 		}
 	case stages.StepFailed:
-		if isShown(e.Step) {
-			t.end(e.Step, Failed, e.At)
-			t.nodes[e.Step.URN].Err = e.Err
+		if isShown(&e.Step) {
+			t.end(&e.Step, Failed, e.At).Err = e.Err
 		}
 	case stages.Diagnostic:
 		t.diagnose(e)
@@ -100,28 +104,28 @@ func (t *Tree) Observe(e stages.Event) {
 }
 
 // isShown reports whether a step is one of a resource that people know.
-func isShown(s stages.StepInfo) bool { return !s.Internal && s.Op != stages.OpRemovePendingReplace }
+func isShown(s *stages.StepInfo) bool { return !s.Internal && s.Op != stages.OpRemovePendingReplace }
 
 // IsCustom reports whether a step is one of a resource that a provider makes, and not of a component.
-func IsCustom(s stages.StepInfo) bool {
+func IsCustom(s *stages.StepInfo) bool {
 	r := cmp.Or(s.New, s.Old)
 	return r != nil && r.Custom
 }
 
-func (t *Tree) begin(e stages.StepStarted) {
-	n := t.place(e.Step)
+func (t *Tree) begin(s *stages.StepInfo, at time.Time) {
+	n := t.place(s)
 	n.change(func() {
-		n.Doing, n.Since = e.Step.Op, e.At
+		n.Doing, n.Since = s.Op, at
 		if n.Status != Failed {
 			n.Status = Running
 		}
-		if e.Step.Op != stages.OpRefresh { // what that finds is not known yet
-			n.tell(e.Step)
+		if s.Op != stages.OpRefresh { // what that finds is not known yet
+			n.tell(s)
 		}
 	})
 }
 
-func (t *Tree) end(s stages.StepInfo, status Status, at time.Time) {
+func (t *Tree) end(s *stages.StepInfo, status Status, at time.Time) *Node {
 	n := t.place(s)
 	n.change(func() {
 		if !n.Since.IsZero() {
@@ -136,6 +140,7 @@ func (t *Tree) end(s stages.StepInfo, status Status, at time.Time) {
 		}
 		n.tell(s)
 	})
+	return n
 }
 
 func (t *Tree) diagnose(d stages.Diagnostic) {
@@ -164,7 +169,7 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 const maxNote = 1 << 10
 
 // tell takes over what a step says of the whole, unless more is known.
-func (n *Node) tell(s stages.StepInfo) {
+func (n *Node) tell(s *stages.StepInfo) {
 	op := wholeOp(s)
 	switch was := n.Step.Op; {
 	case was == "":
@@ -177,12 +182,12 @@ func (n *Node) tell(s stages.StepInfo) {
 		}
 		return
 	}
-	n.Step = s
+	n.Step = *s
 	n.Step.Op = op
 }
 
 // wholeOp returns the kind of the operation on a resource that a step is a part of.
-func wholeOp(s stages.StepInfo) stages.Op {
+func wholeOp(s *stages.StepInfo) stages.Op {
 	if s.Op == stages.OpRefresh && s.Reason.Kind == stages.ReasonUnchanged {
 		return stages.OpSame
 	}
@@ -190,7 +195,7 @@ func wholeOp(s stages.StepInfo) stages.Op {
 }
 
 // place returns the node of a step's resource, below its parent.
-func (t *Tree) place(s stages.StepInfo) *Node {
+func (t *Tree) place(s *stages.StepInfo) *Node {
 	r := cmp.Or(s.New, s.Old)
 	n := t.nodes[s.URN]
 	if n != nil && (n.known || r == nil) {
@@ -221,7 +226,12 @@ func (n *Node) isBelow(other *Node) bool {
 }
 
 func (t *Tree) add(u urn.URN, parent *Node) *Node {
-	n := newNode(u, parent)
+	if len(t.room) == 0 {
+		t.room = make([]Node, roomFor)
+	}
+	n := &t.room[0]
+	t.room = t.room[1:]
+	n.URN, n.Parent = u, parent
 	parent.children = append(parent.children, n)
 	t.nodes[u] = n
 	return n

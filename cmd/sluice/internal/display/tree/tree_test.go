@@ -221,3 +221,28 @@ func check(t *testing.T, n *Node) {
 	require.Empty(t, running)
 	require.Len(t, n.Failed(), len(failed))
 }
+
+func TestAComponentIsDoneWhenAllThatIsInItIs(t *testing.T) {
+	tree := New(0)
+	closes := func(n string) stages.Event { return stages.StepDone{Step: step(stages.OpSame, n, ""), Outputs: true} }
+	for _, x := range []struct {
+		e     stages.Event
+		opens bool
+	}{
+		{began(stages.OpCreate, "c", ""), true},
+		{began(stages.OpCreate, "a", "c"), true},
+		{done(stages.OpCreate, "a", "c"), true}, // others may come
+		{began(stages.OpCreate, "b", "c"), true},
+		{closes("c"), true}, // b runs
+		{done(stages.OpCreate, "b", "c"), false},
+		{began(stages.OpDeleteReplaced, "a", "c"), true},
+		{done(stages.OpDeleteReplaced, "a", "c"), false},
+	} {
+		tree.Observe(x.e)
+		require.Equal(t, x.opens, tree.Node(name("c")).IsOpen(), "%#v", x.e)
+	}
+	tree.Observe(began(stages.OpDelete, "cc", ""))
+	require.False(t, tree.Node(name("cc")).IsOpen(), "what was in it is gone")
+	tree.Observe(began(stages.OpSame, "ccc", ""))
+	require.False(t, tree.Node(name("ccc")).IsOpen(), "nothing is done with it")
+}
