@@ -285,7 +285,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 
 // inJSON returns the body of a call, nil if it has none. One that is no JSON is a text.
 func inJSON(body []byte) json.RawMessage {
-	if len(body) == 0 || json.Valid(body) {
+	switch {
+	case len(body) == 0:
+		return nil
+	case json.Valid(body):
 		return json.RawMessage(body)
 	}
 	text, _ := json.Marshal(string(body)) // a text always marshals

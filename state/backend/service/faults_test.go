@@ -1,12 +1,14 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/servicetest"
@@ -207,4 +209,21 @@ func TestARenewalTellsOfACancellation(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, refused)
+}
+
+// An environment whose definition is not sent, because the user interrupts that, is removed.
+func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
+	server, b := open(t, servicetest.Options{}, nil)
+	server.Inject(servicetest.Fault{Call: "PATCH environments", Delay: 200})
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	var work conc.WaitGroup
+	defer work.Wait()
+	work.Go(func() {
+		time.Sleep(50 * time.Millisecond)
+		interrupt(errors.New("interrupted"))
+	})
+	require.ErrorContains(t, b.CreateEnvironment(ctx, "alice", "demo/dev", []byte("values: {}")), "the environment alice/demo/dev was not made: interrupted")
+	server.Heal()
+	require.NoError(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")))
+	require.ErrorContains(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")), "there is an environment alice/demo/dev already")
 }
