@@ -83,8 +83,8 @@ func TestEveryGoroutineHasAnOwnerThatWaits(t *testing.T) {
 // Every socket at which the engine can be called is one that package loopback has opened, which knows who may call.
 func TestOnlyLoopbackListens(t *testing.T) {
 	// Plugins for tests and the floor of the benchmark, which are programs of their own, what looks for a port for another program, and
-	// what stands between clients and servers in tests.
-	others := []string{"providers/internal/pulumi-resource-simple/", "bench/floor/", "internal/emulatortest/", "internal/cuttest/", "source/internal/direct/debug.go"}
+	// what is a server in tests or stands between clients and servers there.
+	others := []string{"providers/internal/pulumi-resource-simple/", "bench/floor/", "internal/emulatortest/", "internal/cuttest/", "internal/servicetest/", "source/internal/direct/debug.go"}
 	code(t, func(file string, line int, n ast.Node) {
 		call, is := n.(*ast.SelectorExpr)
 		if !is || !strings.HasPrefix(call.Sel.Name, "Listen") || strings.HasPrefix(file, "source/internal/loopback/") {

@@ -214,16 +214,18 @@ func TestARenewalTellsOfACancellation(t *testing.T) {
 // An environment whose definition is not sent, because the user interrupts that, is removed.
 func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
 	server, b := open(t, servicetest.Options{}, nil)
-	server.Inject(servicetest.Fault{Call: "PATCH environments", Delay: 200})
-	ctx, interrupt := context.WithCancelCause(t.Context())
-	var work conc.WaitGroup
-	defer work.Wait()
-	work.Go(func() {
-		time.Sleep(50 * time.Millisecond)
-		interrupt(errors.New("interrupted"))
-	})
-	require.ErrorContains(t, b.CreateEnvironment(ctx, "alice", "demo/dev", []byte("values: {}")), "the environment alice/demo/dev was not made: interrupted")
-	server.Heal()
+	for _, call := range []string{"POST environments", "PATCH environments"} {
+		server.Inject(servicetest.Fault{Call: call, Delay: 200})
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		var work conc.WaitGroup
+		work.Go(func() {
+			time.Sleep(50 * time.Millisecond)
+			interrupt(errors.New("interrupted"))
+		})
+		require.ErrorContains(t, b.CreateEnvironment(ctx, "alice", "demo/dev", []byte("values: {}")), "the environment alice/demo/dev was not made: interrupted")
+		work.Wait()
+		server.Heal()
+	}
 	require.NoError(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")))
 	require.ErrorContains(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")), "there is an environment alice/demo/dev already")
 }
