@@ -277,6 +277,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		out = map[string]any{"code": call.Status, "message": err.Error()}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if h.Method == http.MethodPatch && strings.HasPrefix(h.URL.Path, "/api/esc/environments/") {
+		w.Header().Set("Pulumi-ESC-Revision", "2") // its first definition, after the empty one
+	}
 	w.WriteHeader(call.Status)
 	if out != nil {
 		_ = json.NewEncoder(w).Encode(out) // the caller may have gone

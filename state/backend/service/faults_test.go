@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -228,4 +230,21 @@ func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
 	}
 	require.NoError(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")))
 	require.ErrorContains(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")), "there is an environment alice/demo/dev already")
+}
+
+// What a process has left beside a working copy that was killed while it wrote a mark is removed with the working copy.
+func TestLeftoversOfKilledWritesAreRemoved(t *testing.T) {
+	_, b := open(t, servicetest.Options{}, nil)
+	s := made(t, b)
+	c, err := b.copyOf(t.Context(), s.Ref())
+	require.NoError(t, err)
+	for _, key := range []string{c.unsentKey(), shelterKey} {
+		left := c.dir.Path(key) + ".97455188-3529-4a78-a94c-81ea6dca24b2.tmp"
+		require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o700))
+		require.NoError(t, os.WriteFile(left, []byte("{"), 0o600))
+		l, err := s.Lock(t.Context(), backend.LockOptions{})
+		require.NoError(t, err)
+		require.NoError(t, l.Close())
+		require.NoFileExists(t, left)
+	}
 }
