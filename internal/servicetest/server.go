@@ -143,11 +143,15 @@ func (s *Server) Inject(f Fault) {
 	s.faults = append(s.faults, &f)
 }
 
-// Heal removes all faults.
-func (s *Server) Heal() {
+// Heal removes all faults, and returns how many calls were still to fail of those whose number was given.
+func (s *Server) Heal() (left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		left += f.Times
+	}
 	s.faults = nil
+	return left
 }
 
 // Calls returns what was asked, and forgets it.
