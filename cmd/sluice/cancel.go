@@ -26,6 +26,7 @@ func newCancelCommand(open *session.Opener) *cobra.Command {
 			"when the process certainly runs, on this machine, or has an open session on the PostgreSQL server: --force ends that\n" +
 			"session. A process is not stopped: when it notices that it has lost the lock it starts no further operations and does not\n" +
 			"write over what others have written. Called by the Automation API, which cannot say --force, it is never refused.\n\n" +
+			"At Pulumi's service the update is ended, whoever makes it: that one hears of it with its next call, or within 75 seconds.\n\n" +
 			"If a rename of the stack or a move of resources was interrupted, the locks that it had of both stacks are removed.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

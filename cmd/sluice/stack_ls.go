@@ -97,7 +97,10 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 			update = "corrupt"
 			open.Terminal.Warn("stack %s: %v", s.NameOf(l.Ref), l.Err)
 		case l.Summary.Deployed:
-			update, count = format.Ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
+			count = strconv.Itoa(l.Summary.Resources)
+			if !l.Summary.Time.IsZero() { // a state that was imported or copied need not say when it was made
+				update = format.Ago(time.Since(l.Summary.Time))
+			}
 		}
 		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
 	}
@@ -112,7 +115,9 @@ func stackEntries(s *session.Session, stacks []backend.Listing, selected backend
 		if l.Err != nil {
 			s.Terminal.Warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {
-			e.LastUpdate = format.Time(l.Summary.Time)
+			if !l.Summary.Time.IsZero() {
+				e.LastUpdate = format.Time(l.Summary.Time)
+			}
 			e.ResourceCount = &l.Summary.Resources
 		}
 		out = append(out, e)

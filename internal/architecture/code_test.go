@@ -83,7 +83,7 @@ func TestEveryGoroutineHasAnOwnerThatWaits(t *testing.T) {
 // Every socket at which the engine can be called is one that package loopback has opened, which knows who may call.
 func TestOnlyLoopbackListens(t *testing.T) {
 	// Plugins for tests and the floor of the benchmark, which are programs of their own, what looks for a port for another program, and
-	// what stands between clients and servers, and for servers, in tests.
+	// what is a server in tests or stands between clients and servers there.
 	others := []string{"providers/internal/pulumi-resource-simple/", "bench/floor/", "internal/emulatortest/", "internal/cuttest/", "internal/servicetest/", "source/internal/direct/debug.go"}
 	code(t, func(file string, line int, n ast.Node) {
 		call, is := n.(*ast.SelectorExpr)

@@ -143,11 +143,15 @@ func (s *Server) Inject(f Fault) {
 	s.faults = append(s.faults, &f)
 }
 
-// Heal removes all faults.
-func (s *Server) Heal() {
+// Heal removes all faults, and returns how many calls were still to fail of those whose number was given.
+func (s *Server) Heal() (left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, f := range s.faults {
+		left += f.Times
+	}
 	s.faults = nil
+	return left
 }
 
 // Calls returns what was asked, and forgets it.
@@ -277,6 +281,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		out = map[string]any{"code": call.Status, "message": err.Error()}
 	}
 	w.Header().Set("Content-Type", "application/json")
+	if h.Method == http.MethodPatch && strings.HasPrefix(h.URL.Path, "/api/esc/environments/") {
+		w.Header().Set("Pulumi-ESC-Revision", "2") // its first definition, after the empty one
+	}
 	w.WriteHeader(call.Status)
 	if out != nil {
 		_ = json.NewEncoder(w).Encode(out) // the caller may have gone
@@ -285,7 +292,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 
 // inJSON returns the body of a call, nil if it has none. One that is no JSON is a text.
 func inJSON(body []byte) json.RawMessage {
-	if len(body) == 0 || json.Valid(body) {
+	switch {
+	case len(body) == 0:
+		return nil
+	case json.Valid(body):
 		return json.RawMessage(body)
 	}
 	text, _ := json.Marshal(string(body)) // a text always marshals

@@ -114,7 +114,7 @@ func (c workingCopy) replace(ctx context.Context, content []byte) error {
 	return err
 }
 
-// remove removes it, with what the file backend keeps beside it. The caller has its lock.
+// remove removes it, with what the file backend keeps beside it, and what processes have left that were killed while they wrote. The caller has its lock.
 func (c workingCopy) remove(ctx context.Context) error {
 	var all []string
 	for _, prefix := range []string{c.keys.File(), c.keys.History() + "/", c.keys.Backups() + "/"} {
@@ -126,7 +126,7 @@ func (c workingCopy) remove(ctx context.Context) error {
 			all = append(all, i.Key)
 		}
 	}
-	return c.dir.Remove(ctx, all...)
+	return errors.Join(c.dir.Remove(ctx, all...), c.dir.Tidy(c.unsentKey(), shelterKey))
 }
 
 // unsent says that a working copy may hold what the service does not know of.

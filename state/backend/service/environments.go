@@ -56,11 +56,11 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q ba
 // undoTime is how long an environment is tried to be removed that was made in vain.
 const undoTime = 10 * time.Second
 
-// CreateEnvironment implements [backend.Environments]. One that does not get its definition is removed.
+// CreateEnvironment implements [backend.Environments]. One that does not get its definition, or that the user interrupts, is removed.
 func (b *Backend) CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error {
 	project, short, _ := strings.Cut(name, "/")
 	all := b.client.Environments(organization)
-	err := all.Create(ctx, project, short)
+	err := all.Create(context.WithoutCancel(ctx), project, short) // an interruption would leave open whether it was made
 	if api.Is(err, http.StatusConflict) {
 		return fmt.Errorf("there is an environment %s/%s already", organization, name)
 	}

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
@@ -38,7 +39,11 @@ type LeaseError struct {
 }
 
 func (e *LeaseError) Error() string {
-	return fmt.Sprintf("the service has ended the right to update stack %s: %v; no further operation is started", e.Ref, e.Reason)
+	why := ""
+	if api.Is(e.Reason, http.StatusForbidden) {
+		why = ", perhaps because somebody has cancelled the update"
+	}
+	return fmt.Sprintf("the service has ended the right to update stack %s%s: %v; no further operation is started", e.Ref, why, e.Reason)
 }
 
 func (e *LeaseError) Unwrap() error { return e.Reason }

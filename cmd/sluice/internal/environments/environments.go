@@ -88,19 +88,46 @@ func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
 		}
 		return enc, err
 	})
-	values, err := o.settings(ctx, s.Project.Name, encrypter)
+	names, hidden, err := o.named(s.Project.Name)
+	if err != nil {
+		return err
+	}
+	for _, name := range hidden {
+		s.Terminal.Warn("the environments of the stack have a setting twice: %s does not count, because its full name is there, too", name)
+	}
+	values, err := o.settings(ctx, names, encrypter)
 	s.Settings.Complete(values)
 	return err
 }
 
-// settings returns the settings. encrypter is only called if there are secrets.
-func (o *Opened) settings(ctx context.Context, project string, encrypter func() (workspace.Encrypter, error)) (map[workspace.Key]workspace.Value, error) {
-	out := map[workspace.Key]workspace.Value{}
-	for name, v := range o.properties[propertySettings].Object() {
+// named returns which property has each setting, and which do not count: one setting may be there by its full name and by a shorter one, of different environments
+// perhaps. The full name counts.
+func (o *Opened) named(project string) (names map[workspace.Key]string, hidden []string, err error) {
+	names = map[workspace.Key]string{}
+	for _, name := range slices.Sorted(maps.Keys(o.properties[propertySettings].Object())) {
 		k, err := workspace.EnvironmentKey(name, project)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		other, twice := names[k]
+		switch {
+		case !twice:
+			names[k] = name
+		case name == k.String():
+			names[k], hidden = name, append(hidden, other)
+		default:
+			hidden = append(hidden, name)
+		}
+	}
+	return names, hidden, nil
+}
+
+// settings returns the settings of properties. encrypter is only called if there are secrets.
+func (o *Opened) settings(ctx context.Context, names map[workspace.Key]string, encrypter func() (workspace.Encrypter, error)) (map[workspace.Key]workspace.Value, error) {
+	out := map[workspace.Key]workspace.Value{}
+	for k, name := range names {
+		v := o.properties[propertySettings].Object()[name]
+		var err error
 		if out[k], err = settingOf(ctx, v, v.Secret, encrypter); err != nil {
 			return nil, err
 		}
