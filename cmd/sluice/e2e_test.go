@@ -62,6 +62,11 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("GOCOMPONENT_SOURCE", component)
 		e.Setenv("GOPOLICIES", tools+"/policies")
 		e.Vars = append(e.Vars, caches...)
+		for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"} { // whom this machine trusts
+			if file, set := os.LookupEnv(name); set {
+				e.Setenv(name, file)
+			}
+		}
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
 		err := setup(e)
 		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))

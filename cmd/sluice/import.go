@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -71,8 +72,8 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	excludes(cmd, "yes", "preview-only")
 	excludes(cmd, "skip-preview", "preview-only")
 	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
-	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program")
-	p.StringVar(&f.provider, "provider", "", "the provider as name=URN; the name is its variable in the program")
+	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program, and a resource may be named as displays show it")
+	p.StringVar(&f.provider, "provider", "", "the provider as name=URN, as --parent")
 	p.StringSliceVar(&f.properties, "properties", nil, "record only these inputs, separated by commas; all if not given")
 	p.BoolVar(&f.protect, "protect", true, "protect the resources against deletion")
 	p.BoolVar(&f.generateCode, "generate-code", true, "print declarations for the program")
@@ -104,6 +105,9 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	}
 	if f.from != "" {
 		return importConverted(ctx, job, f, args)
+	}
+	if err := f.bindNames(ctx, s, list); err != nil {
+		return err
 	}
 	if len(list.Resources) == 0 {
 		job.Terminal.Warn("there is nothing to import: %s has no entries in `resources`", f.file)
@@ -223,36 +227,56 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 		if x.text == "" {
 			continue
 		}
-		name, u, err := namedURN(x.flag, x.text)
+		name, text, err := named(x.flag, x.text)
 		if err != nil {
 			return nil, exit.Usagef("--%s: %w", x.flag, err)
 		}
 		if _, taken := list.NameTable[name]; taken || name == q.Name {
 			return nil, exit.Usagef("provider, parent and resource must have distinct names; '%s' stands for two of them", name)
 		}
-		list.NameTable[name], *x.name = u, name
+		list.NameTable[name], *x.name = urn.URN(text), name
 	}
 	list.Resources = []importfile.Resource{q}
 	return list, nil
 }
 
-// namedURN parses name=URN. The name is optional.
-func namedURN(ifNone, text string) (string, urn.URN, error) {
-	name, rest := ifNone, text
+// named parses name=RESOURCE. The name is optional. RESOURCE is a URN, or what [bindNames] replaces by one.
+func named(ifNone, text string) (name, rest string, err error) {
+	name, rest = ifNone, text
 	if before, after, ok := strings.Cut(text, "="); ok && !urn.URN(text).IsValid() {
 		name, rest = before, after
 	}
-	u, err := urn.Parse(rest)
-	switch {
-	case name == "":
+	if name == "" {
 		return "", "", errors.New("must be of the form name=URN")
-	case err != nil:
-		return "", "", fmt.Errorf("expected a URN but got '%s': %w", rest, err)
 	}
 	if ref, err := urn.ParseProviderRef(rest); err == nil && strings.Count(rest, "::") > 3 {
 		return "", "", fmt.Errorf("expected a URN but got a provider reference, use '%s' instead", ref.URN)
 	}
-	return name, u, nil
+	return name, rest, nil
+}
+
+// bindNames replaces names of recorded resources, as displays show them, in the flags for parents and providers by their URNs.
+func (f *importFlags) bindNames(ctx context.Context, s *session.Stack, list *importfile.File) error {
+	for _, x := range [][2]string{{"parent", f.parent}, {"provider", f.provider}} {
+		flag, text := x[0], x[1]
+		if text == "" {
+			continue
+		}
+		name, rest, err := named(flag, text)
+		if err != nil || urn.URN(rest).IsValid() {
+			continue
+		}
+		snapshot, err := s.State.LoadSealed(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := state.FindLive(snapshot, rest)
+		if err != nil {
+			return exit.Usagef("--%s: expected a URN but got '%s': %w", flag, rest, err) // scripts look for the first words
+		}
+		list.NameTable[name] = found.URN
+	}
+	return nil
 }
 
 // importRequests turns the list into requests for the stack.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 	flags.AddJSON(p, &f.json, "write what was resolved as JSON, and ask nothing")
 	flags.AddYes(p, &f.yes, "ask nothing")
 	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
-	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this URN has made the object with this ID, as `URN=ID`; may be repeated")
+	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this resource, a URN or a name, has made the object with this ID, as `URN=ID`; may be repeated")
 	p.BoolVar(&f.discard, "discard", false, "put aside what cannot be applied")
 	excludes(cmd, "discard", "adopt")
 	excludes(cmd, "discard", "assume-not-created")
@@ -84,9 +85,17 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 	if err != nil {
 		return err
 	}
-	for name := range answers {
-		if !pending.HasCreate(before, name) {
+	for _, name := range slices.Sorted(maps.Keys(answers)) {
+		full, err := pending.Named(before, name)
+		if err != nil {
+			return exit.Usagef("--adopt %s: %w", name, err)
+		}
+		if !pending.HasCreate(before, full) {
 			return exit.Usagef("--adopt %s: no create of that resource was interrupted", name)
+		}
+		if full != name {
+			answers[full] = answers[name]
+			delete(answers, name)
 		}
 	}
 	r := &recovery{stack: s, flags: f, left: before, answers: map[string]stages.CreateResolution{}}
@@ -112,7 +121,7 @@ type recovery struct {
 	found   []stages.Resolution
 }
 
-// answers returns the answers of --adopt, by URN.
+// answers returns the answers of --adopt, by what they call the resource.
 func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
 	answers := map[string]stages.CreateResolution{}
 	for _, text := range f.adopt {
@@ -120,7 +129,7 @@ func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
 		// them.
 		at := strings.LastIndex(text, "::")
 		name, id, ok := strings.Cut(text[at+1:], "=")
-		if at < 0 || !ok || id == "" {
+		if !ok || name == "" || id == "" {
 			return nil, exit.Usagef("--adopt %s: write the URN of the resource, an equals sign and the ID of the object", text)
 		}
 		answers[text[:at+1]+name] = stages.CreateResolution{ID: id}

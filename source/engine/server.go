@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"regexp"
 	"sync/atomic"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -88,11 +89,17 @@ func (h *handler) Log(_ context.Context, req *pulumirpc.LogRequest) (*emptypb.Em
 		u = ""
 	}
 	h.log(stages.LogMessage{
-		Severity: severity(req.GetSeverity()), Message: terminal.Plain(req.GetMessage()), URN: u,
+		Severity: severity(req.GetSeverity()), Message: withoutCommandLine(terminal.Plain(req.GetMessage())), URN: u,
 		StreamID: req.GetStreamId(), Ephemeral: req.GetEphemeral(),
 	})
 	return &emptypb.Empty{}, nil
 }
+
+// ofJava is how the SDK for Java begins the error of a program: with the whole command line of the JVM, class path and all.
+var ofJava = regexp.MustCompile(`^(Running program \[PID: \d+\])\(.*\)( failed with an unhandled exception:)`)
+
+// withoutCommandLine leaves the command line of a JVM out of a message.
+func withoutCommandLine(message string) string { return ofJava.ReplaceAllString(message, "$1$2") }
 
 // severity takes a number that is not known as an error, so that nothing serious is lost.
 func severity(s pulumirpc.LogSeverity) stages.Severity {

@@ -41,6 +41,17 @@ func start(t *testing.T, sink func(stages.LogMessage), options ...Option) (*Serv
 	return s, conn
 }
 
+func TestTheCommandLineOfAJVMIsLeftOut(t *testing.T) {
+	const end = " failed with an unhandled exception:\njava.lang.Error: (no)\n\tat a.B.c(B.java:1)"
+	for message, want := range map[string]string{
+		"Running program [PID: 12](/jdk/bin/java -Dx=(y) -cp a.jar:b.jar a.B)" + end: "Running program [PID: 12]" + end,
+		"Running program '/x (y)'" + end:                                             "Running program '/x (y)'" + end,
+		"all [PID: 1](a) failed":                                                     "all [PID: 1](a) failed",
+	} {
+		require.Equal(t, want, withoutCommandLine(message))
+	}
+}
+
 func TestLogMessagesArrivePlain(t *testing.T) {
 	const u = "urn:pulumi:dev::proj::a:b:C::x"
 	for name, c := range map[string]struct {

@@ -120,7 +120,7 @@ func findGradle(p source.Project, named string) (build, error) {
 		wrapper = ""
 	}
 	var err error
-	b.executable, err = b.locate(named, wrapper, "install Gradle (on macOS: `brew install gradle`), or put its wrapper gradlew into "+b.directory)
+	b.executable, err = b.locate(named, wrapper, direct.HowToGet("Gradle", "gradle", "gradle")+", or put its wrapper gradlew into "+b.directory)
 	return b, err
 }
 

@@ -37,7 +37,8 @@ const initScript = "allprojects { tasks.withType(JavaExec) { jvmArgs %q } }\n"
 
 // await changes how a program is run so that it waits for a debugger at an address. The caller calls done when it has ended.
 func (b build) await(c *plugin.Command, address string, d *direct.Debugger) (done func(), err error) {
-	c.Intercept = d.Interceptor()
+	before, intercept := c.Intercept, d.Interceptor()
+	c.Intercept = func(pid int, line string) bool { return intercept(pid, line) || before != nil && before(pid, line) }
 	done = func() {}
 	switch b.tool {
 	case maven: // which runs the program in its own process

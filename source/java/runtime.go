@@ -40,6 +40,9 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	}
 	command := c.Command(p, cmp.Or(b.executable, java.java), args...)
 	command.Done = done
+	if b.tool == gradle {
+		command.Intercept = func(_ int, line string) bool { return ofJVM.MatchString(terminal.Plain(line)) }
+	}
 	if c.Debug != nil {
 		undo, err := b.await(&command, direct.AnyDebugAddress, jdwp(c.Name, c.Debug))
 		if err != nil {

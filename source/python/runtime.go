@@ -1,11 +1,13 @@
 package python
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -192,6 +194,9 @@ func checkDeclared(p source.Project, t toolchain) error {
 		p.Directory, t, mend)
 }
 
+// ofTool finds the version in what a toolchain prints, which is `Poetry (version 2.5.1)` or `uv 0.13.9 (…)`.
+var ofTool = regexp.MustCompile(`\d+(\.\d+)+`)
+
 // About returns the interpreter of a program and its toolchain.
 func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
 	e, err := find(ctx, p, false)
@@ -210,6 +215,7 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 		if err != nil {
 			return tools, err
 		}
+		tool.Version = cmp.Or(ofTool.FindString(tool.Version), tool.Version)
 		tools = append(tools, tool)
 	}
 	return tools, nil

@@ -2,6 +2,8 @@ package about
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -84,6 +86,9 @@ func askRuntime(ctx context.Context, project *workspace.Project, options sluice.
 	out := make([]toolReport, 0, len(tools))
 	for _, t := range tools {
 		out = append(out, toolReport(t))
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("not all tools for programs in %s have told their version within %s", project.Runtime, patience)
 	}
 	return out, err
 }

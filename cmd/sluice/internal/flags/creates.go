@@ -32,7 +32,7 @@ func (c *Creates) AddRefresh(f *pflag.FlagSet) {
 
 func (c *Creates) addImports(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.imports, "import-pending-creates", nil,
-		"import what an interrupted create has made: a URN, and with the flag given again its ID; may be repeated")
+		"import what an interrupted create has made: the resource, as its URN or its name, and with the flag given again its ID; may be repeated")
 }
 
 // Check refuses flags that do not fit together.

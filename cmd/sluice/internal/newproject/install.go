@@ -8,11 +8,12 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	acquisition "github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
 )
 
-// program returns the program of the project, and whether anything on the machine can run it. If nothing can, it warns. The working
-// directory is that of the project.
+// program returns the program of the project, and whether anything on the machine can run it, or may be installed for it. If not, it
+// warns. The working directory is that of the project.
 func program(n *creation) (p source.Project, options sluice.PluginOptions, runs bool, err error) {
 	project, err := session.FindProject()
 	if err != nil {
@@ -26,7 +27,11 @@ func program(n *creation) (p source.Project, options sluice.PluginOptions, runs 
 		return p, options, false, err
 	}
 	p = source.Project{Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry}
-	if _, err := sluice.NewRuntime(p.Runtime, options); err != nil {
+	there := options
+	if n.terminal.EnvIsTrue(acquisition.AcquisitionVariable) {
+		there.Installer = nil
+	}
+	if _, err := sluice.NewRuntime(p.Runtime, there); err != nil {
 		n.terminal.Warn("%v", err)
 		return p, options, false, nil
 	}

@@ -1,8 +1,13 @@
 package pending
 
 import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Answers define how interrupted creates are resolved.
@@ -17,6 +22,41 @@ func (a Answers) Resolve(op state.Pending) stages.CreateResolution {
 		return answer
 	}
 	return a.Others
+}
+
+// Named returns the URN of the interrupted create that a text names (see [urn.Called]), or the text itself if it names none. The error is an
+// *[state.AmbiguousNameError].
+func Named(ops []state.Pending, text string) (string, error) {
+	var creates []urn.URN
+	for _, op := range ops {
+		if op.IsInterruptedCreate() && !slices.Contains(creates, op.Resource.URN) {
+			creates = append(creates, op.Resource.URN)
+		}
+	}
+	switch called := urn.Called(creates, text); len(called) {
+	case 0:
+		return text, nil
+	case 1:
+		return string(called[0]), nil
+	default:
+		return "", &state.AmbiguousNameError{Name: text, URNs: called}
+	}
+}
+
+// imported returns the IDs that flags give for interrupted creates, by URN, and the resources in the given order. What names none of the
+// creates stays as it is written.
+func imported(f *flags.Creates, ops []state.Pending) (ids map[string]string, names []string, err error) {
+	given, texts := f.Imported()
+	ids = map[string]string{}
+	for _, text := range texts {
+		name, err := Named(ops, text)
+		if err != nil {
+			return nil, nil, exit.Usagef("--import-pending-creates %s: %w", text, err)
+		}
+		ids[name] = given[text]
+		names = append(names, name)
+	}
+	return ids, names, nil
 }
 
 // HasCreate reports whether an interrupted create of a resource is among the operations.

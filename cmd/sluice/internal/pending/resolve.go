@@ -14,11 +14,14 @@ import (
 // ForUpdate returns the answers in the flags of an update about interrupted creates. It asks no questions.
 func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers, error) {
 	answers := Answers{Others: f.Others()}
-	imports, names := f.Imported()
-	if len(imports) == 0 {
+	if given, _ := f.Imported(); len(given) == 0 {
 		return answers, nil
 	}
 	pending, err := s.Pending(ctx)
+	if err != nil {
+		return answers, err
+	}
+	imports, names, err := imported(f, pending)
 	if err != nil {
 		return answers, err
 	}
@@ -38,7 +41,10 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 	if err != nil || snapshot == nil {
 		return answers, err
 	}
-	imports, names := f.Imported()
+	imports, names, err := imported(f, snapshot.Pending)
+	if err != nil {
+		return answers, err
+	}
 	answers.ByURN = map[string]stages.CreateResolution{}
 	var left []string // not asked about
 	for _, op := range snapshot.Pending {
