@@ -15,7 +15,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+
+	"github.com/sluice-iac/sluice/fleet/server"
 )
 
 func TestDriftOfAFleetIsFoundAndChangesNothing(t *testing.T) {
@@ -164,6 +167,12 @@ func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
 	p.fleet("schedule", "trigger", "night")
 	require.Eventually(t, func() bool { return strings.Contains(p.fleet("history"), "shop/drift/") }, longest, time.Second)
 	require.Contains(t, p.fleet("status", "--follow"), "web: 0 of 1 have moved")
+	c := p.connect()
+	require.Eventually(t, func() bool {
+		query := "SluiceFleet = 'shop' AND SluiceOperation = 'drift' AND SluiceStack = 'web'"
+		found, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Namespace: server.Namespace, Query: query})
+		return err == nil && len(found.GetExecutions()) == 1
+	}, longest, time.Second)
 	p.write(map[string]string{"fleet.yaml": three()["fleet.yaml"]})
 	require.Equal(t, "night: removed\n", p.fleet("schedule", "apply"))
 }

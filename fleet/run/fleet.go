@@ -313,7 +313,7 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
 	f.running[s.Name] = StackView{Name: s.Name, Outcome: Outcome{Status: now, Began: f.now()}}
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID: StackID(info.WorkflowExecution.ID, s.Name), WaitForCancellation: true,
-		TypedSearchAttributes: attributesOf(ctx, s.Name),
+		TypedSearchAttributes: f.attributesOf(ctx, s.Name),
 	})
 	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, StackRequest{
 		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By, Limits: f.Limits,
@@ -451,15 +451,23 @@ func (f *fleet) view() View {
 // StackID returns the ID of the workflow of a stack in a run.
 func StackID(run, stack string) string { return run + "/" + stack }
 
-var stackAttribute = temporal.NewSearchAttributeKeyKeyword("SluiceStack")
+var (
+	fleetAttribute     = temporal.NewSearchAttributeKeyKeyword("SluiceFleet")
+	operationAttribute = temporal.NewSearchAttributeKeyKeyword("SluiceOperation")
+	stackAttribute     = temporal.NewSearchAttributeKeyKeyword("SluiceStack")
+)
 
-// attributesOf returns the search attributes of a child: those of the run, if it has any, and the stack.
-func attributesOf(ctx workflow.Context, stack string) temporal.SearchAttributes {
-	own := workflow.GetTypedSearchAttributes(ctx)
-	if own.Size() == 0 {
-		return own // the server does not have them
+// SearchAttributes returns those of a run.
+func (r Request) SearchAttributes() temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(fleetAttribute.ValueSet(r.Fleet), operationAttribute.ValueSet(string(r.Operation)))
+}
+
+// attributesOf returns the search attributes of a child, if the run has any: those of the run and the stack. A server without them refuses them.
+func (f *fleet) attributesOf(ctx workflow.Context, stack string) temporal.SearchAttributes {
+	if !workflow.GetTypedSearchAttributes(ctx).ContainsKey(fleetAttribute) {
+		return temporal.NewSearchAttributes()
 	}
-	return temporal.NewSearchAttributes(own.Copy(), stackAttribute.ValueSet(stack))
+	return temporal.NewSearchAttributes(f.SearchAttributes().Copy(), stackAttribute.ValueSet(stack))
 }
 
 // CycleOf returns what is wrong with a run that has failed because stacks need each other, nil for other errors.

@@ -52,10 +52,8 @@ func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bo
 		ID: id, TaskQueue: run.WorkflowQueue(r.Fleet), WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 	}
-	if c.hasAttributes(ctx) {
-		o.TypedSearchAttributes = temporal.NewSearchAttributes(
-			temporal.NewSearchAttributeKeyKeyword("SluiceFleet").ValueSet(r.Fleet),
-			temporal.NewSearchAttributeKeyKeyword("SluiceOperation").ValueSet(string(r.Operation)))
+	if c.HasAttributes(ctx) {
+		o.TypedSearchAttributes = r.SearchAttributes()
 	}
 	_, err = c.ExecuteWorkflow(ctx, o, run.FleetWorkflow, r)
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
@@ -65,9 +63,9 @@ func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bo
 	return id, false, err
 }
 
-// hasAttributes reports whether the server knows the search attributes of fleets. A server of somebody else may lack them; runs are found by their IDs
+// HasAttributes reports whether the server knows the search attributes of fleets. A server of somebody else may lack them; runs are found by their IDs
 // there.
-func (c *Client) hasAttributes(ctx context.Context) bool {
+func (c *Client) HasAttributes(ctx context.Context) bool {
 	known, err := c.GetSearchAttributes(ctx)
 	if err != nil {
 		return false

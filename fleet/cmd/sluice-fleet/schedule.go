@@ -66,7 +66,7 @@ func applySchedules(ctx context.Context, s *session) error {
 	for _, schedule := range s.fleet.Schedules {
 		id := scheduleID(s.fleet.Name, schedule.Name)
 		wanted[id] = true
-		o, err := scheduleOptions(s.fleet, schedule)
+		o, err := scheduleOptions(s.fleet, schedule, s.client.HasAttributes(ctx))
 		if err != nil {
 			return err
 		}
@@ -89,8 +89,9 @@ func applySchedules(ctx context.Context, s *session) error {
 	})
 }
 
-// scheduleOptions returns what the server is told about a schedule. A run that has not ended when the next one is due is not begun twice.
-func scheduleOptions(f *spec.Fleet, schedule spec.Schedule) (client.ScheduleOptions, error) {
+// scheduleOptions returns what the server is told about a schedule. A run that has not ended when the next one is due is not begun twice. Runs have search
+// attributes if the server does.
+func scheduleOptions(f *spec.Fleet, schedule spec.Schedule, attributes bool) (client.ScheduleOptions, error) {
 	stacks, others, err := choose(f, schedule.Select)
 	if err != nil {
 		return client.ScheduleOptions{}, err
@@ -103,10 +104,11 @@ func scheduleOptions(f *spec.Fleet, schedule spec.Schedule) (client.ScheduleOpti
 	if err != nil {
 		return client.ScheduleOptions{}, err
 	}
-	o := client.ScheduleOptions{
-		ID: scheduleID(f.Name, schedule.Name), Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
-		Action: &client.ScheduleWorkflowAction{ID: id, Workflow: run.FleetWorkflow, TaskQueue: run.WorkflowQueue(f.Name), Args: []any{request}},
+	action := &client.ScheduleWorkflowAction{ID: id, Workflow: run.FleetWorkflow, TaskQueue: run.WorkflowQueue(f.Name), Args: []any{request}}
+	if attributes {
+		action.TypedSearchAttributes = request.SearchAttributes()
 	}
+	o := client.ScheduleOptions{ID: scheduleID(f.Name, schedule.Name), Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, Action: action}
 	if schedule.Cron != "" {
 		o.Spec.CronExpressions = []string{schedule.Cron}
 		return o, nil

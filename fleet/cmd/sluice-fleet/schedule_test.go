@@ -60,7 +60,7 @@ func begunAt(t *testing.T, o client.ScheduleOptions, long bool) (times []time.Ti
 
 func TestASchedulesRunsBeginAtTheirTimes(t *testing.T) {
 	f := &spec.Fleet{Name: "shop", Concurrency: 1, Stacks: []spec.Stack{{Name: "a", Entry: "a", Stack: "dev", Queue: "q"}}}
-	night, err := scheduleOptions(f, spec.Schedule{Name: "night", Operation: "drift", Cron: "0 3 * * *"})
+	night, err := scheduleOptions(f, spec.Schedule{Name: "night", Operation: "drift", Cron: "0 3 * * *"}, false)
 	require.NoError(t, err)
 	times, ids := begunAt(t, night, false)
 	require.GreaterOrEqual(t, len(times), 3)
@@ -70,7 +70,7 @@ func TestASchedulesRunsBeginAtTheirTimes(t *testing.T) {
 		require.Regexp(t, `^shop/drift/[0-9a-f]+-`+due.Format(time.RFC3339)+"$", ids[i])
 	}
 
-	often, err := scheduleOptions(f, spec.Schedule{Name: "often", Operation: "drift", Every: "6h"})
+	often, err := scheduleOptions(f, spec.Schedule{Name: "often", Operation: "drift", Every: "6h"}, true)
 	require.NoError(t, err)
 	times, _ = begunAt(t, often, false)
 	require.GreaterOrEqual(t, len(times), 3)
