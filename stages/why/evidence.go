@@ -16,6 +16,8 @@ type evidence struct {
 	*collector
 	step     stages.Decided
 	decision *Decision
+	// named are the places that the reason names, also those that are left out of the decision because there are too many.
+	named []string
 }
 
 // gather adds the changed values, the resources that they come from, and the root causes.
@@ -61,15 +63,19 @@ func (e *evidence) gather() {
 // unnamed describes the changed inputs that no reason names.
 func (e *evidence) unnamed() {
 	s, d := e.step, e.decision
-	var named []property.Path
-	for _, c := range d.Properties {
-		if path, err := property.ParsePath(c.Path); err == nil {
-			named = append(named, path)
+	named := map[property.Element][]property.Path{} // by their first elements
+	for _, text := range e.named {
+		if path, err := property.ParsePath(text); err == nil && len(path) > 0 {
+			named[path[0]] = append(named[path[0]], path)
 		}
+	}
+	isNamed := func(at property.Path) bool {
+		overlaps := func(n property.Path) bool { return n.Contains(at) || at.Contains(n) }
+		return slices.ContainsFunc(named[at[0]], overlaps) || slices.ContainsFunc(named[property.Key("*")], overlaps)
 	}
 	add := func(at property.Path, c Change) {
 		switch {
-		case slices.ContainsFunc(named, func(n property.Path) bool { return n.Contains(at) || at.Contains(n) }):
+		case isNamed(at):
 		case len(d.Properties)+len(d.Unnamed) >= maxChanges:
 			d.More++
 		default:
@@ -242,6 +248,7 @@ func (e *evidence) change(c Change) {
 	case FromCheck:
 		e.root(RootProvider)
 	}
+	e.named = append(e.named, c.Path)
 	if len(d.Properties) == maxChanges {
 		d.More++
 		return
