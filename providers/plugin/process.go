@@ -23,7 +23,7 @@ import (
 // Command says how to start a plugin process.
 type Command struct {
 	Name        string // what messages call it: "pulumi-resource-aws"
-	Version     string // for messages; "" if it is not known
+	Version     string // for messages; "" is the one that the executable was built as, if it has one
 	Sources     string // for messages: the folder of a plugin that Executable only interprets; "" for others
 	Executable  string
 	Args        []string
@@ -116,6 +116,9 @@ func start(c Command, s *streams) (*Process, error) {
 }
 
 func startProcess(c Command, s *streams) (*Process, error) {
+	if c.Version == "" && c.Sources == "" {
+		c.Version = builtVersion(c.Executable)
+	}
 	p := &Process{title: c.title(), port: await.NewPromise[int](), exited: await.NewPromise[*ExitError]()}
 	stdout, stdoutEnd, err := os.Pipe()
 	if err != nil {

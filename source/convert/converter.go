@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/source/language"
@@ -108,8 +106,7 @@ func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.S
 	var written *plugin.LanguageHostedError
 	switch {
 	case err == nil:
-		version := cmp.Or(at.Version, direct.BuiltVersion(at.Executable)) // a converter has no call that tells it
-		return plugin.Start(plugin.Command{Name: c.name, Version: version, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
+		return plugin.Start(plugin.Command{Name: c.name, Version: at.Version, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
 	case errors.As(err, &written):
 		return c.startWritten(ctx, written.Directory, o)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
@@ -77,7 +76,7 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 	if port == 0 {
 		h.name = strings.TrimSuffix(filepath.Base(o.Executable), filepath.Ext(o.Executable))
 		process, err := plugin.Start(plugin.Command{
-			Name: h.name, Version: cmp.Or(o.Version, direct.BuiltVersion(o.Executable)), Executable: o.Executable, Args: []string{engine},
+			Name: h.name, Version: o.Version, Executable: o.Executable, Args: []string{engine},
 			Directory: p.Directory, Environment: os.Environ(), Output: output,
 		})
 		if err != nil {

@@ -1,4 +1,4 @@
-package direct
+package plugin
 
 import (
 	"debug/buildinfo"
@@ -10,9 +10,9 @@ import (
 // builtWith finds the version that a build of a plugin sets: -X example.com/pkg/version.Version=1.2.3.
 var builtWith = regexp.MustCompile(`-X[ =]'?\S+\.[vV]ersion=v?([0-9][^\s'"]*)`)
 
-// BuiltVersion returns the version that the Go toolchain has noted in an executable: that of its module, or one that its build sets. It
+// builtVersion returns the version that the Go toolchain has noted in an executable: that of its module, or one that its build sets. It
 // returns "" if there is none, as in the executables of other languages.
-func BuiltVersion(executable string) string {
+func builtVersion(executable string) string {
 	info, err := buildinfo.ReadFile(executable)
 	if err != nil {
 		return ""

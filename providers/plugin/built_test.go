@@ -1,4 +1,4 @@
-package direct
+package plugin
 
 import (
 	"os"
@@ -30,9 +30,14 @@ func TestAnExecutableTellsTheVersionThatItWasBuiltAs(t *testing.T) {
 			cmd.Dir = dir
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, string(out))
-			require.Equal(t, c.want, BuiltVersion(file))
+			require.Equal(t, c.want, builtVersion(file))
 		})
 	}
-	require.Empty(t, BuiltVersion(script))
-	require.Empty(t, BuiltVersion(filepath.Join(dir, "missing")))
+	process, err := Start(Command{Name: "thing", Executable: filepath.Join(dir, "set")})
+	require.NoError(t, err)
+	_, err = process.Port(t.Context())
+	require.ErrorContains(t, err, "plugin thing 1.20.3-alpha.1 [")
+	process.Stop()
+	require.Empty(t, builtVersion(script))
+	require.Empty(t, builtVersion(filepath.Join(dir, "missing")))
 }
