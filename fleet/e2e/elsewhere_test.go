@@ -149,7 +149,7 @@ func TestAFleetUsesAServerOfSomebodyElse(t *testing.T) {
 		"another key":       {[]string{"SLUICE_FLEET_API_KEY=guessed"}, with, "unauthorized"},
 		"another namespace": {[]string{"SLUICE_FLEET_NAMESPACE=other"}, with, "other"},
 		"no authority":      {nil, with[2:], "certificate signed by unknown authority"},
-		"no certificate":    {nil, with[:2], "certificate required"},
+		"no certificate":    {nil, with[:2], "it asks for a client certificate: give one with --tls-cert and --tls-key"},
 		"another name":      {nil, append([]string{"--tls-server-name", "example.org"}, with...), "not example.org"},
 		"another fleet key": {[]string{"SLUICE_FLEET_KEY=" + strings.Repeat("A", 43) + "="}, with, "all machines need the same key"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,25 @@ import (
 // begunCommand is a command that goes on.
 type begunCommand struct {
 	*exec.Cmd
-	text bytes.Buffer
+	text lockedText
+}
+
+// lockedText may be read while somebody writes it.
+type lockedText struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func (p *place) begin(args ...string) *begunCommand {

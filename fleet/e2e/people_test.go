@@ -44,17 +44,11 @@ func TestWhoHasApprovedIsRecorded(t *testing.T) {
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [up], ", 1)
 	p := newPlace(t, files)
-	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--report", "../up.json")
-	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
-	require.NoError(t, c.Start())
-	require.Eventually(t, func() bool {
-		text, status := p.run("sluice", "fleet", "approve", "db", "--message", "looks good")
-		return status == 0 && strings.Contains(text, "approved up of db")
-	}, longest, time.Second)
-	require.NoError(t, c.Wait(), "%s", &out)
-	require.Contains(t, out.String(), "approval   db: `sluice fleet approve db`")
-	require.Contains(t, out.String(), "approved by ")
+	up := p.begin("sluice-fleet", "up", "--yes", "--report", "../up.json")
+	require.Eventually(t, func() bool { return strings.Contains(up.text.String(), "approval   db: `sluice fleet approve db`") }, longest, 100*time.Millisecond)
+	require.Contains(t, p.fleet("approve", "db", "--message", "looks good"), "approved up of db")
+	require.NoError(t, up.Wait(), "%s", &up.text)
+	require.Contains(t, up.text.String(), "approved by ")
 	text, err := os.ReadFile(p.path("../up.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"message": "looks good"`)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -84,6 +85,14 @@ func (p Place) options() client.Options {
 // Connect connects with a server. Payloads pass through the converter.
 func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f converter.FailureConverter, logger log.Logger) (client.Client, error) {
 	o.DataConverter, o.FailureConverter, o.Logger = c, f, logger
+	var asked atomic.Bool // for a certificate that there is none of
+	if t := o.ConnectionOptions.TLS; t != nil && len(t.Certificates) == 0 {
+		o.ConnectionOptions.TLS = t.Clone()
+		o.ConnectionOptions.TLS.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			asked.Store(true)
+			return &tls.Certificate{}, nil
+		}
+	}
 	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
@@ -93,7 +102,11 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 		}
 		// A server that begins, or begins again, answers soon.
 		if !IsPassing(err) || await.For(connecting, time.Second) != nil {
-			return nil, fmt.Errorf("the Temporal server at %s: %w", o.HostPort, err)
+			err = fmt.Errorf("the Temporal server at %s: %w", o.HostPort, err)
+			if asked.Load() {
+				err = fmt.Errorf("%w; it asks for a client certificate: give one with --tls-cert and --tls-key", err)
+			}
+			return nil, err
 		}
 	}
 }

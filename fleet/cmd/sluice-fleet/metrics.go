@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/opentelemetry"
+
+	"github.com/sluice-iac/sluice/fleet/run"
 )
 
 // metrics sends metrics of runs and of Temporal's client to where OpenTelemetry's standard variables say.
@@ -37,11 +39,25 @@ func startMetrics(ctx context.Context) (*metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
 	}
-	p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
+	p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about), sdkmetric.WithView(described()...))
 	lost := func(error) {} // a metric that cannot be made changes nothing about a run
 	return &metrics{opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: p.Meter("sluice-fleet"), OnError: lost, UseMonotonicCounters: true,
 	}), p}, nil
+}
+
+// described says what the metrics of runs are. Temporal's interface for metrics has no place for it.
+func described() []sdkmetric.View {
+	var views []sdkmetric.View
+	for name, text := range map[string]string{
+		run.StacksMetric:   "Stacks that have ended, by operation and status.",
+		run.DurationMetric: "How long stacks have taken for which something was done.",
+		run.WaitMetric:     "How long stacks have waited for an approval or for a limit.",
+		run.RetriesMetric:  "Attempts that have failed and are made again, by the kind of failure.",
+	} {
+		views = append(views, sdkmetric.NewView(sdkmetric.Instrument{Name: name}, sdkmetric.Stream{Description: text}))
+	}
+	return views
 }
 
 // end sends what is left. It may be called of none.
