@@ -140,10 +140,12 @@ func makeDatabase(h Home) error {
 		}
 	}
 	c, _ := configuration(next, 0, 0)
-	if err := schema.SetupSchema(c.Persistence.DataStores[sqlite.PluginName].SQL); err != nil {
+	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
+	sql.ConnectAttributes["journal_mode"] = "delete" // with a log of its own, it would be in two files
+	if err := schema.SetupSchema(sql); err != nil {
 		return err
 	}
-	return os.Rename(next, h.database()) // its log is empty since the connection was closed
+	return os.Rename(next, h.database())
 }
 
 // SearchAttributes are the attributes by which runs and stacks can be looked for.
@@ -172,7 +174,7 @@ func configuration(database string, port, http int) (*config.Config, map[primiti
 			DataStores: map[string]config.DataStore{sqlite.PluginName: {SQL: &config.SQL{
 				PluginName: sqlite.PluginName, DatabaseName: database,
 				// A server that is killed loses nothing. A machine that loses power may lose the last moment, and what is done again is found done.
-				ConnectAttributes: map[string]string{"mode": "rwc", "_journal_mode": "wal", "_synchronous": "1"},
+				ConnectAttributes: map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"},
 			}}},
 		},
 		ClusterMetadata: &cluster.Config{

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,7 @@ func TestASecondCommandJoinsTheServerThatRuns(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "a", TaskQueue: "q"}, "nothing")
 	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(root, ".sluice-fleet", "temporal.db-wal"), "each change waits for the disk several times without it")
 	require.NoError(t, first.Close())
 	_, err = c.DescribeWorkflowExecution(t.Context(), "a", "")
 	require.NoError(t, err, "it goes on for the second")
