@@ -55,7 +55,11 @@ func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error)
 		Renamed: o.Renamed,
 	}
 	if !service.Handles(o.URL) {
-		return backend.Open(ctx, options)
+		b, err := backend.Open(ctx, options)
+		if errors.Is(err, backend.ErrScheme) {
+			err = fmt.Errorf("%w; https:// is Pulumi's service", err)
+		}
+		return b, err
 	}
 	lookup := o.LookupEnv
 	if lookup == nil {
