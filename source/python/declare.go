@@ -48,9 +48,6 @@ func declare(ctx context.Context, p source.Project, t toolchain, said func(plugi
 	if err != nil {
 		return err
 	}
-	if _, err := exec.LookPath(string(t)); err != nil {
-		return nil // what cannot be used afterwards stays as it is
-	}
 	file := pyproject{Project: projectTable{Name: packageName(folder), Version: "0.1.0", RequiresPython: presentPython(ctx)}}
 	if file.Project.Dependencies, err = requirements(string(text)); err != nil {
 		return fmt.Errorf("%s: %w", old, err)

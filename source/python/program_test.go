@@ -288,6 +288,9 @@ func TestRequirementsBecomeAProjectForUv(t *testing.T) {
 	require.NoError(t, os.Remove(now))
 	require.NoError(t, os.Mkdir(filepath.Join(below, ".git"), 0o755))
 	require.ErrorContains(t, python.Runtime{}.Install(context.Background(), p, nil), "there is no pyproject.toml", "the file above is another repository's")
+
+	t.Setenv("PATH", t.TempDir())
+	require.ErrorContains(t, python.Runtime{}.Install(context.Background(), p, nil), "install it with `pipx install uv`")
 	require.NoFileExists(t, now)
 }
 

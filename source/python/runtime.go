@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -123,13 +124,13 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil {
 		return err
 	}
-	if t != pip {
+	if _, missing := exec.LookPath(string(t)); t != pip && missing == nil {
 		if err := declare(ctx, p, t, said); err != nil {
 			return err
 		}
-	}
-	if err := checkDeclared(p, t); err != nil {
-		return err
+		if err := checkDeclared(p, t); err != nil {
+			return err
+		}
 	}
 	switch t {
 	case uv:
