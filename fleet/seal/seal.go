@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/crypto/chacha20poly1305"
 	"google.golang.org/protobuf/proto"
 
@@ -53,13 +54,33 @@ func ReadKey(ctx context.Context, lookup func(string) (string, bool), wrapped *W
 	case err == nil:
 		return parse(file, string(text))
 	case errors.Is(err, fs.ErrNotExist) && make:
-		key := NewKey()
-		return key, private.Write(file, []byte(key.String()+"\n"))
+		return makeKey(file)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no key for what the server keeps: set %s or %s to the key that the other machines have; "+
 			"`sluice fleet key` makes one, and `sluice fleet key --secrets-provider` one for fleet.yaml", Variable, FileVariable)
 	}
 	return nil, fmt.Errorf("the key of the fleet: %w", err)
+}
+
+// makeKey makes a file with a key, or reads the one that somebody else has made meanwhile.
+func makeKey(file string) (Key, error) {
+	mine := flock.New(file + ".lock")
+	if err := mine.Lock(); err != nil {
+		return nil, fmt.Errorf("the key of the fleet: %w", err)
+	}
+	defer func() { _ = mine.Unlock() }() // the system releases it when the process ends
+	if text, err := os.ReadFile(file); !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
+			return nil, fmt.Errorf("the key of the fleet: %w", err)
+		}
+		return parse(file, string(text))
+	}
+	// Who reads the file without the lock sees the whole of it, or none.
+	key, next := NewKey(), file+".new"
+	if err := private.Write(next, []byte(key.String()+"\n")); err != nil {
+		return nil, fmt.Errorf("the key of the fleet: %w", err)
+	}
+	return key, os.Rename(next, file)
 }
 
 // NewKey makes a key.

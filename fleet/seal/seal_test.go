@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/proto"
@@ -62,6 +64,25 @@ func TestTheKeyComesFromTheEnvironmentOrAFile(t *testing.T) {
 	got, err = seal.ReadKey(t.Context(), func(name string) (string, bool) { return file, name == seal.FileVariable }, nil, "nowhere", true)
 	require.NoError(t, err)
 	require.Equal(t, made, got)
+}
+
+func TestCommandsThatMakeTheKeyAtOnceHaveTheSameOne(t *testing.T) {
+	for range 50 {
+		file := filepath.Join(t.TempDir(), "key")
+		keys := make([]seal.Key, 8)
+		var all conc.WaitGroup
+		for i := range keys {
+			all.Go(func() {
+				var err error
+				keys[i], err = seal.ReadKey(t.Context(), none, nil, file, true)
+				assert.NoError(t, err)
+			})
+		}
+		all.Wait()
+		for _, key := range keys {
+			require.Equal(t, keys[0], key)
+		}
+	}
 }
 
 func TestTheKeyComesFromWhatEncryptsIt(t *testing.T) {
