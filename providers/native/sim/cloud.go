@@ -19,7 +19,8 @@ import (
 type Record struct {
 	ID         string
 	Name       string
-	Generation int // 1 when made, one more with every change
+	Generation int      // 1 when made, one more with every change
+	Computed   []string // names of values that the cloud makes up
 	Properties property.Map
 }
 
@@ -49,6 +50,7 @@ func OpenCloud(dir string) (*Cloud, error) {
 type file struct {
 	Name       string          `json:"name,omitempty"`
 	Generation int             `json:"generation"`
+	Computed   []string        `json:"computed,omitempty"`
 	Properties json.RawMessage `json:"properties"`
 }
 
@@ -86,7 +88,7 @@ func (c *Cloud) Get(ctx context.Context, id string) (Record, bool, error) {
 	if err != nil {
 		return Record{}, false, fmt.Errorf("%s: properties: %w", path, err)
 	}
-	return Record{ID: id, Name: f.Name, Generation: f.Generation, Properties: m}, true, nil
+	return Record{ID: id, Name: f.Name, Generation: f.Generation, Computed: f.Computed, Properties: m}, true, nil
 }
 
 // Put makes or changes a resource.
@@ -106,7 +108,7 @@ func (c *Cloud) Put(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(file{r.Name, r.Generation, properties}, "", "  ")
+	text, err := json.MarshalIndent(file{r.Name, r.Generation, r.Computed, properties}, "", "  ")
 	if err != nil {
 		return err
 	}

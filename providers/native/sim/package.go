@@ -106,8 +106,18 @@ func fails(c native.Call, method string) error {
 }
 
 // diff turns a change of a listed property into a replacement. Properties that are unknown as a whole may change any of
-// the old ones. A change of the lists is no change.
+// the old ones. An ID that the object has is no change: objects that are imported, or adopted after an interrupted create,
+// are recorded without it.
 func (s *simulation) diff(c native.Call, answer *providers.DiffResponse) {
+	if c.Inputs.Text("id") == c.ID {
+		drop := func(key string) bool { return key == "id" }
+		answer.ChangedKeys = slices.DeleteFunc(answer.ChangedKeys, drop)
+		answer.ReplaceKeys = slices.DeleteFunc(answer.ReplaceKeys, drop)
+		delete(answer.DetailedDiff, "id")
+		if len(answer.ChangedKeys) == 0 {
+			answer.Changes = providers.DiffNone
+		}
+	}
 	listed := append(slices.Clone(s.replaceOn), c.Inputs.Texts("replaceOn")...)
 	unknown := c.Inputs.Value("properties").IsUnknown() && slices.ContainsFunc(listed, c.State.Object("properties").Has)
 	for path, d := range answer.DetailedDiff {
@@ -126,9 +136,9 @@ func (s *simulation) diff(c native.Call, answer *providers.DiffResponse) {
 	answer.DeleteBeforeReplace = s.deleteFirst && len(answer.ReplaceKeys) > 0
 }
 
-func (s *simulation) outputs(c native.Call, r Record) native.Outputs {
+func outputs(r Record) native.Outputs {
 	values := native.Outputs{}
-	for _, name := range c.Inputs.Texts("computed") {
+	for _, name := range r.Computed {
 		values[name] = native.Text(fmt.Sprintf("%s-%s-%d", name, r.ID, r.Generation))
 	}
 	return native.Outputs{"generation": native.Int(r.Generation), "values": native.Object(values)}
@@ -148,8 +158,8 @@ func (s *simulation) create(ctx context.Context, c native.Call) (native.Made, er
 	} else if _, taken, err := s.cloud.Get(ctx, id); taken || err != nil {
 		return native.Made{}, errors.Join(err, fmt.Errorf("a resource with the ID %q exists already", id))
 	}
-	r := Record{ID: id, Name: c.Name, Generation: 1, Properties: c.Inputs.Value("properties").AsMap()}
-	return native.Made{ID: id, Outputs: s.outputs(c, r)}, s.cloud.Put(ctx, r)
+	r := Record{ID: id, Name: c.Name, Generation: 1, Computed: c.Inputs.Texts("computed"), Properties: c.Inputs.Value("properties").AsMap()}
+	return native.Made{ID: id, Outputs: outputs(r)}, s.cloud.Put(ctx, r)
 }
 
 func (s *simulation) update(ctx context.Context, c native.Call) (native.Outputs, error) {
@@ -166,8 +176,8 @@ func (s *simulation) update(ctx context.Context, c native.Call) (native.Outputs,
 	if !ok {
 		r = Record{ID: c.ID, Generation: c.State.Int("generation")}
 	}
-	r = Record{ID: c.ID, Name: c.Name, Generation: r.Generation + 1, Properties: c.Inputs.Value("properties").AsMap()}
-	return s.outputs(c, r), s.cloud.Put(ctx, r)
+	r = Record{ID: c.ID, Name: c.Name, Generation: r.Generation + 1, Computed: c.Inputs.Texts("computed"), Properties: c.Inputs.Value("properties").AsMap()}
+	return outputs(r), s.cloud.Put(ctx, r)
 }
 
 func (s *simulation) read(ctx context.Context, c native.Call) (native.Found, error) {
@@ -176,7 +186,7 @@ func (s *simulation) read(ctx context.Context, c native.Call) (native.Found, err
 		return native.Found{}, err
 	}
 	if !ok && s.cloud.adopts(c.ID) {
-		r = Record{ID: c.ID, Name: c.Name, Generation: c.State.Int("generation"), Properties: c.State.Value("properties").AsMap()}
+		r = Record{ID: c.ID, Name: c.Name, Generation: c.State.Int("generation"), Computed: c.Inputs.Texts("computed"), Properties: c.State.Value("properties").AsMap()}
 		ok, err = true, s.cloud.Put(ctx, r)
 	}
 	if !ok || err != nil {
@@ -194,7 +204,8 @@ func (s *simulation) read(ctx context.Context, c native.Call) (native.Found, err
 		found.Outputs["properties"] = property.Of(r.Properties)
 	}
 	if r.Generation != c.State.Int("generation") {
-		for name, v := range s.outputs(c, r) {
+		r.Computed = c.Inputs.Texts("computed") // the file of an object that somebody wrote need not name them
+		for name, v := range outputs(r) {
 			found.Outputs[name] = v
 		}
 	}
@@ -206,7 +217,10 @@ func (s *simulation) importOne(ctx context.Context, c native.Call) (native.Made,
 	if err != nil || !ok {
 		return native.Made{}, err
 	}
-	out := s.outputs(c, r)
+	out := outputs(r)
 	out["properties"] = property.Of(r.Properties)
+	if len(r.Computed) > 0 {
+		out["computed"] = native.Texts(r.Computed)
+	}
 	return native.Made{ID: r.ID, Outputs: out}, nil
 }

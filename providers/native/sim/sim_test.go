@@ -56,11 +56,24 @@ func TestCloudInADirectoryCanBeSeenAndChanged(t *testing.T) {
 
 	other := stack(t, nil, props("directory", dir))
 	other.Import("one")
-	other.RequireSame(props("properties", of("size", 1)))
+	other.RequireSame(props("properties", of("size", 1), "computed", []string{"address"}))
 	require.NoError(t, os.Remove(path))
 	require.False(t, s.Refresh())
 	require.NoError(t, s.Delete())
 	require.ErrorContains(t, s.TryCreate(in.With("id", property.String("../x"))), "names a file")
+}
+
+// What an interrupted create has made is adopted by its ID alone.
+func TestAnAdoptedResourceIsWhatItsProgramDeclares(t *testing.T) {
+	dir := t.TempDir()
+	in := props("id", "one", "properties", of("size", 1), "computed", []string{"address"})
+	made := stack(t, nil, props("directory", dir))
+	made.Create(in)
+	adopted := stack(t, nil, props("directory", dir))
+	adopted.Import("one")
+	require.Equal(t, made.Outputs.At("values"), adopted.Outputs.At("values"))
+	adopted.RequireSame(in)
+	adopted.RequireReplace(in.With("id", property.String("two")), "id")
 }
 
 func TestCloudInMemoryIsInspectedByItsOwner(t *testing.T) {
