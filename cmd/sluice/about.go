@@ -13,11 +13,11 @@ func newAboutCommand(open *session.Opener) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "about",
-		Short: "Print what sluice is, and what it finds here",
-		Long: "Print the version, the project, the stack and the backend of this directory, and the runtimes, plugins and\n" +
-			"built-in providers that there are: what is worth saying when something does not work. Nothing is started but\n" +
-			"the tools and the language plugin that say their versions. What cannot be found out is a warning and never\n" +
-			"fails. Secrets are not shown.",
+		Short: "Print the version and what sluice finds in this directory",
+		Long: "Print what sluice finds in this directory: its version, the project, the stack, the backend, the runtimes, the\n" +
+			"plugins and the built-in providers. Include this output in bug reports. The command starts nothing except the tools\n" +
+			"and language plugins that report their versions. If something cannot be determined, it prints a warning and does\n" +
+			"not fail. Secrets are not shown.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a := about.Look(cmd.Context(), open, stack)

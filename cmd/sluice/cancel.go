@@ -22,12 +22,14 @@ func newCancelCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel [stack]",
 		Short: "Remove the locks of a stack",
-		Long: "Remove the lock files of a stack, whoever has them. Use it when a process that held the lock has died. It is refused\n" +
-			"when the process certainly runs, on this machine, or has an open session on the PostgreSQL server: --force ends that\n" +
-			"session. A process is not stopped: when it notices that it has lost the lock it starts no further operations and does not\n" +
-			"write over what others have written. Called by the Automation API, which cannot say --force, it is never refused.\n\n" +
-			"At Pulumi's service the update is ended, whoever makes it: that one hears of it with its next call, or within 75 seconds.\n\n" +
-			"If a rename of the stack or a move of resources was interrupted, the locks that it had of both stacks are removed.",
+		Long: "Remove the lock files of a stack, whoever holds them. Use it if the process that held the lock has ended without\n" +
+			"releasing it. The command is refused if that process certainly runs on this machine, or has an open session on the\n" +
+			"PostgreSQL server. --force removes the lock anyway, and ends that session.\n\n" +
+			"The process itself is not stopped. When it notices that it has lost the lock, it starts no further operations and does\n" +
+			"not overwrite what others have written. The Automation API cannot pass --force, so its calls are never refused.\n\n" +
+			"At Pulumi's service, the update is ended, whoever runs it. That process notices this with its next call, or within\n" +
+			"75 seconds.\n\n" +
+			"If a rename of the stack or a move of resources was interrupted, the command removes the locks on both stacks.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -34,7 +34,7 @@ func newConfigCommand(open *session.Opener) *cobra.Command {
 	f.Add(cmd.PersistentFlags())
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "decrypt and show secret values")
-	cmd.Flags().BoolVar(&opens, "open", false, "open the environments of the stack; without it what they ask of others is unknown (default with --show-secrets)")
+	cmd.Flags().BoolVar(&opens, "open", false, "open the environments of the stack; otherwise values that they get from other systems are unknown (default with --show-secrets)")
 	cmd.AddCommand(newConfigGetCommand(open, f), newConfigSetCommand(open, f), newConfigRemoveCommand(open, f), newConfigSetAllCommand(open, f),
 		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f), newConfigEnvCommand(open, f))
 	return cmd

@@ -16,9 +16,10 @@ func newConfigEnvCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Choose the environments that a stack takes settings from",
-		Long: "Choose the environments that a stack takes settings from. Pulumi's service has them, and evaluates them: settings, variables for\n" +
-			"the program and its plugins, and files. Their names are in the configuration file of the stack. What the file sets counts more than\n" +
-			"they do, and a later environment more than an earlier one.",
+		Long: "Choose the environments from which a stack takes settings. Pulumi's service stores and evaluates environments. They\n" +
+			"contain settings, variables for the program and its plugins, and files. The configuration file of the stack lists\n" +
+			"their names. Its settings take precedence over those of environments. Later environments take precedence over\n" +
+			"earlier ones.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -32,9 +32,10 @@ func newConfigEnvInitCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 	var i environmentInit
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Make an environment of the settings of a stack",
-		Long: "Make an environment of the settings of a stack, in its organization, and have the stack use it in place of them. What is secret in the\n" +
-			"settings is secret in the environment. The settings of the configuration file go, unless --keep-config is given.",
+		Short: "Create an environment from the settings of a stack",
+		Long: "Create an environment from the settings of a stack, in the organization of the stack, and use it in their place.\n" +
+			"Secret settings are secret in the environment. The settings are removed from the configuration file, unless\n" +
+			"--keep-config is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !i.yes && !open.Terminal.Interactive() {
@@ -48,8 +49,8 @@ func newConfigEnvInitCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 		},
 	}
 	cmd.Flags().StringVar(&i.name, "env", "", "the name of the environment, as project/name or name (default the names of the project and the stack)")
-	cmd.Flags().BoolVar(&i.showSecrets, "show-secrets", false, "show secret values in what is to be made")
-	cmd.Flags().BoolVar(&i.keep, "keep-config", false, "keep the settings in the configuration file, where they count more than the environment")
+	cmd.Flags().BoolVar(&i.showSecrets, "show-secrets", false, "show secret values of resources that would be created")
+	cmd.Flags().BoolVar(&i.keep, "keep-config", false, "keep the settings in the configuration file, where they take precedence over the environment")
 	cmd.Flags().BoolVarP(&i.yes, "yes", "y", false, "make the environment without asking")
 	return cmd
 }

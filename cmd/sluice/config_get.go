@@ -26,7 +26,7 @@ func newConfigGetCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	}
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	cmd.Flags().BoolVar(&path, "path", false, "the key is a path to a part of a setting, such as a.b[0]")
-	cmd.Flags().BoolVar(&opens, "open", true, "open the environments of the stack; with --open=false what they ask of others is unknown")
+	cmd.Flags().BoolVar(&opens, "open", true, "open the environments of the stack; with --open=false, values that they get from other systems are unknown")
 	return cmd
 }
 

@@ -23,8 +23,8 @@ func newConfigRefreshCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 	cmd := &cobra.Command{
 		Use:   "refresh",
 		Short: "Replace the settings by those of the last operation",
-		Long: "Replace the settings of the stack by those that its last operation had, and the parameters of its secrets by those\n" +
-			"of its state. The present file stays, with .bak at the end of its name, unless --force is given.",
+		Long: "Replace the settings of the stack by those of its last operation, and the parameters of its secrets by those in its\n" +
+			"state. Without --force, the present file is kept, with .bak at the end of its name.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return refreshConfig(cmd.Context(), open, f, force) },
 	}

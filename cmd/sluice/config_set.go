@@ -24,10 +24,10 @@ func newConfigSetCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	set := &configSetFlags{}
 	cmd := &cobra.Command{
 		Use:   "set <key> [value]",
-		Short: "Give a setting a value",
-		Long: "Give a setting a value. Without a value it is read from the standard input, or asked for on a terminal.\n\n" +
-			"With --path the key is a path into a structured setting, such as servers[0].name: true, false and integers\n" +
-			"are then stored as such, everything else as text.",
+		Short: "Set a setting",
+		Long: "Set a setting. Without a value, the command reads it from the standard input, or asks for it at a terminal.\n\n" +
+			"With --path, the key is a path into a structured setting, such as servers[0].name. Then true, false and integers\n" +
+			"are stored with their types, and everything else as text.",
 		Args: rangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setConfig(cmd.Context(), open, f, set, args)

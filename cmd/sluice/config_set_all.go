@@ -28,9 +28,9 @@ func newConfigSetAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 	var given string
 	cmd := &cobra.Command{
 		Use:   "set-all --plaintext key=value --secret key=value ...",
-		Short: "Give several settings values, all or none of them",
-		Long: "Give several settings values, all or none of them. --json takes what `sluice config --json` writes: the JSON itself,\n" +
-			"the name of a file, or - for the standard input. Its keys are not paths. A key that contains = is quoted: '\"a=b\"=value'.",
+		Short: "Set several settings, all or none of them",
+		Long: "Set several settings, all or none of them. --json takes what `sluice config --json` writes: the JSON itself, the name\n" +
+			"of a file, or - for the standard input. Keys in JSON are not paths. Quote a key that contains =: '\"a=b\"=value'.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return setAllConfig(cmd.Context(), open, f, plain, secret, given, path)

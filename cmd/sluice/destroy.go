@@ -26,10 +26,10 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 		Use:     "destroy",
 		Aliases: []string{"down", "dn"},
 		Short:   "Delete every resource of the stack",
-		Long: "Delete every resource of the stack. The stack itself and its configuration stay, unless --remove is\n" +
-			"given: see `stack rm`.\n\n" +
-			"The deletions are previewed first and have to be confirmed, unless --yes is given. The program does not run,\n" +
-			"unless --run-program is given: then the resources are deleted with the configuration that it gives its providers.",
+		Long: "Delete every resource of the stack. The stack itself and its configuration stay, unless --remove is given: see\n" +
+			"`stack rm`.\n\n" +
+			"The command first shows a preview and asks for confirmation, unless --yes is given. The program does not run, unless\n" +
+			"--run-program is given: then the resources are deleted with the provider configuration of the program.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.CheckProgram(); err != nil {
@@ -43,7 +43,7 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 	flags.AddTiming(p)
 	f.Reports.Add(p)
 	f.Targeting.Add(p)
-	f.Program.AddRun(p, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
+	f.Program.AddRun(p, "run the program, and delete with the provider configuration of the program; delete hooks need this")
 	f.Program.AddRefresh(p)
 	f.AddPolicies(p)
 	f.AddConfirmation(p)

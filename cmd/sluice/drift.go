@@ -25,11 +25,11 @@ func newDriftCommand(open *session.Opener) *cobra.Command {
 	f := &driftFlags{}
 	cmd := &cobra.Command{
 		Use:   "drift",
-		Short: "Say what is not as it is recorded, and change nothing",
-		Long: "Read the resources of the stack from their providers, and say which are not as they are recorded and what `up --refresh`\n" +
-			"would do about them. Nothing is changed, and nothing is recorded but when each resource was read.\n\n" +
-			"With --since 12h, resources that this command has read within the last twelve hours are not read again.\n\n" +
-			"The exit status is 0 if everything is as it is recorded, and 10 if something is not.",
+		Short: "Show how resources differ from the recorded state, and change nothing",
+		Long: "Read the resources of the stack from their providers, and report how they differ from the recorded state and what\n" +
+			"`up --refresh` would do about it. Nothing is changed. The command only records when it has read each resource.\n\n" +
+			"With --since 12h, it skips resources that it has read within the last twelve hours.\n\n" +
+			"The exit status is 0 if there is no drift, and 10 if there is.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Confirmation.PreviewOnly = true
@@ -53,6 +53,6 @@ func newDriftCommand(open *session.Opener) *cobra.Command {
 	p.StringVar(&f.save, "save", "", "write what --json prints to this `file`, too")
 	p.DurationVar(&f.since, "since", 0, "read only what was not read within this time: 12h")
 	excludes(cmd, "since", "target")
-	p.BoolVar(&f.noProgram, "no-program", false, "do not run the program, so that it is not said what `up --refresh` would do")
+	p.BoolVar(&f.noProgram, "no-program", false, "do not run the program, and do not show what `up --refresh` would do")
 	return cmd
 }

@@ -44,17 +44,17 @@ func newGraphCommand(open *session.Opener) *cobra.Command {
 	f := &drawFlags{}
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Draw the resources of a stack, or of a plan, with what they depend on",
-		Long: "Draw the resources of a stack with what they depend on. An arrow runs from a resource to one that needs it: what is\n" +
-			"made first is at the left.\n\n" +
-			"With --plan FILE, which `preview --save-plan FILE` has written, what is to change is marked and coloured, and what\n" +
-			"is to be created is there too. With --waves the resources that a destroy would delete at the same time are drawn\n" +
-			"below each other; wave 1 goes first.\n\n" +
-			"A component is one box with all that is in it; --expand draws what is inside. Many equal resources share a box that\n" +
-			"names them. If there are more boxes than --limit, others do too, and a note says so. JSON always has every resource.\n\n" +
-			"--around shows one resource with what it needs and what needs it, as many steps away as --depth says, components\n" +
-			"expanded.\n\n" +
-			"The form is that of the ending of --out (.svg, .png, .dot, .mmd, .json), or of --format. Without both it is DOT, the\n" +
+		Short: "Draw the resources of a stack or of a plan, and their dependencies",
+		Long: "Draw the resources of a stack and their dependencies. An arrow runs from a resource to one that needs it, so the\n" +
+			"resources that are created first are on the left.\n\n" +
+			"With --plan FILE, written by `preview --save-plan FILE`, changes are marked and coloured, and resources to be created\n" +
+			"are included. With --waves, resources that a destroy would delete at the same time are drawn below each other; wave 1\n" +
+			"is deleted first.\n\n" +
+			"A component is one box together with its children; --expand draws the children. Many similar resources share a box\n" +
+			"that names them. If there are more boxes than --limit, other resources share boxes too, and a note says so. JSON\n" +
+			"always contains every resource.\n\n" +
+			"--around shows one resource, what it needs and what needs it, up to --depth steps away, with components expanded.\n\n" +
+			"The extension of --out (.svg, .png, .dot, .mmd, .json) or --format chooses the format. The default is DOT, the\n" +
 			"language of Graphviz.",
 		Example: "  sluice graph --out stack.svg\n  sluice preview --save-plan plan.json && sluice graph --plan plan.json --out plan.svg\n" +
 			"  sluice graph --around web --depth 1 --format mermaid",
@@ -72,7 +72,7 @@ func newGraphCommand(open *session.Opener) *cobra.Command {
 	p.StringVar(&f.around, "around", "", "show only the resource with this name or URN, what it needs and what needs it")
 	p.IntVar(&f.depth, "depth", 2, "how many steps from the resource of --around")
 	p.BoolVar(&f.expand, "expand", false, "draw what is in components")
-	p.IntVar(&f.limit, "limit", 100, "the largest number of boxes; 0 names every resource")
+	p.IntVar(&f.limit, "limit", 100, "the largest number of boxes; 0 means no limit")
 	return cmd
 }
 

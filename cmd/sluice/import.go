@@ -40,18 +40,18 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import [TYPE NAME ID | -- ARGUMENT...]",
 		Short: "Take existing resources under management",
-		Long: "Read resources that exist already from their providers, record them in the state of the stack, and print the\n" +
-			"declarations to copy into the program. The resources do not change and the program does not run.\n\n" +
-			"One resource is named by its type, in full or as displays show it, a name for it and its ID:\n\n" +
+		Long: "Read existing resources from their providers, record them in the state of the stack, and print the declarations that\n" +
+			"you copy into the program. The resources do not change, and the program does not run.\n\n" +
+			"To import one resource, give its type, in full or as displays show it, a name for it and its ID:\n\n" +
 			"  sluice import aws:s3/bucket:Bucket logs my-log-bucket\n\n" +
-			"Many are listed in a JSON file. `sluice preview --import-file FILE` writes one for everything that the program\n" +
-			"would create, to be completed with IDs:\n\n" +
+			"To import many, list them in a JSON file. `sluice preview --import-file FILE` writes such a file for everything that\n" +
+			"the program would create; add the IDs:\n\n" +
 			"  {\"resources\": [{\"type\": \"aws:s3/bucket:Bucket\", \"name\": \"logs\", \"id\": \"my-log-bucket\"}]}\n\n" +
-			"Imported resources are protected against deletion unless --protect=false is given. What would be recorded is\n" +
-			"previewed first and has to be confirmed, unless --yes is given.\n\n" +
-			"With --from a converter plugin lists the resources, from the state of another tool. The arguments are its own; what\n" +
-			"begins with a hyphen stands behind `--`. If the import fails, the list is left in a file, to be corrected and\n" +
-			"imported with --file:\n\n" +
+			"Imported resources are protected against deletion unless --protect=false is given. The command first shows a preview\n" +
+			"and asks for confirmation, unless --yes is given.\n\n" +
+			"With --from, a converter plugin reads the resources from the state of another tool. The arguments are passed to the\n" +
+			"plugin; write those that begin with a hyphen after `--`. If the import fails, the list of resources is kept in a file.\n" +
+			"Correct it, and import it with --file:\n\n" +
 			"  sluice import --from terraform terraform.tfstate",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.from == "" {
@@ -79,7 +79,7 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	p.BoolVar(&f.generateCode, "generate-code", true, "print declarations for the program")
 	p.StringVarP(&f.out, "out", "o", "", "write the declarations to this file")
 	p.StringVar(&f.from, "from", "", "have this converter list the resources of another tool's state: terraform, ...")
-	p.StringVar(&f.generateResources, "generate-resources", "", "with --from: write the list of resources to this file in any case")
+	p.StringVar(&f.generateResources, "generate-resources", "", "with --from: always write the list of resources to this file")
 	return cmd
 }
 

@@ -25,21 +25,21 @@ func newInstallCommand(t *terminal.Terminal) *cobra.Command {
 	var f installHereFlags
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Install what the program of the project needs",
-		Long: "Install what the program of the project needs, with the package manager of its language: npm, pnpm, yarn or bun,\n" +
-			"pip, uv or poetry, go, Maven or Gradle. What the package manager prints is shown. Before, generate the SDKs of the\n" +
-			"packages that Pulumi.yaml names, as `sluice package add` does; then install the plugins of the program, as\n" +
-			"`sluice plugin install` does.\n\n" +
-			"In the folder of a policy pack or of a plugin that is written in such a language, what that needs is installed.",
+		Short: "Install the plugins, SDKs and dependencies of the project",
+		Long: "Install the dependencies of the project: generate the SDKs of the packages that Pulumi.yaml names, as\n" +
+			"`sluice package add` does; install the plugins of the program, as `sluice plugin install` does; and install the\n" +
+			"dependencies of the program with the package manager of its language: npm, pnpm, yarn or bun, pip, uv or poetry, go,\n" +
+			"Maven or Gradle. The output of the package manager is shown.\n\n" +
+			"In the folder of a policy pack or of a plugin in source form, install the dependencies of that.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return installHere(cmd.Context(), t, f)
 		},
 	}
 	p := cmd.Flags()
-	p.BoolVar(&f.noDependencies, "no-dependencies", false, "do not install what the program needs")
+	p.BoolVar(&f.noDependencies, "no-dependencies", false, "do not install the dependencies of the program")
 	p.BoolVar(&f.noPlugins, "no-plugins", false, "do not install plugins, and generate no SDKs")
-	p.BoolVar(&f.reinstall, "reinstall", false, "replace the plugins that are there")
+	p.BoolVar(&f.reinstall, "reinstall", false, "install plugins again")
 	p.Bool("use-language-version-tools", false, "accepted for scripts")
 	p.Int("parallel", 0, "accepted for scripts")
 	for _, name := range []string{"use-language-version-tools", "parallel"} {

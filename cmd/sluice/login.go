@@ -28,16 +28,17 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	var cloudURL, organization string
 	cmd := &cobra.Command{
 		Use:   "login [url]",
-		Short: "Choose where state is kept",
-		Long: "Choose where state is kept, from now on and for every project that names no backend itself:\n\n" +
+		Short: "Choose the backend, which keeps state",
+		Long: "Choose the backend, which keeps the states of stacks. The choice applies to every project that does not name a\n" +
+			"backend itself:\n\n" +
 			"  sluice login --local                       in the home directory, as file://~\n" +
 			"  sluice login file:///srv/states            in a directory\n" +
 			"  sluice login s3://bucket/team?region=…     in an object store: s3://, gs://, azblob://\n" +
 			"  sluice login postgres://host/database      in a table of a PostgreSQL database\n" +
 			"  sluice login                               at Pulumi's service, https://api.pulumi.com\n" +
-			"  sluice login https://pulumi.example.com    at a service of your own that has its interface\n\n" +
-			"A service asks for an access token: it is taken from PULUMI_ACCESS_TOKEN, or asked for, and kept in the credentials file.\n" +
-			"Pulumi uses the same file, so that both tools are logged in to the same backend.",
+			"  sluice login https://pulumi.example.com    at your own server with the same interface\n\n" +
+			"A service requires an access token. The command takes it from PULUMI_ACCESS_TOKEN or asks for it, and stores it in the\n" +
+			"credentials file. Pulumi uses the same file, so both tools are logged in to the same backend.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			url := cloudURL

@@ -18,8 +18,8 @@ func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
 	var cloudURL string
 	cmd := &cobra.Command{
 		Use:   "logout [url]",
-		Short: "Forget where state is kept",
-		Long:  "Forget the backend that is logged in to, or the one that is named. Nothing in it is touched.",
+		Short: "Forget a backend",
+		Long:  "Forget the present backend, or the one with the given URL. Nothing in the backend is changed.",
 		Args:  rangeArgs(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			url := cloudURL

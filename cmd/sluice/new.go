@@ -17,15 +17,15 @@ func newNewCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "new [TEMPLATE]",
 		Aliases: []string{"create", "setup"},
-		Short:   "Make a project and a stack from a template",
-		Long: "Make a project from a template in an empty directory, make a stack for it, and install what the program needs.\n\n" +
+		Short:   "Create a project and a stack from a template",
+		Long: "Create a project from a template in an empty directory, create a stack for it, and install its dependencies.\n\n" +
 			"  sluice new yaml\n" +
 			"  sluice new typescript --name shop --dir shop --yes\n\n" +
-			"The templates that come with sluice are listed by --list-templates. A folder with a Pulumi.yaml is a template, too:\n" +
-			"${PROJECT} and ${DESCRIPTION} in its files are replaced, and the section `template` of its Pulumi.yaml may have\n" +
+			"--list-templates lists the templates that come with sluice. Any folder with a Pulumi.yaml is a template, too:\n" +
+			"${PROJECT} and ${DESCRIPTION} in its files are replaced, and the section `template` of its Pulumi.yaml may contain\n" +
 			"a description and the settings to ask for. Templates are not downloaded.\n\n" +
-			"At a terminal you are asked for what is not given; --yes takes the defaults. If the stack cannot be made, no\n" +
-			"file is left. If something cannot be installed, the project and the stack stay.",
+			"At a terminal, the command asks for missing values; --yes takes the defaults. If the stack cannot be created, no\n" +
+			"file is left. If the installation fails, the project and the stack stay.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
@@ -40,14 +40,14 @@ func newNewCommand(open *session.Opener) *cobra.Command {
 	p := cmd.Flags()
 	p.StringVarP(&f.Name, "name", "n", "", "the name of the project")
 	p.StringVarP(&f.Description, "description", "d", "", "the description of the project")
-	p.StringVarP(&f.Stack, "stack", "s", "", "the stack, which is made if there is none of that name (default dev)")
-	p.StringVar(&f.Directory, "dir", "", "where to put the project; made if need be (default the current directory)")
-	p.StringVar(&f.SecretsProvider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
+	p.StringVarP(&f.Stack, "stack", "s", "", "the stack, which is created if it does not exist (default dev)")
+	p.StringVar(&f.Directory, "dir", "", "the folder of the project; created if necessary (default the current directory)")
+	p.StringVar(&f.SecretsProvider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default (the same), or the URL of a key service")
 	f.Settings.Add(p)
 	flags.AddRuntimeOptions(p, &f.RuntimeOptions)
-	p.BoolVarP(&f.Force, "force", "f", false, "write into a directory that is not empty, over files that are there")
+	p.BoolVarP(&f.Force, "force", "f", false, "write into a directory that is not empty, and overwrite existing files")
 	flags.AddYes(p, &f.Yes, "ask nothing and take the defaults")
-	p.BoolVarP(&f.GenerateOnly, "generate-only", "g", false, "only write the files: make no stack and install nothing")
+	p.BoolVarP(&f.GenerateOnly, "generate-only", "g", false, "only write the files: create no stack and install nothing")
 	p.BoolVarP(&list, "list-templates", "l", false, "list the templates that come with sluice")
 	p.BoolP("offline", "o", false, "for Pulumi's sake: templates are never downloaded")
 	p.Lookup("offline").Hidden = true

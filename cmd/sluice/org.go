@@ -22,8 +22,8 @@ func newOrgCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "org",
 		Short: "Choose the organization of stacks that are named without one",
-		Long: "Choose the organization, at a service, of stacks that are named without one. A self-managed backend has only one, \"organization\":\n" +
-			"who may use it is decided where it is kept.",
+		Long: "Choose the default organization at a service, for stacks that are named without an organization. A self-managed\n" +
+			"backend has only one, named \"organization\".",
 		Args: rangeArgs(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -16,12 +16,12 @@ import (
 func newPackageCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "package",
-		Short: "Add packages to projects, and look at them",
-		Long: "Add packages to projects, and look at them.\n\n" +
-			"SOURCE is the name of a plugin, perhaps with a version as in random@4.0.0, a package of the project, the folder or the\n" +
-			"executable of a plugin, or a file with a schema in JSON or YAML. A plugin that is missing is installed. Parameters are\n" +
-			"for the plugin: write them after \"--\" if they begin with \"-\". Of these it makes a package that takes the place of its own;\n" +
-			"of those of --extension, one that extends its own.",
+		Short: "Add packages to projects, and inspect them",
+		Long: "Add packages to projects, and inspect them.\n\n" +
+			"SOURCE is the name of a plugin, with a version if you like (random@4.0.0), a package of the project, the folder or\n" +
+			"the executable of a plugin, or a file with a schema in JSON or YAML. Missing plugins are installed. Parameters are\n" +
+			"passed to the plugin; write them after \"--\" if they begin with \"-\". From these parameters, the plugin generates a\n" +
+			"package that replaces its own. From those of --extension, it generates one that extends its own.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -12,7 +12,7 @@ func newPackageInfoCommand(t *terminal.Terminal) *cobra.Command {
 	var q packages.Question
 	cmd := &cobra.Command{
 		Use:   "info SOURCE [PARAMETER]...",
-		Short: "Show what is in a package",
+		Short: "Show the content of a package",
 		Long: "Show what is in a package, in one of its modules, or what a resource or a function takes and gives.\n" +
 			"`sluice package --help` says what SOURCE may be.",
 		Example: "  sluice package info random\n  sluice package info random --resource RandomPet",

@@ -42,7 +42,7 @@ func newPackageSDKCommand(t *terminal.Terminal) *cobra.Command {
 	cmd.Flags().StringVar(&f.language, "language", "all", "the language: nodejs, python, go, dotnet, java or yaml; all is each but the last")
 	cmd.Flags().StringVarP(&f.out, "out", "o", "./sdk", "the folder for the SDKs")
 	cmd.Flags().StringVar(&f.version, "version", "", "the version of the package, instead of that of its schema")
-	cmd.Flags().BoolVar(&f.local, "local", false, "generate SDKs that are used where they are, and not published")
+	cmd.Flags().BoolVar(&f.local, "local", false, "generate SDKs for local use, not for publication")
 	cmd.Flags().StringVar(&f.overlays, "overlays", "", "a folder with a folder of files for each language, which are put into the SDKs")
 	return cmd
 }

@@ -17,10 +17,9 @@ func newPluginCommand(open *session.Opener) *cobra.Command {
 		Use:     "plugin",
 		Aliases: []string{"plugins"},
 		Short:   "Install, list, remove and run plugins",
-		Long: "Install, list, remove and run plugins: the programs that serve providers, run languages and policy packs, and\n" +
-			"convert. They are in the folder plugins of $PULUMI_HOME, where other tools that use it find them too.\n\n" +
-			"An operation installs the plugins that it needs and that are missing, unless\n" +
-			"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is true.",
+		Long: "Install, list, remove and run plugins: programs that serve providers, run languages and policy packs, and convert\n" +
+			"programs. They are in the folder plugins of $PULUMI_HOME, which Pulumi uses too.\n\n" +
+			"Operations install missing plugins, unless PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION is true.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

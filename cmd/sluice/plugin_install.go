@@ -32,12 +32,12 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [KIND NAME|REPOSITORY[@VERSION] [VERSION]]",
 		Short: "Install a plugin, or those that the project needs",
-		Long: "Install a plugin, or those that the program of this directory needs. Without a version, the latest is installed.\n" +
-			"A plugin that is there in that version, or without --exact in a newer one, is not installed again.\n\n" +
-			"A plugin in source form may be in a git repository: name that, and the folder in it if it is not the first. The hash\n" +
-			"of a commit is a version there. What it needs is installed, too.\n\n" +
-			"A download that was cut off goes on where it was. SLUICE_PLUGIN_MIRROR names a folder or a URL that has the\n" +
-			"archives of all plugins, and PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES other places for some.",
+		Long: "Install a plugin, or all plugins that the program of this directory needs. Without a version, the latest is installed.\n" +
+			"A plugin is not installed if the same version is installed already, or, without --exact, a newer one.\n\n" +
+			"A plugin in source form may be in a git repository. Give the address of the repository, followed by the folder of the\n" +
+			"plugin if it is not at the top. A version may be the hash of a commit. The dependencies of the plugin are installed, too.\n\n" +
+			"An interrupted download continues where it stopped. SLUICE_PLUGIN_MIRROR names a folder or a URL with the archives of\n" +
+			"all plugins. PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES names other sources for some.",
 		Example: "  sluice plugin install\n  sluice plugin install resource aws 7.1.0\n" +
 			"  sluice plugin install resource thing 1.2.3 --server https://plugins.example.com/thing\n" +
 			"  sluice plugin install resource github.com/example/things/shop@1.2.3\n" +
@@ -59,8 +59,8 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 			return installNamed(cmd.Context(), places, kind, args, f)
 		},
 	}
-	cmd.Flags().BoolVar(&f.exact, "exact", false, "install the version although a newer one is there")
-	cmd.Flags().BoolVar(&f.reinstall, "reinstall", false, "replace what is there")
+	cmd.Flags().BoolVar(&f.exact, "exact", false, "install the version even if a newer one is installed")
+	cmd.Flags().BoolVar(&f.reinstall, "reinstall", false, "install the plugin again")
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "install this archive, executable or folder")
 	cmd.Flags().StringVar(&f.server, "server", "", "the URL where the plugin comes from")
 	cmd.Flags().IntVar(&f.parallel, "parallel", plugins.Parallel, "how many plugins are installed at once; 0 or less is all of them")

@@ -27,10 +27,10 @@ func newPluginRunCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run KIND NAME [VERSION] [-- ARGUMENT...]",
 		Short: "Run a plugin's program, for debugging and for tools",
-		Long: "Run the program of a plugin with the given arguments, in this terminal and with its exit status. A plugin that is\n" +
-			"missing is installed. A provider needs the address of an engine and serves until it is interrupted; tools do\n" +
-			"something useful. They find an engine at PULUMI_RPC_TARGET, which knows schemas and mappings.\n\n" +
-			"`run [--kind KIND] NAME[@VERSION]|FOLDER [ARGUMENT]...` is the same; a plugin is a tool if no kind is given.",
+		Long: "Run the program of a plugin with the given arguments, in this terminal and with its exit status. A missing plugin is\n" +
+			"installed. This is useful for tools, and for debugging: a provider needs the address of an engine and serves until it\n" +
+			"is interrupted. Tools find the schemas and mappings of the engine at the address in PULUMI_RPC_TARGET.\n\n" +
+			"`run [--kind KIND] NAME[@VERSION]|FOLDER [ARGUMENT]...` does the same; without a kind, the plugin is a tool.",
 		Example: "  sluice plugin run tool thing -- --help\n  sluice plugin run ./my-tool\n" +
 			"  sluice plugin run resource random 4.18.0 -- -version",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -25,9 +25,9 @@ func newPolicyCommand(open *session.Opener) *cobra.Command {
 	t := open.Terminal
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Make policy packs and install what they need",
-		Long: "Make policy packs and install what they need. `sluice preview` and `sluice up` have a policy pack in a folder\n" +
-			"judge what a program declares with --policy-pack FOLDER; a pack need not be published for that.",
+		Short: "Create policy packs and install their dependencies",
+		Long: "Create policy packs and install their dependencies. To check a program against a policy pack in a folder, use\n" +
+			"--policy-pack FOLDER with `sluice preview` and `sluice up`; you need not publish the pack.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -53,7 +53,7 @@ func newPolicyNewCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "new [TEMPLATE]",
 		Aliases: []string{"create", "setup"},
-		Short:   "Make a policy pack from a template",
+		Short:   "Create a policy pack from a template",
 		Long: "Make a policy pack from a template in an empty directory, and install what it needs. The templates typescript and\n" +
 			"python come with sluice. A folder with a PulumiPolicy.yaml is a template, too: ${PROJECT} in its files is replaced\n" +
 			"by the name of the new folder. Templates are not downloaded.",
@@ -66,9 +66,9 @@ func newPolicyNewCommand(t *terminal.Terminal) *cobra.Command {
 		},
 	}
 	p := cmd.Flags()
-	p.StringVar(&o.Directory, "dir", "", "where to put the policy pack; made if need be (default the current directory)")
+	p.StringVar(&o.Directory, "dir", "", "the folder of the policy pack; created if necessary (default the current directory)")
 	flags.AddRuntimeOptions(p, &o.RuntimeOptions)
-	p.BoolVarP(&o.Force, "force", "f", false, "write into a directory that is not empty, over files that are there")
+	p.BoolVarP(&o.Force, "force", "f", false, "write into a directory that is not empty, and overwrite existing files")
 	p.BoolVarP(&o.GenerateOnly, "generate-only", "g", false, "only write the files: install nothing")
 	p.BoolP("offline", "o", false, "accepted for scripts: templates are never downloaded")
 	p.Lookup("offline").Hidden = true
@@ -79,7 +79,7 @@ func newPolicyInstallCommand(open *session.Opener) *cobra.Command {
 	var stack string
 	cmd := &cobra.Command{
 		Use:   "install [FOLDER]",
-		Short: "Install policy packs that a stack is held to, or what a pack needs",
+		Short: "Install the policy packs that a stack requires, or the dependencies of a pack",
 		Long: "Install what the policy pack in a folder needs, with the package manager of its language. Without a folder, and unless the current one\n" +
 			"has a policy pack, fetch and install the policy packs that Pulumi's service requires of a stack. An operation does the same when it\n" +
 			"needs them.",

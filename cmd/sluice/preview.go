@@ -24,8 +24,8 @@ func newPreviewCommand(open *session.Opener) *cobra.Command {
 		Aliases: []string{"pre"},
 		Short:   "Show what `up` would do",
 		Long: "Run the program and show what `up` would do. Nothing is changed.\n\n" +
-			"With --save-plan FILE what it shows is written down, and `up --plan FILE` does that and nothing more.\n\n" +
-			"The exit status is 0 when the preview succeeds, and 7 with --expect-no-changes when there would be changes.",
+			"With --save-plan FILE, the preview writes a plan. `up --plan FILE` then does what the plan contains and nothing more.\n\n" +
+			"The exit status is 0 if the preview succeeds. With --expect-no-changes it is 7 if there would be changes.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Confirmation.PreviewOnly = true
@@ -37,7 +37,7 @@ func newPreviewCommand(open *session.Opener) *cobra.Command {
 	f.Reports.Add(cmd.Flags())
 	f.Plan.AddSave(cmd.Flags())
 	f.Outputs.Add(cmd.Flags())
-	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for the command import with what would be created, to be completed with IDs")
+	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for the command import with the resources that would be created; add their IDs")
 	return cmd
 }
 

@@ -35,17 +35,16 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 	f := &recoverFlags{}
 	cmd := &cobra.Command{
 		Use:   "recover",
-		Short: "Find out what became of interrupted operations",
-		Long: "Find out what became of interrupted operations: because sluice or the machine died, or a plugin did.\n\n" +
-			"What such an operation had completed needs nothing: every command recovers that from the journal, and says so. This\n" +
-			"command resolves what was under way. Reads are dropped. Updates and deletes are resolved by reading the object. For\n" +
-			"creates the provider is asked for an object with the name that was generated for it; where it cannot say, you are asked\n" +
-			"at a terminal. --adopt and --assume-not-created answer that without one. No object is changed, the program does not\n" +
-			"run, and nothing else is touched.\n\n" +
-			"If somebody else has changed the state since, the journal is not applied, and everything that it contains is listed.\n" +
-			"--discard puts it aside, so that the stack can be used again. The same goes for a rename of the stack or a move of\n" +
-			"resources that was interrupted between its two files.\n\n" +
-			"The status is 1 if an outcome is still not known.",
+		Short: "Resolve operations that were interrupted",
+		Long: "Find out what became of interrupted operations, after sluice, the machine or a plugin has crashed.\n\n" +
+			"Steps that had completed are recovered from the journal by any command. This command resolves the steps that were\n" +
+			"running. It drops reads. For updates and deletes it reads the object. For creates it asks the provider for an object\n" +
+			"with the name that was generated for it; if the provider cannot tell, it asks you at a terminal. --adopt and\n" +
+			"--assume-not-created answer without a terminal. No object is changed, and the program does not run.\n\n" +
+			"If somebody else has changed the state since, the journal is not applied, and the command lists its content.\n" +
+			"--discard puts the journal aside, so that you can use the stack again. The same applies to a rename of the stack or a\n" +
+			"move of resources that was interrupted between its two files.\n\n" +
+			"The exit status is 1 if an outcome is still unknown.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return recoverStack(cmd.Context(), open, f) },
 	}
@@ -53,9 +52,9 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 	f.Add(p)
 	flags.AddJSON(p, &f.json, "write what was resolved as JSON, and ask nothing")
 	flags.AddYes(p, &f.yes, "ask nothing")
-	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
-	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this resource, a URN or a name, has made the object with this ID, as `URN=ID`; may be repeated")
-	p.BoolVar(&f.discard, "discard", false, "put aside what cannot be applied")
+	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "drop creates whose object is not found: nothing was created")
+	p.StringArrayVar(&f.adopt, "adopt", nil, "record the object with this ID for the interrupted create of this resource, as `URN=ID` with a URN or a name; may be repeated")
+	p.BoolVar(&f.discard, "discard", false, "put aside a journal that cannot be applied")
 	excludes(cmd, "discard", "adopt")
 	excludes(cmd, "discard", "assume-not-created")
 	return cmd

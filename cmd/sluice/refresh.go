@@ -15,13 +15,13 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 	f := &flags.Operation{}
 	cmd := &cobra.Command{
 		Use:   "refresh",
-		Short: "Record how the stack's resources are now",
-		Long: "Read every resource of the stack from its provider and record what is found. No resource is changed; only the\n" +
-			"state changes. The program does not run, unless --run-program is given: then the resources are read with the\n" +
-			"configuration that it gives its providers.\n\n" +
-			"What has become of creates that an earlier operation began and did not end cannot be found out by reading. At a\n" +
-			"terminal you are asked about each of them; --clear-pending-creates and --import-pending-creates answer that.\n\n" +
-			"What would be recorded is previewed first and has to be confirmed, unless --yes is given.",
+		Short: "Read the resources of the stack and record how they are now",
+		Long: "Read every resource of the stack from its provider and record the result. No resource is changed, only the state.\n" +
+			"The program does not run, unless --run-program is given: then the resources are read with the provider\n" +
+			"configuration of the program.\n\n" +
+			"Reading cannot tell what became of interrupted creates. At a terminal, the command asks about each of them;\n" +
+			"--clear-pending-creates and --import-pending-creates answer in scripts.\n\n" +
+			"A preview shows what would be recorded and asks for confirmation, unless --yes is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.CheckProgram(); err != nil {
@@ -36,7 +36,7 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 	f.Reports.Add(p)
 	f.Targeting.Add(p)
 	f.Targeting.AddExcludeDependents(p)
-	f.Program.AddRun(p, "run the program, and read with the configuration that it gives its providers")
+	f.Program.AddRun(p, "run the program, and read with the provider configuration of the program")
 	f.AddPolicies(p)
 	f.AddConfirmation(p)
 	f.Confirmation.AddExpectNoChanges(p)

@@ -27,13 +27,13 @@ func newReportCommand(open *session.Opener) *cobra.Command {
 	f := &reportFlags{}
 	cmd := &cobra.Command{
 		Use:   "report [FILE]...",
-		Short: "Write a report of what an operation has done",
-		Long: "Write a report of what the last preview, update, destroy or refresh of a stack has decided and done: a page\n" +
+		Short: "Write a report of an operation",
+		Long: "Write a report of the decisions and results of the last preview, update, destroy or refresh of a stack: a web page\n" +
 			"(.html), a comment for a pull request (.md) or JSON (.json). Without a FILE, Markdown goes to the standard output.\n\n" +
-			"With --event-log LOG it is made of what --event-log of an operation has written, and needs no stack; - is the\n" +
-			"standard input. Such a report also has times, messages and outputs. With --history N it has what the history of the\n" +
-			"stack has of an operation, which is counts.\n\n" +
-			"`sluice up --report FILE` and its like write a report of everything at once.",
+			"With --event-log LOG, the report is made from a file that an operation has written with --event-log, and needs no\n" +
+			"stack; - is the standard input. Such a report also contains times, messages and outputs. With --history N, the report\n" +
+			"contains what the history of the stack records of operation N, which is counts.\n\n" +
+			"`sluice up --report FILE` writes a complete report directly, as do the other operations.",
 		Example: "  sluice report last.html\n  sluice report --event-log events.jsonl report.html comment.md",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,13 +19,13 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 // exitStatuses are the values of package exit, for people.
 const exitStatuses = `The exit status is
     0    if the command succeeded
-    1    if it failed, if a policy or a plan refused it, or if the answer to a question was no
+    1    if it failed, if a policy or a plan refused it, or if you did not confirm it
     2    if the command line, a project file or a setting is wrong; nothing has changed
     6    if there is no such stack, or none is selected
     7    with --expect-no-changes, if there are changes
     8    if it was cancelled
     9    if somebody else holds the lock of the stack; nothing has changed
-    10   if drift has found something that is not as it is recorded
+    10   if drift has found differences from the recorded state
     255  after a bug in sluice`
 
 // newTree builds the tree of commands with the given values of the flags that all commands have.
@@ -34,11 +34,11 @@ func newTree(global *globalFlags) *cobra.Command {
 	fresh := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
 	root := &cobra.Command{
 		Use:   open.Terminal.Command(), // in usage texts and completions
-		Short: "Preview, make and destroy infrastructure that programs declare",
-		Long: "sluice previews, makes and destroys infrastructure that programs declare.\n\n" +
+		Short: "Preview, create and destroy infrastructure that programs declare",
+		Long: "sluice previews, creates and destroys infrastructure that programs declare.\n\n" +
 			"It works in the directory of a Pulumi project, with its programs, provider plugins, configuration and state.\n" +
-			"Every PULUMI_* environment variable can also be written SLUICE_*, which wins; PULUMI_OPTION_<FLAG> is the\n" +
-			"default of a flag.\n\n" + exitStatuses,
+			"Every environment variable PULUMI_* can also be written SLUICE_*, which takes precedence. PULUMI_OPTION_<FLAG> sets\n" +
+			"the default of a flag.\n\n" + exitStatuses,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -66,12 +66,12 @@ func newTree(global *globalFlags) *cobra.Command {
 	group("deploy", "Deploying:",
 		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open), newDriftCommand(open),
 		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newReportCommand(open), newGraphCommand(open), newCancelCommand(open), newRecoverCommand(open), newFleetCommand(open.Terminal))
-	group("keep", "Stacks, settings and where they are kept:",
+	group("keep", "Stacks, settings and backends:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal), newOrgCommand(open.Terminal), newPolicyCommand(open), newSchemaCommand(open.Terminal), newPackageCommand(open.Terminal))
 	group("tool", "The tool itself:",
 		newAboutCommand(open), newPluginCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, fresh), newGenMarkdownCommand(open.Terminal, fresh))
-	group("service", "Of Pulumi's hosted service, to say what to use instead:", newServiceCommands()...)
+	group("service", "Commands of Pulumi's hosted service, which say what to use instead:", newServiceCommands()...)
 	root.AddCommand(newHiddenServiceCommands()...)
 	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")

@@ -18,10 +18,10 @@ import (
 func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema [" + strings.Join(schemas.Names(), "|") + "]",
-		Short: "Print the JSON schemas of what sluice writes and reads, or check that of a package",
+		Short: "Print JSON schemas of files and outputs, or check the schema of a package",
 		Long: "Print the JSON schema of a document: of plans (--save-plan), of the lines of event logs (--event-log), of reports\n" +
-			"(--report FILE.json), of what `sluice why --json` writes, or of YAML programs, for editors. The $id of a schema ends in\n" +
-			"its version. A document that has more than its schema says is valid: what is added leaves the version.",
+			"(--report FILE.json), of the output of `sluice why --json`, or of YAML programs, for editors. The $id of a schema ends\n" +
+			"in its version. Additional keys are valid, and adding keys does not change the version.",
 		Example:   "  sluice schema program > ~/.config/sluice-program.json\n  sluice schema check random@4.0.0",
 		Args:      rangeArgs(0, 1),
 		ValidArgs: schemas.Names(),
@@ -37,15 +37,15 @@ func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check FILE|PACKAGE|FOLDER",
 		Short: "Look for mistakes in the schema of a package",
-		Long: "Look for mistakes in the schema of a package: names that are none, types that do not exist, references to nothing.\n" +
-			"The schema is read from a file in JSON or YAML, from the standard input if it is \"-\", or asked of a provider, which is\n" +
-			"named by its package, perhaps with a version as in random@4.0.0, or by the folder of its plugin.",
+		Long: "Look for mistakes in the schema of a package: invalid names, types that do not exist, references to nothing. The\n" +
+			"schema comes from a file in JSON or YAML, from the standard input (\"-\"), or from a provider. Name a provider by its\n" +
+			"package, with a version if you like (random@4.0.0), or by the folder of its plugin.",
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return checkSchema(cmd.Context(), t, args[0], f, dangling)
 		},
 	}
-	check.Flags().BoolVar(&dangling, "allow-dangling-references", false, "references within the package may lead to nothing")
+	check.Flags().BoolVar(&dangling, "allow-dangling-references", false, "allow references within the package to types that do not exist")
 	f.add(check)
 	cmd.AddCommand(check)
 	return cmd

@@ -25,7 +25,7 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 	var show stackShown
 	cmd := &cobra.Command{
 		Use:   "stack",
-		Short: "Make, select, list, export and remove stacks",
+		Short: "Create, select, list, export and remove stacks",
 		Long: "Show a stack: when it was last updated, its resources, each below its parent, and its outputs. The commands below\n" +
 			"make, select, list, export and remove stacks.",
 		Args: exactArgs(0),

@@ -24,7 +24,7 @@ func newStackExportCommand(open *session.Opener, stack *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "write to this file instead of the standard output")
-	cmd.Flags().StringVar(&version, "version", "", "write the state that this operation of sluice stack history has left; the present one if not given")
+	cmd.Flags().StringVar(&version, "version", "", "write the state after this operation of sluice stack history (default the present state)")
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "write secrets in plain text")
 	return cmd
 }

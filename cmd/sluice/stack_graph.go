@@ -19,12 +19,12 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
 		Use:   "graph [file]",
-		Short: "Draw the dependencies of the resources, in the language of Graphviz",
-		Long: "Write the resources of a stack and what they depend on in the language of Graphviz, to a file or to the standard\n" +
+		Short: "Write the graph of resources in the language of Graphviz",
+		Long: "Write the resources of a stack and their dependencies in the language of Graphviz, to a file or to the standard\n" +
 			"output. Edges point from a resource to those that depend on it, and from a parent to its children.\n\n" +
-			"With --waves the resources that a destroy would delete in one wave are drawn at one level, with the number of the wave\n" +
-			"beside them: nothing in a wave depends on anything else in it, and wave 1 goes first. What a destroy only removes from\n" +
-			"the state is at no level.",
+			"With --waves, resources that a destroy would delete in one wave are drawn at one level, beside the number of the wave.\n" +
+			"No resource of a wave depends on another one in it, and wave 1 is deleted first. Resources that a destroy only removes\n" +
+			"from the state are at no level.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return graphStack(cmd.Context(), open, *stack, args, f)
@@ -35,7 +35,7 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 	cmd.Flags().StringVar(&f.dependencyColor, "dependency-edge-color", "#246C60", "the colour of dependencies")
 	cmd.Flags().StringVar(&f.parentColor, "parent-edge-color", "#AA6639", "the colour of edges from parents")
 	cmd.Flags().BoolVar(&f.shortNames, "short-node-name", false, "label resources with their names instead of their URNs")
-	cmd.Flags().BoolVar(&f.waves, "waves", false, "draw what a destroy would delete in one wave at one level")
+	cmd.Flags().BoolVar(&f.waves, "waves", false, "draw resources that a destroy would delete in one wave at one level")
 	cmd.Flags().StringVar(&f.fragment, "dot-fragment", "", "write this text at the top of the graph, such as rankdir=LR;")
 	return cmd
 }

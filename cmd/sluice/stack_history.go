@@ -26,7 +26,7 @@ func newStackHistoryCommand(open *session.Opener, stack *string) *cobra.Command 
 	cmd := &cobra.Command{
 		Use:     "history",
 		Aliases: []string{"hist"},
-		Short:   "Print what has been done to a stack, the newest first",
+		Short:   "Print the history of a stack, the newest operation first",
 		Args:    exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return showHistory(cmd.Context(), open, *stack, f)

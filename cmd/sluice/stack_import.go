@@ -28,7 +28,7 @@ func newStackImportCommand(open *session.Opener, stack *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "read this file instead of the standard input")
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "import a state that does not fit the stack or is inconsistent")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "import the state even if it belongs to another stack or is inconsistent")
 	return cmd
 }
 

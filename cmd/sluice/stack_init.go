@@ -17,7 +17,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "init [name]",
 		Aliases: []string{"new", "create"},
-		Short:   "Make an empty stack and select it",
+		Short:   "Create an empty stack and select it",
 		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := newStackName(open.Terminal, args, *stack)
@@ -28,7 +28,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&noSelect, "no-select", false, "do not select the new stack")
-	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
+	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default (the same), or the URL of a key service")
 	cmd.Flags().StringVar(&copyFrom, "copy-config-from", "", "copy the settings of this stack; secrets are encrypted with the key of the new one")
 	cmd.Flags().BoolP("yes", "y", false, "accepted for scripts: nothing is asked")
 	_ = cmd.Flags().MarkHidden("yes") // fails only for flags that do not exist

@@ -26,10 +26,10 @@ func newStackMigrateCommand(open *session.Opener, stack *string) *cobra.Command 
 	cmd := &cobra.Command{
 		Use:   "migrate <url>",
 		Short: "Copy stacks to another backend",
-		Long: "Copy the selected stack, or with --all every stack of the project, to the backend with that URL: the state, the tags, and the\n" +
-			"selection. Secrets are encrypted anew if the key belongs to the backend that the stack comes from, in the state and in the\n" +
-			"configuration file. At the end both states are compared.\n\n" +
-			"The stack that was copied stays as it is, and the history stays with it. Use one of the two from then on.",
+		Long: "Copy the selected stack, or with --all every stack of the project, to the backend with that URL: the state, the tags,\n" +
+			"and the selection. If the key of the secrets belongs to the old backend, secrets are encrypted with a new key, in the\n" +
+			"state and in the configuration file. At the end, the command compares both states.\n\n" +
+			"The old stack stays as it is, with its history. Use only one of the two from then on.",
 		Example: "  sluice stack migrate https://api.pulumi.com --all\n  sluice stack migrate file:///srv/states --secrets-provider passphrase",
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,7 +37,7 @@ func newStackMigrateCommand(open *session.Opener, stack *string) *cobra.Command 
 		},
 	}
 	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "copy every stack of the project")
-	cmd.Flags().StringVar(&f.provider, "secrets-provider", "", "what encrypts the secrets there; without it the provider stays if it can be used there")
+	cmd.Flags().StringVar(&f.provider, "secrets-provider", "", "how secrets are encrypted in the new backend (default the present provider, if it can be used there)")
 	cmd.Flags().StringVar(&f.organization, "organization", "", "the organization there; without it the default one")
 	return cmd
 }

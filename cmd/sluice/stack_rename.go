@@ -19,10 +19,10 @@ func newStackRenameCommand(open *session.Opener, stack *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rename <new name>",
 		Short: "Give a stack another name",
-		Long: "Give a stack another name: its state with everything that names the stack in it, its history, its tags and its\n" +
-			"configuration file. A name such as organization/<project>/<stack> also changes the project. The program has to be\n" +
-			"told when it uses the name of its stack or project itself.\n\n" +
-			"If that is interrupted, even by a kill, the next command on the stack, under either name, completes it.",
+		Long: "Give a stack another name. The command renames the stack wherever the state names it, and renames its history, its\n" +
+			"tags and its configuration file. A name such as organization/<project>/<stack> also changes the project. If the\n" +
+			"program uses the name of its stack or project, change it there yourself.\n\n" +
+			"If the rename is interrupted, even by a kill, the next command on the stack, under either name, completes it.",
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return renameStack(cmd.Context(), open, *stack, args[0], asJSON)

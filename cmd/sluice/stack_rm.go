@@ -33,7 +33,7 @@ func newStackRemoveCommand(open *session.Opener, stack *string) *cobra.Command {
 			return removeStack(cmd.Context(), open, name, yes, preserveConfig, backend.RemoveOptions{Force: force, Backups: backups})
 		},
 	}
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "remove the stack although it has resources, which are then forgotten")
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "remove the stack even if it has resources; the resources are not deleted")
 	flags.AddYes(cmd.Flags(), &yes, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&preserveConfig, "preserve-config", false, "keep the stack's configuration file")
 	cmd.Flags().BoolVar(&backups, "remove-backups", false, "remove the backups of the stack too")

@@ -21,10 +21,14 @@ func newStackSecretsCommand(open *session.Opener, stack *string) *cobra.Command 
 	return &cobra.Command{
 		Use:   "change-secrets-provider <provider>",
 		Short: "Encrypt the secrets of a stack with another key",
-		Long: "Encrypt the secrets of a stack, those of its configuration and those of its state, with another key: a new\n" +
-			"passphrase (passphrase), the usual one of the backend (default: a passphrase, or the key of the stack at a service), or one of a key service (awskms://, azurekeyvault://, gcpkms://, hashivault://).\n\n" +
-			"The provider that the stack has already makes a new key. A new passphrase is asked for; without a terminal it is the\n" +
-			"first line of the standard input. Secrets in the history and in backups stay under the old key.",
+		Long: "Encrypt the secrets of a stack, in its configuration and in its state, with another key:\n\n" +
+			"  passphrase                   a new passphrase\n" +
+			"  default                      the default of the backend: a passphrase, or the key of the stack at a service\n" +
+			"  awskms://, azurekeyvault://,\n" +
+			"  gcpkms://, hashivault://     a key in a key service\n\n" +
+			"If you name the present provider, it makes a new key. The command asks for a new passphrase; without a terminal, the\n" +
+			"passphrase is the first line of the standard input. Secrets in the history and in backups stay encrypted with the\n" +
+			"old key.",
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeSecretsProvider(cmd.Context(), open, *stack, args[0])

@@ -16,7 +16,7 @@ func newStackSelectCommand(open *session.Opener, stack *string) *cobra.Command {
 	var provider string
 	cmd := &cobra.Command{
 		Use:   "select [name]",
-		Short: "Make a stack the one that other commands use",
+		Short: "Select the stack that other commands use",
 		Args:  rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := *stack
@@ -29,8 +29,8 @@ func newStackSelectCommand(open *session.Opener, stack *string) *cobra.Command {
 			return selectStack(cmd.Context(), open, name, create, provider)
 		},
 	}
-	cmd.Flags().BoolVarP(&create, "create", "c", false, "make the stack if there is none of that name")
-	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "with --create: how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
+	cmd.Flags().BoolVarP(&create, "create", "c", false, "create the stack if it does not exist")
+	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "with --create: how secrets are encrypted: passphrase, default (the same), or the URL of a key service")
 	return cmd
 }
 

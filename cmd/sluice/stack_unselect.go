@@ -11,7 +11,7 @@ import (
 func newStackUnselectCommand(open *session.Opener) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unselect",
-		Short: "Make no stack the one that other commands use",
+		Short: "Select no stack",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, err := open.Session(cmd.Context())

@@ -29,9 +29,9 @@ func newStateEditCommand(open *session.Opener) *cobra.Command {
 		Use:     "edit",
 		Aliases: []string{"update", "modify"},
 		Short:   "Edit the whole state in a text editor",
-		Long: "Open the state of a stack as JSON in the editor that the variable EDITOR, or else VISUAL, names. What is saved\n" +
-			"there is checked and shown as a difference before it is written; a text that is not a valid state is refused and can\n" +
-			"be edited again. Secrets stay encrypted; a new one can be written as plain text: {\"4dabf18193072939515e22adb298388d\":\n" +
+		Long: "Open the state of a stack as JSON in the editor that the variable EDITOR, or else VISUAL, names. The command checks\n" +
+			"the saved text and shows the changes before it writes them. If the text is not a valid state, you can edit it again.\n" +
+			"Secrets stay encrypted. You can write a new secret in plain text: {\"4dabf18193072939515e22adb298388d\":\n" +
 			"\"1b47061264138c4ac30d75fd1eb44270\", \"plaintext\": \"\\\"the text\\\"\"}. Pending operations are dropped.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,7 +26,7 @@ func newStateGetCommand(open *session.Opener) *cobra.Command {
 	var f stateGetFlags
 	cmd := &cobra.Command{
 		Use:     "get [resource]",
-		Short:   "Show what is recorded of a resource",
+		Short:   "Show the recorded state of a resource",
 		Long:    "Show what the state of a stack has of a resource: its URN, ID, inputs and outputs. Nothing is read from the cloud.",
 		Example: "  sluice state get logs\n  sluice state get 'urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs' --json",
 		Args:    rangeArgs(0, 1),

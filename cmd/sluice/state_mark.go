@@ -63,7 +63,7 @@ func newStateUntaintCommand(open *session.Opener) *cobra.Command {
 			return state.SetTaint(s, rs, false)
 		},
 	}
-	return m.command(open, "Take back the mark for replacement", "Take back the mark that `sluice state taint` has set.")
+	return m.command(open, "Remove the mark for replacement", "Take back the mark that `sluice state taint` has set.")
 }
 
 func (m marking) command(open *session.Opener, short, long string) *cobra.Command {

@@ -18,10 +18,10 @@ func newStateRepairCommand(open *session.Opener) *cobra.Command {
 	var f stateedit.Flags
 	cmd := &cobra.Command{
 		Use:   "repair",
-		Short: "Mend a state that other commands refuse",
-		Long: "Mend a state that fails the integrity check: put resources into an order in which each comes after what it refers\n" +
-			"to, and drop references to what does not exist. What is going to be done is shown first. A valid state is left\n" +
-			"alone, and so is one that cannot be mended like this.",
+		Short: "Repair a state that other commands refuse",
+		Long: "Repair a state that fails the integrity check: sort resources so that each comes after those that it refers to, and\n" +
+			"drop references to resources that do not exist. The command first shows what it is going to do. It does not change a\n" +
+			"valid state, or one that it cannot repair in this way.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return stateedit.Run(cmd.Context(), open, &f, true, func(ctx context.Context, e *stateedit.Edit) error { return repair(ctx, e) })

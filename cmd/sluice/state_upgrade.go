@@ -22,10 +22,10 @@ func newStateUpgradeCommand(open *session.Opener) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "upgrade",
-		Short: "Give a backend of old Pulumi versions the layout of the present ones",
-		Long: "Give a backend that keeps its stacks without projects the present layout, in which stacks belong to projects.\n\n" +
-			"The project of a stack is what its resources name; for a stack without resources it is asked for, or the stack is\n" +
-			"left as it is. Pulumi versions before 3.61 cannot use the backend afterwards.",
+		Short: "Convert a backend of old Pulumi versions to the present layout",
+		Long: "Convert a backend of old Pulumi versions, which keeps stacks without projects, to the present layout, in which stacks\n" +
+			"belong to projects. The resources of a stack name its project. For a stack without resources, the command asks for the\n" +
+			"project, or leaves the stack as it is. Pulumi versions before 3.61 cannot use the backend afterwards.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return upgradeState(cmd.Context(), open.Terminal, yes, asJSON)

@@ -16,14 +16,14 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "up",
 		Aliases: []string{"update"},
-		Short:   "Make the stack what its program declares",
-		Long: "Run the program and create, update, replace and delete resources until the stack is what it declares.\n\n" +
-			"The changes are previewed first and have to be confirmed, unless --yes is given. Ctrl-C stops: operations\n" +
-			"that are running finish and are recorded. A second Ctrl-C asks the providers to abort them.\n\n" +
-			"With --plan FILE it is held to a plan that `preview --save-plan FILE` wrote, with --strict to its own preview:\n" +
-			"anything that was not planned stops it before it is done.\n\n" +
-			"What an interrupted operation was creating is not created again, as it may exist: `sluice recover` finds out.\n" +
-			"--import-pending-creates and --pending-creates say what to do otherwise.",
+		Short:   "Create, update and delete resources to match the program",
+		Long: "Run the program and create, update, replace and delete resources until the stack matches it.\n\n" +
+			"The command first shows a preview and asks for confirmation, unless --yes is given. Ctrl-C stops the update: running\n" +
+			"operations finish and are recorded. A second Ctrl-C asks the providers to abort them.\n\n" +
+			"With --plan FILE, the update is restricted to a plan that `preview --save-plan FILE` wrote; with --strict, to its own\n" +
+			"preview. Anything else stops the update before it is done.\n\n" +
+			"If a create was interrupted, its object may exist, so the update does not create it again: run `sluice recover`.\n" +
+			"--import-pending-creates and --pending-creates give other answers.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return update(cmd.Context(), open, f)
@@ -41,7 +41,7 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 // addSecretsProvider registers the flag for stacks that are made where a command finds none selected.
 func addSecretsProvider(cmd *cobra.Command, open *session.Opener) {
 	cmd.Flags().StringVar(&open.Provider, "secrets-provider", "default",
-		"for a stack that you make when asked for one: how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
+		"if the command creates a stack: how its secrets are encrypted: passphrase, default (the same), or the URL of a key service")
 }
 
 func update(ctx context.Context, open *session.Opener, f *flags.Operation) error {

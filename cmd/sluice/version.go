@@ -14,8 +14,8 @@ func newVersionCommand(t *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of sluice",
-		Long: "Print the version of sluice. Called by the name pulumi, through a link, it prints the version of Pulumi that sluice\n" +
-			"behaves as, for those who check it.",
+		Long: "Print the version of sluice. Under the name pulumi, through a link, print the version of Pulumi with which sluice is\n" +
+			"compatible.",
 		Args: exactArgs(0),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(t.Out, versionOf(t))

@@ -27,11 +27,11 @@ func newWatchCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Update the stack whenever files of the project change",
-		Long: "Wait until files of the project change, and then do what `sluice up --yes --skip-preview` does, again and again until\n" +
-			"Ctrl-C. An update that fails is shown, and the next change is waited for.\n\n" +
-			"Only contents count. What begins with a period, node_modules, virtual environments of Python and the files of editors\n" +
-			"are left out. A program that writes different files among the watched ones each time is never done: name others\n" +
-			"with --path.",
+		Long: "Whenever files of the project change, do what `sluice up --yes --skip-preview` does, until Ctrl-C. If an update\n" +
+			"fails, the command shows the error and waits for the next change.\n\n" +
+			"Only changes of content count. Ignored are names that begin with a period, node_modules, virtual environments of\n" +
+			"Python, and files of editors. If the program itself changes watched files in each run, the updates never stop: use\n" +
+			"--path to watch other files.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Confirmation.Yes, f.Confirmation.SkipPreview = true, true

@@ -17,7 +17,7 @@ func newWhoamiCommand(t *terminal.Terminal) *cobra.Command {
 	var verbose, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "whoami",
-		Short: "Print who you are, and where state is kept",
+		Short: "Print the user and the backend",
 		Args:  exactArgs(0),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return whoami(cmd.Context(), t, verbose, asJSON) },
 	}

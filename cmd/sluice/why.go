@@ -31,14 +31,14 @@ func newWhyCommand(open *session.Opener) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why [URN|NAME]",
 		Short: "Explain what the last preview or update decided about a resource",
-		Long: "Explain what the last preview, update, destroy or refresh of a stack decided about a resource: the chain of\n" +
-			"reasons from the decision back to the edit of the program, the option or the change outside that it comes from,\n" +
-			"across resources. Also why something does not change, and why something was not done.\n\n" +
-			"Without a resource, `why` lists the root causes: the edits and other events from which everything followed that\n" +
-			"was decided, what each of them does by itself, and what follows from that. The most dangerous are the first.\n\n" +
-			"A resource is named by its URN, by one that it had before, by its name, or by its type and name as in\n" +
-			"`aws:s3/bucket:Bucket::logs`. What was decided is kept in Pulumi's home directory, for you alone and without\n" +
-			"secrets. --json writes the form that docs/why.md describes.",
+		Long: "Explain what the last preview, update, destroy or refresh of a stack decided about a resource. The explanation is a\n" +
+			"chain of reasons across resources, from the decision back to its cause: an edit of the program, an option, or a change\n" +
+			"made outside of sluice. The command also explains why a resource does not change, or why something was not done.\n\n" +
+			"Without a resource, `why` lists the root causes: the edits and other events that led to all decisions, with their\n" +
+			"direct effects and what follows from these. The most dangerous are first.\n\n" +
+			"Name a resource by its URN, by a former URN, by its name, or by its type and name as in `aws:s3/bucket:Bucket::logs`.\n" +
+			"The decisions are stored in Pulumi's home directory, readable only by you and without secrets. docs/why.md describes\n" +
+			"the output of --json.",
 		Example: "  sluice why\n  sluice why web\n  sluice why web --preview --json",
 		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

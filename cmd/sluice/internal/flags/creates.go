@@ -25,7 +25,7 @@ func (c *Creates) Add(f *pflag.FlagSet) {
 
 // AddRefresh registers the flags of refreshes.
 func (c *Creates) AddRefresh(f *pflag.FlagSet) {
-	f.BoolVar(&c.Clear, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose outcome is not known")
+	f.BoolVar(&c.Clear, "clear-pending-creates", false, "drop all interrupted creates of earlier operations")
 	c.addImports(f)
 	f.BoolVar(&c.Skip, "skip-pending-creates", false, "do not ask about interrupted creates")
 }

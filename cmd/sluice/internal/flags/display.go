@@ -24,10 +24,10 @@ type Display struct {
 // Add registers the flags.
 func (d *Display) Add(f *pflag.FlagSet) {
 	f.BoolVarP(&d.json, "json", "j", false, "write JSON to the standard output")
-	addOutput(f, &d.summary, "default, or json for one line of JSON that sums the operation up")
+	addOutput(f, &d.summary, "default, or json for a summary of the operation in one line of JSON")
 	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
 	f.Var(&d.Form, "display", "how people see it: tree, log (each line as it happens) or quiet (only how it ends); the default is tree on a terminal")
-	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
+	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show running operations, only finished ones")
 	d.addLines(f)
 	d.addDetails(f)
 	f.StringVar(&d.permalink, "suppress-permalink", "", "accepted for scripts: there are no permalinks")
@@ -37,7 +37,7 @@ func (d *Display) Add(f *pflag.FlagSet) {
 
 func (d *Display) addLines(f *pflag.FlagSet) {
 	f.BoolVarP(&d.lines.Debug, "debug", "d", false, "show debug messages")
-	f.BoolVar(&d.lines.ShowConfig, "show-config", false, "show the settings that the program gets")
+	f.BoolVar(&d.lines.ShowConfig, "show-config", false, "show the settings of the stack")
 	f.BoolVar(&d.lines.ShowSames, "show-sames", false, "show resources that do not change")
 	f.BoolVar(&d.lines.ShowReads, "show-reads", false, "show resources that are only read")
 	f.BoolVar(&d.lines.ShowReplacementSteps, "show-replacement-steps", false, "show the steps of a replacement one by one")
@@ -45,7 +45,7 @@ func (d *Display) addLines(f *pflag.FlagSet) {
 
 // AddRemediations registers the flag that shows remediations.
 func (d *Display) AddRemediations(f *pflag.FlagSet) {
-	f.BoolVar(&d.lines.ShowRemediations, "show-policy-remediations", false, "show each time that a policy has rewritten the inputs of a resource")
+	f.BoolVar(&d.lines.ShowRemediations, "show-policy-remediations", false, "show changes that policies have made to the inputs of resources")
 }
 
 func (d *Display) addDetails(f *pflag.FlagSet) {

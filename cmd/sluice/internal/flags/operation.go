@@ -37,7 +37,7 @@ func (o *Operation) AddUpdate(f *pflag.FlagSet) {
 	o.Targeting.Add(f)
 	o.Targeting.AddExcludeDependents(f)
 	o.Targeting.AddReplace(f)
-	o.Program.AddRun(f, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
+	o.Program.AddRun(f, "with --refresh: read each resource when the program declares it, with the provider configuration of the program")
 	o.Program.AddRefresh(f)
 	o.AddPolicies(f)
 	o.Creates.Add(f)

@@ -23,8 +23,8 @@ type Program struct {
 // Add registers the flags that all operations have.
 func (p *Program) Add(f *pflag.FlagSet) {
 	f.BoolVar(&p.SkipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
-	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
-	f.BoolVar(&p.InstallLate, "skip-plugin-pre-install", false, "do not install missing plugins before the operation, but each when it is needed")
+	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not use built-in providers")
+	f.BoolVar(&p.InstallLate, "skip-plugin-pre-install", false, "install missing plugins when they are needed, not before the operation")
 	f.StringVar(&p.client, "client", "", "run the program that another process serves at this `address`, 127.0.0.1:<port>, instead of the project's")
 	_ = f.MarkHidden("client") // fails only for flags that are not there
 }

@@ -18,7 +18,7 @@ func (r *Reports) Add(f *pflag.FlagSet) {
 
 // AddLimit registers the flag that bounds reports in Markdown.
 func (r *Reports) AddLimit(f *pflag.FlagSet) {
-	f.IntVar(&r.Markdown, "report-limit", reports.DefaultMarkdownLimit, "how many `bytes` a report in Markdown has at most")
+	f.IntVar(&r.Markdown, "report-limit", reports.DefaultMarkdownLimit, "the largest size of a report in Markdown, in `bytes`")
 }
 
 // Check refuses files that cannot be written.

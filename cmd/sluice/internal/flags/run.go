@@ -24,14 +24,14 @@ const automatic = math.MinInt
 
 // Add registers the flags that all operations have.
 func (r *Run) Add(f *pflag.FlagSet) {
-	f.IntVarP(&r.parallel, "parallel", "p", automatic, "how many resources may change at once; 1 or less is one at a time")
+	f.IntVarP(&r.parallel, "parallel", "p", automatic, "the largest number of resources that change at once; 1 or less means one at a time")
 	f.Lookup("parallel").DefValue = "4 for each processor"
 	f.BoolVar(&r.ignoreProtect, "ignore-protect", false, "delete protected resources too")
 }
 
 // AddChanges registers the flags of the operations that change something.
 func (r *Run) AddChanges(f *pflag.FlagSet) {
-	f.BoolVar(&r.ContinueOnError, "continue-on-error", false, "go on with other resources when one fails")
+	f.BoolVar(&r.ContinueOnError, "continue-on-error", false, "if a resource fails, continue with the others")
 	f.StringVar(&r.checkpoint, "checkpoint", "timed",
 		"when to write the whole state: timed (now and then, and at the end), end, or every-step; a journal keeps every step in between")
 }

@@ -27,7 +27,7 @@ func (t *Targeting) Add(f *pflag.FlagSet) {
 // AddExcludeDependents registers a flag that destroy does not have. A dependent of an excluded resource can be deleted
 // without harm to that resource, so destroy deletes it. Pulumi refuses the flag there.
 func (t *Targeting) AddExcludeDependents(f *pflag.FlagSet) {
-	f.BoolVar(&t.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")
+	f.BoolVar(&t.excludeDependents, "exclude-dependents", false, "do not touch what depends on an excluded resource either")
 }
 
 // AddReplace registers the flags that ask for replacements.
