@@ -1,9 +1,9 @@
-// Package sluice is a deployment engine for infrastructure as code. It takes what a program declares, compares it with what
-// is recorded, asks resource providers what has to change, and changes it. It speaks Pulumi's protocols and files. The
-// command line in cmd/sluice is a client of this package.
+// Package sluice is a deployment engine for infrastructure as code. It compares the resources that a program declares with
+// the recorded state, asks resource providers what has to change, and makes the changes. It uses Pulumi's protocols and
+// file formats. The command line in cmd/sluice is a client of this package.
 //
-// [Preview] says what [Update] would do; [Destroy] deletes everything; [Refresh] records how the objects are now;
-// [Import] takes over what exists. All take [Options]:
+// [Preview] shows what [Update] would do. [Destroy] deletes all resources. [Refresh] records the present state of the
+// objects. [Import] takes over existing objects. All take [Options]:
 //
 //	result, err := sluice.Update(ctx, sluice.Options{
 //		Project: "shop", Stack: "dev",
@@ -13,8 +13,8 @@
 //		Observe:   func(e stages.Event) { ... },
 //	})
 //
-// A stack of a backend is recorded only by who holds its lock. [Locked] selects or makes the stack, holds the lock, and writes the
-// history:
+// To write the state of a stack in a backend, a caller must hold its lock. [Locked] selects or creates the stack, holds the
+// lock while a function runs, and writes the history:
 //
 //	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: "file://~", Project: "shop", LookupEnv: os.LookupEnv})
 //	...
@@ -28,16 +28,16 @@
 //
 //	register → lookup → import → check → analyze → diff → build → execute
 //
-// lookup owns names and build owns decisions: each has one writer and does no I/O. The others call programs and providers,
-// many at once. [Standard] gives the assembled [Engine], which has a slot after each stage for stages of a caller's own, and two for deletes.
-// docs/composing.md has the contract of slots, and examples.
+// lookup owns names and build owns decisions: each has one writer and does no I/O. The other stages call programs and
+// providers, many at once. [Standard] returns the assembled [Engine]. It has a slot after each stage, and two for deletes,
+// where callers insert stages of their own. docs/composing.md has the contract of slots, and examples.
 //
-// What these take and return is named where it lives: events, steps, reasons and requests of programs in package stages,
-// explanations in stages/why, recorded resources and plans in state, stacks and locks in state/backend and state/lock,
-// programs in source, values in property, names in urn.
+// Types are defined in the packages that they belong to: events, steps, reasons and requests of programs in package
+// stages, explanations in stages/why, recorded resources and plans in state, stacks and locks in state/backend and
+// state/lock, programs in source, values in property, names in urn.
 //
-// What an operation decides and records does not depend on how long anything takes or on how many workers there are.
-// docs/architecture.md says how, and what the exceptions are.
+// The decisions and records of an operation do not depend on timing or on the number of workers. docs/architecture.md
+// explains how, and lists the exceptions.
 package sluice
 
 // Version is the version of this library and of the command line.

@@ -1,10 +1,10 @@
-// Package property holds the values that resources are made of: scalars, arrays, objects, assets, references, unknowns,
-// secrets and outputs; how they are compared, addressed by paths and hashed; and their two encodings, the one that
-// travels over gRPC ([MarshalStruct]) and the one that rests in state files ([AppendState]).
+// Package property implements the values of resource properties: scalars, arrays, objects, assets, references, unknowns,
+// secrets and outputs. It compares and hashes values, and addresses their parts by paths. It has two encodings: one for
+// gRPC ([MarshalStruct]) and one for state files ([AppendState]).
 //
-// It is not a schema: it knows no types of resources and converts nothing. It stores no secret key; encryption is the
-// caller's, behind [Encrypter] and [Decrypter].
+// The package knows no schemas: it does not know the types of resources and converts nothing. It stores no keys: callers
+// encrypt secrets through [Encrypter] and [Decrypter].
 //
-// Its one invariant: a [Value] never changes once it has been made, so it may be shared between goroutines without a
-// lock, and every function that "changes" a value returns a new one that shares the unchanged parts.
+// Invariant: a [Value] never changes after its creation, so goroutines may share it without a lock. Every function that
+// "changes" a value returns a new one, which shares the unchanged parts.
 package property

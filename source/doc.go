@@ -1,8 +1,8 @@
-// Package source holds what declares resources: the [Program] interface, a gRPC server that lets programs in other
-// processes talk to the engine (monitor), and a folder for each way to run a program (language plugins, Node.js, Go). The
-// user's other programs, policy packs, are run by folder policy.
+// Package source runs the programs that declare resources. It has the [Program] interface, a gRPC server that lets
+// programs in other processes call the engine (monitor), and a folder for each way to run a program (language plugins,
+// Node.js, Go and others). Folder policy runs policy packs.
 //
-// It is not the engine: it decodes what programs send, hands it to a stages.Monitor and encodes the answers.
+// It is not the engine: it decodes the requests of programs, passes them to a stages.Monitor and encodes the replies.
 //
 // Invariant: every server listens on the loopback interface only.
 package source

@@ -1,10 +1,10 @@
-// Package urn is the grammar of resource names: it builds, parses, matches and rewrites URNs, provider references and
-// aliases. The names of stacks, projects, packages and plugins are part of it, for they are parts of URNs: [IsName],
-// [CheckPackageName] and [CheckPluginName] define them for all packages.
+// Package urn implements the grammar of resource names: it builds, parses, matches and rewrites URNs, provider references
+// and aliases. URNs contain the names of stacks, projects, packages and plugins, so their grammar is here too: [IsName],
+// [CheckPackageName] and [CheckPluginName].
 //
-// It is not a registry. It does not know which resources exist, which alias was taken by whom, or what a provider is;
-// callers pass such knowledge in as functions.
+// The package is not a registry. It does not know which resources exist, which resource has taken an alias, or what a
+// provider is. Callers pass such knowledge as functions.
 //
-// Its one invariant: everything here is a pure function of its arguments, and an accessor of a malformed URN returns
-// empty text and never panics. Text from outside becomes a URN through [Parse] or [ParseProviderRef].
+// Invariant: everything here is a pure function of its arguments. An accessor of a malformed URN returns
+// an empty string and never panics. [Parse] and [ParseProviderRef] convert text from outside.
 package urn

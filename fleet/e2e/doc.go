@@ -1,2 +1,2 @@
-// Package e2e has the tests that run sluice-fleet and sluice as processes: they are built before, killed in between, and looked at from outside.
+// Package e2e has the tests that build sluice-fleet and sluice, run them as processes, kill them, and observe them from outside.
 package e2e

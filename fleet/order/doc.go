@@ -1,7 +1,7 @@
-// Package order finds out which stacks of a fleet come after which.
+// Package order computes the order of the stacks of a fleet.
 //
-// An edge is written in fleet.yaml, or it is there because a stack reads the outputs of another one, which its state or its last run says. This
-// package reads neither: it gets both.
+// There is an edge between two stacks if fleet.yaml says so, or if one reads the outputs of the other, according to its state or its last run. Callers
+// pass both kinds of edges; this package reads no files.
 //
 // Invariant: an [Order] has no cycle.
 package order

@@ -1,7 +1,7 @@
-// Package seal encrypts what Temporal keeps: arguments, results, heartbeats, signals, queries and messages of failures.
+// Package seal encrypts the data that Temporal stores: arguments, results, heartbeats, signals, queries and messages of failures.
 //
-// It does not decide what is put there. No secret, token or state is (see package run); sealing protects names, settings, outputs and logs from who
-// runs the server.
+// It does not decide which data that is. Secrets, tokens and states are never part of it (see package run). Sealing protects names, settings, outputs and
+// logs from the operator of the server.
 //
-// Invariant: what was not sealed with the key is an error, so nobody without the key can make a worker do anything.
+// Invariant: data that was not sealed with the key is an error, so nobody without the key can make a worker do anything.
 package seal

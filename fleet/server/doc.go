@@ -1,4 +1,4 @@
-// Package server runs a Temporal server for one fleet on this machine, and finds the one that runs.
+// Package server runs a Temporal server for one fleet on this machine, and finds the running one.
 //
 // The server keeps its data in a folder of the fleet and is reached through loopback only. It ends by itself when no command and no
 // worker has used it for a moment.

@@ -1,7 +1,7 @@
-// Package spec reads fleet.yaml: which stacks a fleet has, what they need, and when they are looked at.
+// Package spec reads fleet.yaml: the stacks of a fleet, their dependencies, and their schedules.
 //
-// It does not run anything, and reads no state: which stacks read the outputs of others is found by package worker.
+// It does not run anything, and reads no state: package worker finds out which stacks read the outputs of others.
 //
-// Invariant: the names, paths, URLs and refs of a [Fleet] are safe to give to other programs: none can be taken for an option, and no path leaves the
-// folder of the fleet.
+// Invariant: the names, paths, URLs and refs of a [Fleet] are safe as arguments of other programs: none can be mistaken for an option, and no path leaves
+// the folder of the fleet.
 package spec

@@ -1,6 +1,6 @@
-// Package watch begins runs of fleets, follows them, and tells them what people decide: it is the client side of package run.
+// Package watch is the client side of package run: it starts runs of fleets, follows them, and passes the decisions of people to them.
 //
 // It shows nothing.
 //
-// Invariant: a run of the same stacks with the same operation and options is begun once; who begins it again while it goes on follows it.
+// Invariant: a run of the same stacks with the same operation and options is started once. A second start while it is running follows it.
 package watch
