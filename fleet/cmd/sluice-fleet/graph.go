@@ -19,9 +19,9 @@ import (
 func newGraph(g *global) *cobra.Command {
 	form := "text"
 	cmd := &cobra.Command{
-		Use: "graph", Short: "Draw which stacks come after which", Args: arguments(0, 0),
-		Long: "Draw which stacks come after which: because fleet.yaml says so (needs), and because they read the outputs of others (reads),\n" +
-			"which is found in what is recorded of them.",
+		Use: "graph", Short: "Draw the order of the stacks", Args: arguments(0, 0),
+		Long: "Draw the order of the stacks. A stack comes after another one if fleet.yaml says so (needs), or if it reads its outputs, according to\n" +
+			"the recorded state (reads).",
 		RunE: func(cmd *cobra.Command, _ []string) error { return drawGraph(cmd.Context(), g, form) },
 	}
 	cmd.Flags().StringVar(&form, "format", form, "text, dot for Graphviz, mermaid, or json")

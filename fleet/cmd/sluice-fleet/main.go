@@ -70,11 +70,11 @@ func newRoot() *cobra.Command {
 		Use:   "sluice-fleet",
 		Short: "Work on many stacks that depend on each other",
 		Long: "Preview, update, refresh and destroy many stacks in the order of their dependencies, on one machine or many.\n\n" +
-			"A file fleet.yaml names the stacks. Which of them read the outputs of others is found in what is recorded of them.\n" +
-			"Runs are durable: the command, a worker or the server may die, and the same command goes on with the run.\n\n" +
+			"A file fleet.yaml names the stacks. The recorded states show which stacks read the outputs of others.\n" +
+			"Runs are durable: if the command, a worker or the server is killed, the same command continues the run.\n\n" +
 			"The exit status is\n" +
-			"    0    if all stacks have succeeded or were left as they are\n" +
-			"    1    if any has failed, was skipped, or was not approved\n" +
+			"    0    if all stacks have succeeded or are unchanged\n" +
+			"    1    if a stack has failed, was skipped, or was not approved\n" +
 			"    2    if the command line or fleet.yaml is wrong; nothing has changed\n" +
 			"    7    with --expect-no-changes, if there are changes\n" +
 			"    8    if it was cancelled\n" +

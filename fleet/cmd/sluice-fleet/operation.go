@@ -80,8 +80,8 @@ func newOperation(g *global, op operation) *cobra.Command {
 	o := &operationFlags{}
 	cmd := &cobra.Command{
 		Use: string(op.name), Short: op.short, Args: arguments(0, 0),
-		Long: strings.TrimSpace(op.short + ".\n\n" + op.long + "\n\nCtrl-C stops: no other stack begins, and those that run end what they have begun. A second Ctrl-C asks\n" +
-			"the providers to abort. A run that is cut off goes on with the same command."),
+		Long: strings.TrimSpace(op.short + ".\n\n" + op.long + "\n\nCtrl-C stops the run: no other stack begins, and running operations finish. A second Ctrl-C asks\n" +
+			"the providers to abort. The same command continues a run that was interrupted."),
 		RunE: func(cmd *cobra.Command, _ []string) error { return operate(cmd.Context(), g, op.name, o) },
 	}
 	o.add(cmd.Flags(), op.name)

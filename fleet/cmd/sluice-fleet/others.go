@@ -20,11 +20,11 @@ import (
 func newKey(*global) *cobra.Command {
 	var provider string
 	cmd := &cobra.Command{
-		Use: "key", Short: "Make a key for what a Temporal server keeps", Args: arguments(0, 0),
+		Use: "key", Short: "Make a key that encrypts the data on a Temporal server", Args: arguments(0, 0),
 		Long: "Print a new key. Commands and workers with --address need the same one, in " + seal.Variable + " or in the file that\n" +
 			seal.FileVariable + " names. A fleet with a server of its own has a key in its folder.\n\n" +
-			"With --secrets-provider, print the key as fleet.yaml has it: encrypted with the passphrase in SLUICE_CONFIG_PASSPHRASE, or by a key\n" +
-			"service. Who may use that may work for the fleet.",
+			"With --secrets-provider, print the key in the form of fleet.yaml: encrypted with the passphrase in SLUICE_CONFIG_PASSPHRASE, or by a key\n" +
+			"service. Anybody who can decrypt it can work for the fleet.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if provider == "" {
 				_, err := fmt.Println(seal.NewKey())
@@ -46,8 +46,8 @@ func newKey(*global) *cobra.Command {
 func newSeal(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "seal", Short: "Encrypt JSON for a signal to a run", Args: arguments(0, 0),
-		Long: "Read JSON from the standard input and print it as the input of a signal, encrypted with the key of the fleet, as Temporal's API\n" +
-			"takes it. That is how other programs approve, see docs/fleet.md.",
+		Long: "Read JSON from the standard input, encrypt it with the key of the fleet, and print it as the input of a signal for Temporal's API.\n" +
+			"Other programs approve in this way, see docs/fleet.md.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f, err := g.read()
 			if err != nil {

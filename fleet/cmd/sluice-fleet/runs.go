@@ -99,8 +99,8 @@ func newStatus(g *global) *cobra.Command {
 func newLogs(g *global) *cobra.Command {
 	var id string
 	cmd := &cobra.Command{
-		Use: "logs STACK", Short: "Print what sluice has printed for a stack", Args: arguments(1, 1),
-		Long: "Print what sluice has printed for a stack in a run. What other machines have printed is there in part: the end of what has failed.",
+		Use: "logs STACK", Short: "Print the output of sluice for a stack", Args: arguments(1, 1),
+		Long: "Print the output of sluice for a stack in a run. For stacks that ran on other machines, it prints the end of the output of a failure.",
 	}
 	cmd.Flags().StringVar(&id, "run", "", "the run; the newest if not given")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -142,8 +142,8 @@ func newApprove(g *global) *cobra.Command {
 	var id, message string
 	var refuse bool
 	cmd := &cobra.Command{
-		Use: "approve [STACK...]", Short: "Approve or refuse what waits for it", Args: cobra.ArbitraryArgs,
-		Long: "Approve operations that wait for it in a run: those of the named stacks, or all. Who has approved is recorded.",
+		Use: "approve [STACK...]", Short: "Approve or refuse operations", Args: cobra.ArbitraryArgs,
+		Long: "Approve operations of a run that wait for approval: those of the named stacks, or all. The run records who has approved.",
 	}
 	cmd.Flags().StringVar(&id, "run", "", "the run; the newest that goes on if not given")
 	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse them")
@@ -201,8 +201,8 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 func newCancel(g *global) *cobra.Command {
 	var abort bool
 	cmd := &cobra.Command{
-		Use: "cancel [RUN]", Short: "Stop a run: the newest that goes on if none is named", Args: arguments(0, 1),
-		Long: "Stop a run: no other stack begins, and those that run end what they have begun. With --abort, or a second time, the providers\nare asked to abort.",
+		Use: "cancel [RUN]", Short: "Stop a run: the newest running one if none is named", Args: arguments(0, 1),
+		Long: "Stop a run: no other stack begins, and running operations finish. With --abort, or if the command is repeated, the providers\nare asked to abort.",
 		RunE: onRun(g, true, func(ctx context.Context, s *session, id string) error {
 			now, err := s.client.Look(ctx, id)
 			if err != nil {

@@ -26,9 +26,9 @@ func newSchedule(g *global) *cobra.Command {
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "apply", Short: "Make the schedules on the server those of fleet.yaml", Args: arguments(0, 0),
-			Long: "Make the schedules on the server those of fleet.yaml: those that are missing are made, others are changed, and those that fleet.yaml\n" +
-				"does not have are removed. A worker has to run at these times; with a server of the fleet's own it keeps the server running, too.",
+			Use: "apply", Short: "Copy the schedules of fleet.yaml to the server", Args: arguments(0, 0),
+			Long: "Copy the schedules of fleet.yaml to the server: create missing ones, change others, and remove those that fleet.yaml does not have.\n" +
+				"A worker has to run at the scheduled times. With the fleet's own server, the worker also keeps the server running.",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return withSession(cmd.Context(), g, applySchedules)
 			},

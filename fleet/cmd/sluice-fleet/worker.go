@@ -90,10 +90,10 @@ func newWorker(g *global) *cobra.Command {
 	var queues []string
 	var most int
 	cmd := &cobra.Command{
-		Use: "worker", Short: "Do the work of runs that are begun elsewhere", Args: arguments(0, 0),
-		Long: "Take stacks of the fleet's queues and work on them until it is interrupted. Any number of workers may run, on any number of\n" +
-			"machines; each needs fleet.yaml, the folders of the stacks that are not in git, and the rights that the stacks of its queues need.\n\n" +
-			"An interrupt ends what has begun, and other workers go on with it.",
+		Use: "worker", Short: "Work on stacks for runs that were started elsewhere", Args: arguments(0, 0),
+		Long: "Take stacks of the fleet's queues and work on them until it is interrupted. You can run any number of workers, on any number of\n" +
+			"machines. Each needs fleet.yaml, the folders of the stacks that are not in git, and the credentials for the stacks of its queues.\n\n" +
+			"An interrupt stops the operations of the worker, and other workers continue them.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return work(cmd.Context(), g, queues, most) },
 	}
 	cmd.Flags().StringArrayVar(&queues, "queue", nil, "take stacks of this `queue`; may be repeated; all queues of fleet.yaml if not given")
