@@ -167,7 +167,9 @@ func TestARunOutlivesItsCommand(t *testing.T) {
 	require.Contains(t, text, "goes on:")
 	require.Contains(t, text, "7 succeeded")
 	require.Len(t, p.objects("cloud"), 7)
-	require.Len(t, lines(p.fleet("history"), "completed"), 1)
+	// The server lists the end of a run a moment after it.
+	require.Eventually(t, func() bool { return len(lines(p.fleet("history"), "completed")) == 1 }, longest, 100*time.Millisecond)
+	require.Len(t, lines(p.fleet("history"), "layers/up/"), 1)
 }
 
 // begun reports whether the first stack is being made.
@@ -191,4 +193,24 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	text := p.fleet("up", "--yes")
 	require.NotContains(t, text, "failed")
 	require.Len(t, p.objects("cloud"), 7)
+}
+
+// A provider that does not end a create is asked to abort it, also if the second interrupt comes at once.
+func TestASecondInterruptAborts(t *testing.T) {
+	p := newPlace(t, map[string]string{
+		"fleet.yaml":      "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev, needs: [net]}\n",
+		"net/Pulumi.yaml": program("net", 1, "1h"),
+		"web/Pulumi.yaml": program("web", 1, "0s"),
+	})
+	up := p.begin("sluice-fleet", "up", "--yes")
+	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
+	require.NoError(t, up.Process.Signal(os.Interrupt))
+	up.says(t, "press ^C again to abort it")
+	require.NoError(t, up.Process.Signal(os.Interrupt))
+	up.says(t, "aborting")
+	up.says(t, "2 canceled in ")
+	_ = up.Wait() // its status is looked at
+	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
+	require.Contains(t, p.fleet("logs", "net"), "1 aborted")
+	require.Empty(t, p.objects("cloud"))
 }

@@ -46,6 +46,7 @@ func (p *place) begin(args ...string) *begunCommand {
 	b := &begunCommand{Cmd: p.command(p.t.Context(), args...)}
 	b.Stdout, b.Stderr = &b.text, &b.text
 	require.NoError(p.t, b.Start())
+	p.t.Cleanup(func() { _ = b.Process.Kill() }) // a test that has failed leaves it
 	return b
 }
 
@@ -63,28 +64,45 @@ func (p *place) connect() client.Client {
 	return c
 }
 
-// one has two stacks of one account, of which one is worked on at once.
-func one(latency string) map[string]string {
+// one has two stacks of one account, of which one is worked on at once. The first one does not end before its gate is opened.
+func one() map[string]string {
 	return map[string]string{
 		"fleet.yaml":    "name: shop\nlimits: {account: {stacks: 1, changes: 3}}\nstacks:\n  a: {directory: a, stack: dev, limits: [account]}\n  b: {directory: b, stack: dev, limits: [account]}\n",
-		"a/Pulumi.yaml": program("a", 1, latency),
+		"a/Pulumi.yaml": gated(program("a", 1, "0s")),
 		"b/Pulumi.yaml": program("b", 1, "0s"),
 	}
 }
 
+// gated returns a program whose update goes on until [place.openGate].
+func gated(program string) string {
+	return strings.Replace(program, "resources:\n",
+		"resources:\n  gate:\n    type: command:local:Command\n    properties: {create: \"until test -e ../open; do sleep 0.1; done\"}\n", 1)
+}
+
+func (p *place) openGate() { p.write(map[string]string{"open": ""}) }
+
+// says waits until a command has printed something.
+func (b *begunCommand) says(t *testing.T, text string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(b.text.String(), text) }, longest, 50*time.Millisecond, "%q is not printed", text)
+}
+
 func TestALimitHoldsAcrossRuns(t *testing.T) {
-	p := newPlace(t, one("6s"))
+	p := newPlace(t, one())
 	first := p.begin("sluice-fleet", "up", "--yes", "--select", "a")
 	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
-	out := p.fleet("up", "--yes", "--select", "b")
-	require.Contains(t, out, "b: waits for the limit account")
-	require.Len(t, p.objects("cloud"), 2, "a is done when b has its turn")
+	second := p.begin("sluice-fleet", "up", "--yes", "--select", "b")
+	second.says(t, "b: waits for the limit account")
+	require.LessOrEqual(t, len(p.objects("cloud")), 1, "b has its turn when a is done")
+	p.openGate()
 	require.NoError(t, first.Wait(), "%s", &first.text)
+	require.NoError(t, second.Wait(), "%s", &second.text)
+	require.Len(t, p.objects("cloud"), 2)
 	require.Contains(t, p.fleet("logs", "b"), "--parallel 3")
 }
 
 func TestThePlaceOfATerminatedRunComesBack(t *testing.T) {
-	p := newPlace(t, one("30s"))
+	p := newPlace(t, one())
 	first := p.begin("sluice-fleet", "up", "--yes", "--select", "a")
 	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
 	id, _, _ := strings.Cut(strings.TrimPrefix(lines(p.fleet("history"), "shop/up/")[0], " "), " ")
@@ -131,13 +149,16 @@ func TestAWorkerWorksForItsGroupAlone(t *testing.T) {
 // Two runs on overlapping stacks: the lock of the stack orders them, and everything exists once.
 func TestTwoRunsOnOverlappingStacks(t *testing.T) {
 	files := three()
-	files["net/Pulumi.yaml"] = program("net", 1, "4s")
+	files["net/Pulumi.yaml"] = gated(program("net", 1, "0s"))
 	p := newPlace(t, files)
 	first := p.begin("sluice-fleet", "up", "--yes")
 	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
-	out := p.fleet("up", "--yes", "--select", "net", "--select", "db")
-	require.NotContains(t, out, "failed")
+	second := p.begin("sluice-fleet", "up", "--yes", "--select", "net", "--select", "db")
+	second.says(t, "net: waits to try again")
+	p.openGate()
 	require.NoError(t, first.Wait(), "%s", &first.text)
+	require.NoError(t, second.Wait(), "%s", &second.text)
+	require.NotContains(t, second.text.String(), "failed")
 	require.Len(t, p.objects("cloud"), 3)
 	require.Contains(t, p.fleet("up", "--yes"), "3 unchanged")
 }
@@ -150,11 +171,12 @@ func TestAProgramThatHangsIsCanceled(t *testing.T) {
 		"other/Pulumi.yaml": program("other", 1, "0s"),
 	})
 	up := p.begin("sluice-fleet", "up", "--yes")
-	require.Eventually(t, func() bool { return exists(p.path("begun")) && len(p.objects("cloud")) == 1 }, longest, 100*time.Millisecond)
+	up.says(t, "succeeded  other")
+	require.Eventually(t, func() bool { return exists(p.path("begun")) }, longest, 100*time.Millisecond)
 	require.Contains(t, p.fleet("cancel", "--abort"), "stops")
 	_ = up.Wait() // its status is looked at
 	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
-	require.Contains(t, up.text.String(), "succeeded  other")
+	require.Contains(t, up.text.String(), "canceled   hangs")
 }
 
 // What a worker lacks may be at another one, so it is tried again; then it is said what is missing.

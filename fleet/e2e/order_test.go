@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -83,6 +84,8 @@ func TestDependentsOfAFailureAreSkippedAndASecondRunDoesWhatIsLeft(t *testing.T)
 	require.Contains(t, out, "1 failed, 1 skipped, 1 succeeded")
 	require.Contains(t, out, "skipped    web: needs db, which failed")
 	require.Contains(t, p.fleet("logs", "db"), "$ sluice up --stack dev")
+	// The server lists the end of a run a moment after it.
+	require.Eventually(t, func() bool { return strings.Contains(p.fleet("history"), "1 failed, 1 skipped, 1 succeeded") }, longest, 100*time.Millisecond)
 	p.write(map[string]string{"db/Pulumi.yaml": three()["db/Pulumi.yaml"]})
 	out = p.fleet("up", "--yes")
 	require.Contains(t, out, "2 succeeded, 1 unchanged")
@@ -99,6 +102,9 @@ func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
 		"nobody to ask": {[]string{"up"}, "--yes must be given where nobody can be asked"},
 		"a flag":        {[]string{"up", "--yess"}, "unknown flag: --yess"},
 		"no file":       {[]string{"up", "--yes", "-f", "other.yaml"}, "a fleet is described by a file fleet.yaml"},
+		"a number":      {[]string{"up", "--yes", "--concurrency", "-3"}, "--concurrency -3: write a whole number from 1 on"},
+		"a worker":      {[]string{"worker", "--concurrency", "0"}, "--concurrency 0: write a whole number from 1 on"},
+		"a period":      {[]string{"drift", "--since", "yesterday"}, `--since cannot be "yesterday"`},
 		"a report":      {[]string{"up", "--yes", "--report", "x.pdf"}, "ends in .html, .md or .json"},
 		"a form":        {[]string{"graph", "--format", "png"}, "write text, dot, mermaid or json"},
 		"a key":         {[]string{"up", "--yes", "--address", "127.0.0.1:1"}, "there is no key for what the server keeps"},

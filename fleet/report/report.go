@@ -71,10 +71,7 @@ func asJSON(id string, v run.View) ([]byte, error) {
 
 // title says what was done, and how it ended.
 func title(v run.View) string {
-	counts := map[run.Status]int{}
-	for _, s := range v.Stacks {
-		counts[s.Status]++
-	}
+	counts := v.Counts()
 	var parts []string
 	for _, status := range []run.Status{run.Failed, run.Refused, run.Skipped, run.Canceled, run.Succeeded, run.Unchanged} {
 		if counts[status] > 0 {
@@ -90,7 +87,10 @@ type row struct{ name, status, changes, why, took string }
 func rows(v run.View) []row {
 	var out []row
 	for _, s := range v.Stacks {
-		r := row{name: s.Name, status: string(s.Status), changes: changes(s), why: s.Why}
+		r := row{name: s.Name, status: string(s.Status), changes: changes(s)}
+		if r.why = s.Why; s.Log != "" {
+			r.why, _, _ = strings.Cut(s.Why, "\n") // the log has the rest
+		}
 		if s.Approval != nil && s.Approval.Granted {
 			r.why = strings.TrimPrefix(r.why+"; approved by "+s.Approval.By, "; ")
 		}

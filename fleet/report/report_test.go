@@ -17,7 +17,7 @@ func TestTextsOfOthersAreEscaped(t *testing.T) {
 	began := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
 	v := run.View{Fleet: "shop", Operation: run.Up, By: "ada", Began: began, Stacks: []run.StackView{
 		{Name: "db", Outcome: run.Outcome{
-			Status: run.Failed, Why: "<script>alert(1)</script> | @team `x`", Log: "```\n<b>", Began: began, Ended: began.Add(3 * time.Second),
+			Status: run.Failed, Why: "<script>alert(1)</script> | @team `x`\nwith more lines", Log: "```\n<b>", Began: began, Ended: began.Add(3 * time.Second),
 			Changes: map[string]int{"create": 2, "same": 7},
 		}},
 		{Name: "web", Outcome: run.Outcome{Status: run.Skipped, Why: "needs db, which failed"}},
@@ -39,6 +39,7 @@ func TestTextsOfOthersAreEscaped(t *testing.T) {
 	require.Contains(t, page, "shop: up of 2 stacks, 1 failed, 1 skipped")
 	require.NotContains(t, page, "<script>")
 	require.Contains(t, markdown, "| db | failed | create 2 | &lt;script&gt;alert(1)&lt;/script&gt; \\| &#64;team \\`x\\` | 3s |")
+	require.NotContains(t, page+markdown, "more lines", "the log has them")
 	require.Contains(t, markdown, "````\n```\n<b>\n````", "the fence is longer than those in the log")
 	var document struct {
 		Version int
@@ -51,6 +52,8 @@ func TestTextsOfOthersAreEscaped(t *testing.T) {
 
 	refused := run.Outcome{Status: run.Refused, Why: "ada has refused it", Approval: &run.Approval{By: "ada"}}
 	approved := run.Outcome{Status: run.Succeeded, Approval: &run.Approval{Granted: true, By: "ada"}}
+	noLog := report.Markdown("shop/up/1", run.View{Stacks: []run.StackView{{Name: "db", Outcome: run.Outcome{Status: run.Failed, Why: "git fetch:\nthere is no v2"}}}})
+	require.Contains(t, noLog, "| db | failed |  | git fetch: there is no v2 |  |")
 	text := report.Markdown("shop/up/1", run.View{Stacks: []run.StackView{{Name: "db", Outcome: refused}, {Name: "web", Outcome: approved}}})
 	require.Contains(t, text, "| db | refused |  | ada has refused it |  |")
 	require.Contains(t, text, "| web | succeeded |  | approved by ada |  |")

@@ -252,3 +252,12 @@ type View struct {
 	Ended     time.Time   `json:"ended,omitzero"`
 	Stacks    []StackView `json:"stacks"`
 }
+
+// Counts counts the stacks by status.
+func (v View) Counts() map[Status]int {
+	counts := map[Status]int{}
+	for _, s := range v.Stacks {
+		counts[s.Status]++
+	}
+	return counts
+}

@@ -146,7 +146,7 @@ var groupFields = []string{"queue", "stack", "needs", "limits", "approve", "envi
 func (r *reader) group(fields map[string]*syntax.Node, limits map[string]int) GroupEntry {
 	g := GroupEntry{
 		Queue: r.checked(fields["queue"], "the name of a queue", safeName),
-		Stack: r.checked(fields["stack"], "the name of a stack", stackName),
+		Stack: r.given(fields["stack"], "the name of a stack", stackName),
 		Needs: r.list(fields["needs"], "needs"), Config: r.texts(fields["config"], "a setting"),
 		Limits: r.list(fields["limits"], "limits"), Approve: r.list(fields["approve"], "approve"), Environment: r.list(fields["environment"], "environment"),
 	}

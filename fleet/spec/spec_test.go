@@ -116,6 +116,7 @@ func TestMistakesAreShownAtTheirPlaces(t *testing.T) {
 		"no number":        {"name: a\nconcurrency: many\nstacks: {n: {directory: network, stack: dev}}", "concurrency must be a number of stacks"},
 		"a schedule":       {"name: a\nstacks: {n: {directory: network, stack: dev}}\nschedules: {s: {operation: up, every: 1h}}", "no operation that can be repeated"},
 		"no time":          {"name: a\nstacks: {n: {directory: network, stack: dev}}\nschedules: {s: {operation: drift}}", "needs either a time or a period"},
+		"no such time":     {"name: a\nstacks: {n: {directory: network, stack: dev}}\nschedules: {s: {operation: drift, cron: \"61 3 * * *\"}}", `fleet.yaml:3:41: "61 3 * * *" is not a time: `},
 		"too often":        {"name: a\nstacks: {n: {directory: network, stack: dev}}\nschedules: {s: {operation: drift, every: 1s}}", "is not a period of a minute or more"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +127,28 @@ func TestMistakesAreShownAtTheirPlaces(t *testing.T) {
 			require.Contains(t, mistakes.Text, "fleet.yaml:")
 		})
 	}
+}
+
+// What is wrong is not missing, too, and two entries that are wrong are not the same stack.
+func TestAMistakeIsShownOnce(t *testing.T) {
+	for name, text := range map[string]string{
+		"a variable": "name: a\nstacks: {n: {directory: network, stack: \"${nothing}\"}}",
+		"a folder":   "name: a\nstacks: {n: {directory: ../network, stack: dev}, m: {git: \"https://example.com/x\", ref: main, stack: dev}}",
+		"a URL":      "name: a\nstacks: {n: {git: \"ftp://example.com/x\", ref: main, stack: dev}, m: {git: \"https://example.com/x\", ref: main, stack: dev}}",
+		"a group":    "name: a\ngroups: {apps: {stack: dev}}\nstacks: {n: {directory: network, group: app}}",
+		"of a group": "name: a\ngroups: {apps: {stack: --yes}}\nstacks: {n: {directory: network, group: apps}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := spec.Read(written(t, text), nil)
+			var mistakes *spec.MistakesError
+			require.ErrorAs(t, err, &mistakes)
+			require.Equal(t, 1, mistakes.Count, mistakes.Text)
+		})
+	}
+	_, err := spec.Read(written(t, "name: a\nstacks: {n: {directory: ../a, stack: dev}, m: {directory: ../b, stack: dev}}"), nil)
+	var mistakes *spec.MistakesError
+	require.ErrorAs(t, err, &mistakes)
+	require.Equal(t, 2, mistakes.Count, mistakes.Text)
 }
 
 func FuzzNoFleetLeavesItsFolder(f *testing.F) {

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/api/schedule/v1"
+	"go.temporal.io/server/service/worker/scheduler"
+
 	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
@@ -33,14 +36,15 @@ type need struct {
 func (b *builder) entry(key, value *syntax.Node) {
 	fields := b.fields(value, "a stack", append([]string{"directory", "git", "ref", "group"}, groupFields...)...)
 	s := Stack{
-		Entry: key.Text, Directory: b.checked(fields["directory"], "the folder of a project", folder),
-		Git: b.checked(fields["git"], "a repository", repository), Ref: b.checked(fields["ref"], "a revision", revision),
+		Entry: key.Text, Directory: b.given(fields["directory"], "the folder of a project", folder),
+		Git: b.given(fields["git"], "a repository", repository), Ref: b.checked(fields["ref"], "a revision", revision),
 		Group: b.text(fields["group"], "the name of a group"),
 	}
 	own := b.group(fields, b.fleet.Limits)
 	group, known := b.groups[s.Group]
 	if s.Group != "" && !known {
 		b.fail(fields["group"].Range, syntax.Nearest(s.Group, slices.Collect(maps.Keys(b.groups))), "there is no group %q", s.Group)
+		group.Stack = refused // the group that is meant may have one
 	}
 	s.Queue, s.Stack = cmp.Or(own.Queue, group.Queue, DefaultQueue), cmp.Or(own.Stack, group.Stack)
 	s.Limits, s.Approve = union(group.Limits, own.Limits), union(group.Approve, own.Approve)
@@ -142,10 +146,11 @@ func (b *builder) add(s Stack, key, directory *syntax.Node) {
 
 // append adds a stack, unless another one is the same.
 func (b *builder) append(s Stack, at syntax.Range) {
+	known := s.Stack != "" && !slices.Contains([]string{s.Stack, s.Directory, s.Git}, refused)
 	same := func(o Stack) bool {
 		return o.Git == s.Git && o.Ref == s.Ref && path.Clean(o.Directory) == path.Clean(s.Directory) && o.Stack == s.Stack
 	}
-	if i := slices.IndexFunc(b.fleet.Stacks, same); i >= 0 && s.Stack != "" {
+	if i := slices.IndexFunc(b.fleet.Stacks, same); i >= 0 && known {
 		b.fail(at, "take one of them away", "%q is the same stack as %q: %s of %s", s.Name, b.fleet.Stacks[i].Name, s.Stack, s)
 	}
 	b.fleet.Stacks = append(b.fleet.Stacks, s)
@@ -204,13 +209,25 @@ func (b *builder) schedule(key, value *syntax.Node) {
 		b.fail(key.Range, `write cron: "0 3 * * *", or every: 24h`, "the schedule %q needs either a time or a period", key.Text)
 	case s.Every != "" && (err != nil || every < time.Minute):
 		b.fail(fields["every"].Range, "write 24h, or 30m", "%q is not a period of a minute or more", s.Every)
-	case s.Cron != "" && len(strings.Fields(s.Cron)) != 5:
-		b.fail(fields["cron"].Range, `write minute, hour, day, month and weekday: "0 3 * * *"`, "%q does not have five fields", s.Cron)
+	case s.Cron != "":
+		b.cron(fields["cron"], s.Cron)
 	}
 	if _, unknown := b.fleet.Select(s.Select); len(unknown) > 0 {
 		b.fail(at(fields["select"], key), syntax.Nearest(unknown[0], b.fleet.Names()), "there is no stack, entry or group %q", unknown[0])
 	}
 	b.fleet.Schedules = append(b.fleet.Schedules, s)
+}
+
+// cron refuses what the server would refuse.
+func (b *builder) cron(n *syntax.Node, text string) {
+	const hint = `write minute, hour, day, month and weekday: "0 3 * * *"`
+	if len(strings.Fields(text)) != 5 {
+		b.fail(n.Range, hint, "%q does not have five fields", text)
+		return
+	}
+	if _, err := scheduler.NewSpecBuilder(nil, nil).NewCompiledSpec(&schedule.ScheduleSpec{CronString: []string{text}}); err != nil {
+		b.fail(n.Range, hint, "%q is not a time: %v", text, err)
+	}
 }
 
 func at(n, otherwise *syntax.Node) syntax.Range { return cmp.Or(n, otherwise).Range }

@@ -103,6 +103,19 @@ func (r *reader) checked(n *syntax.Node, what string, wrong func(string) string)
 	return text
 }
 
+// refused stands for a text that is wrong, so that nobody says that it is missing. No fleet that was read has it.
+const refused = "(refused)"
+
+// given is checked, and returns [refused] for what is wrong.
+func (r *reader) given(n *syntax.Node, what string, wrong func(string) string) string {
+	before := r.found.Errors()
+	text := r.checked(n, what, wrong)
+	if r.found.Errors() > before {
+		return refused
+	}
+	return text
+}
+
 // list reads a list of strings, or one string.
 func (r *reader) list(n *syntax.Node, what string) []string {
 	if n == nil || n.Kind == syntax.Null {

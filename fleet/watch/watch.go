@@ -145,8 +145,12 @@ func (c *Client) progress(ctx context.Context, id string) run.Progress {
 
 func messageOf(err error) string {
 	var failed *temporal.ApplicationError
-	if errors.As(err, &failed) {
+	var silent *temporal.TimeoutError
+	switch {
+	case errors.As(err, &failed):
 		return failed.Message()
+	case errors.As(err, &silent) && silent.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT:
+		return "nothing has been heard of its worker"
 	}
 	return err.Error()
 }
@@ -216,9 +220,12 @@ func (c *Client) Cancel(ctx context.Context, id string) (again bool, err error) 
 	return is.GetWorkflowExtendedInfo().GetCancelRequested(), c.CancelWorkflow(ctx, id, "")
 }
 
-// Abort is the second interrupt of what runs of it.
-func (c *Client) Abort(ctx context.Context, s State, id string) error {
-	var all error
+// Abort is the second interrupt of what runs of a run.
+func (c *Client) Abort(ctx context.Context, id string) error {
+	s, all := c.Look(ctx, id)
+	if s.Over {
+		return nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Progress)) {
 		err := c.SignalWorkflow(ctx, run.StackID(id, name), "", run.AbortSignal, nil)
 		var over *serviceerror.NotFound
@@ -236,6 +243,23 @@ type Run struct {
 	Status  string    `json:"status"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
+	// Stacks counts the stacks of a run that has come to its end, by status.
+	Stacks map[run.Status]int `json:"stacks,omitempty"`
+}
+
+// CountStacks fills in the stacks of runs.
+func (c *Client) CountStacks(ctx context.Context, runs []Run) error {
+	for i, r := range runs {
+		if r.Status != "completed" {
+			continue
+		}
+		var v run.View
+		if err := c.GetWorkflow(ctx, r.ID, r.Attempt).Get(ctx, &v); err != nil {
+			return fmt.Errorf("the end of the run %s: %w", r.ID, err)
+		}
+		runs[i].Stacks = v.Counts()
+	}
+	return nil
 }
 
 // History returns the runs of a fleet, the newest first, at most that many.

@@ -45,7 +45,7 @@ func readRecord(text string) record {
 // since says in words what has changed since the update of r, "" if nothing has.
 func (r record) since(now record) string {
 	if r.program == "" {
-		return "the fleet has not updated it yet"
+		return "the fleet had not updated it before"
 	}
 	var changed []string
 	for _, c := range []struct{ what, was, is string }{

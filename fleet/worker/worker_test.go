@@ -65,7 +65,7 @@ func TestARecordSaysWhatHasChangedSince(t *testing.T) {
 	require.Empty(t, was.since(was))
 	require.Equal(t, "the program and what is recorded changed since its last update", was.since(record{"q", "c", "i", "t"}))
 	require.Equal(t, "the outputs that it reads changed since its last update", record{"p", "c", "", "s"}.since(record{"p", "c", "", "s"}), "what is not known may have changed")
-	require.Equal(t, "the fleet has not updated it yet", readRecord("of another form").since(was))
+	require.Equal(t, "the fleet had not updated it before", readRecord("of another form").since(was))
 }
 
 func TestFailuresAreToldApart(t *testing.T) {

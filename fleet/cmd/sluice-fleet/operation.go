@@ -43,6 +43,7 @@ var operations = []operation{
 type operationFlags struct {
 	choice        []string
 	concurrency   int
+	since         time.Duration
 	options       run.Options
 	yes, json     bool
 	noWorker      bool
@@ -68,7 +69,7 @@ func (o *operationFlags) add(f *pflag.FlagSet, op run.Operation) {
 		f.StringVarP(&o.options.Message, "message", "m", "", "a message for the histories of the stacks")
 		f.BoolVar(&o.options.AssumeNotCreated, "assume-not-created", false, "interrupted creates of which nothing is found have made nothing")
 	case run.Drift:
-		f.StringVar(&o.options.Since, "since", "", "read only what was not read within this `duration`: 12h")
+		f.DurationVar(&o.since, "since", 0, "read only what was not read within this time: 12h")
 	}
 	if op == run.Up || op == run.Preview {
 		f.BoolVar(&o.options.Force, "force", false, "do it also where nothing has changed")
@@ -121,6 +122,12 @@ func operate(ctx context.Context, g *global, op run.Operation, o *operationFlags
 	stacks, others, err := choose(f, o.choice)
 	if err != nil {
 		return err
+	}
+	if o.concurrency < 0 {
+		return usagef("--concurrency %d: write a whole number from 1 on", o.concurrency)
+	}
+	if o.since > 0 {
+		o.options.Since = o.since.String()
 	}
 	if err := report.Check(o.reports); err != nil {
 		return usagef("%v", err)
@@ -193,34 +200,26 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 	defer leave()
 	signals, stop := newSignals()
 	defer stop()
-	var mu sync.Mutex // guards last
-	var last watch.State
 	var wg conc.WaitGroup
 	defer wg.Wait()
 	defer leave()
 	wg.Go(func() {
 		for count := 1; signals(following); count++ {
-			mu.Lock()
-			now := last
-			mu.Unlock()
 			switch count {
 			case 1:
 				show.note("stopping: what has begun is ended, and nothing else begins; press ^C again to abort it")
 				_, _ = s.client.Cancel(following, id) // a run that is over needs none
 			case 2:
 				show.note("aborting; press ^C again to leave the run to itself")
-				_ = s.client.Abort(following, now, id)
+				if err := s.client.Abort(following, id); err != nil && following.Err() == nil {
+					show.note(fmt.Sprintf("it is not aborted: %v; `sluice fleet cancel --abort` tries again", err))
+				}
 			default:
 				leave()
 			}
 		}
 	})
-	end, err := s.client.Follow(following, id, show.every(), func(now watch.State) {
-		mu.Lock()
-		last = now
-		mu.Unlock()
-		show.look(now)
-	})
+	end, err := s.client.Follow(following, id, show.every(), show.look)
 	if err != nil && ctx.Err() == nil && following.Err() != nil {
 		return end, &statusError{status: statusCancelled, err: fmt.Errorf("the run %s was left to itself; the same command follows it again", id)}
 	}

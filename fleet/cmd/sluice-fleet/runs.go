@@ -204,10 +204,6 @@ func newCancel(g *global) *cobra.Command {
 		Use: "cancel [RUN]", Short: "Stop a run: the newest running one if none is named", Args: arguments(0, 1),
 		Long: "Stop a run: no other stack begins, and running operations finish. With --abort, or if the command is repeated, the providers\nare asked to abort.",
 		RunE: onRun(g, true, func(ctx context.Context, s *session, id string) error {
-			now, err := s.client.Look(ctx, id)
-			if err != nil {
-				return err
-			}
 			again, err := s.client.Cancel(ctx, id)
 			if err != nil {
 				return err
@@ -216,7 +212,7 @@ func newCancel(g *global) *cobra.Command {
 				fmt.Printf("the run %s stops\n", id)
 				return nil
 			}
-			if err := s.client.Abort(ctx, now, id); err != nil {
+			if err := s.client.Abort(ctx, id); err != nil {
 				return err
 			}
 			fmt.Printf("the run %s stops, and what it does is aborted\n", id)
@@ -242,6 +238,9 @@ func newHistory(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.client.CountStacks(cmd.Context(), runs); err != nil {
+				return err
+			}
 			return printRuns(runs, asJSON)
 		},
 	}
@@ -257,13 +256,13 @@ func printRuns(runs []watch.Run, asJSON bool) error {
 		return enc.Encode(runs)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTATUS\tBEGAN\tTOOK")
+	fmt.Fprintln(w, "RUN\tSTATUS\tBEGAN\tTOOK\tSTACKS")
 	for _, r := range runs {
 		took := "-"
 		if !r.Ended.IsZero() {
 			took = r.Ended.Sub(r.Began).Round(time.Second).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.ID, strings.TrimPrefix(r.Status, "workflow_execution_status_"), r.Began.Local().Format(time.DateTime), took)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Status, r.Began.Local().Format(time.DateTime), took, or(countsText(r.Stacks), "-"))
 	}
 	return w.Flush()
 }

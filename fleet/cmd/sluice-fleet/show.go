@@ -43,14 +43,14 @@ func (s *show) every() time.Duration {
 
 // event is a line of JSON.
 type event struct {
-	Event     string         `json:"event"` // run, stack, note or end
-	Time      time.Time      `json:"time"`
-	Run       string         `json:"run,omitempty"`
-	Operation run.Operation  `json:"operation,omitempty"`
-	Joined    bool           `json:"joined,omitempty"`
-	Stack     *run.StackView `json:"stack,omitempty"`
-	Text      string         `json:"text,omitempty"`
-	Summary   map[string]int `json:"summary,omitempty"` // stacks by status
+	Event     string             `json:"event"` // run, stack, note or end
+	Time      time.Time          `json:"time"`
+	Run       string             `json:"run,omitempty"`
+	Operation run.Operation      `json:"operation,omitempty"`
+	Joined    bool               `json:"joined,omitempty"`
+	Stack     *run.StackView     `json:"stack,omitempty"`
+	Text      string             `json:"text,omitempty"`
+	Summary   map[run.Status]int `json:"summary,omitempty"` // stacks by status
 }
 
 func (s *show) write(e event) {
@@ -180,10 +180,7 @@ func (s *show) end(now watch.State) {
 	s.look(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	counts := map[string]int{}
-	for _, stack := range now.Stacks {
-		counts[string(stack.Status)]++
-	}
+	counts := now.Counts()
 	if s.json {
 		s.write(event{Event: "end", Operation: now.Operation, Summary: counts})
 		return
@@ -196,11 +193,16 @@ func (s *show) end(now watch.State) {
 			fmt.Fprintf(s.out, "\n%s:\n%s", stack.Name, indent(stack.Log))
 		}
 	}
+	fmt.Fprintf(s.out, "\n%s in %v\n", countsText(counts), now.Ended.Sub(now.Began).Round(time.Second))
+}
+
+// countsText returns "1 failed, 2 succeeded".
+func countsText(counts map[run.Status]int) string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[status], status))
 	}
-	fmt.Fprintf(s.out, "\n%s in %v\n", strings.Join(parts, ", "), now.Ended.Sub(now.Began).Round(time.Second))
+	return strings.Join(parts, ", ")
 }
 
 func indent(text string) string {

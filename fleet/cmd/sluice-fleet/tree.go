@@ -78,10 +78,7 @@ func (t *tree) paint(lines []string) {
 // picture returns the lines, at most that many: stacks below the entries of fleet.yaml that they are of, those first about which something can be done.
 func (t *tree) picture(now watch.State, width, most int) []string {
 	chosen := choice(now.Stacks, most-2)
-	counts := map[run.Status]int{}
-	for _, s := range now.Stacks {
-		counts[s.Status]++
-	}
+	counts := now.Counts()
 	var lines []string
 	entry, hidden := "", 0
 	for _, s := range now.Stacks {

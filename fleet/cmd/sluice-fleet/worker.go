@@ -102,6 +102,9 @@ func newWorker(g *global) *cobra.Command {
 }
 
 func work(ctx context.Context, g *global, queues []string, most int) error {
+	if most < 1 {
+		return usagef("--concurrency %d: write a whole number from 1 on", most)
+	}
 	var err error
 	if g.metrics, err = startMetrics(ctx); err != nil {
 		return err
