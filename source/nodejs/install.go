@@ -80,6 +80,14 @@ func managerNamed(name string) (manager, error) {
 	return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be npm, pnpm, yarn or bun", name)
 }
 
+// adds returns the command that installs a package that package.json does not name, and adds it there.
+func (m manager) adds(name string) string {
+	if m.name == "npm" {
+		return "npm install " + name
+	}
+	return m.name + " add " + name
+}
+
 // Install installs what the package names that a program is part of: its package.json is in the directory of the program or above. A package
 // of a workspace is installed with the whole workspace.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {

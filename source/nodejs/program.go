@@ -164,7 +164,26 @@ func notInstalled(p source.Project) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("the package @pulumi/pulumi is not installed in %s or above; run `%s install` there", p.Directory, m.name)
+	command := m.name + " install"
+	if !namesSDK(p.Directory) {
+		command = m.adds("@pulumi/pulumi")
+	}
+	return fmt.Errorf("the package @pulumi/pulumi is not installed in %s or above; run `%s` there", p.Directory, command)
+}
+
+// namesSDK reports whether a package.json in a directory or above names the SDK, so that installing what it names installs the SDK.
+// A package.yaml may name it.
+func namesSDK(directory string) bool {
+	for {
+		m, found := manifestAbove(directory)
+		if !found || m.unread || m.namesSDK {
+			return found
+		}
+		directory = filepath.Dir(m.directory)
+		if directory == m.directory {
+			return false
+		}
+	}
 }
 
 // extensions are what the SDK appends to the name of an entry point.
@@ -206,6 +225,7 @@ type manifest struct {
 	directory    string
 	entry, field string // the file, and what names it: "main" or "exports"; "" if nothing does
 	unread       bool   // it is a package.yaml, which only the SDK reads
+	namesSDK     bool   // the SDK is one of the packages that it depends on
 }
 
 // manifestAbove finds the manifest of the package that a directory is in, as the SDK does: there or above.
@@ -214,6 +234,7 @@ func manifestAbove(directory string) (manifest, bool) {
 		m := manifest{directory: dir}
 		if b, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil {
 			m.entry, m.field = entryOf(b)
+			m.namesSDK = dependsOnSDK(b)
 			return m, true
 		}
 		if exists(filepath.Join(dir, "package.yaml")) {
@@ -224,6 +245,20 @@ func manifestAbove(directory string) (manifest, bool) {
 			return manifest{}, false
 		}
 	}
+}
+
+// dependsOnSDK reports whether a package.json names the SDK among the packages that a package manager installs.
+func dependsOnSDK(text []byte) bool {
+	var file struct{ Dependencies, DevDependencies, OptionalDependencies, PeerDependencies map[string]any }
+	if json.Unmarshal(text, &file) != nil {
+		return false
+	}
+	for _, group := range []map[string]any{file.Dependencies, file.DevDependencies, file.OptionalDependencies, file.PeerDependencies} {
+		if _, named := group["@pulumi/pulumi"]; named {
+			return true
+		}
+	}
+	return false
 }
 
 // entryOf returns the program that a package.json names, and the field that does: that of `exports`, else that of `main`.

@@ -187,7 +187,28 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Run("SDK", func(t *testing.T) {
 		p := project(t, "typescript")
 		p.Directory = t.TempDir()
-		require.ErrorContains(t, run(t, p, monitortest.Preview()), "run `npm install`")
+		for name, c := range map[string]struct {
+			files   map[string]string
+			command string
+		}{
+			"named":                           {map[string]string{"app/package.json": `{"dependencies": {"@pulumi/pulumi": "^3"}}`}, "npm install"},
+			"named for development":           {map[string]string{"app/package.json": `{"devDependencies": {"@pulumi/pulumi": "^3"}}`}, "npm install"},
+			"named above, in the workspace":   {map[string]string{"app/package.json": `{}`, "package.json": `{"dependencies": {"@pulumi/pulumi": "^3"}}`}, "npm install"},
+			"not named":                       {map[string]string{"app/package.json": `{"dependencies": {"left-pad": "1"}}`}, "npm install @pulumi/pulumi"},
+			"no package.json":                 {nil, "npm install @pulumi/pulumi"},
+			"not named, with another manager": {map[string]string{"app/package.json": `{}`, "app/yarn.lock": ""}, "yarn add @pulumi/pulumi"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				p := project(t, "typescript")
+				root := t.TempDir()
+				p.Directory = filepath.Join(root, "app")
+				require.NoError(t, os.Mkdir(p.Directory, 0o755))
+				for file, text := range c.files {
+					require.NoError(t, os.WriteFile(filepath.Join(root, file), []byte(text), 0o600))
+				}
+				require.ErrorContains(t, run(t, p, monitortest.Preview()), "or above; run `"+c.command+"` there")
+			})
+		}
 	})
 	t.Run("node", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())

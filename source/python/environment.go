@@ -166,7 +166,8 @@ func (e environment) makes(p source.Project) string {
 	case poetry:
 		return "`poetry install` in " + p.Directory
 	}
-	return fmt.Sprintf("`python3 -m venv %s`, then `%s -m pip install -r requirements.txt`", e.folder, filepath.Join(e.folder, binaries(), "python"))
+	made := environment{toolchain: pip, python: filepath.Join(e.folder, binaries(), "python")}
+	return fmt.Sprintf("`python3 -m venv %s`, then %s", e.folder, made.installs(p))
 }
 
 // missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,8 +126,25 @@ func (e environment) withoutSDK(p source.Project) error {
 				"remove it and make it again with %s", e.folder, version, e.makes(p))
 		}
 	}
-	return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p))
+	return fmt.Errorf("the package pulumi is not installed for %s; %sinstall what the program needs with %s", e.python, e.declares(p), e.installs(p))
 }
+
+// declares says to name the SDK where the toolchain looks for what the program needs, "" if it may be named there.
+func (e environment) declares(p source.Project) string {
+	file := "requirements.txt"
+	if e.toolchain != pip {
+		file = "pyproject.toml"
+	}
+	text, err := os.ReadFile(filepath.Join(p.Directory, file))
+	if err != nil || mayNeedSDK.Match(text) {
+		return ""
+	}
+	return "add pulumi to " + file + ", and "
+}
+
+// mayNeedSDK matches files with a line for the SDK or a package that is made for it, and requirements that come from elsewhere: other
+// files, folders and addresses.
+var mayNeedSDK = regexp.MustCompile(`(?im)^[^#]*pulumi|^\s*-|^\s*[./]|://`)
 
 // environment returns the environment of the program.
 func (p *Program) environment(ctx context.Context) (environment, error) {

@@ -158,6 +158,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	}{
 		"environment":             {options: map[string]any{"virtualenv": "none"}, want: []string{"none does not exist", "python3 -m venv"}},
 		"environment of uv":       {options: map[string]any{"toolchain": "uv"}, want: []string{".venv does not exist", "there is no pyproject.toml"}},
+		"environment, no file":    {options: map[string]any{"virtualenv": "none"}, want: []string{"python -m pip install pulumi`"}},
 		"poetry":                  {options: map[string]any{"toolchain": "poetry"}, path: empty, want: []string{"poetry was not found", "pipx install poetry"}},
 		"interpreter":             {options: map[string]any{}, path: empty, want: []string{"python3 was not found", "install Python"}},
 		"environment in a folder": {options: map[string]any{"virtualenv": empty}, want: []string{"is not a virtual environment"}},
@@ -181,6 +182,31 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			for _, want := range c.want {
 				require.ErrorContains(t, err, want)
 			}
+		})
+	}
+}
+
+func TestAMissingSDKIsToBeNamedFirst(t *testing.T) {
+	for name, c := range map[string]struct{ file, text, want string }{
+		"named":                 {"requirements.txt", "requests\npulumi>=3,<4\n", "; install what the program needs with `"},
+		"package made for it":   {"requirements.txt", "pulumi_random\n", "; install what the program needs with `"},
+		"named in another file": {"requirements.txt", "-r base.txt\n", "; install what the program needs with `"},
+		"not named":             {"requirements.txt", "requests # for pulumi\n", "; add pulumi to requirements.txt, and install what the program needs with `"},
+		"no file":               {"other.txt", "", "; install what the program needs with `"},
+		"not named for uv":      {"pyproject.toml", "[project]\nname = \"x\"\nversion = \"1\"\n", "; add pulumi to pyproject.toml, and install what the program needs with `"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := project(t, "typical")
+			p.Root, p.Directory = t.TempDir(), t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(p.Directory, "__main__.py"), nil, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(p.Directory, c.file), []byte(c.text), 0o600))
+			empty := filepath.Join(p.Directory, ".venv")
+			require.NoError(t, exec.Command("python3", "-m", "venv", "--without-pip", empty).Run())
+			p.Options = map[string]any{"virtualenv": empty}
+			if c.file == "pyproject.toml" {
+				p.Options["toolchain"] = "uv"
+			}
+			require.ErrorContains(t, run(t, p, monitortest.Preview()), c.want)
 		})
 	}
 }
