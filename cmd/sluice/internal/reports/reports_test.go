@@ -419,6 +419,28 @@ func TestNothingOfAPageIsCutOff(t *testing.T) {
 	}
 }
 
+// The reader's machine has another font than the one that Graphviz has planned for, and that may be wider.
+func TestTextsOfTheDrawingAreInTheirBoxes(t *testing.T) {
+	b := reports.NewBuilder(options())
+	base := resource("a-network-with-a-rather-long-name-of-many-words", nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, base, stages.Reason{Kind: stages.ReasonNew}), At: start})
+	for i := range 20 {
+		r := resource(fmt.Sprintf("r%d", i), nil, base.URN)
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
+	}
+	html := strings.Replace(page(t, b.Document(display.Ending{}, start)), "</body>", `<script>
+		const texts = [...document.querySelectorAll("g.node text")];
+		const outside = texts.filter((text) => {
+			const at = text.getBoundingClientRect(), box = text.closest("g.node").querySelector("polygon, path").getBoundingClientRect();
+			return at.left < box.left || at.right > box.right;
+		});
+		document.title = texts.length + " texts, outside: " + outside.map((text) => text.textContent).join(", ");
+	</script></body>`, 1)
+	is := regexp.MustCompile("<title>(.*)</title>").FindStringSubmatch(opened(t, html, 1200))
+	require.Len(t, is, 2)
+	require.Equal(t, "23 texts, outside: ", is[1])
+}
+
 func TestAPageIsDarkWhereItsReaderWantsThat(t *testing.T) {
 	html := strings.Replace(page(t, built()), "</body>", `<script>document.title = getComputedStyle(document.body).backgroundColor</script></body>`, 1)
 	require.Contains(t, opened(t, html, 1200, "--blink-settings=preferredColorScheme=0"), "<title>rgb(20, 23, 26)</title>")
