@@ -82,6 +82,26 @@ func TestMarkdownPutsTroubleAndDangerFirst(t *testing.T) {
 	require.NotContains(t, text, "hunter2")
 }
 
+func TestADiffSaysWhereANewValueComesFrom(t *testing.T) {
+	net := named("aws:s3/bucket:Bucket", "net")
+	for name, c := range map[string]struct {
+		change reports.Change
+		want   string
+	}{
+		"a resource":                            {reports.Change{Origin: why.FromResource, From: []urn.URN{net}}, "← net"},
+		"the program, or a resource through it": {reports.Change{Origin: why.FromProgram, From: []urn.URN{net}}, "← the program, unless it is made of net"},
+		"the configuration":                     {reports.Change{Origin: why.FromConfiguration}, "← configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.change.Path, c.change.Kind, c.change.Old, c.change.New = "size", reports.Updated, json.RawMessage("1"), json.RawMessage("2")
+			d := built()
+			web := slices.IndexFunc(d.Resources, func(r reports.Resource) bool { return r.Name == "web" })
+			d.Resources[web].Changes = []reports.Change{c.change}
+			require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "+ size: 2  "+c.want+"\n")
+		})
+	}
+}
+
 func TestMarkdownHasAtMostSoManyBytesAndEndsWhatItBegins(t *testing.T) {
 	small, big := built(), large(1500)
 	for limit := 2000; limit < 70_000; limit += 2999 {
