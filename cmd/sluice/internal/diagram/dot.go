@@ -15,8 +15,21 @@ const (
 	lineColor = "#8c959f"
 )
 
+// sizes are those of texts, in points.
+type sizes struct{ title, text float64 }
+
+var (
+	// shownSizes are the sizes in which texts are shown.
+	shownSizes = sizes{title: 13, text: 11}
+	// plannedSizes are the sizes for which boxes are laid out where the reader's machine chooses the font: what stands in for Helvetica may be a fifth
+	// wider, as DejaVu Sans is.
+	plannedSizes = sizes{title: 15.6, text: 13.2}
+)
+
 // DOT returns the drawing in the language of Graphviz. Edges run from a resource to those that need it.
-func (d *Drawing) DOT() string {
+func (d *Drawing) DOT() string { return d.dot(shownSizes) }
+
+func (d *Drawing) dot(z sizes) string {
 	var b strings.Builder
 	rank := "LR"
 	if d.waves > 0 {
@@ -32,12 +45,12 @@ func (d *Drawing) DOT() string {
 		packed = fmt.Sprintf("pack=12, packmode=array_c%d, ", parts.columns)
 	}
 	fmt.Fprintf(&b, "digraph {\n")
-	fmt.Fprintf(&b, "  graph [rankdir=%s, %sranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=13, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
-		rank, packed, fontName, textColor, dotLines(title))
-	fmt.Fprintf(&b, "  node [shape=box, style=filled, fontname=%q, fontsize=11, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, textColor)
+	fmt.Fprintf(&b, "  graph [rankdir=%s, %sranksep=0.6, nodesep=0.18, pad=0.3, bgcolor=white, fontname=%q, fontsize=%g, fontcolor=%q, labelloc=t, labeljust=l, label=%s];\n",
+		rank, packed, fontName, z.title, textColor, dotLines(title))
+	fmt.Fprintf(&b, "  node [shape=box, style=filled, fontname=%q, fontsize=%g, fontcolor=%q, margin=\"0.14,0.07\", height=0.3];\n", fontName, z.text, textColor)
 	fmt.Fprintf(&b, "  edge [color=%q, arrowsize=0.6];\n", lineColor)
-	d.dotFrame(&b, none, parts.named, "  ")
-	d.dotWaves(&b)
+	d.dotFrame(&b, z, none, parts.named, "  ")
+	d.dotWaves(&b, z)
 	for _, a := range parts.drawn {
 		fmt.Fprintf(&b, "  %s -> %s%s;\n", nodeName(a.from), nodeName(a.to), dotArrow[a.kind])
 	}
@@ -48,15 +61,15 @@ func (d *Drawing) DOT() string {
 var dotArrow = map[arrowKind]string{needsIt: "", isProvider: " [style=dotted]", isParent: " [style=dashed]"}
 
 // dotFrame writes what is in a frame, none being the picture itself. named are the arrows that are written into boxes.
-func (d *Drawing) dotFrame(b *strings.Builder, within int, named [][]arrow, indent string) {
+func (d *Drawing) dotFrame(b *strings.Builder, z sizes, within int, named [][]arrow, indent string) {
 	for i, f := range d.frames {
 		if f.parent != within {
 			continue
 		}
 		fmt.Fprintf(b, "%ssubgraph cluster%d {\n", indent, i)
-		fmt.Fprintf(b, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=11;\n",
-			indent, dotLines(f.title), dotText(f.tip), styles[f.change].border)
-		d.dotFrame(b, i, named, indent+"  ")
+		fmt.Fprintf(b, "%s  label=%s; tooltip=%s; color=%q; style=\"rounded,filled\"; fillcolor=\"#f6f8fa\"; fontsize=%g;\n",
+			indent, dotLines(f.title), dotText(f.tip), styles[f.change].border, z.text)
+		d.dotFrame(b, z, i, named, indent+"  ")
 		fmt.Fprintf(b, "%s}\n", indent)
 	}
 	for i, n := range d.boxes {
@@ -107,7 +120,7 @@ var dotShape = map[shape]string{
 }
 
 // dotWaves puts what is deleted in one wave at one level, below the number of the wave.
-func (d *Drawing) dotWaves(b *strings.Builder) {
+func (d *Drawing) dotWaves(b *strings.Builder, z sizes) {
 	members := make([][]string, d.waves+1)
 	for i, n := range d.boxes {
 		members[n.wave] = append(members[n.wave], nodeName(i))
@@ -116,7 +129,7 @@ func (d *Drawing) dotWaves(b *strings.Builder) {
 		if len(members[wave]) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "  w%d [label=\"wave %d\", shape=plaintext, style=\"\", fontsize=13];\n", wave, wave)
+		fmt.Fprintf(b, "  w%d [label=\"wave %d\", shape=plaintext, style=\"\", fontsize=%g];\n", wave, wave, z.title)
 		fmt.Fprintf(b, "  { rank=same; w%d; %s; }\n", wave, strings.Join(members[wave], "; "))
 	}
 	last := 0

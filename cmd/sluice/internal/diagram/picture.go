@@ -20,8 +20,18 @@ import (
 
 // SVG returns the drawing as an SVG image. Pointing at a box shows the URN.
 func (d *Drawing) SVG(ctx context.Context) ([]byte, error) {
-	return graphviz.Layout(ctx, d.DOT(), graphviz.SVG)
+	image, err := graphviz.Layout(ctx, d.dot(plannedSizes), graphviz.SVG)
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range []struct{ planned, shown float64 }{{plannedSizes.title, shownSizes.title}, {plannedSizes.text, shownSizes.text}} {
+		image = bytes.ReplaceAll(image, fontSize(size.planned), fontSize(size.shown)) // quotes in names are escaped
+	}
+	return image, nil
 }
+
+// fontSize returns the attribute as Graphviz writes it.
+func fontSize(points float64) []byte { return fmt.Appendf(nil, `font-size="%.2f"`, points) }
 
 // PNG returns the drawing as a PNG image. Its font has the letters of Latin, Greek and Cyrillic.
 func (d *Drawing) PNG(ctx context.Context) ([]byte, error) {

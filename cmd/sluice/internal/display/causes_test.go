@@ -195,6 +195,9 @@ func TestSummaryByDanger(t *testing.T) {
 		"no longer protected": {stages.Succeeded, []why.Decision{decision("a", "", stages.OpSame, stages.ReasonOptions, func(d *why.Decision) {
 			d.Protected, d.Names = true, []string{"protect"}
 		})}, "Resources:\n    1 unchanged\n    ! no longer protected: a"},
+		"what an earlier replacement has left": {stages.Succeeded, []why.Decision{
+			decision("a", "", stages.OpUpdate, "inputs", edited("x", "1", "2")), decision("b", "", stages.OpDeleteReplaced, stages.ReasonReplaced, nil),
+		}, "Resources:\n    --1 old to delete (replaced by an earlier operation)\n    ~ 1 to update"},
 		"a preview that failed": {stages.Failed, []why.Decision{decision("a", "", stages.OpReplace, "inputs", first(stages.OrderOption))},
 			""},
 	} {

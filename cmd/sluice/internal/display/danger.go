@@ -33,6 +33,7 @@ type dangers struct {
 	along       map[urn.URN][]urn.URN    // what goes along with each of these
 	protected   map[stages.Op][]urn.URN  // touched
 	unprotected []urn.URN
+	leftOver    int // old objects of earlier replacements that are deleted or forgotten
 }
 
 // dangersOf finds the dangers of an operation in one pass over its decisions.
@@ -48,6 +49,9 @@ func dangersOf(l *why.Log) dangers {
 			continue
 		case s.Op == stages.OpSame && unprotects(s):
 			d.unprotected = append(d.unprotected, s.URN)
+			continue
+		case s.Reason == stages.ReasonReplaced && s.Op != stages.OpReplace:
+			d.leftOver++
 			continue
 		case s.Op.Danger() == stages.LeastDanger || s.Op == stages.OpRefresh:
 			continue

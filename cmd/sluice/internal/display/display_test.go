@@ -419,7 +419,7 @@ func TestUntilTheFirstStepTheScreensSayWhatGoesOn(t *testing.T) {
 	require.Equal(t, "T\n @  after 25s: starting the program\n", out.String())
 	require.Equal(t, "starting the program", doing(r))
 	r.Observe(stages.StepStarted{Step: step(stages.OpSame, "a", values{}, values{}), At: c.now})
-	require.Equal(t, "waiting 0s for the program", doing(r))
+	require.Equal(t, "waiting for the program", doing(r))
 }
 
 func TestWhatCallsWaitForIsOfMoreInterestThanTheRest(t *testing.T) {
@@ -486,6 +486,7 @@ func TestWhenNoStepRunsTheScreensSayWhatIsWaitedFor(t *testing.T) {
 		screen.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
 		screen.Observe(stages.StepDone{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
 	}
+	require.Equal(t, "waiting for the program", doing(r), "nobody waits for 0 s")
 	out.Reset()
 	for range 5 {
 		c.after(10 * time.Second)

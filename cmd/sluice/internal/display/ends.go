@@ -87,7 +87,7 @@ func (f *facts) still(now time.Time) string {
 		return text + fmt.Sprintf(", slowest %s %s", f.p.subject(oldest.step.URN), max(now.Sub(oldest.since), 0).Truncate(time.Second))
 	}
 	if f.p.WaitsFor != "" {
-		text += fmt.Sprintf(", waiting %s for %s", max(now.Sub(f.m.lastStep), 0).Truncate(time.Second), f.p.WaitsFor)
+		text += ", " + f.waits(now)
 	}
 	return text
 }

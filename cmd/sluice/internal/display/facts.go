@@ -124,6 +124,14 @@ func (f *facts) beat() {
 // is of more interest.
 func (f *facts) isBeginning() bool { return f.p.Beginning != "" && !f.m.begins && len(f.m.limits) == 0 }
 
+// waits says what the operation waits for while no step runs, and for how long if that is a second and more.
+func (f *facts) waits(now time.Time) string {
+	if since := now.Sub(f.m.lastStep).Truncate(time.Second); since > 0 {
+		return fmt.Sprintf("waiting %s for %s", since, f.p.WaitsFor)
+	}
+	return "waiting for " + f.p.WaitsFor
+}
+
 // progress returns the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It
 // leaves the counts out before the first step. When no step runs, or calls wait for limits, it shows what the operation waits for.
 func (f *facts) progress(now time.Time) string {
@@ -131,7 +139,7 @@ func (f *facts) progress(now time.Time) string {
 		return f.p.Beginning
 	}
 	if len(f.m.running) == 0 && f.p.WaitsFor != "" && len(f.m.limits) == 0 {
-		return fmt.Sprintf("%d done, waiting %s for %s", f.m.done, max(now.Sub(f.m.lastStep), 0).Truncate(time.Second), f.p.WaitsFor)
+		return fmt.Sprintf("%d done, %s", f.m.done, f.waits(now))
 	}
 	text := fmt.Sprintf("%d done, %d running", f.m.done, len(f.m.running))
 	if waiting := f.m.waiting(f.p.Expected); waiting > 0 {

@@ -25,13 +25,13 @@ func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 		shown = own[:min(len(own), maxRenamesShown)]
 	}
 	var b strings.Builder
-	b.WriteString("\n" + p.style.bold("Renamed?") + " What is deleted looks like what is created. An alias keeps a resource under its new name:\n")
+	b.WriteString("\n" + p.fitted(p.style.bold("Renamed?")+" What is deleted looks like what is created. An alias keeps a resource under its new name:") + "\n")
 	for _, r := range shown {
-		b.WriteString("    " + p.renamed(r))
+		text := "    " + p.renamed(r)
 		if n := with[r.To]; n > 0 {
-			b.WriteString(", with " + plural(n, "resource", "resources") + " in it")
+			text += ", with " + plural(n, "resource", "resources") + " in it"
 		}
-		b.WriteString("\n        " + aliases.Text(o.Runtime, r) + "\n")
+		b.WriteString(p.fitted(text) + "\n        " + aliases.Text(o.Runtime, r) + "\n")
 	}
 	if more := len(own) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "    and %d more; --show-full-output shows them\n", more)

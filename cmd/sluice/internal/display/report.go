@@ -103,8 +103,8 @@ func (r *Report) Close() {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
 	for _, x := range r.tree.Top.Below.Done {
-		if op := x.Op.Whole(); r.p.shows(stages.StepInfo{Op: op}) && op != stages.OpSame {
-			r.signs[op] = true
+		if r.p.shows(stages.StepInfo{Op: x.Op.Whole()}) && x.Op != stages.OpSame {
+			r.signs[x.Op] = true
 		}
 	}
 	for _, text := range parts {

@@ -89,7 +89,7 @@ func (r *Report) Look(f func(Sight)) {
 		s.Doing = r.p.Beginning
 	case s.Running > 0:
 	case r.p.WaitsFor != "":
-		s.Doing = "waiting " + max(now.Sub(r.m.lastStep), 0).Truncate(time.Second).String() + " for " + r.p.WaitsFor
+		s.Doing = r.waits(now)
 	}
 	if r.p.Left != nil {
 		s.Left = r.p.Left(now)

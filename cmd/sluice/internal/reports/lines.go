@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/stages/why"
 )
 
 // line is one line of a diff: " ", "+" or "-", and a text without controls.
@@ -61,7 +62,11 @@ func note(c Change) string {
 			}
 			names = append(names, display.CleanLine(u.Name()))
 		}
-		return "  ← " + strings.Join(names, ", ")
+		from := strings.Join(names, ", ")
+		if c.Origin == why.FromProgram { // which depends on them with other properties too
+			return "  ← the program, unless it is made of " + from
+		}
+		return "  ← " + from
 	case c.Origin != "" && c.Origin != "program" && c.Origin != "resource":
 		return "  ← " + string(c.Origin)
 	}

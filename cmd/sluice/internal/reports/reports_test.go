@@ -82,6 +82,26 @@ func TestMarkdownPutsTroubleAndDangerFirst(t *testing.T) {
 	require.NotContains(t, text, "hunter2")
 }
 
+func TestADiffSaysWhereANewValueComesFrom(t *testing.T) {
+	net := named("aws:s3/bucket:Bucket", "net")
+	for name, c := range map[string]struct {
+		change reports.Change
+		want   string
+	}{
+		"a resource":                            {reports.Change{Origin: why.FromResource, From: []urn.URN{net}}, "← net"},
+		"the program, or a resource through it": {reports.Change{Origin: why.FromProgram, From: []urn.URN{net}}, "← the program, unless it is made of net"},
+		"the configuration":                     {reports.Change{Origin: why.FromConfiguration}, "← configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.change.Path, c.change.Kind, c.change.Old, c.change.New = "size", reports.Updated, json.RawMessage("1"), json.RawMessage("2")
+			d := built()
+			web := slices.IndexFunc(d.Resources, func(r reports.Resource) bool { return r.Name == "web" })
+			d.Resources[web].Changes = []reports.Change{c.change}
+			require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "+ size: 2  "+c.want+"\n")
+		})
+	}
+}
+
 func TestMarkdownHasAtMostSoManyBytesAndEndsWhatItBegins(t *testing.T) {
 	small, big := built(), large(1500)
 	for limit := 2000; limit < 70_000; limit += 2999 {
@@ -417,6 +437,28 @@ func TestNothingOfAPageIsCutOff(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The reader's machine has another font than the one that Graphviz has planned for, and that may be wider.
+func TestTextsOfTheDrawingAreInTheirBoxes(t *testing.T) {
+	b := reports.NewBuilder(options())
+	base := resource("a-network-with-a-rather-long-name-of-many-words", nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, base, stages.Reason{Kind: stages.ReasonNew}), At: start})
+	for i := range 20 {
+		r := resource(fmt.Sprintf("r%d", i), nil, base.URN)
+		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
+	}
+	html := strings.Replace(page(t, b.Document(display.Ending{}, start)), "</body>", `<script>
+		const texts = [...document.querySelectorAll("g.node text")];
+		const outside = texts.filter((text) => {
+			const at = text.getBoundingClientRect(), box = text.closest("g.node").querySelector("polygon, path").getBoundingClientRect();
+			return at.left < box.left || at.right > box.right;
+		});
+		document.title = texts.length + " texts, outside: " + outside.map((text) => text.textContent).join(", ");
+	</script></body>`, 1)
+	is := regexp.MustCompile("<title>(.*)</title>").FindStringSubmatch(opened(t, html, 1200))
+	require.Len(t, is, 2)
+	require.Equal(t, "23 texts, outside: ", is[1])
 }
 
 func TestAPageIsDarkWhereItsReaderWantsThat(t *testing.T) {

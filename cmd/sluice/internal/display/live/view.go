@@ -250,7 +250,10 @@ func (m *model) keys() string {
 	if m.isOver() {
 		text += "q back"
 	} else {
-		if m.pauser != nil {
+		switch {
+		case m.isPaused():
+			text += "p go on  "
+		case m.pauser != nil:
 			text += "p pause  "
 		}
 		text += m.stop()

@@ -175,7 +175,7 @@ func (n *Node) tell(s *stages.StepInfo) {
 	case was == "":
 	case was == stages.OpReplace && op != stages.OpDelete,
 		// An old copy goes, and the resource stays.
-		was != stages.OpSame && was != stages.OpRead && was != stages.OpRefresh && (op == stages.OpDelete || op == stages.OpDiscard),
+		was != stages.OpSame && was != stages.OpRead && was != stages.OpRefresh && takesAway(op),
 		was != stages.OpSame && op == stages.OpSame:
 		if op == was && (n.Step.Old == nil || len(n.Step.Keys) == 0) {
 			break // the same replacement, and perhaps more of it
@@ -191,7 +191,19 @@ func wholeOp(s *stages.StepInfo) stages.Op {
 	if s.Op == stages.OpRefresh && s.Reason.Kind == stages.ReasonUnchanged {
 		return stages.OpSame
 	}
+	if s.Old != nil && s.Old.Delete && takesAway(s.Op) { // the rest of a replacement of an earlier operation, or the end of one that is told already
+		return s.Op
+	}
 	return s.Op.Whole()
+}
+
+// takesAway reports whether a step does nothing but delete or forget an object.
+func takesAway(op stages.Op) bool {
+	switch op {
+	case stages.OpDelete, stages.OpDiscard, stages.OpDeleteReplaced, stages.OpDiscardReplaced:
+		return true
+	}
+	return false
 }
 
 // place returns the node of a step's resource, below its parent.

@@ -43,6 +43,13 @@ func done(op stages.Op, n, parent string) stages.Event {
 	return stages.StepDone{Step: step(op, n, parent), At: start.Add(2 * time.Second)}
 }
 
+// leftOver is the delete of an object whose replacement is recorded.
+func leftOver(n string) stages.Event {
+	s := step(stages.OpDeleteReplaced, n, "")
+	s.Old.Delete = true
+	return stages.StepDone{Step: s, At: start.Add(2 * time.Second)}
+}
+
 func failed(op stages.Op, n, parent string) stages.Event {
 	return stages.StepFailed{Step: step(op, n, parent), Err: errors.New("no quota"), At: start.Add(time.Second)}
 }
@@ -98,6 +105,18 @@ func TestOneNodeShowsAllStepsOfAResource(t *testing.T) {
 		},
 		"an old copy goes": {
 			[]stages.Event{done(stages.OpUpdate, "a", ""), done(stages.OpDelete, "a", "")}, "a update 2\n",
+		},
+		"what an earlier replacement has left": {
+			[]stages.Event{done(stages.OpSame, "a", ""), leftOver("a")}, "a delete-replaced 2\n",
+		},
+		"an update, and what an earlier replacement has left": {
+			[]stages.Event{done(stages.OpUpdate, "a", ""), leftOver("a")}, "a update 2\n",
+		},
+		"what an earlier replacement has left, and another one": {
+			[]stages.Event{leftOver("a"), done(stages.OpCreateReplacement, "a", ""), leftOver("a")}, "a replace 2\n",
+		},
+		"a replacement that deletes first": {
+			[]stages.Event{done(stages.OpDeleteReplaced, "a", ""), done(stages.OpReplace, "a", "")}, "a replace 2\n",
 		},
 		"unchanged, and then deleted": {
 			[]stages.Event{done(stages.OpSame, "a", ""), done(stages.OpDelete, "a", "")}, "a delete 2\n",
