@@ -6,6 +6,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/panics"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -39,7 +40,7 @@ func NewBufferedObserver(size int, observe func(stages.Event)) *BufferedObserver
 			}
 			if !b.failure.Decided() {
 				if p := panics.Try(func() { observe(e) }); p != nil {
-					b.failure.Fail(p.AsError())
+					b.failure.Fail(&pipeline.PanicError{Value: p.Value, Stack: p.Stack})
 				}
 			}
 			b.room.Release()

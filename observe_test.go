@@ -55,6 +55,9 @@ func TestABufferedObserverThatPanicsStopsTheOperation(t *testing.T) {
 	_, err := sluice.Update(t.Context(), sluice.Options{
 		Project: "shop", Stack: "dev", Providers: providertest.NewCloud(providertest.Options{}).Host(), Program: sluice.NewYAMLText(text, nil), Observe: b.Observe,
 	})
-	require.ErrorContains(t, err, "boom")
-	require.ErrorContains(t, b.Close(), "boom")
+	var failed *sluice.FailedError
+	require.ErrorAs(t, err, &failed)
+	require.ErrorContains(t, failed.Err, "the observer of events: panic: boom\n")
+	require.NotContains(t, err.Error(), "goroutine")
+	require.EqualError(t, b.Close(), "panic: boom")
 }

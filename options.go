@@ -34,7 +34,7 @@ type Options struct {
 	// Providers starts providers.
 	Providers providers.Host
 	// State is where the stack's state is read from and recorded: a stack of a backend within [Locked], or a [MemoryState]. One
-	// operation at a time can record it.
+	// operation at a time can record it. nil is a MemoryState that is forgotten at the end, with all that the operation has made.
 	State state.Store
 	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. If nil,
 	// programs that ask for them fail.

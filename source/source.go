@@ -82,14 +82,18 @@ var ErrReported = errors.New("the program failed and has said why")
 // ErrNoPlugins is returned by [Runtime].StartPlugin where only programs can be run.
 var ErrNoPlugins = errors.New("the language plugin does not run plugins")
 
-// Func is a program that is a Go function.
+// Func is a program that is a Go function. Its context ends when the run is over.
 type Func func(ctx context.Context, m stages.Monitor) error
 
 // Packages returns nothing: a function names versions in its registrations.
 func (f Func) Packages(context.Context) ([]stages.Package, error) { return nil, nil }
 
 // Run calls the function.
-func (f Func) Run(ctx context.Context, host Host) error { return f(ctx, host.Monitor) }
+func (f Func) Run(ctx context.Context, host Host) error {
+	ctx, done := host.Wanted(ctx)
+	defer done()
+	return f(ctx, host.Monitor)
+}
 
 // Close does nothing.
 func (f Func) Close() error { return nil }

@@ -167,13 +167,15 @@ func (r Registered) Identity() Identity {
 	return i
 }
 
-// Validate returns an error for what cannot go through the pipeline: it needs a goal, and a reply that the program gets.
+// Validate returns an error for what cannot go through the pipeline: it needs a goal with a type, and a reply that the program gets.
 func (r Registered) Validate() error {
 	switch {
 	case !r.Identity().Owes():
 		return fmt.Errorf("%s has no PendingReply; emit what came in, changed, or make one with NewPendingReply", r)
 	case (r.Goal == nil) == (r.Read == nil):
 		return fmt.Errorf("%s needs either a Goal or a Read", r)
+	case r.Goal != nil && (r.Goal.Type == "" || r.Goal.Custom && !r.Goal.Type.IsToken()):
+		return fmt.Errorf("the type %q of %s is not <package>:<module>:<type>; a Goal has what the resource needs", r.Goal.Type, r)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	}
 	s.run.ShutDown()
 	grace := programGrace
-	if s.isInterrupted() {
+	if s.isInterrupted() || ctx.Err() != nil {
 		grace = interruptedGrace
 	}
 	p.await(grace)

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sourcegraph/conc/panics"
@@ -11,6 +12,10 @@ import (
 // caught returns the error of f, or the panic with which it ended as an error that says what was being done.
 func caught(doing string, f func() error) (err error) {
 	if p := panics.Try(func() { err = f() }); p != nil {
+		var earlier *pipeline.PanicError
+		if e, _ := p.Value.(error); errors.As(e, &earlier) { // which goes on in another goroutine
+			return fmt.Errorf("%s: %w", doing, e)
+		}
 		return fmt.Errorf("%s: %w", doing, &pipeline.PanicError{Value: p.Value, Stack: p.Stack})
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -140,6 +141,14 @@ func TestCancelReachesTheProviders(t *testing.T) {
 	}
 }
 
+// process is a program that goes on when its run is over, as one in a process of its own may.
+type process struct{ source.Program }
+
+func (p process) Run(ctx context.Context, host source.Host) error {
+	host.Over = nil
+	return p.Program.Run(ctx, host)
+}
+
 // A program that does not react to the end of its run gets three seconds to end by itself after an interrupt, unless somebody asks twice.
 func TestCancelEndsTheProgram(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -155,7 +164,10 @@ func TestCancelEndsTheProgram(t *testing.T) {
 				k.options.Interrupts = &sluice.Interrupts{}
 				time.AfterFunc(5*time.Second, func() { c.interrupt(k.options.Interrupts) })
 				began := time.Now()
-				r := k.try(sluice.Update, func(ctx context.Context, _ stages.Monitor) error {
+				r := k.try(func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+					o.Program = process{o.Program}
+					return sluice.Update(ctx, o)
+				}, func(ctx context.Context, _ stages.Monitor) error {
 					<-ctx.Done()
 					return ctx.Err()
 				})

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-multierror"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
@@ -182,6 +183,82 @@ func TestARegistrationMayBeRejectedBeforeItIsNumbered(t *testing.T) {
 	})
 	out.requireFailure("b is not for you")
 	require.False(t, errors.As(out.err, new(*stages.SlotError)))
+}
+
+func TestASiblingNeedsAType(t *testing.T) {
+	for name, goal := range map[string]*stages.Goal{
+		"component": {Name: "c"}, "custom": {Name: "c", Type: "thing", Custom: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := upWith(newKit(t), func(e *sluice.Engine) {
+				e.Registered.Insert(stageOf(func(_ context.Context, r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
+					if err := emit(r); err != nil || r.Goal.Name != "b" {
+						return err
+					}
+					return emit(r.Also(goal))
+				}))
+			})
+			out.requireFailure("is not <package>:<module>:<type>")
+		})
+	}
+}
+
+func TestAPanicOfAStageIsTheOnlyFailure(t *testing.T) {
+	boom := errors.New("boom")
+	for name, keeps := range map[string]bool{"Run": false, "Flush": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			e := sluice.Standard(withProgram(k, func(s *script) { s.thing("a", nil) }))
+			e.Located.Insert(func(stages.Operation) pipeline.Stage[stages.Located, stages.Located] {
+				st := stageOf(func(context.Context, stages.Located, pipeline.Emit[stages.Located]) error {
+					if keeps {
+						return nil
+					}
+					panic(boom)
+				})(stages.Operation{})
+				if keeps {
+					st.Flush = func(context.Context, pipeline.Emit[stages.Located]) error { panic(boom) }
+				}
+				return st
+			})
+			_, err := e.Update(t.Context())
+			require.ErrorIs(t, err, boom)
+			var failed *sluice.FailedError
+			require.ErrorAs(t, err, &failed)
+			var all *multierror.Error
+			require.ErrorAs(t, failed.Err, &all)
+			require.Len(t, all.Errors, 1)
+			var panicked *pipeline.PanicError
+			require.ErrorAs(t, all.Errors[0], &panicked)
+		})
+	}
+}
+
+// By the clock of the test the operation takes no time.
+func TestTheContextOfAFunctionEndsWithTheRun(t *testing.T) {
+	for name, end := range map[string]func(o *sluice.Options, cancel func()){
+		"caller":     func(_ *sluice.Options, cancel func()) { cancel() },
+		"interrupts": func(o *sluice.Options, _ func()) { o.Interrupts.Stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				k := newKit(t)
+				o := withProgram(k, func(*script) {})
+				o.Interrupts = &sluice.Interrupts{}
+				o.Program = source.Func(func(ctx context.Context, _ stages.Monitor) error {
+					end(&o, cancel)
+					<-ctx.Done()
+					return context.Cause(ctx)
+				})
+				began := time.Now()
+				_, err := sluice.Update(ctx, o)
+				require.Error(t, err)
+				require.Zero(t, time.Since(began))
+			})
+		})
+	}
 }
 
 // pairs is a stage that keeps every other item.

@@ -43,27 +43,35 @@ func shown() []results.Metric {
 	return []results.Metric{results.Time, results.Work, results.Rate, results.Allocs, results.Peak, results.Syncs, results.Calls, results.P99}
 }
 
-// heading says on what the figures depend.
+// heading says on what the figures of a table depend.
 func heading(r *results.Report) []string {
+	return slices.Insert(circumstances(r), 1, "medians of "+strconv.Itoa(runs(r))+" runs (least–most)")
+}
+
+// circumstances says what was measured, and where.
+func circumstances(r *results.Report) []string {
 	m := r.Machine
-	lines := []string{
-		fmt.Sprintf("commit %s, %s, %s, %s × %d", r.Commit, m.Go, m.System, orUnknown(m.Processor), m.Processors),
-		"medians of " + strconv.Itoa(runs(r)) + " runs (least–most)",
-	}
+	lines := []string{fmt.Sprintf("commit %s, %s, %s, %s × %d", r.Commit, m.Go, m.System, orUnknown(m.Processor), m.Processors)}
 	if m.Load >= 0 {
 		lines[0] += fmt.Sprintf(", load %.2f for each", m.Load)
 	}
-	var versions []string
-	for name, version := range r.Versions {
-		versions = append(versions, name+" "+version)
-	}
-	if slices.Sort(versions); len(versions) > 0 {
-		lines = append(lines, "measured: "+strings.Join(versions, ", "))
+	if list := versions(r); len(list) > 0 {
+		lines = append(lines, "measured: "+strings.Join(list, ", "))
 	}
 	if len(r.Missing) > 0 {
 		lines = append(lines, "not on PATH, and therefore not measured: "+strings.Join(r.Missing, ", "))
 	}
 	return lines
+}
+
+// versions are those of the peers, by name.
+func versions(r *results.Report) []string {
+	var list []string
+	for name, version := range r.Versions {
+		list = append(list, name+" "+version)
+	}
+	slices.Sort(list)
+	return list
 }
 
 func orUnknown(s string) string {
@@ -230,13 +238,14 @@ func warnings(w io.Writer, r *results.Report, before, mark, after string) {
 // commas has a line for each run of each metric.
 func commas(w io.Writer, r *results.Report) error {
 	out := csv.NewWriter(w)
-	all := [][]string{{"commit", "processor", "load", "case", "shape", "latency", "resources", "who", "metric", "run", "value"}}
+	used := strings.Join(append([]string{r.Machine.Go}, versions(r)...), ", ")
+	all := [][]string{{"commit", "processor", "load", "versions", "case", "shape", "latency", "resources", "who", "metric", "run", "value"}}
 	for i := range r.Results {
 		of := &r.Results[i]
 		for _, m := range results.Metrics() {
 			for n, v := range of.Runs[m] {
 				all = append(all, []string{
-					r.Commit, r.Machine.Processor, number(of.Load), of.Case, of.Shape, of.Latency, strconv.Itoa(of.Size), of.Subject, string(m), strconv.Itoa(n + 1), number(v),
+					r.Commit, r.Machine.Processor, number(of.Load), used, of.Case, of.Shape, of.Latency, strconv.Itoa(of.Size), of.Subject, string(m), strconv.Itoa(n + 1), number(v),
 				})
 			}
 		}
@@ -246,8 +255,12 @@ func commas(w io.Writer, r *results.Report) error {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// benchstat writes a line for each run, in the format of Go's benchmarks.
+// benchstat writes a line for each run, in the format of Go's benchmarks. What may differ between two reports that are compared is in lines that
+// benchstat ignores: it compares nothing whose configuration differs.
 func benchstat(w io.Writer, r *results.Report) error {
+	for _, line := range circumstances(r) {
+		fmt.Fprintln(w, "# "+line)
+	}
 	out := benchfmt.NewWriter(w)
 	goos, goarch, _ := strings.Cut(r.Machine.System, "/")
 	config := func(key, value string) benchfmt.Config {
@@ -255,7 +268,6 @@ func benchstat(w io.Writer, r *results.Report) error {
 	}
 	configs := []benchfmt.Config{
 		config("goos", goos), config("goarch", goarch), config("pkg", "github.com/sluice-iac/sluice/bench"), config("cpu", orUnknown(r.Machine.Processor)),
-		config("commit", r.Commit),
 	}
 	for i := range r.Results {
 		of := &r.Results[i]

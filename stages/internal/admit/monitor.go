@@ -23,7 +23,8 @@ type monitor struct {
 	ended      bool // the program will submit no more
 	waited     bool // a program waits for shutdown
 
-	memory memoryCheck
+	memory      memoryCheck
+	independent independent
 }
 
 func newMonitor(a *Admission) *monitor {

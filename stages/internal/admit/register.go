@@ -3,6 +3,7 @@ package admit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type Completion struct {
 	own       []stages.Transform
 	deps      []urn.URN
 	propDeps  map[string][]urn.URN
+	shared    bool // propDeps are of other registrations, too, and must not be changed
 	provider  string
 	providers map[string]string
 }
@@ -97,6 +99,10 @@ func (c *Completion) inherit() {
 // dependencies collects what the request depends on (steps.md 1.2 items 8 and 9).
 func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
+	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote && len(c.deps) == 0 {
+		c.propDeps, c.shared = c.monitor.independent.of(c.Req.Type, c.props), true
+		return
+	}
 	c.propDeps = map[string][]urn.URN{}
 	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
 		for name := range c.props.All() {
@@ -178,11 +184,18 @@ func (c *Completion) rebuildDependencies() {
 		c.deps = urn.SortedSet(all)
 	} else {
 		for name := range c.props.All() {
-			deps := c.propDeps[name]
-			if more := carried[name]; len(more) > 0 {
+			deps, listed := c.propDeps[name] // a property without dependencies is listed, too
+			more := carried[name]
+			if listed && len(more) == 0 {
+				continue
+			}
+			if len(more) > 0 {
 				deps = urn.SortedSet(append(slices.Clone(deps), more...))
 			}
-			c.propDeps[name] = deps // a property without dependencies is listed, too
+			if c.shared {
+				c.propDeps, c.shared = maps.Clone(c.propDeps), false
+			}
+			c.propDeps[name] = deps
 		}
 	}
 	if !c.Req.Remote {
@@ -226,10 +239,10 @@ func (c *Completion) goal() (*stages.Goal, error) {
 }
 
 func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
-	var out state.Timeouts
 	if t == (stages.CustomTimeouts{}) {
-		return out, nil
+		return state.Timeouts{}, nil
 	}
+	var out state.Timeouts
 	for _, x := range []struct {
 		text    string
 		seconds *float64
