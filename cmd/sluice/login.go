@@ -60,7 +60,7 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
-	cmd.Flags().BoolVar(&insecure, "insecure", false, "do not verify the certificate of the service, now and later")
+	cmd.Flags().BoolVar(&insecure, "insecure", false, "do not verify the certificate of the service, until the next login there")
 	cmd.Flags().StringVar(&organization, "default-org", "", "the organization of stacks that are named without one")
 	cmd.Flags().BoolVar(&interactive, "interactive", false, "choose one of the backends that have been logged in to")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
@@ -155,7 +155,7 @@ func loginToService(ctx context.Context, t *terminal.Terminal, home, url string,
 		if err != nil {
 			return err
 		}
-		token, at.insecure = account.AccessToken, at.insecure || account.Insecure
+		token = account.AccessToken
 	}
 	o := service.Options{Home: home}
 	o.URL, o.Environment, o.Version = url, t.Lookup, sluice.Version
