@@ -149,7 +149,8 @@ func sayLogin(t *terminal.Terminal, who session.Identity, asJSON bool) error {
 
 // loginToService logs in with the access token of the environment, with one that is known, or with one that the user types.
 func loginToService(ctx context.Context, t *terminal.Terminal, home, url string, at serviceLogin, asJSON bool) error {
-	token := t.Env(service.EnvToken)
+	given := service.TokenOf(t.Lookup)
+	token := given
 	if token == "" {
 		account, err := workspace.NewCredentials(home, t.Lookup).Account(url)
 		if err != nil {
@@ -164,7 +165,7 @@ func loginToService(ctx context.Context, t *terminal.Terminal, home, url string,
 	if token != "" {
 		who, err = service.Login(ctx, o, token, at.insecure)
 	}
-	if service.MayAskForToken(err) && t.Env(service.EnvToken) == "" && t.Interactive() {
+	if service.MayAskForToken(err) && given == "" && t.Interactive() {
 		if token, err = t.AskHidden(fmt.Sprintf("Enter an access token for %s: ", url)); err != nil {
 			return err
 		}

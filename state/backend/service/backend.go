@@ -39,7 +39,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if token, given := lookup(EnvToken); given && token != "" {
+	if token := TokenOf(lookup); token != "" {
 		account.AccessToken = token
 	}
 	if account.AccessToken == "" {
