@@ -160,13 +160,17 @@ func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref
 		return there, err
 	}
 	to, err := m.to.Init(ctx, there, next.Manager)
-	if errors.As(err, new(*backend.ExistsError)) {
+	var exists *backend.ExistsError
+	if errors.As(err, &exists) {
 		to, err = m.to.Open(ctx, there)
 	}
 	if err != nil {
 		return there, err
 	}
 	if err := next.rekey(ctx, from); err != nil {
+		if exists != nil { // the settings may be those of the copy already
+			return there, exists
+		}
 		return there, err
 	}
 	if err := put(ctx, to, next.Manager, snapshot); err != nil {
