@@ -61,7 +61,7 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
-	cmd.Flags().BoolVar(&insecure, "insecure", false, "do not verify the certificate of the service, now and later")
+	cmd.Flags().BoolVar(&insecure, "insecure", false, "do not verify the certificate of the service, until the next login there")
 	cmd.Flags().StringVar(&organization, "default-org", "", "the organization of stacks that are named without one")
 	cmd.Flags().BoolVar(&interactive, "interactive", false, "choose one of the backends that have been logged in to")
 	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
@@ -150,13 +150,14 @@ func sayLogin(t *terminal.Terminal, who session.Identity, asJSON bool) error {
 
 // loginToService logs in with the access token of the environment, with one that is known, or with one that the user types.
 func loginToService(ctx context.Context, t *terminal.Terminal, home, url string, at serviceLogin, asJSON bool) error {
-	token := t.Env(service.EnvToken)
+	given := service.TokenOf(t.Lookup)
+	token := given
 	if token == "" {
 		account, err := workspace.NewCredentials(home, t.Lookup).Account(url)
 		if err != nil {
 			return err
 		}
-		token, at.insecure = account.AccessToken, at.insecure || account.Insecure
+		token = account.AccessToken
 	}
 	o := service.Options{Home: home}
 	o.URL, o.Environment, o.Version = url, t.Lookup, sluice.Version
@@ -165,7 +166,7 @@ func loginToService(ctx context.Context, t *terminal.Terminal, home, url string,
 	if token != "" {
 		who, err = service.Login(ctx, o, token, at.insecure)
 	}
-	if service.MayAskForToken(err) && t.Env(service.EnvToken) == "" && t.Interactive() {
+	if service.MayAskForToken(err) && given == "" && t.Interactive() {
 		if token, err = t.AskHidden(fmt.Sprintf("Enter an access token for %s: ", url)); err != nil {
 			return err
 		}

@@ -21,11 +21,11 @@ import (
 func newOrgCommand(t *terminal.Terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "org",
-		Short: "Choose the organization of stacks that are named without one",
-		Long: "Choose the default organization at a service, for stacks that are named without an organization. A self-managed\n" +
-			"backend has only one, named \"organization\".",
+		Short: "Show and choose the organization of stacks that are named without one",
+		Long: "Show the default organization at a service, for stacks that are named without an organization. The commands below\n" +
+			"choose it. A self-managed backend has only one, named \"organization\".",
 		Args: rangeArgs(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error { return showOrganization(cmd.Context(), t) },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
@@ -39,26 +39,39 @@ func newOrgCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-func getOrganization(ctx context.Context, t *terminal.Terminal) error {
-	url, err := session.BackendURL(t.Lookup)
+// showOrganization prints the backend and the organization.
+func showOrganization(ctx context.Context, t *terminal.Terminal) error {
+	url, name, err := organization(ctx, t)
 	if err != nil {
 		return err
 	}
-	if !service.Handles(url) {
-		_, err := fmt.Fprintln(t.Out, backend.Organization)
+	_, err = fmt.Fprintf(t.Out, "Current Backend: %s\nDefault Org: %s\n", backend.MaskURL(url), name)
+	return err
+}
+
+// getOrganization prints the organization.
+func getOrganization(ctx context.Context, t *terminal.Terminal) error {
+	_, name, err := organization(ctx, t)
+	if err != nil {
 		return err
+	}
+	_, err = fmt.Fprintln(t.Out, name)
+	return err
+}
+
+// organization returns the backend, and the organization there of stacks that are named without one.
+func organization(ctx context.Context, t *terminal.Terminal) (url, name string, err error) {
+	if url, err = session.BackendURL(t.Lookup); err != nil || !service.Handles(url) {
+		return url, backend.Organization, err
 	}
 	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Note: t.WarnWith})
 	if err != nil {
-		return err
+		return "", "", err
 	}
-	name := b.Organization()
-	if name == "" {
+	if name = b.Organization(); name == "" {
 		err = errors.New("the service does not say which organization is the default one; choose one with `sluice org set-default NAME`")
-	} else {
-		_, err = fmt.Fprintln(t.Out, name)
 	}
-	return errors.Join(err, b.Close())
+	return url, name, errors.Join(err, b.Close())
 }
 
 func setOrganization(ctx context.Context, t *terminal.Terminal, name string) error {

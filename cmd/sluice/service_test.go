@@ -19,7 +19,7 @@ import (
 )
 
 // TestService runs the scripts whose backend is the service. What the service
-// can do is in the name of the script: "journal" or "delta". None may call it in a way that it would not expect.
+// can do is in the name of the script: "journal" or "delta"; with "certificate" it has one that nobody knows. None may call it in a way that it would not expect.
 func TestService(t *testing.T) {
 	policies := filepath.Join(t.TempDir(), "policies")
 	build(t, policies, "./testdata/gopolicies")
@@ -31,7 +31,11 @@ func TestService(t *testing.T) {
 		if err := setup(e); err != nil {
 			return err
 		}
-		server := servicetest.New(servicetest.Options{
+		start := servicetest.New
+		if strings.Contains(e.WorkDir, "certificate") {
+			start = servicetest.NewTLS
+		}
+		server := start(servicetest.Options{
 			Users: map[string]string{"pul-alice": "alice", "pul-bob": "bob", "pul-0nly-in-credentials": "alice"},
 			Members: map[string][]string{
 				"acme": {"alice", "bob"}, "bobs": {"bob"}, "strict": {"alice"}, "lenient": {"alice"}, "hostile": {"alice"}, "torn": {"alice"}, "gone": {"alice"}, "configured": {"alice"},

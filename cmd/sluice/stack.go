@@ -84,6 +84,9 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	fmt.Fprintf(out, "Current stack is %s:\n", s.Name())
 	fmt.Fprintf(out, "    State: %s\n", s.State.File(ctx))
 	fmt.Fprint(out, lastUpdateText(latest))
+	if page := stackPage(s.Session, s.Ref); page != "" {
+		fmt.Fprintf(out, "    More information at: %s\n", page)
+	}
 	if snapshot == nil || len(snapshot.Resources) == 0 {
 		fmt.Fprintln(out, "    No resources currently in this stack")
 		return writePending(open.Terminal, snapshot)

@@ -55,6 +55,7 @@ type stackEntry struct {
 	Current       bool   `json:"current"`
 	LastUpdate    string `json:"lastUpdate,omitempty"`
 	ResourceCount *int   `json:"resourceCount,omitempty"`
+	URL           string `json:"url,omitempty"`
 }
 
 func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON bool) error {
@@ -85,7 +86,17 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 		return format.JSON(open.Terminal.Out, stackEntries(s, stacks, selected))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
+	row := func(name, update, count, page string) {
+		if page != "" {
+			count = fmt.Sprintf("%-14s  %s", count, page)
+		}
+		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
+	}
+	heading := ""
+	if stackPage(s, backend.Ref{}) != "" {
+		heading = "URL"
+	}
+	row("NAME", "LAST UPDATE", "RESOURCE COUNT", heading)
 	for _, l := range stacks {
 		name := s.NameOf(l.Ref)
 		if l.Ref == selected {
@@ -102,16 +113,24 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 				update = format.Ago(time.Since(l.Summary.Time))
 			}
 		}
-		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
+		row(name, update, count, stackPage(s, l.Ref))
 	}
 	_, err = fmt.Fprint(open.Terminal.Out, b.String())
 	return err
 }
 
+// stackPage is the address of the page of a stack, "" if it has none, or none that is known.
+func stackPage(s *session.Session, ref backend.Ref) string {
+	if b, has := s.Backend.(backend.Pages); has {
+		return b.StackPage(ref)
+	}
+	return ""
+}
+
 func stackEntries(s *session.Session, stacks []backend.Listing, selected backend.Ref) []stackEntry {
 	out := make([]stackEntry, 0, len(stacks))
 	for _, l := range stacks {
-		e := stackEntry{Name: s.NameOf(l.Ref), Current: l.Ref == selected}
+		e := stackEntry{Name: s.NameOf(l.Ref), Current: l.Ref == selected, URL: stackPage(s, l.Ref)}
 		if l.Err != nil {
 			s.Terminal.Warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {

@@ -28,7 +28,8 @@ func newStackMigrateCommand(open *session.Opener, stack *string) *cobra.Command 
 		Short: "Copy stacks to another backend",
 		Long: "Copy the selected stack, or with --all every stack of the project, to the backend with that URL: the state, the tags,\n" +
 			"and the selection. If the key of the secrets belongs to the old backend, secrets are encrypted with a new key, in the\n" +
-			"state and in the configuration file. At the end, the command compares both states.\n\n" +
+			"state and in the configuration file. At the end, the command compares both states.\n" +
+			"A stack there is replaced only if it has no resources or is the same, so an interrupted copy can be repeated.\n\n" +
 			"The old stack stays as it is, with its history. Use only one of the two from then on.",
 		Example: "  sluice stack migrate https://api.pulumi.com --all\n  sluice stack migrate file:///srv/states --secrets-provider passphrase",
 		Args:    exactArgs(1),
@@ -159,13 +160,20 @@ func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref
 		return there, err
 	}
 	to, err := m.to.Init(ctx, there, next.Manager)
+	var exists *backend.ExistsError
+	if errors.As(err, &exists) {
+		to, err = m.to.Open(ctx, there)
+	}
 	if err != nil {
 		return there, err
 	}
 	if err := next.rekey(ctx, from); err != nil {
+		if exists != nil { // the settings may be those of the copy already
+			return there, exists
+		}
 		return there, err
 	}
-	if err := put(ctx, to.WithSecrets(next.Manager), snapshot); err != nil {
+	if err := put(ctx, to, next.Manager, snapshot); err != nil {
 		return there, err
 	}
 	tags, err := from.State.Tags(ctx)
@@ -230,20 +238,35 @@ func (k key) rekey(ctx context.Context, from *session.Stack) error {
 	return nil
 }
 
-// put makes a state that of a new stack, and compares what is there then.
-func put(ctx context.Context, to backend.Stack, snapshot *state.Snapshot) (err error) {
+// put makes a state that of a stack, and compares what is there then. The stack has no resources, or has what an
+// earlier attempt has left: the same ones, with secrets under the same kind of key.
+func put(ctx context.Context, to backend.Stack, key secrets.Manager, snapshot *state.Snapshot) (err error) {
+	to = to.WithSecrets(key)
 	lock, err := to.Lock(ctx, backend.LockOptions{Operation: "stack migrate"})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	empty, err := to.Load(ctx)
+	before, err := to.Load(ctx)
+	if err != nil {
+		return err
+	}
+	want, err := neutral(ctx, snapshot)
 	if err != nil {
 		return err
 	}
 	next := state.Snapshot{}
-	if empty != nil {
-		next = *empty
+	if before != nil {
+		next = *before
+	}
+	if len(next.Resources)+len(next.Pending) > 0 {
+		there, err := neutral(ctx, before)
+		if err != nil {
+			return err
+		}
+		if p := before.SecretsProvider; !bytes.Equal(want, there) || p == nil || p.Type != key.Provider().Type {
+			return &backend.ExistsError{Name: to.Ref().Name}
+		}
 	}
 	next.Manifest, next.SecretsProvider = snapshot.Manifest, nil
 	next.Resources, next.Pending, next.Metadata = snapshot.Resources, snapshot.Pending, snapshot.Metadata
@@ -252,10 +275,6 @@ func put(ctx context.Context, to backend.Stack, snapshot *state.Snapshot) (err e
 		return err
 	}
 	written, err := to.Load(ctx)
-	if err != nil {
-		return err
-	}
-	want, err := neutral(ctx, snapshot)
 	if err != nil {
 		return err
 	}

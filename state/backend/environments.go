@@ -24,6 +24,12 @@ type EnvironmentQuery struct {
 	Overrides map[string]string
 }
 
+// Pages is a [Backend] that shows its stacks to people, in a browser.
+type Pages interface {
+	// StackPage is the address of the page of a stack, "" if it is not known.
+	StackPage(ref Ref) string
+}
+
 // Auditor is a [Stack] of a backend that records who has seen secrets.
 type Auditor interface {
 	// NoteDecryption records that a secret setting was shown, or which command has shown secrets. One of both is given.

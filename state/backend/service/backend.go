@@ -26,7 +26,10 @@ type Backend struct {
 	organization func() (string, error)
 }
 
-var _ backend.Backend = (*Backend)(nil)
+var (
+	_ backend.Backend = (*Backend)(nil)
+	_ backend.Pages   = (*Backend)(nil)
+)
 
 // Open returns the service with the URL of the options. Nothing is asked. The error wraps [ErrLoggedOut] if there is no access token.
 func Open(ctx context.Context, o Options) (*Backend, error) {
@@ -36,7 +39,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if token, given := lookup(EnvToken); given && token != "" {
+	if token := TokenOf(lookup); token != "" {
 		account.AccessToken = token
 	}
 	if account.AccessToken == "" {
@@ -200,7 +203,7 @@ const (
 func (b *Backend) Rename(ctx context.Context, from, to backend.Ref) (backend.Stack, error) {
 	s, renamed := b.stack(from), b.stack(to)
 	if s.ref.Owner != renamed.ref.Owner {
-		return nil, fmt.Errorf("a stack of the service keeps its organization: %s cannot become %s; transfer it in the service's console", s.ref, renamed.ref)
+		return nil, &TransferError{s.ref, renamed.ref, b.page(s.ref.Owner, s.ref.Project, s.ref.Name, "settings", "options")}
 	}
 	if err := s.exists(ctx); err != nil {
 		return nil, err
@@ -227,6 +230,11 @@ func (b *Backend) Rename(ctx context.Context, from, to backend.Ref) (backend.Sta
 		}
 	}
 	return renamed, nil
+}
+
+// StackPage implements [backend.Pages].
+func (b *Backend) StackPage(ref backend.Ref) string {
+	return b.page(ref.Organization(), ref.Project, ref.Name)
 }
 
 // Upgrade implements [backend.Backend]. The service has no layouts.

@@ -53,7 +53,8 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q ba
 	return out, nil
 }
 
-// undoTime is how long an environment is tried to be removed that was made in vain.
+// undoTime is how long an environment that was made in vain is tried to be removed once the user has interrupted that. Without an interruption only
+// the patience with the service ends it.
 const undoTime = 10 * time.Second
 
 // CreateEnvironment implements [backend.Environments]. One that does not get its definition, or that the user interrupts, is removed.
@@ -70,8 +71,9 @@ func (b *Backend) CreateEnvironment(ctx context.Context, organization, name stri
 	if err = set(ctx, all, project, short, definition); err == nil {
 		return nil
 	}
-	undo, stop := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	undo, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(undoTime, stop) })()
 	if left := all.Delete(undo, project, short); left != nil {
 		return fmt.Errorf("the environment %s/%s was made, is empty, and could not be removed (%v): %w", organization, name, left, err)
 	}

@@ -48,6 +48,22 @@ func (e *LeaseError) Error() string {
 
 func (e *LeaseError) Unwrap() error { return e.Reason }
 
+// TransferError says that a new name is in another organization.
+type TransferError struct {
+	From, To backend.Ref
+	Page     string // where the organization can be changed; "" if that is not known
+}
+
+func (e *TransferError) Error() string {
+	at := "the service's console"
+	if e.Page != "" {
+		at = e.Page
+	}
+	same := e.To
+	same.Owner = e.From.Owner
+	return fmt.Sprintf("a stack of the service keeps its organization: %s cannot become %s; name it %s, or transfer it at %s", e.From, e.To, same, at)
+}
+
 // PoliciesError says that an operation must be held to policies, and was begun by somebody who does not ask for them.
 type PoliciesError struct {
 	Ref      backend.Ref

@@ -235,6 +235,18 @@ func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
 	require.ErrorContains(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")), "there is an environment alice/demo/dev already")
 }
 
+// A service that is slow is not away: what was made in vain is removed however long that takes, unless the user interrupts it.
+func TestAnEnvironmentIsRemovedHoweverSlowTheServiceIs(t *testing.T) {
+	t.Parallel() // it waits
+	server, b := open(t, servicetest.Options{}, nil)
+	server.Inject(servicetest.Fault{Call: "PATCH environments", Status: 403})
+	server.Inject(servicetest.Fault{Call: "DELETE environments", Delay: int((undoTime + time.Second/2) / time.Millisecond)})
+	err := b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}"))
+	require.ErrorContains(t, err, "the environment alice/demo/dev was not made: ")
+	server.Heal()
+	require.NoError(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")))
+}
+
 // What a process has left beside a working copy that was killed while it wrote a mark is removed with the working copy.
 func TestLeftoversOfKilledWritesAreRemoved(t *testing.T) {
 	_, b := open(t, servicetest.Options{}, nil)

@@ -36,6 +36,12 @@ const (
 	EnvPatience  = "SLUICE_SERVICE_PATIENCE"
 )
 
+// TokenOf returns the access token of the environment, "" if it has none. What is around it, such as the end of a line, does not belong to it.
+func TokenOf(lookup func(string) (string, bool)) string {
+	token, _ := lookup(EnvToken)
+	return strings.TrimSpace(token)
+}
+
 func (o Options) lookup() func(string) (string, bool) {
 	if o.Environment == nil {
 		return func(string) (string, bool) { return "", false }

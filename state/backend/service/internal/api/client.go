@@ -44,11 +44,14 @@ const answerTime = time.Minute
 // New returns a client. Nothing is sent.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.URL)
-	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
+	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.RawQuery != "" || base.Fragment != "" {
 		return nil, fmt.Errorf("%q is no address of a service: it must be like https://api.pulumi.com", o.URL)
 	}
 	if base.User != nil {
 		return nil, errors.New("the address of a service has no user and no password in it; the access token is in PULUMI_ACCESS_TOKEN")
+	}
+	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the access token is none: it has spaces, control characters or other letters than those of ASCII in it")
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
 	if o.Patience == 0 {

@@ -44,6 +44,20 @@ func client(t *testing.T, url string, insecure bool) *Client {
 	return c
 }
 
+// What cannot be asked is not asked, and the error does not have the token.
+func TestTokensThatCannotBeSentAreRefused(t *testing.T) {
+	for _, token := range []string{"pul-secret\n", "pul secret", "pul-\x01", "pul-\u00fc"} {
+		_, err := New(Options{URL: "https://api.pulumi.com", Token: token})
+		require.ErrorContains(t, err, "the access token is none", "%q", token)
+		require.NotContains(t, err.Error(), token)
+	}
+	for _, url := range []string{"https://api.pulumi.com?x=1", "https://api.pulumi.com/#x", "https://", "ftp://x", "https://user:hunter2@x"} {
+		_, err := New(Options{URL: url, Token: "pul-secret"})
+		require.ErrorContains(t, err, "address of a service", url)
+		require.NotContains(t, err.Error(), "hunter2", url)
+	}
+}
+
 // Neither the access token nor that of an update goes to another origin, by whatever status the service refers to it.
 func TestRedirectsCarryNoTokenElsewhere(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
