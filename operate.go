@@ -17,6 +17,9 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
+// LevelValues is the level from which [Options.Log] gets the properties that providers are sent. Secrets in them are masked.
+const LevelValues = operation.LevelValues
+
 // kind is one kind of operation.
 type kind struct {
 	name    string // for messages: "update failed"

@@ -83,7 +83,8 @@ type Options struct {
 	Observe func(stages.Event)
 	// Interrupts pauses and stops the operation in an orderly way; nil if nothing does. Several operations may have the same.
 	Interrupts *Interrupts
-	Log        *slog.Logger // nil discards
+	// Log gets what the engine does, provider calls among it at [slog.LevelDebug] and with the values they send at [LevelValues]; nil discards.
+	Log *slog.Logger
 	// Now is the clock by which states are stamped; nil is the real one.
 	Now func() time.Time
 	// Entropy is what random seeds and the IDs of providers are derived from; nil takes 32 random bytes. The same

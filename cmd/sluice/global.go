@@ -49,7 +49,7 @@ func (g *globalFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&t.NonInteractive, "non-interactive", false, "never prompt, even at a terminal")
 	f.BoolVar(&g.open.SkipIntegrity, "disable-integrity-checking", false, "do not check that the state is consistent")
 	f.BoolVarP(&g.open.FullNames, "fully-qualify-stack-names", "Q", false, "show stacks with their organization and project")
-	f.IntVarP(&g.log.verbosity, "verbose", "v", 0, "from 1: log what the engine does to the standard error, without secrets")
+	f.IntVarP(&g.log.verbosity, "verbose", "v", 0, "from 1: log what the engine does to the standard error, without secrets; from 9: also the properties that providers are sent")
 	f.BoolVar(&g.log.toStandardError, "logtostderr", false, "write the log to the standard error; -v 1 logs more")
 	f.StringVar(&g.profiling, "profiling", "", "write profiles of sluice to files with this prefix")
 	f.StringVar(&g.log.toServer, "otel-traces", "", "send OpenTelemetry traces to this `URL`: file:PATH, grpc://, grpcs://, http:// or https://")
@@ -144,6 +144,8 @@ func (g *globalFlags) end(failure error) error {
 // logger returns the log that the flags ask for.
 func (l logFlags) logger(t *terminal.Terminal) *slog.Logger {
 	switch {
+	case l.verbosity >= 9:
+		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: sluice.LevelValues}))
 	case l.verbosity > 0:
 		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	case l.toStandardError:
