@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"github.com/sluice-iac/sluice/state/backend"
@@ -54,6 +55,22 @@ func hasPending(content []byte) bool {
 func isNothing(raw json.RawMessage) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) == 0 || string(raw) == "null"
+}
+
+// sameJSON reports whether two documents differ in nothing but spaces and the order of members.
+func sameJSON(a, b []byte) (bool, error) {
+	if bytes.Equal(a, b) {
+		return true, nil
+	}
+	var values [2]any
+	for i, text := range [][]byte{a, b} {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&values[i]); err != nil {
+			return false, err
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1]), nil
 }
 
 // secretsIn returns the ciphertexts in a state, each once, in their order.

@@ -77,6 +77,26 @@ func (s *stack) send(ctx context.Context, h *held) error {
 	return s.upload(ctx, d)
 }
 
+// hasAlready reports whether the service has what the working copy holds: whoever sent it was cut off before it could note that.
+func (s *stack) hasAlready(ctx context.Context, h *held) (bool, error) {
+	content, err := h.content(ctx)
+	if err != nil {
+		return false, err
+	}
+	d, err := s.outgoing(ctx, content)
+	if err != nil {
+		return false, err
+	}
+	if content, err = contentOf(s.ref, d); err != nil {
+		return false, err
+	}
+	there, err := s.download(ctx)
+	if err != nil {
+		return false, err
+	}
+	return sameJSON(content, there)
+}
+
 // outgoing returns the state in the content of a working copy as it travels.
 func (s *stack) outgoing(ctx context.Context, content []byte) (api.Deployment, error) {
 	summary, err := state.Summarise(content, s.File(ctx))

@@ -92,7 +92,14 @@ func (s *stack) sendLeft(ctx context.Context, h *held) error {
 	case now.Current != nil:
 		return &BusyError{s.ref, now.Current.Kind, now.Current.Author}
 	case !ours && now.Version != left.Version && !left.Sent:
-		return &OvertakenError{s.ref, h.name()}
+		there, err := s.hasAlready(ctx, h)
+		if err != nil {
+			return &UnsentError{s.ref, h.name(), err}
+		}
+		if !there {
+			return &OvertakenError{s.ref, h.name()}
+		}
+		left.Sent = true
 	}
 	if err := s.precede(ctx, left.After); err != nil {
 		return &UnsentError{s.ref, h.name(), err}

@@ -258,6 +258,43 @@ func TestAMoveIsCompleted(t *testing.T) {
 	}
 }
 
+// What was sent by somebody who was cut off before the answer came is not taken for an update of somebody else.
+func TestWhatTheServiceHasAlreadyIsNotOvertaken(t *testing.T) {
+	for name, changed := range map[string]bool{"the same": false, "changed since": true} {
+		t.Run(name, func(t *testing.T) {
+			server, b := open(t, servicetest.Options{}, func(o *Options) { o.Patience = 500 * time.Millisecond })
+			ctx := t.Context()
+			s := made(t, b)
+			l, err := s.Lock(ctx, backend.LockOptions{})
+			require.NoError(t, err)
+			base, err := s.Load(ctx)
+			require.NoError(t, err)
+			next := *base
+			next.Resources = []*state.Resource{resource("one", "id-one")}
+			server.Inject(servicetest.Fault{Call: "GET update", Status: 503})
+			require.ErrorAs(t, s.Save(ctx, &next), new(*UnsentError))
+			require.NoError(t, l.Close())
+			server.Heal()
+			require.Contains(t, string(server.State("alice/demo/dev")), "id-one")
+			if changed {
+				d, err := b.client.Export(ctx, s.id(), 0)
+				require.NoError(t, err)
+				d.Deployment = []byte(strings.ReplaceAll(string(d.Deployment), "id-one", "id-two"))
+				require.NoError(t, s.upload(ctx, d))
+			}
+
+			l, err = s.Lock(ctx, backend.LockOptions{})
+			if changed {
+				require.ErrorAs(t, err, new(*OvertakenError))
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, l.Close())
+			require.Contains(t, string(server.State("alice/demo/dev")), "id-one")
+		})
+	}
+}
+
 // Whoever records without asking which policies there are is refused if there are some.
 func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
 	packs := map[string][]servicetest.RequiredPolicy{"alice": {{
