@@ -77,38 +77,6 @@ func (s *stack) send(ctx context.Context, h *held) error {
 	return s.upload(ctx, d)
 }
 
-// hasAlready reports whether the service has what the working copy holds: whoever sent it was cut off before it could note that.
-func (s *stack) hasAlready(ctx context.Context, h *held) (bool, error) {
-	content, err := h.content(ctx)
-	if err != nil {
-		return false, err
-	}
-	d, err := s.outgoing(ctx, content)
-	if err != nil {
-		return false, err
-	}
-	if content, err = contentOf(s.ref, d); err != nil {
-		return false, err
-	}
-	there, err := s.download(ctx)
-	if err != nil {
-		return false, err
-	}
-	return sameJSON(content, there)
-}
-
-// outgoing returns the state in the content of a working copy as it travels.
-func (s *stack) outgoing(ctx context.Context, content []byte) (api.Deployment, error) {
-	summary, err := state.Summarise(content, s.File(ctx))
-	if err != nil {
-		return api.Deployment{}, err
-	}
-	if content, err = s.backend.delivered(ctx, summary.SecretsProvider, content); err != nil {
-		return api.Deployment{}, err
-	}
-	return deploymentOf(content)
-}
-
 // SaveMove implements [backend.Stack]. Both working copies are changed first, and then sent, that of the destination before the other one. What is left of
 // that when it is cut off is sent by the next command on one of the stacks.
 func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.Stack, destState *state.Snapshot) error {

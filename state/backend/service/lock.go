@@ -92,14 +92,16 @@ func (s *stack) sendLeft(ctx context.Context, h *held) error {
 	case now.Current != nil:
 		return &BusyError{s.ref, now.Current.Kind, now.Current.Author}
 	case !ours && now.Version != left.Version && !left.Sent:
-		there, err := s.hasAlready(ctx, h)
+		content, err := h.content(ctx)
 		if err != nil {
+			return err
+		}
+		if left.Sent, err = s.has(ctx, content); err != nil {
 			return &UnsentError{s.ref, h.name(), err}
 		}
-		if !there {
+		if !left.Sent {
 			return &OvertakenError{s.ref, h.name()}
 		}
-		left.Sent = true
 	}
 	if err := s.precede(ctx, left.After); err != nil {
 		return &UnsentError{s.ref, h.name(), err}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -122,6 +123,34 @@ func (s subject) explain(ctx context.Context, err error) error {
 
 // poll is the time between two questions whether the service has done something.
 const poll = 200 * time.Millisecond
+
+// outgoing returns the state in the content of a working copy as it travels.
+func (s subject) outgoing(ctx context.Context, content []byte) (api.Deployment, error) {
+	summary, err := state.Summarise(content, s.File(ctx))
+	if err != nil {
+		return api.Deployment{}, err
+	}
+	if content, err = s.backend.delivered(ctx, summary.SecretsProvider, content); err != nil {
+		return api.Deployment{}, err
+	}
+	return deploymentOf(content)
+}
+
+// has reports whether the service has the state in the content of a working copy: whoever sent it may have been cut off before noting that.
+func (s subject) has(ctx context.Context, content []byte) (bool, error) {
+	d, err := s.outgoing(ctx, content)
+	if err != nil {
+		return false, err
+	}
+	if content, err = contentOf(s.ref, d); err != nil {
+		return false, err
+	}
+	there, err := s.download(ctx)
+	if err != nil {
+		return false, err
+	}
+	return sameJSON(content, there)
+}
 
 // upload replaces the state at the service, and waits until that is done.
 func (s subject) upload(ctx context.Context, d api.Deployment) error {
