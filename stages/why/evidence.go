@@ -240,9 +240,13 @@ func (e *evidence) kindOf(text string) string {
 // change adds a change and what it comes from.
 func (e *evidence) change(c Change) {
 	d := e.decision
-	e.causedBy(c.From...)
+	if c.Origin != FromEarlier { // those are as they were before this operation
+		e.causedBy(c.From...)
+	}
 	switch c.Origin {
 	case FromResource:
+	case FromEarlier:
+		e.root(RootRecord)
 	case FromProgram, FromConfiguration, FromOutside, FromPolicy, FromProvider:
 		e.root(Root(c.Origin))
 	case FromCheck:
@@ -310,6 +314,12 @@ func (e *evidence) propertyChange(text string, at property.Path, value property.
 		c.Origin = FromConfiguration
 		e.fromPackage(&c, at)
 	default:
+		if len(from) == 0 {
+			if c.From = e.earlier(deps, before, at, value); len(c.From) > 0 {
+				c.Origin = FromEarlier
+				break
+			}
+		}
 		c.Origin, c.From = FromProgram, from
 		if !sameNames(e.newNamesOf(before), e.newNamesOf(deps)) {
 			c.Was, c.Is = e.newNamesOf(before), e.newNamesOf(deps)

@@ -95,7 +95,7 @@ type Change struct {
 	// Recorded is what was recorded before a refresh found Old.
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	Origin   Origin          `json:"origin,omitempty"`
-	// From are the resources that the new value comes from and that changed; of a value that the program gives, those that it may be
+	// From are the resources that the new value comes from and that changed, now or earlier; of a value that the program gives, those that it may be
 	// made of all the same, because the property depends on them. Was are those that the old one came from, if
 	// they are others than those of the new one, which are in Is.
 	From []urn.URN `json:"from,omitempty"`
@@ -124,6 +124,7 @@ type Origin string
 // The origins of values.
 const (
 	FromResource      Origin = "resource"      // From, which changed in the same operation
+	FromEarlier       Origin = "earlier"       // From, which an earlier operation changed without reaching the resource
 	FromProgram       Origin = "program"       // the program, or what it has read
 	FromConfiguration Origin = "configuration" // the stack's configuration, or the version of a package
 	FromOutside       Origin = "outside"       // somebody changed the object; the program wants it back
@@ -143,7 +144,7 @@ const (
 	RootProvider      Root = "provider"      // the provider, by itself
 	RootPolicy        Root = "policy"        // a policy
 	RootCommand       Root = "command"       // what the user asked for: a destroy, --replace, targets
-	RootRecord        Root = "record"        // what an earlier operation left: interrupted, tainted, not healthy
+	RootRecord        Root = "record"        // what an earlier operation left: interrupted, tainted, not healthy, not reached
 	RootFailure       Root = "failure"       // it failed, or something that it depends on did
 	RootNone          Root = "none"          // nothing changed
 )

@@ -57,20 +57,22 @@ func (c *collector) isQuietComponent(u urn.URN) bool {
 
 // changedInside lists what changed in a component, where resources form a tree, without what came after the given resource.
 func (c *collector) changedInside(component, before urn.URN) []urn.URN {
-	l := c.family()
-	var out []urn.URN
-	todo := slices.Clone(l.children[component])
-	for at := 0; at < len(todo) && todo[at] != component; at++ {
-		todo = append(todo, l.children[todo[at]]...)
-		if c.isSource(todo[at]) {
-			out = append(out, todo[at])
-		}
-	}
+	out := slices.DeleteFunc(c.inside(component), func(u urn.URN) bool { return !c.isSource(u) })
 	if len(out) == 0 {
 		return nil
 	}
 	later := c.after(before)
 	return slices.DeleteFunc(out, func(u urn.URN) bool { return later[u] })
+}
+
+// inside lists what is in a component, at any depth.
+func (c *collector) inside(component urn.URN) []urn.URN {
+	l := c.family()
+	todo := slices.Clone(l.children[component])
+	for at := 0; at < len(todo) && todo[at] != component; at++ {
+		todo = append(todo, l.children[todo[at]]...)
+	}
+	return todo
 }
 
 // isSource reports whether a resource changed and does not merely stand for what is in it.

@@ -129,6 +129,8 @@ func changeOrigin(c why.Change, places []string) string {
 	switch c.Origin {
 	case why.FromConfiguration:
 		return " in the configuration of the stack or the version of the package"
+	case why.FromEarlier:
+		return " (from an earlier operation)"
 	case why.FromOutside:
 		return " (changed outside)"
 	case why.FromPolicy:

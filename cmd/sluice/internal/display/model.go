@@ -19,6 +19,7 @@ type model struct {
 	failed      map[urn.URN]bool
 	ended       map[urn.URN]progress        // what has been done of each resource
 	remaining   int                         // resources that are replaced while their old objects are still there
+	leftOver    int                         // old objects of earlier replacements that are gone
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
@@ -133,6 +134,9 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		is = was // what is to be done comes later
 	case s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced:
 		is = was | oldGone
+		if was&newMade == 0 && s.Old != nil && s.Old.Delete {
+			m.leftOver++
+		}
 	case stages.Replacing(s.Op):
 		is |= newMade
 	}

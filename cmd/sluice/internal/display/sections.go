@@ -150,9 +150,13 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 	if l != nil && m.summary.IsPreview && m.summary.Result == stages.Succeeded {
 		d = dangersOf(l)
 	}
-	if n := d.leftOver; n > 0 {
+	leftOver, word := d.leftOver, "old to delete"
+	if !m.summary.IsPreview {
+		leftOver, word = m.leftOver, "old deleted"
+	}
+	if leftOver > 0 {
 		w := wordsFor(stages.OpDeleteReplaced)
-		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d old to delete", w.mark, n)) + " (replaced by an earlier operation)\n")
+		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d %s", w.mark, leftOver, word)) + " (replaced by an earlier operation)\n")
 	}
 	total, kinds := 0, 0
 	for _, op := range summaryOrder {
@@ -194,7 +198,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		}
 		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d %s", n, errored)) + "\n")
 	}
-	if total+d.leftOver == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
+	if total+leftOver == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
 		if m.summary.IsPreview && m.summary.Result == stages.Failed {
 			return strings.TrimPrefix(p.ending(m.summary), "\n")
 		}

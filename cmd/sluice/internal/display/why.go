@@ -273,6 +273,8 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 	switch c.Origin {
 	case why.FromResource:
 		return "from " + p.names(c.From)
+	case why.FromEarlier:
+		return "from " + p.names(c.From) + ", which an earlier operation changed"
 	case why.FromConfiguration:
 		if c.Setting != nil {
 			return settingOrigin(l, c)

@@ -63,8 +63,11 @@ func note(c Change) string {
 			names = append(names, display.CleanLine(u.Name()))
 		}
 		from := strings.Join(names, ", ")
-		if c.Origin == why.FromProgram { // which depends on them with other properties too
+		switch c.Origin {
+		case why.FromProgram: // which depends on them with other properties too
 			return "  ← the program, unless it is made of " + from
+		case why.FromEarlier:
+			return "  ← " + from + ", which an earlier operation changed"
 		}
 		return "  ← " + from
 	case c.Origin != "" && c.Origin != "program" && c.Origin != "resource":
