@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Possibility says why a change that a preview predicts is only possible: the change hangs on values that the preview does not
+// Possibility says why a change that a preview predicts is only possible: the change depends on values that the preview does not
 // know, and nothing that it knows requires the change. The update knows the values, and may leave the resource as it is. It is
 // immutable.
 type Possibility struct {
-	// Unknowns are the values that the change hangs on, in the order of their properties, at most [MaxUnknowns]. They are empty if it hangs
+	// Unknowns are the values that the change depends on, in the order of their properties, at most [MaxUnknowns]. They are empty if it depends
 	// on the change of the resource that [Reason.Cause] names, which is only possible itself.
 	Unknowns []Unknown `json:"unknowns,omitempty"`
 	// Otherwise is what is done to the resource for certain: nothing ([OpSame]), or an update ([OpUpdate]) in place of a possible replacement.

@@ -30,7 +30,7 @@ func (r *ran) foreseen() map[string]string {
 	return out
 }
 
-// A preview says of each change whether it is certain, and of one that is not what it hangs on.
+// A preview says of each change whether it is certain, and if it is not, what it depends on.
 func TestPreviewsTellPossibleChangesFromCertainOnes(t *testing.T) {
 	unknown := property.Computed()
 	thing := func(name string) string { return name + " (test:index:Thing)" }

@@ -24,7 +24,7 @@ const (
 	Imported
 	Deleted
 	SkippedCreate
-	// PossiblyReplaced is of a preview, beside Replaced: the replacement hangs on an unknown value.
+	// PossiblyReplaced is of a preview, beside Replaced: the replacement depends on an unknown value.
 	PossiblyReplaced
 )
 

@@ -57,7 +57,7 @@ func (c *Changes) compared(d stages.Diffed) *stages.Possibility {
 	if !d.Inputs.HasUnknowns() {
 		return nil
 	}
-	paths, otherwise := hangsOn(d)
+	paths, otherwise := dependsOn(d)
 	if len(paths) == 0 {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // differences tells the differences between the recorded and the new inputs of a resource apart: those that are there whatever the unknown
-// values turn out to be, and those that hang on one.
+// values turn out to be, and those that depend on one.
 type differences struct {
 	olds, news property.Map // without secrets and outputs
 }
@@ -61,9 +61,9 @@ func (i differences) at(path property.Path) (unknown []property.Path, known bool
 	return unknown, known
 }
 
-// hangsOn returns the unknown values that a change which Diff has asked for hangs on, and what is done otherwise. There are none for a
+// dependsOn returns the unknown values that decide whether a change which Diff has asked for happens, and what is done otherwise. There are none for a
 // change that is certain.
-func hangsOn(d stages.Diffed) (unknown []property.Path, otherwise stages.Op) {
+func dependsOn(d stages.Diffed) (unknown []property.Path, otherwise stages.Op) {
 	i := differencesOf(d)
 	changed := compare.ChangedProperties(d.Diff)
 	inputs, differ := i.of(changed)

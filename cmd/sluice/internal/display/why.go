@@ -186,7 +186,7 @@ func (p *whyPrinter) reasons(l why.Link) {
 	case l.Possible != nil:
 		p.line(1, "possible: "+possiblyText(l.Possible, l.Possibly))
 	case p.Preview && isChange(l.Op) && l.Fate == stages.FateDone:
-		p.line(1, "certain: it hangs on nothing that is not known yet")
+		p.line(1, "certain: it does not depend on an unknown value")
 	}
 	for _, c := range l.Properties {
 		p.line(2, p.change(l, c))

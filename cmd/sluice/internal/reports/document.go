@@ -105,7 +105,7 @@ type Certainty string
 // The certainties.
 const (
 	Certain  Certainty = "certain"
-	Possible Certainty = "possible" // it hangs on something that is not known yet
+	Possible Certainty = "possible" // it depends on a value that is not known yet
 )
 
 // Status is how far a resource has come.
