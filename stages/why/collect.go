@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -137,6 +138,9 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	}
 	d.Protected = s.Old != nil && s.Old.Protect
 	d.Fate, d.FailedDependency = fateOf(steps)
+	if r := cmp.Or(s.Wanted, s.Old); r != nil && !r.Parent.IsRootStack() {
+		d.Parent = c.newName(r.Parent)
+	}
 	if s.Wanted != nil {
 		d.Position = Position(s.Wanted.SourcePosition)
 		if place, ok := c.known.Locate(d.URN, nil); ok && d.Position == "" {

@@ -40,6 +40,8 @@ type Decision struct {
 	// because of which it was skipped.
 	Fate             stages.Fate `json:"fate,omitempty"`
 	FailedDependency urn.URN     `json:"blame,omitempty"`
+	// Parent is the resource that this one is in, "" for the stack.
+	Parent urn.URN `json:"parent,omitempty"`
 	// Internal marks a default provider.
 	Internal bool `json:"internal,omitempty"`
 

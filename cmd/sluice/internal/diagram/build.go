@@ -200,7 +200,8 @@ func (b *builder) cutCycle(i int) {
 	}
 }
 
-// ChangeOf returns what steps do with one resource, by their kinds of steps.md 8.1.
+// ChangeOf returns what steps do with one resource, by their kinds of steps.md 8.1. The delete of an old copy alone, which an earlier replacement has
+// left, does nothing with the resource.
 func ChangeOf(ops ...string) Change {
 	change := Change("")
 	for _, op := range ops {
@@ -213,7 +214,7 @@ func ChangeOf(ops ...string) Change {
 			change = worse(change, Update)
 		case "delete", "discard":
 			change = worse(change, Delete)
-		case "replace", "create-replacement", "delete-replaced", "read-replacement", "import-replacement", "discard-replaced":
+		case "replace", "create-replacement", "read-replacement", "import-replacement":
 			return Replace
 		}
 	}

@@ -8,6 +8,7 @@ type Resource struct {
 	Dependencies []urn.URN
 	Component    bool
 	Protected    bool
+	Old          bool // only an old copy of it changes, which an earlier replacement has left
 	Change       Change
 	Uncertain    bool
 	Trouble      string // what has gone wrong: "failed"; "" for nothing
@@ -23,7 +24,7 @@ func OfOperation(project, stack string, rs []Resource) *Diagram {
 		}
 		b.of[r.URN] = b.add(Node{
 			URN: r.URN, Type: r.URN.Type(), Name: r.URN.Name(), Component: r.Component, Protected: r.Protected, Change: r.Change, Uncertain: r.Uncertain,
-			Trouble: r.Trouble,
+			Trouble: r.Trouble, Old: r.Old,
 		}, &draft{parent: r.Parent, dependencies: r.Dependencies})
 	}
 	return b.build()

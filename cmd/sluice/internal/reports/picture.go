@@ -74,7 +74,10 @@ func (r *Resource) drawn() diagram.Resource {
 	out := diagram.Resource{
 		URN: r.URN, Parent: r.Parent, Dependencies: r.DependsOn, Component: r.Component, Protected: r.Protected, Uncertain: r.Certainty == Possible,
 	}
-	if r.Status != Unchanged {
+	switch {
+	case r.isOld():
+		out.Change, out.Old = diagram.Delete, true
+	case r.Status != Unchanged:
 		out.Change = diagram.ChangeOf(string(r.Operation))
 	}
 	for _, t := range troubles {

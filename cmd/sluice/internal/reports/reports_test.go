@@ -22,6 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -270,6 +271,32 @@ func TestWhatIsKeptOfAnOperationSaysWhichOldObjectsAreStillThere(t *testing.T) {
 	d := reports.OfDecisions(log, "yaml")
 	require.True(t, find(d, "a").OldRemains)
 	require.Contains(t, markdown(t, d, reports.DefaultMarkdownLimit), "**1 replaced (1 old one is still there)**")
+}
+
+func TestWhatWasNotReachedIsBelowItsParent(t *testing.T) {
+	base, late := resource("base", nil), resource("late", nil)
+	late.Parent = base.URN
+	root := resource("shop-dev", nil)
+	root.URN, root.Type, root.Custom, root.Parent = stack, urn.RootStackType, false, ""
+	other := resource("other", nil)
+	b := reports.NewBuilder(options())
+	var decided []stages.Decided
+	for _, r := range []*state.Resource{root, base, late, other} {
+		s := step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew})
+		one := stages.Decided{StepInfo: &s, Wanted: r}
+		if r == late || r == other {
+			one.Fate = stages.FateNotReached
+		} else {
+			b.Observe(stages.StepDone{Step: s, At: start})
+		}
+		decided = append(decided, one)
+	}
+	log := why.New(why.About{Operation: "update", Project: "shop", Stack: "dev", Result: stages.Failed}, decided, why.Known{})
+	for _, d := range []*reports.Document{b.Document(display.Ending{Log: log}, start), reports.OfDecisions(log, "yaml")} {
+		require.Equal(t, base.URN, find(d, "late").Parent)
+		require.Equal(t, stack, find(d, "other").Parent)
+		require.Equal(t, reports.NotReached, find(d, "late").Status)
+	}
 }
 
 func TestWhatIsKeptOfAnOperationHasWhatTheProviderDoesNotName(t *testing.T) {

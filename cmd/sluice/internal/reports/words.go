@@ -110,6 +110,13 @@ func (d *Document) tally() (changes []count, unchanged int) {
 			changes = append(changes, count{"", thousands(n) + " " + t.text, n})
 		}
 	}
+	if n := d.leftOver(); n > 0 {
+		text := thousands(n) + " old deleted"
+		if d.Operation.Preview {
+			text = thousands(n) + " old to delete"
+		}
+		changes = append(changes, count{stages.OpDeleteReplaced, text + " (replaced by an earlier operation)", n})
+	}
 	for _, op := range slices.Concat(display.ByDanger(), []stages.Op{stages.OpReadReplacement}) {
 		n := d.Summary.Changes[op]
 		if n == 0 {
@@ -125,6 +132,22 @@ func (d *Document) tally() (changes []count, unchanged int) {
 		changes = append(changes, count{op, text, n})
 	}
 	return changes, d.Summary.Changes[stages.OpSame]
+}
+
+// leftOver returns how many resources are deleted only as old objects that an earlier operation has left.
+func (d *Document) leftOver() int {
+	n := 0
+	for i := range d.Resources {
+		if r := &d.Resources[i]; r.isOld() && (r.Status == Planned || r.Status == Done) {
+			n++
+		}
+	}
+	return n
+}
+
+// isOld reports whether an operation is only about the old object of a resource, which an earlier replacement has left.
+func (r *Resource) isOld() bool {
+	return r.Operation == stages.OpDeleteReplaced || r.Operation == stages.OpDiscardReplaced
 }
 
 // remaining says how many old objects of replacements are still there.

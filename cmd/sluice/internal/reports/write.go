@@ -119,7 +119,7 @@ func (w *writer) status(n *tree.Node) Status {
 
 // unseen is a resource that no event was about: it was not reached or skipped, or there are no events.
 func (w *writer) unseen(d *why.Decision) Resource {
-	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Operation: d.Op, Position: d.Position, OldRemains: d.OldRemains}
+	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Parent: w.parentOf(d), Operation: d.Op, Position: d.Position, OldRemains: d.OldRemains}
 	switch {
 	case d.Fate == stages.FateFailed:
 		r.Status = Failing
@@ -132,6 +132,17 @@ func (w *writer) unseen(d *why.Decision) Resource {
 	}
 	w.explain(&r, stages.StepInfo{})
 	return r
+}
+
+// parentOf returns what a resource is in that no event was about: the stack, if nothing else is known. It is "" for what is not in the document.
+func (w *writer) parentOf(d *why.Decision) urn.URN {
+	root := urn.RootStack(w.d.Operation.Stack, w.d.Operation.Project)
+	for _, u := range []urn.URN{d.Parent, root} {
+		if u != "" && u != d.URN && (w.tree.Node(u) != nil || w.decided[u] != nil) {
+			return u
+		}
+	}
+	return ""
 }
 
 // explain writes the reason: as it was decided or, if that is not known, as the step has it.
