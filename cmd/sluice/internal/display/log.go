@@ -178,7 +178,7 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	l.rows.close(placeOf(e.Step))
 	if l.p.Diff && l.p.shows(e.Step) {
-		l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
+		l.write(strings.TrimSuffix(l.p.fitted(l.p.block(e.Step, 0)), "\n"))
 	}
 	l.signs[e.Step.Op] = true
 	name := cleanLine(e.Step.URN.Name())

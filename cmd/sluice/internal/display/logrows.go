@@ -134,7 +134,7 @@ func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
 	for i, g := range groups {
 		first := g[0]
 		if p.Diff {
-			out = append(out, strings.TrimSuffix(p.block(first.step, 0), "\n"))
+			out = append(out, strings.TrimSuffix(p.fitted(p.block(first.step, 0)), "\n"))
 		}
 		said := p.fate(first.step, first.took)
 		if len(g) > 1 {

@@ -7,6 +7,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 func TestLinesAreBrokenBetweenWords(t *testing.T) {
@@ -18,6 +21,13 @@ func TestLinesAreBrokenBetweenWords(t *testing.T) {
 		"           changed",
 	}, "\n"), ansi.Strip(p.fitted(row)))
 	require.Equal(t, "    short\n\n    lines", p.fitted("    short\n\n    lines"))
+}
+
+func TestDetailsAreBrokenBetweenWords(t *testing.T) {
+	s := step(stages.OpUpdate, "x", values{"text": property.String("a")}, values{"text": property.String("many short words in a row that is wide")})
+	var out strings.Builder
+	require.NoError(t, WriteDetails(&out, Options{Width: func() int { return 40 }}, []stages.StepInfo{s}))
+	require.Contains(t, out.String(), "  ~ text: \"a\" → \"many short words in a\n        row that is wide\"\n")
 }
 
 func TestANumberStaysWithWhatItCounts(t *testing.T) {

@@ -70,7 +70,7 @@ func (p treePrinter) blocks(t *tree.Tree) string {
 			below := depth
 			switch {
 			case c.Status == tree.Done && p.shows(c.Step):
-				b.WriteString(p.block(c.Step, depth))
+				b.WriteString(p.fitted(p.block(c.Step, depth)))
 				below++
 			case c.Status != tree.Done && c.Status != tree.Unseen:
 				row := p.row("", []*tree.Node{c})

@@ -56,7 +56,9 @@ func askOnScreen(ctx context.Context, o *operation, question string, plan *sluic
 }
 
 func showDetails(o *operation, plan *sluice.Result) error {
-	return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0, nil), plan.Steps())
+	options := displayOptions(o.Job, true, 0, nil)
+	options.Width = o.Terminal.Width // only a terminal is asked
+	return display.WriteDetails(o.Terminal.Out, options, plan.Steps())
 }
 
 // The answers to the question whether to perform an operation.
