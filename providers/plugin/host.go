@@ -191,7 +191,9 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 }
 
 // arguments are those that a plugin gets.
-func (h *Host) arguments(engine string) []string { return append(slices.Clone(h.options.LogFlags), engine) }
+func (h *Host) arguments(engine string) []string {
+	return append(slices.Clone(h.options.LogFlags), engine)
+}
 
 // place is where a plugin is that was started: its folder, and what messages show; and the version that is there, "" if it is not known.
 type place struct{ directory, shown, version string }
