@@ -66,7 +66,7 @@ type PluginOptions struct {
 	// LogFlags are the arguments that plugins get before their own, which ask them to log. Policy packs, and the plugins that run dynamic
 	// providers, do not get them: those of Node.js and Python cannot take them.
 	LogFlags []string
-	Log         *slog.Logger // nil discards
+	Log      *slog.Logger // nil discards
 }
 
 // acquire returns what installs missing plugins; nil if they are not to be installed.
