@@ -64,7 +64,7 @@ func Status(err error) (status int, quiet bool) {
 	}
 	var file *workspace.FileError
 	var config *workspace.ConfigError
-	var setting *sluice.ConfigError
+	var setting *sluice.SettingError
 	var missing *backend.NotFoundError
 	var failed *sluice.FailedError
 	var held *lock.HeldError
