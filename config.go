@@ -22,6 +22,17 @@ type ConfigValue struct {
 	Secret bool // it is, or contains, a secret
 }
 
+// SettingError says that the value of a setting for the engine itself is wrong. Nothing has been done then.
+type SettingError struct {
+	Key string // "namespace:name"
+	Err error  // names the key
+}
+
+func (e *SettingError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with the value.
+func (e *SettingError) Unwrap() error { return e.Err }
+
 // plain returns the configuration as programs see it, and the names of what is secret.
 func (c Config) plain() (values map[string]string, secret []string) {
 	values = make(map[string]string, len(c))
@@ -80,13 +91,17 @@ func (o Options) autonamer() (stages.Autonamer, error) {
 	if !ok {
 		return nil, nil
 	}
-	return autonaming.Parse(v.Text, autonaming.Stack{
+	names, err := autonaming.Parse(v.Text, autonaming.Stack{
 		Organization: o.Organization, Project: o.Project, Stack: o.Stack,
 		Config: func(name string) (string, bool) {
 			v, ok := o.Config[o.Project+":"+name]
 			return v.Text, ok
 		},
 	})
+	if err != nil {
+		return nil, &SettingError{Key: autonaming.Key, Err: err}
+	}
+	return names, nil
 }
 
 // deniedProviders reads pulumi:disable-default-providers (steps.md 1.6).
@@ -98,7 +113,7 @@ func (c Config) deniedProviders() ([]string, error) {
 	}
 	var list []string
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("config %s must be a JSON list of package names: %w", key, err)
+		return nil, &SettingError{Key: key, Err: fmt.Errorf("config %s must be a JSON list of package names: %w", key, err)}
 	}
 	for i, p := range list {
 		list[i] = strings.TrimSpace(p)
@@ -131,7 +146,7 @@ func (o Options) readLimit() (int, error) {
 	}
 	n, err := strconv.Atoi(v.Text)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("config %s must be a whole number from 1, not %q", ReadLimitKey, v.Text)
+		return 0, &SettingError{Key: ReadLimitKey, Err: fmt.Errorf("config %s must be a whole number from 1, not %q", ReadLimitKey, v.Text)}
 	}
 	return n, nil
 }
@@ -144,11 +159,11 @@ func (c Config) limits() (*providers.Limits, error) {
 	}
 	rules, err := providers.ParseRules(v.Text)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
+		return nil, &SettingError{Key: LimitsKey, Err: fmt.Errorf("config %s: %w", LimitsKey, err)}
 	}
 	limits, err := providers.NewLimits(rules...)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
+		return nil, &SettingError{Key: LimitsKey, Err: fmt.Errorf("config %s: %w", LimitsKey, err)}
 	}
 	return limits, nil
 }

@@ -63,7 +63,10 @@ type PluginOptions struct {
 	Installer *install.Installer
 	// InstallLate leaves plugins that are missing until they are needed; otherwise those that are known are installed before the program starts.
 	InstallLate bool
-	Log         *slog.Logger // nil discards
+	// LogFlags are the arguments that plugins get before their own, which ask them to log. Policy packs, and the plugins that run dynamic
+	// providers, do not get them: those of Node.js and Python cannot take them.
+	LogFlags []string
+	Log      *slog.Logger // nil discards
 }
 
 // acquire returns what installs missing plugins; nil if they are not to be installed.
@@ -94,7 +97,7 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 		defer func() { _ = service.Close() }() // its error changes nothing
 		options := PluginOptions{
 			Engine: service, ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
-			Installer: installer,
+			Installer: installer, LogFlags: o.LogFlags,
 		}
 		runtime, err := runtimes.Choose(m.Runtime.Name, options.runtimes())
 		if err != nil {
@@ -128,7 +131,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
-		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant,
+		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant, LogFlags: o.LogFlags,
 	}
 	if o.Note != nil {
 		options.Note = func(text string) { o.Note(text) }
@@ -238,7 +241,7 @@ func (o PluginOptions) policies() policy.Options {
 
 // runtimes returns what the choice of a runtime depends on.
 func (o PluginOptions) runtimes() runtimes.Options {
-	options := runtimes.Options{Finder: o.Finder(), Acquire: o.acquire()}
+	options := runtimes.Options{Finder: o.Finder(), Acquire: o.acquire(), LogFlags: o.LogFlags}
 	if o.Engine != nil {
 		options.Engine, options.Schemas = o.Engine, o.schemas()
 	}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -26,7 +24,7 @@ func rangeArgs(least, most int) cobra.PositionalArgs {
 		case n > most && cmd.HasSubCommands():
 			return unknownCommand(cmd, args[0])
 		case n > most:
-			return wrongArguments(cmd, fmt.Sprintf("unexpected argument %q%s", args[most], didYouMean(longFlag(cmd))))
+			return wrongArguments(cmd, fmt.Sprintf("unexpected argument %q", args[most]))
 		}
 		return nil
 	}
@@ -105,9 +103,6 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		f := invalid.GetFlag()
-		if meant := meantBy(cmd, f, invalid.GetValue()); meant != "" {
-			return exit.Usagef("unknown flag: -%s%s%s\n`%s --help` lists the flags", f.Shorthand, invalid.GetValue(), didYouMean(meant), cmd.CommandPath())
-		}
 		return flags.InvalidValue("--"+f.Name, f, invalid.GetValue(), invalid.Unwrap())
 	}
 	var missing *pflag.NotExistError
@@ -116,70 +111,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	name := missing.GetSpecifiedName()
 	if letters := missing.GetSpecifiedShortnames(); letters != "" {
-		name = strings.SplitN(letters, "=", 2)[0] // "-auto-approve" is read as the letters a, u, t, ...
+		name = strings.SplitN(letters, "=", 2)[0] // "-skip-previw" is read as the letters s, k, i, ...
 	}
-	return exit.Usagef("%w%s\n`%s --help` lists the flags", err, didYouMean(meantFlag(cmd, name)), cmd.CommandPath())
-}
-
-// didYouMean asks whether a flag was meant, if there is one.
-func didYouMean(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean --%s?", name)
-}
-
-// longFlag returns the flag of a command that somebody has written with one hyphen, "" if there is none: "-target pet" is read as the
-// flag -t with the value "arget", and an argument.
-func longFlag(cmd *cobra.Command) (meant string) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, is := f.Value.(pflag.SliceValue); is {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			meant = cmp.Or(meant, meantBy(cmd, f, value))
-		}
-	})
-	return meant
-}
-
-// meantBy returns the flag that the letter of another one spells with its value, "" if there is none.
-func meantBy(cmd *cobra.Command, f *pflag.Flag, value string) string {
-	name, _, _ := strings.Cut(f.Shorthand+value, "=")
-	if f.Shorthand == "" || name == f.Shorthand {
-		return ""
-	}
-	if own := foreignFlags()[name]; own != "" && cmd.Flags().Lookup(own) != nil {
-		return own
-	}
-	if cmd.Flags().Lookup(name) != nil {
-		return name
-	}
-	return ""
-}
-
-// meantFlag returns the flag of a command that somebody may mean who writes name, "" if there is none.
-func meantFlag(cmd *cobra.Command, name string) string {
-	if own := foreignFlags()[name]; own != "" && cmd.Flags().Lookup(own) != nil {
-		return own
-	}
-	best, least := "", max(1, len(name)/3)+1
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := levenshtein.Distance(name, f.Name, nil); d < least && !f.Hidden {
-			best, least = f.Name, d
-		}
-	})
-	if best == "" && cmd.Flags().Lookup(name) != nil {
-		return name // with one hyphen instead of two
-	}
-	return best
-}
-
-// foreignFlags returns what flags of other tools are called here.
-func foreignFlags() map[string]string {
-	return map[string]string{
-		"auto-approve": "yes", "out": "save-plan", "var": "config", "chdir": "cwd", "no-color": "color", "approve": "yes", "force": "yes",
-		"parallelism": "parallel", "dry-run": "preview-only", "refresh-only": "refresh", "input": "non-interactive",
-	}
+	return unknownFlag(cmd, err, name)
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,13 +34,14 @@ type globalFlags struct {
 type logFlags struct {
 	verbosity        int
 	toStandardError  bool
+	flow             bool   // also in plugins
 	traces, toServer string // where traces are sent; both flags take the same URLs
 }
 
 // ignoredFlags are accepted because scripts give them, and change nothing.
 type ignoredFlags struct {
-	emoji, logFlow bool
-	memory         int
+	emoji  bool
+	memory int
 }
 
 func (g *globalFlags) add(f *pflag.FlagSet) {
@@ -51,13 +53,13 @@ func (g *globalFlags) add(f *pflag.FlagSet) {
 	f.BoolVarP(&g.open.FullNames, "fully-qualify-stack-names", "Q", false, "show stacks with their organization and project")
 	f.IntVarP(&g.log.verbosity, "verbose", "v", 0, "from 1: log what the engine does to the standard error, without secrets; from 9: also the properties that providers are sent")
 	f.BoolVar(&g.log.toStandardError, "logtostderr", false, "write the log to the standard error; -v 1 logs more")
+	f.BoolVar(&g.log.flow, "logflow", false, "start plugins with the flags --logtostderr and -v of this command, so that they log too")
 	f.StringVar(&g.profiling, "profiling", "", "write profiles of sluice to files with this prefix")
 	f.StringVar(&g.log.toServer, "otel-traces", "", "send OpenTelemetry traces to this `URL`: file:PATH, grpc://, grpcs://, http:// or https://")
 	f.StringVar(&g.log.traces, "tracing", "", "the same as --otel-traces")
 	f.BoolVarP(&g.ignored.emoji, "emoji", "e", false, "accepted for scripts: there are no emojis")
-	f.BoolVar(&g.ignored.logFlow, "logflow", false, "accepted for scripts: plugins are not asked to log more")
 	f.IntVar(&g.ignored.memory, "memprofilerate", 0, "accepted for scripts: the profile of the memory has the rate of Go")
-	for _, name := range []string{"tracing", "emoji", "logflow", "memprofilerate"} {
+	for _, name := range []string{"tracing", "emoji", "memprofilerate"} {
 		_ = f.MarkHidden(name) // fails only for flags that do not exist
 	}
 }
@@ -79,7 +81,7 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 	if err := g.startTraces(cmd); err != nil {
 		return err
 	}
-	t.Log = g.log.logger(t)
+	t.Log, t.PluginFlags = g.log.logger(t), g.log.pluginFlags()
 	// Its arguments may be secret.
 	t.Log.Debug("command", "name", cmd.CommandPath(), "version", sluice.Version, "platform", runtime.GOOS+"/"+runtime.GOARCH)
 	if g.profiling == "" {
@@ -152,6 +154,17 @@ func (l logFlags) logger(t *terminal.Terminal) *slog.Logger {
 		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	}
 	return slog.New(slog.DiscardHandler)
+}
+
+// pluginFlags returns the arguments with which Pulumi asks plugins to log like this command.
+func (l logFlags) pluginFlags() (out []string) {
+	if l.flow && l.toStandardError {
+		out = append(out, "--logtostderr")
+	}
+	if l.flow && l.verbosity > 0 {
+		out = append(out, "-v="+strconv.Itoa(l.verbosity))
+	}
+	return out
 }
 
 func (g *globalFlags) enterDirectory() error {

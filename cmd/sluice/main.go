@@ -83,6 +83,9 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	err := root.ExecuteContext(ctx)
+	err := refuseOneHyphen(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	return report(open, errors.Join(err, global.end(err)))
 }

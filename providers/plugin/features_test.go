@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
@@ -174,4 +176,60 @@ func TestPluginsThatSayInTheirOwnWayThatTheyDoNotCheckTheirConfiguration(t *test
 			require.Equal(t, providers.DiffUnknown, diff.Changes)
 		})
 	}
+}
+
+// late is a plugin that is not ready when it is asked first, and knows no Attach if it is old.
+type late struct {
+	serve.Server
+	asked    atomic.Int32
+	notReady int32
+	old      bool
+}
+
+func (l *late) Handshake(ctx context.Context, req *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+	if l.asked.Add(1) <= l.notReady {
+		return nil, status.Error(codes.Unavailable, "starting")
+	}
+	return l.Server.Handshake(ctx, req)
+}
+
+func (l *late) Attach(ctx context.Context, req *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+	if l.old {
+		return nil, status.Error(codes.Unimplemented, "unknown method Attach")
+	}
+	return l.Server.Attach(ctx, req)
+}
+
+// TestAPluginIsAskedAgainUntilItIsReadyAndToldOfTheEngine is about protocol.md 1.8 and 1.9.
+func TestAPluginIsAskedAgainUntilItIsReadyAndToldOfTheEngine(t *testing.T) {
+	p := &late{notReady: 3, Server: serve.Server{Provider: providertest.NewFake("simple")}}
+	_, seen := attachedServer(t, p)
+	require.EqualValues(t, 4, p.asked.Load())
+	introduction := last[*pulumirpc.ProviderHandshakeRequest](t, seen, "Handshake")
+	require.Equal(t, "127.0.0.1:1", introduction.GetEngineAddress())
+	require.Nil(t, introduction.ProgramDirectory, "what was not started has no directory")
+	require.Nil(t, introduction.RootDirectory)
+	require.Equal(t, "127.0.0.1:1", last[*pulumirpc.PluginAttach](t, seen, "Attach").GetAddress())
+
+	attachedServer(t, &late{old: true, Server: serve.Server{Provider: providertest.NewFake("simple")}})
+}
+
+// TestPackagesAreParameterizedByAValueOrByArguments is about protocol.md 1.12.
+func TestPackagesAreParameterizedByAValueOrByArguments(t *testing.T) {
+	fake := providertest.NewFake("simple")
+	fake.OnParameterize = func(context.Context, providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
+		return providers.ParameterizeResponse{Name: "other", Version: "2.0.0"}, nil
+	}
+	c, seen := attached(t, fake, 4<<20)
+	answer, err := c.Parameterize(t.Context(), providers.ParameterizeRequest{Args: []string{"a", "b c"}})
+	require.NoError(t, err)
+	require.Equal(t, providers.ParameterizeResponse{Name: "other", Version: "2.0.0"}, answer)
+	request := last[*pulumirpc.ParameterizeRequest](t, seen, "Parameterize")
+	require.Equal(t, []string{"a", "b c"}, request.GetArgs().GetArgs())
+	require.Nil(t, request.GetValue())
+	_, err = c.Parameterize(t.Context(), providers.ParameterizeRequest{Name: "other", Version: "2.0.0", Value: []byte("x")})
+	require.NoError(t, err)
+	request = last[*pulumirpc.ParameterizeRequest](t, seen, "Parameterize")
+	require.Nil(t, request.GetArgs())
+	require.Equal(t, "other 2.0.0 x", fmt.Sprint(request.GetValue().GetName(), " ", request.GetValue().GetVersion(), " ", string(request.GetValue().GetValue())))
 }

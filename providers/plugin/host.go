@@ -51,6 +51,8 @@ type Options struct {
 	// StartWritten starts a plugin that has no executable; nil if none can be started. It returns a *[LanguageHostedError] for
 	// one that somebody else serves.
 	StartWritten func(context.Context, Written) (Server, error)
+	// LogFlags are the arguments that plugins get before their own, except those that run dynamic providers.
+	LogFlags []string
 	// Allow is asked before the executable of a plugin is started, and may refuse that; nil allows all.
 	Allow func(name string) error
 	// Meant returns the name that may have been meant by one for which there is no plugin, "" if none is near; nil knows none.
@@ -178,7 +180,7 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 		return nil, err
 	}
 	process, err := start(Command{
-		Name: executableName(Resource, name), Version: at.Version, Executable: at.Executable, Args: []string{engine},
+		Name: executableName(Resource, name), Version: at.Version, Executable: at.Executable, Args: h.arguments(engine),
 		Directory: h.options.Directory, Environment: h.environment(name, spec), Output: h.options.Output,
 	}, h.streams)
 	if err != nil {
@@ -186,6 +188,11 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 	}
 	h.options.Log.Debug("plugin started", "plugin", name, "executable", at.Executable, "pid", process.PID())
 	return h.introduced(ctx, spec, name, process, place{at.Directory, at.Executable, at.Version})
+}
+
+// arguments are those that a plugin gets.
+func (h *Host) arguments(engine string) []string {
+	return append(slices.Clone(h.options.LogFlags), engine)
 }
 
 // place is where a plugin is that was started: its folder, and what messages show; and the version that is there, "" if it is not known.
@@ -198,8 +205,12 @@ func (h *Host) launchWritten(ctx context.Context, spec providers.Spec, name, dir
 	if err != nil {
 		return nil, err
 	}
+	args := h.arguments(engine)
+	if isDynamic(name) {
+		args = []string{engine}
+	}
 	server, err := h.options.StartWritten(ctx, Written{
-		Kind: Resource, Name: name, Directory: directory, Args: []string{engine},
+		Kind: Resource, Name: name, Directory: directory, Args: args,
 		Environment: h.environment(name, spec), Output: h.options.Output,
 	})
 	if err != nil {

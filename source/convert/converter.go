@@ -106,7 +106,7 @@ func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.S
 	var written *plugin.LanguageHostedError
 	switch {
 	case err == nil:
-		return plugin.Start(plugin.Command{Name: c.name, Version: at.Version, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
+		return plugin.Start(plugin.Command{Name: c.name, Version: at.Version, Executable: at.Executable, Args: o.Runtimes.LogFlags, Environment: os.Environ(), Output: o.Output})
 	case errors.As(err, &written):
 		return c.startWritten(ctx, written.Directory, o)
 	}
@@ -123,7 +123,7 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 		return nil, err
 	}
 	server, err := runtimes.StartPlugin(ctx, m.Project(directory), source.PluginCommand{
-		Kind: plugin.Converter, Name: c.name, Version: m.Version, Directory: here, Environment: os.Environ(), Output: o.Output,
+		Kind: plugin.Converter, Name: c.name, Version: m.Version, Args: o.Runtimes.LogFlags, Directory: here, Environment: os.Environ(), Output: o.Output,
 	}, o.Runtimes)
 	if err != nil {
 		return nil, fmt.Errorf("%s in %s: %w", c.name, directory, err)

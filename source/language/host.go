@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 	if port == 0 {
 		h.name = strings.TrimSuffix(filepath.Base(o.Executable), filepath.Ext(o.Executable))
 		process, err := plugin.Start(plugin.Command{
-			Name: h.name, Version: o.Version, Executable: o.Executable, Args: []string{engine},
+			Name: h.name, Version: o.Version, Executable: o.Executable, Args: append(slices.Clone(o.LogFlags), engine),
 			Directory: p.Directory, Environment: os.Environ(), Output: output,
 		})
 		if err != nil {

@@ -41,6 +41,8 @@ type Options struct {
 	// Inline is true if what listens on Port is no language plugin but the process whose functions are the program. It takes the
 	// address of the Engine service as the program's first argument, and knows no handshake.
 	Inline bool
+	// LogFlags are the arguments that the plugin gets before the address of the engine.
+	LogFlags []string
 	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host
 	// has another one starts the plugin again.
 	Engine source.Service

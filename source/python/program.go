@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -131,20 +130,16 @@ func (e environment) withoutSDK(p source.Project) error {
 
 // declares says to name the SDK where the toolchain looks for what the program needs, "" if it may be named there.
 func (e environment) declares(p source.Project) string {
-	file := "requirements.txt"
+	file, brings := "requirements.txt", listBringsSDK
 	if e.toolchain != pip {
-		file = "pyproject.toml"
+		file, brings = "pyproject.toml", fileBringsSDK
 	}
 	text, err := os.ReadFile(filepath.Join(p.Directory, file))
-	if err != nil || mayNeedSDK.Match(text) {
+	if err != nil || brings(string(text)) {
 		return ""
 	}
 	return "add pulumi to " + file + ", and "
 }
-
-// mayNeedSDK matches files with a line for the SDK or a package that is made for it, and requirements that come from elsewhere: other
-// files, folders and addresses.
-var mayNeedSDK = regexp.MustCompile(`(?im)^[^#]*pulumi|^\s*-|^\s*[./]|://`)
 
 // environment returns the environment of the program.
 func (p *Program) environment(ctx context.Context) (environment, error) {

@@ -193,7 +193,10 @@ func TestAMissingSDKIsToBeNamedFirst(t *testing.T) {
 		"named in another file": {"requirements.txt", "-r base.txt\n", "; install what the program needs with `"},
 		"not named":             {"requirements.txt", "requests # for pulumi\n", "; add pulumi to requirements.txt, and install what the program needs with `"},
 		"no file":               {"other.txt", "", "; install what the program needs with `"},
-		"not named for uv":      {"pyproject.toml", "[project]\nname = \"x\"\nversion = \"1\"\n", "; add pulumi to pyproject.toml, and install what the program needs with `"},
+		"only mentioned":        {"requirements.txt", "--index-url https://pulumi.example/simple\nfoo[pulumi] ; extra == 'pulumi'\npulumix==1\n", "; add pulumi to requirements.txt, and"},
+		"mentioned for uv": {"pyproject.toml", "[project]\nname = \"pulumi-program\"\nversion = \"1\"\ndescription = \"uses pulumi\"\ndependencies = [\"foo[pulumi]\"]\n" +
+			"[tool.ruff]\nselect = [\"pulumi\"]\n", "; add pulumi to pyproject.toml, and"},
+		"not named for uv": {"pyproject.toml", "[project]\nname = \"x\"\nversion = \"1\"\n", "; add pulumi to pyproject.toml, and install what the program needs with `"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := project(t, "typical")

@@ -37,6 +37,8 @@ type Options struct {
 	Engine source.Service
 	// Schemas serves the Loader and the Mapper; nil when there are none.
 	Schemas source.Service
+	// LogFlags are the arguments that language plugins and converters get before their own, which ask them to log.
+	LogFlags []string
 	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
 	Providers providers.Host
 }
@@ -112,7 +114,7 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	}
 	found, err := o.Finder.Find(plugin.Language, runtime, "")
 	if err == nil {
-		return language.Runtime{Options: language.Options{Executable: found.Executable, Version: found.Version, Engine: o.Engine, Schemas: o.Schemas}}, nil
+		return language.Runtime{Options: language.Options{Executable: found.Executable, Version: found.Version, Engine: o.Engine, Schemas: o.Schemas, LogFlags: o.LogFlags}}, nil
 	}
 	if !errors.As(err, new(*plugin.MissingError)) {
 		return nil, err
@@ -121,7 +123,7 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	if o.Acquire == nil || direct(runtime) != nil {
 		return nil, &unsupported
 	}
-	return language.Runtime{Options: language.Options{Engine: o.Engine, Schemas: o.Schemas, Locate: func(ctx context.Context) (plugin.Location, error) {
+	return language.Runtime{Options: language.Options{Engine: o.Engine, Schemas: o.Schemas, LogFlags: o.LogFlags, Locate: func(ctx context.Context) (plugin.Location, error) {
 		return acquired(ctx, runtime, o, unsupported)
 	}}}, nil
 }

@@ -64,11 +64,13 @@ func Status(err error) (status int, quiet bool) {
 	}
 	var file *workspace.FileError
 	var config *workspace.ConfigError
+	var setting *sluice.SettingError
 	var missing *backend.NotFoundError
 	var failed *sluice.FailedError
 	var held *lock.HeldError
 	switch {
-	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject), errors.Is(err, backend.ErrScheme):
+	case errors.As(err, &file), errors.As(err, &config), errors.As(err, &setting),
+		errors.Is(err, workspace.ErrNoProject), errors.Is(err, backend.ErrScheme):
 		return Usage, false
 	case errors.As(err, &held):
 		return Locked, false

@@ -17,7 +17,7 @@ func PluginOptions(j *Job, service *sluice.EngineService, directory string) slui
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
 		Log: slog.New(j.masks().Handler(j.Terminal.Log.Handler())), NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note,
 		ProjectPlugins: session.ProjectPlugins(s.Project), Installer: j.installer, InstallLate: j.Flags.Program.InstallLate,
-		Debug: j.Flags.Program.Debug.Debug,
+		Debug: j.Flags.Program.Debug.Debug, LogFlags: j.Terminal.PluginFlags,
 	}
 	for name, v := range s.Project.RuntimeOptions {
 		if !workspace.IsObject(v) {

@@ -47,7 +47,7 @@ func Of(t *terminal.Terminal, project *workspace.Project) (*Places, error) {
 func (p *Places) options() sluice.PluginOptions {
 	return sluice.PluginOptions{
 		Home: p.Home, LookupEnv: p.Terminal.Lookup, Warn: func(text string) { p.Terminal.Warn("%s", text) },
-		ProjectPlugins: session.ProjectPlugins(p.Project),
+		ProjectPlugins: session.ProjectPlugins(p.Project), LogFlags: p.Terminal.PluginFlags,
 	}
 }
 

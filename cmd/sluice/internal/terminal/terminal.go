@@ -20,6 +20,7 @@ type Terminal struct {
 	Color          string       // when to write colours: always, never, raw or auto
 	NonInteractive bool         // ask nothing, even on a terminal
 	Log            *slog.Logger // what the engine does, for bug reports; discards unless it is asked for
+	PluginFlags    []string     // arguments with which plugins are asked to log, too
 
 	cancellation *cancellation
 }

@@ -41,3 +41,51 @@ func (r *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known .
 		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", r.doc.path, key.Line, key.Value, what, advice))
 	}
 }
+
+// projectFields returns the top-level fields of a project file that Pulumi knows.
+func projectFields() []string {
+	return []string{
+		"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend", "options", "plugins",
+		"packages", "template", "requiredPulumiVersion",
+	}
+}
+
+// isOfPrograms reports whether a field of a project file belongs to a YAML program, which itself warns of misspelt ones, or to a component
+// or generated SDK.
+func isOfPrograms(field string) bool {
+	known := []string{"pulumi", "configuration", "variables", "resources", "outputs", "components", "namespace", "version", "sdks", "artifacts"}
+	return slices.Contains(known, strings.ToLower(field))
+}
+
+// warnAboutMisspelt warns of top-level fields that are almost those of a project. Others are notes of people and of other tools.
+func (r *projectReader) warnAboutMisspelt() {
+	root := r.doc.root()
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := resolve(root.Content[i])
+		near := source.Near(key.Value, projectFields())
+		if near == "" || near == key.Value || isOfPrograms(key.Value) {
+			continue
+		}
+		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s:%d: `%s` is not used; did you mean `%s`?", r.p.Path, key.Line, key.Value, near))
+	}
+}
+
+// warnAboutOthers warns of the top-level keys of a stack file that nothing reads. What may be there for its anchors is left alone.
+func (f *StackFile) warnAboutOthers() {
+	known := []string{keySecretsProvider, keyEncryptedKey, keyEncryptionSalt, keyConfig, keyEnvironment}
+	root := f.doc.root()
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := resolve(root.Content[i])
+		if slices.Contains(known, key.Value) || hasAnchor(root.Content[i+1]) {
+			continue
+		}
+		advice := "settings belong below `config`"
+		if near := source.Near(key.Value, known); near != "" {
+			advice = fmt.Sprintf("did you mean `%s`?", near)
+		}
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%s:%d: `%s` is not used; %s", f.Path, key.Line, key.Value, advice))
+	}
+}
+
+// hasAnchor reports whether other parts of a file can refer to a part of n.
+func hasAnchor(n *yaml.Node) bool { return n.Anchor != "" || slices.ContainsFunc(n.Content, hasAnchor) }

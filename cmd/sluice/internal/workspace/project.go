@@ -132,7 +132,7 @@ func (r *projectReader) read() {
 	p.Packages = r.packages()
 	r.readPackages()
 	r.readConfig()
-	r.warnAboutTypos()
+	r.warnAboutMisspelt()
 }
 
 // IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is no folder.
@@ -290,29 +290,5 @@ func (r *projectReader) mapping(parent *yaml.Node, key string) *yaml.Node {
 func (r *projectReader) fail(n *yaml.Node, problem, advice string) {
 	if r.err == nil {
 		r.err = r.doc.errorAt(n.Line, problem, advice)
-	}
-}
-
-// knownFields are the top-level fields of a project file. The warning about misspelled fields uses them.
-var knownFields = [...]string{
-	"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend",
-	"options", "plugins", "packages", "template", "requiredPulumiVersion", "resources", "outputs", "variables",
-	"components", "pulumi", "configuration", "sdks", "artifacts",
-}
-
-func (r *projectReader) warnAboutTypos() {
-	root := r.doc.root()
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		key := resolve(root.Content[i])
-		for _, known := range knownFields {
-			if key.Value == known {
-				break
-			}
-			if strings.EqualFold(key.Value, known) {
-				r.p.Warnings = append(r.p.Warnings,
-					fmt.Sprintf("%s:%d: `%s` is not used; did you mean `%s`?", r.p.Path, key.Line, key.Value, known))
-				break
-			}
-		}
 	}
 }

@@ -92,6 +92,7 @@ func parseStackFile(path, project string, data []byte, exists bool) (*StackFile,
 			return nil, doc.errorAt(v.Line, fmt.Sprintf("`%s` must be a text, not %s", key, describe(v)), "")
 		}
 	}
+	f.warnAboutOthers()
 	return f, f.load()
 }
 

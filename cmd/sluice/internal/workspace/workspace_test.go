@@ -537,3 +537,38 @@ func TestTheNearestFileTakesPackages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, project, file)
 }
+
+func TestUnknownKeysOfAStackFileAreWarningsAndKept(t *testing.T) {
+	const known = "secretsprovider: passphrase\nencryptedkey: a\nencryptionsalt: v1:x\nenvironment: [base]\nconfig:\n  p:a: \"1\"\n"
+	f, err := parseStackFile("S.yaml", "p", []byte(known), true)
+	require.NoError(t, err)
+	require.Empty(t, f.Warnings)
+
+	const unknown = "shared: &shared\n  b: 2\nconfg:\n  p:b: 2 # two\naws:region: eu # west\nconfig:\n  p:c: *shared\n  p:a: \"1\"\n"
+	f, err = parseStackFile("S.yaml", "p", []byte(unknown), true)
+	require.NoError(t, err)
+	want := []string{"S.yaml:3: `confg` is not used; did you mean `config`?", "S.yaml:5: `aws:region` is not used; settings belong below `config`"}
+	require.Equal(t, want, f.Warnings)
+	require.NoError(t, f.Set(Key{"p", "a"}, "3", false))
+	require.Equal(t, want, f.Warnings)
+	written, err := f.doc.bytes()
+	require.NoError(t, err)
+	require.Equal(t, strings.Replace(unknown, `p:a: "1"`, `p:a: "3"`, 1), string(written))
+}
+
+func TestMisspeltFieldsOfAProjectAreWarnings(t *testing.T) {
+	const known = "name: demo\nruntime: yaml\nmain: .\ndescription: a\nauthor: a\nwebsite: a\nlicense: a\nconfig: {}\nstackConfigDir: a\nbackend: {url: a}\n" +
+		"options: {}\nplugins: {}\npackages: {}\ntemplate: {}\nrequiredPulumiVersion: \">=3.0.0\"\n" +
+		"pulumi: {}\nconfiguration: {}\nvariables: {}\nresources: {}\noutputs: {}\ncomponents: {}\nnamespace: a\nversion: 1.0.0\nsdks: {}\nartifacts: {}\n"
+	const notes = "tags: {}\nx-notes: {}\nstacks: []\nOutputs: {}\n"
+	p, err := ParseProject("Pulumi.yaml", []byte(known+notes))
+	require.NoError(t, err)
+	require.Empty(t, p.Warnings)
+	p, err = ParseProject("Pulumi.yaml", []byte("name: demo\nruntime: go\ndescripton: a\nstackConfigDirectory: a\nBackend: {}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"Pulumi.yaml:3: `descripton` is not used; did you mean `description`?",
+		"Pulumi.yaml:4: `stackConfigDirectory` is not used; did you mean `stackConfigDir`?",
+		"Pulumi.yaml:5: `Backend` is not used; did you mean `backend`?",
+	}, p.Warnings)
+}
