@@ -44,8 +44,9 @@ type Options struct {
 	Service *EngineService
 
 	Parallel int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
-	// ReadLimit is how many calls of Check, Diff and Read are under way at once; 0 is what [ReadLimitKey] in Config says, and without that
-	// several hundred of each. Limits bound calls of providers beside the rules that [LimitsKey] in Config has; nil bounds nothing.
+	// ReadLimit is how many calls of Check, Diff and Read of resources the operation has under way at once, of all packages together; 0 is
+	// what [ReadLimitKey] in Config says. Without that nothing bounds them together, but each part of the operation (such as the checks, the
+	// diffs, the reads of a refresh) has up to 512. Limits bound calls of providers beside the rules that [LimitsKey] in Config has; nil bounds nothing.
 	// Several operations with the same Limits share its budgets.
 	ReadLimit       int
 	Limits          *providers.Limits

@@ -33,7 +33,7 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 
 // WithProgramIn returns o with the program of a directory: its project file is that of the directory or of the nearest one above it. Project, Root,
 // Directory and Program are set; the caller closes the program. Of the project file its name, runtime and main count. p is as for
-// [NewProgram].
+// [NewProgram], but a YAML program takes the types of the providers in o, if there are any: set Providers before.
 func (o Options) WithProgramIn(directory string, p PluginOptions) (Options, error) {
 	file, err := source.FindProject(directory)
 	if err != nil {
@@ -51,11 +51,11 @@ func (o Options) WithProgramIn(directory string, p PluginOptions) (Options, erro
 	if files.Directory, files.Entry, err = source.Locate(root, m.Main); err != nil {
 		return o, err
 	}
-	program, err := NewProgram(files, p)
+	runtime, err := newRuntime(files.Runtime, p, o.Providers)
 	if err != nil {
 		return o, err
 	}
-	o.Project, o.Root, o.Directory, o.Program = m.Name, root, files.Directory, program
+	o.Project, o.Root, o.Directory, o.Program = m.Name, root, files.Directory, runtime.Program(files)
 	return o, nil
 }
 
@@ -72,8 +72,16 @@ func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Pr
 
 // NewRuntime returns what runs programs in a language, as [NewProgram] chooses it. name is that of the project file: "nodejs".
 func NewRuntime(name string, o PluginOptions) (source.Runtime, error) {
+	return newRuntime(name, o, nil)
+}
+
+// newRuntime is NewRuntime with the host of the providers that define the types of YAML programs; nil is that of the plugins.
+func newRuntime(name string, o PluginOptions, host providers.Host) (source.Runtime, error) {
 	options := o.runtimes()
-	options.Providers = yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})
+	if host == nil {
+		host = NewPluginHost(o)
+	}
+	options.Providers = yaml.ComponentHost(host, yaml.ComponentOptions{})
 	return runtimes.Choose(name, options)
 }
 

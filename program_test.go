@@ -1,6 +1,7 @@
 package sluice_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -63,3 +65,52 @@ func TestAProgramMayBeFoundInADirectory(t *testing.T) {
 	_, err = sluice.Update(t.Context(), options)
 	require.NoError(t, err)
 }
+
+func TestAProgramInADirectoryHasTheTypesOfTheProvidersOfItsEngine(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: shop\nruntime: yaml\n"+text), 0o644))
+	cloud := providertest.NewCloud(providertest.Options{})
+	plugins := sluice.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }}
+	options, err := sluice.Options{Stack: "dev", Providers: cloud.Host()}.WithProgramIn(root, plugins)
+	require.NoError(t, err)
+	defer options.Program.Close()
+	result, err := sluice.Update(t.Context(), options)
+	require.NoError(t, err)
+	require.Equal(t, 2, result.Changes[stages.OpCreate], "with the stack itself")
+}
+
+func TestTheErrorOfAProgramHasWhatItHasSaid(t *testing.T) {
+	host := providertest.NewCloud(providertest.Options{}).Host()
+	options := sluice.Options{Project: "shop", Stack: "dev", Providers: host}
+	for text, want := range map[string]string{
+		"resources: {a: {type: 'simple:index:Thing', properties: {x: '${nothing}'}}}\n": `"nothing"`,
+		"config: {key: {type: string}}\nresources: {}\n":                                "key",
+	} {
+		options.Program = sluice.NewYAMLText(text, host)
+		_, err := sluice.Update(t.Context(), options)
+		require.ErrorIs(t, err, source.ErrReported)
+		require.ErrorContains(t, err, want)
+	}
+
+	options.Program = saying{"no hunter2 here", "really"}
+	options.Config = sluice.Config{"shop:password": {Text: "hunter2", Secret: true}}
+	_, err := sluice.Update(t.Context(), options)
+	require.ErrorIs(t, err, source.ErrReported)
+	require.ErrorContains(t, err, "no [secret] here; really")
+	require.NotContains(t, err.Error(), "hunter2")
+}
+
+// saying is a program that logs errors and fails.
+type saying []string
+
+func (saying) Packages(context.Context) ([]stages.Package, error) { return nil, nil }
+
+func (s saying) Run(ctx context.Context, host source.Host) error {
+	for _, text := range s {
+		host.Monitor.Log(ctx, stages.LogMessage{Severity: stages.Error, Message: text + "\n"})
+	}
+	host.Monitor.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: "never mind"})
+	return source.ErrReported
+}
+
+func (saying) Close() error { return nil }

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +16,35 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/shape"
 )
+
+// documented is what the files about the benchmarks tell people to run.
+func documented(t *testing.T) [][]string {
+	var all [][]string
+	for _, file := range []string{"README.md", filepath.Join("..", "docs", "performance.md")} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		found := false
+		for line := range strings.Lines(string(text)) {
+			arguments, is := strings.CutPrefix(line, "    go run ./bench")
+			if !is {
+				continue
+			}
+			found = true
+			var args []string
+			arguments, _, _ = strings.Cut(arguments, "#")
+			for i, part := range strings.Split(arguments, "'") {
+				if i%2 == 0 {
+					args = append(args, strings.Fields(part)...)
+				} else {
+					args = append(args, part)
+				}
+			}
+			all = append(all, args)
+		}
+		require.True(t, found, file)
+	}
+	return all
+}
 
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results", "bench.json")
@@ -56,6 +88,12 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		"memory at the end of an update wide", "replace a hub, preview hub 20ms", "replace a hub, update hub 20ms",
 	} {
 		require.Contains(t, cases, name)
+	}
+
+	for _, args := range documented(t) {
+		f, err := parse(args, io.Discard)
+		require.NoError(t, err, "%q", args)
+		require.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(cases)), f.Only.MatchString), "no case is of %q", args)
 	}
 }
 

@@ -2,7 +2,6 @@ package operation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -75,9 +74,6 @@ func (s *resolved) isInterrupted() bool { return s.Stopped() || s.interrupt != n
 func (s *resolved) conclude(failures []stages.Failure, whole bool) (stages.RunResult, error) {
 	var all *multierror.Error
 	for _, f := range failures {
-		if len(failures) > 1 && f.URN == "" && errors.Is(f.Err, stages.ErrShutDown) {
-			continue // the program says that the run was over: a consequence of the others
-		}
 		all = multierror.Append(all, f)
 	}
 	switch err := all.ErrorOrNil(); {

@@ -9,6 +9,9 @@ import (
 // end does what comes after the program, unless something has failed, and stops the run. It returns the errors that were
 // not reported.
 func (s *resolved) end(ctx context.Context, p *program, err error) error {
+	if err == nil {
+		s.run.JudgeProgram()
+	}
 	if err == nil && s.imports == nil && (s.RunsProgram() || s.Stages.Mode != stages.ModeRefresh) {
 		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.operations, s.assembly) })
 	}
@@ -25,6 +28,9 @@ func (s *resolved) end(ctx context.Context, p *program, err error) error {
 		grace = interruptedGrace
 	}
 	p.await(grace)
+	if err == nil {
+		s.run.JudgeProgram() // it may have failed since
+	}
 	if !s.release() && ctx.Err() != nil {
 		s.interrupt = interruptOf(ctx)
 	}

@@ -57,15 +57,25 @@ func TestAPanicInAStageOfACallerNamesTheResource(t *testing.T) {
 			program := func(ctx context.Context, m stages.Monitor) error {
 				for _, name := range []string{"a", "b"} {
 					if _, err := thing(ctx, m, name, nil); err != nil {
-						return err
+						break
 					}
 				}
-				return nil
+				_, err := thing(ctx, m, "c", nil)
+				return err // the run is over
 			}
-			engine := sluice.Standard(options(providertest.NewCloud(providertest.Options{}), &sluice.MemoryState{}, program))
+			o := options(providertest.NewCloud(providertest.Options{}), &sluice.MemoryState{}, program)
+			var shown []string
+			o.Observe = func(e stages.Event) {
+				if d, ok := e.(stages.Diagnostic); ok && d.Severity == stages.Error {
+					shown = append(shown, d.Message)
+				}
+			}
+			engine := sluice.Standard(o)
 			c.insert(engine)
 			_, err := engine.Update(t.Context())
 			require.ErrorContains(t, err, "fragile: panic while working on "+c.item+": boom")
+			require.Len(t, shown, 2, "the panic, and that the update has failed: %q", shown)
+			require.Contains(t, shown[0], "boom")
 		})
 	}
 }

@@ -78,6 +78,9 @@ func (r *Run) EndOfProgram() { r.admission.EndOfProgram() }
 // the error.
 func (r *Run) ProgramFailed(err error, shown bool) { r.control.ProgramFailed(err, shown) }
 
+// JudgeProgram records that the program ended because the run was over, if nothing else has failed that explains it.
+func (r *Run) JudgeProgram() { r.control.JudgeProgram() }
+
 // Fail shows and records a failure of the operation as a whole. It does not stop the run, and may be called when the run
 // is over.
 func (r *Run) Fail(err error) { r.control.Fail(stages.EndPhaseSeq, "", 0, err) }

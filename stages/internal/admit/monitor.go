@@ -250,6 +250,9 @@ func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
 	if msg.Severity == stages.Error && (m.IsHalted() || m.HasFailed()) && repeatsShutDown(msg.Message) {
 		return // the program repeats the error that it got when the run stopped
 	}
+	if msg.Severity == stages.Error {
+		m.Said(msg)
+	}
 	m.Emit(stages.Diagnostic{LogMessage: msg})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-multierror"
@@ -19,6 +20,54 @@ type failures struct {
 	mu   sync.Mutex
 	list []stages.Failure
 	said map[string]bool
+	// ofProgram are the first errors that the program has logged, and shutDown is its error if it only says that the run was over.
+	ofProgram []stages.LogMessage
+	shutDown  error
+}
+
+// maxSaid is how many errors of a program its failure repeats.
+const maxSaid = 10
+
+// programError is the error of a program that has said why it failed, with what it has said.
+type programError struct {
+	error
+	said []string
+}
+
+func (e *programError) Error() string { return e.error.Error() + ": " + strings.Join(e.said, "; ") }
+
+func (e *programError) Unwrap() error { return e.error }
+
+// Said keeps an error that the program has logged, for the failure of the program.
+func (r *Control) Said(m stages.LogMessage) {
+	f := r.Failed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.StreamID != 0 {
+		if i := slices.IndexFunc(f.ofProgram, func(p stages.LogMessage) bool { return p.StreamID == m.StreamID && p.URN == m.URN }); i >= 0 {
+			f.ofProgram[i].Message += m.Message
+			return
+		}
+	}
+	if len(f.ofProgram) < maxSaid {
+		f.ofProgram = append(f.ofProgram, m)
+	}
+}
+
+// withSaid returns the error of a program with what the program has said.
+func (f *failures) withSaid(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e := &programError{error: err}
+	for _, m := range f.ofProgram {
+		if text := strings.TrimSpace(m.Message); text != "" {
+			e.said = append(e.said, text)
+		}
+	}
+	if e.said == nil {
+		return err
+	}
+	return e
 }
 
 // Once reports whether this is the first time that it is asked about something.
@@ -103,18 +152,32 @@ func isCancellation(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, stages.ErrShutDown)
 }
 
-// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
+// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why. An error
+// that only says that the run was over waits for [Control.JudgeProgram]: its cause may not be recorded yet.
 func (r *Control) ProgramFailed(err error, shown bool) {
-	if r.HasFailed() || errors.As(err, new(*pipeline.StageError)) {
-		r.Halt() // most likely a consequence
-		return
+	defer r.Halt()
+	switch {
+	case r.HasFailed(), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
+	case errors.Is(err, stages.ErrShutDown):
+		r.Failed.mu.Lock()
+		defer r.Failed.mu.Unlock()
+		r.Failed.shutDown = err
+	case shown:
+		r.Fail(0, "", stages.CodeShown, r.Failed.withSaid(err))
+	default:
+		r.Fail(0, "", 0, err)
 	}
-	code := 0
-	if shown {
-		code = stages.CodeShown
+}
+
+// JudgeProgram records that the program ended because the run was over, if nothing else has failed that explains it.
+func (r *Control) JudgeProgram() {
+	r.Failed.mu.Lock()
+	err := r.Failed.shutDown
+	r.Failed.shutDown = nil
+	r.Failed.mu.Unlock()
+	if err != nil && !r.HasFailed() {
+		r.Fail(0, "", 0, err)
 	}
-	r.Fail(0, "", code, err)
-	r.Halt()
 }
 
 // Refuse is Bail for the error of a stage that a caller put into the pipeline. In a preview, items that are only refused may go on, so that

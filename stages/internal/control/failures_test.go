@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -236,6 +237,39 @@ func TestAProgramFailsOfItsOwnAccountOnlyIfNothingFailedBefore(t *testing.T) {
 	require.Len(t, c.Failures(), 1)
 	require.Len(t, shown(*events), 1)
 	require.True(t, c.IsHalted())
+}
+
+func TestAProgramThatEndsWithTheRunHasNotFailedIfAnythingElseHas(t *testing.T) {
+	over := fmt.Errorf("register a: %w", stages.ErrShutDown)
+	c, events := watched(t)
+	c.ProgramFailed(over, false)
+	require.True(t, c.IsHalted())
+	require.Empty(t, *events)
+	c.Fail(1, aURN, 0, errBroken)
+	c.JudgeProgram()
+	require.Equal(t, []stages.Failure{{Seq: 1, URN: aURN, Err: errBroken}}, c.Failures())
+
+	c, _ = watched(t)
+	c.ProgramFailed(over, false)
+	c.JudgeProgram()
+	c.JudgeProgram()
+	require.Equal(t, []stages.Failure{{Err: over}}, c.Failures(), "once")
+}
+
+func TestAFailureOfAProgramRepeatsWhatItHasSaid(t *testing.T) {
+	c, _ := watched(t)
+	for _, m := range []stages.LogMessage{
+		{Message: "one\n"}, {Message: "t", StreamID: 1}, {Message: "\n"}, {Message: "wo\n", StreamID: 1},
+	} {
+		c.Said(m)
+	}
+	for range 20 {
+		c.Said(stages.LogMessage{Message: "more"})
+	}
+	c.ProgramFailed(errBroken, true)
+	err := c.Failures()[0].Err
+	require.ErrorIs(t, err, errBroken)
+	require.Equal(t, errBroken.Error()+": one; two"+strings.Repeat("; more", 7), err.Error())
 }
 
 func TestAProgramThatHasSaidWhyItFailedIsNotShownAgain(t *testing.T) {
