@@ -22,7 +22,11 @@ type Project struct {
 
 // Program names the program in messages.
 func (p Project) Program() string {
-	return fmt.Sprintf("program %s (%s)", filepath.Join(p.Directory, p.Entry), p.Runtime)
+	at := filepath.Join(p.Directory, p.Entry)
+	if at == "" {
+		return fmt.Sprintf("program (%s)", p.Runtime) // a text
+	}
+	return fmt.Sprintf("program %s (%s)", at, p.Runtime)
 }
 
 // Option returns a runtime option as text: "" when it is not given or is not text, a number or a bool.

@@ -25,8 +25,8 @@ type failures struct {
 	shutDown  error
 }
 
-// maxSaid is how many errors of a program its failure repeats.
-const maxSaid = 10
+// maxSaid is how many errors of a program its failure repeats, and maxSaidBytes how much of each.
+const maxSaid, maxSaidBytes = 10, 2000
 
 // programError is the error of a program that has said why it failed, with what it has said.
 type programError struct {
@@ -45,13 +45,22 @@ func (r *Control) Said(m stages.LogMessage) {
 	defer f.mu.Unlock()
 	if m.StreamID != 0 {
 		if i := slices.IndexFunc(f.ofProgram, func(p stages.LogMessage) bool { return p.StreamID == m.StreamID && p.URN == m.URN }); i >= 0 {
-			f.ofProgram[i].Message += m.Message
+			f.ofProgram[i].Message = beginning(f.ofProgram[i].Message + m.Message)
 			return
 		}
 	}
 	if len(f.ofProgram) < maxSaid {
+		m.Message = beginning(m.Message)
 		f.ofProgram = append(f.ofProgram, m)
 	}
+}
+
+// beginning returns a text, or so much of it as a failure repeats.
+func beginning(text string) string {
+	if len(text) <= maxSaidBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxSaidBytes], "") + "…"
 }
 
 // withSaid returns the error of a program with what the program has said.

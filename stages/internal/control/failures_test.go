@@ -270,6 +270,14 @@ func TestAFailureOfAProgramRepeatsWhatItHasSaid(t *testing.T) {
 	err := c.Failures()[0].Err
 	require.ErrorIs(t, err, errBroken)
 	require.Equal(t, errBroken.Error()+": one; two"+strings.Repeat("; more", 7), err.Error())
+
+	c, _ = watched(t)
+	c.Said(stages.LogMessage{Message: strings.Repeat("é", 10_000)})
+	c.Said(stages.LogMessage{Message: "last"})
+	c.ProgramFailed(errBroken, true)
+	text := c.Failures()[0].Err.Error()
+	require.Less(t, len(text), 3000)
+	require.Contains(t, text, "é…; last")
 }
 
 func TestAProgramThatHasSaidWhyItFailedIsNotShownAgain(t *testing.T) {
