@@ -83,7 +83,11 @@ func (m *model) body(s display.Sight, room int) []string {
 		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
 	}
 	if len(m.lines) == 0 && m.filter.Value() != "" {
-		return []string{faint.Render("nothing has \"" + m.filter.Value() + "\" in its name or type")}
+		what := "nothing has"
+		if s.Waiting > 0 { // those have no rows yet
+			what = "nothing that has begun has"
+		}
+		return []string{faint.Render(what + " \"" + m.filter.Value() + "\" in its name or type")}
 	}
 	m.scroll(room)
 	last := min(m.first+room, len(m.lines))
