@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state"
@@ -193,7 +194,7 @@ func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref
 		err = from.Settings.Save()
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(m.Terminal.Out, "Copied %s to %s at %s: %d resources, the same in both.\n", m.NameOf(ref), there, backend.MaskURL(m.to.URL()), len(snapshot.Resources))
+		_, err = fmt.Fprintf(m.Terminal.Out, "Copied %s to %s at %s: %s, the same in both.\n", m.NameOf(ref), there, backend.MaskURL(m.to.URL()), format.Resources(len(snapshot.Resources)))
 	}
 	return there, err
 }

@@ -32,12 +32,12 @@ func (doc *Document) write(out io.Writer, asJSON bool) error {
 
 // summary says how much was read, and how much of it has moved.
 func (doc *Document) summary() string {
-	text := fmt.Sprintf("%d of the %d resources that were read are not as they are recorded", doc.Moved, doc.Read)
+	text := fmt.Sprintf("%d of %s", doc.Moved, format.Resources(doc.Read))
 	if doc.Moved == 0 {
-		text = fmt.Sprintf("none; %d resources were read", doc.Read)
+		text = "none in " + format.Resources(doc.Read)
 	}
 	if doc.Skipped > 0 {
-		text += fmt.Sprintf(", and %d were not, as they had been read since", doc.Skipped)
+		text += "; skipped, because read recently: " + format.Resources(doc.Skipped)
 	}
 	return text
 }
