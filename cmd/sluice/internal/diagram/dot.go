@@ -81,10 +81,27 @@ func (d *Drawing) dotFrame(b *strings.Builder, z sizes, within int, named [][]ar
 			if named != nil {
 				n.lines = slices.Concat(n.lines, d.needs(named[i]))
 			}
-			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s];\n", indent, nodeName(i), n.dotLabel(),
-				dotText(n.tip), styles[n.done].fill, border, dotShape[n.shape])
+			fmt.Fprintf(b, "%s%s [label=%s, tooltip=%s, fillcolor=%q, color=%q%s%s];\n", indent, nodeName(i), n.dotLabel(),
+				dotText(n.tip), styles[n.done].fill, border, dotShape[n.shape], n.dotWidth())
 		}
 	}
+}
+
+// dotWidth gives a box at least the width that its lines have in DejaVu Sans, if they have signs of mathematics: these are nearly half as wide again as in
+// Helvetica, for which Graphviz plans.
+func (b *box) dotWidth() string {
+	const sign, other, margin = 0.84, 0.62, 0.3 // of the size of the text; inches
+	widest := 0.0
+	for _, line := range b.lines {
+		signs := strings.Count(line, "<") + strings.Count(line, ">") + strings.Count(line, "=") + strings.Count(line, "+") + strings.Count(line, "~")
+		if n := utf8.RuneCountInString(line); signs > 2 { // the mark of a change is one of them
+			widest = max(widest, sign*float64(signs)+other*float64(n-signs))
+		}
+	}
+	if widest == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", width=%.2f", widest*shownSizes.text/72+margin)
 }
 
 // dotLabel returns the lines of a box. A box of many resources names them in a table that is about as high as it is wide.

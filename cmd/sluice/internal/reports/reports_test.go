@@ -475,6 +475,8 @@ func TestTextsOfTheDrawingAreInTheirBoxes(t *testing.T) {
 		r := resource(fmt.Sprintf("r%d", i), nil, base.URN)
 		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
 	}
+	signs := resource(strings.Repeat("<", 20)+strings.Repeat(">", 20), nil)
+	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, signs, stages.Reason{Kind: stages.ReasonNew}), At: start})
 	html := strings.Replace(page(t, b.Document(display.Ending{}, start)), "</body>", `<script>
 		const texts = [...document.querySelectorAll("g.node text")];
 		const outside = texts.filter((text) => {
@@ -485,7 +487,7 @@ func TestTextsOfTheDrawingAreInTheirBoxes(t *testing.T) {
 	</script></body>`, 1)
 	is := regexp.MustCompile("<title>(.*)</title>").FindStringSubmatch(opened(t, html, 1200))
 	require.Len(t, is, 2)
-	require.Equal(t, "23 texts, outside: ", is[1])
+	require.Equal(t, "25 texts, outside: ", is[1])
 }
 
 func TestAPageIsDarkWhereItsReaderWantsThat(t *testing.T) {
