@@ -42,7 +42,7 @@ func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 	for begun := (time.Time{}); ; {
 		running, err := j.runs()
 		if err == nil && running {
-			if j.Place, err = h.place(); err == nil && answers(waiting, j.Place) {
+			if j.Place, err = h.place(); err == nil && answers(waiting, h) {
 				break
 			}
 		}
