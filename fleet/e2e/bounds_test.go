@@ -1,9 +1,9 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,9 +17,8 @@ func TestAStackThatPrintsALotIsBounded(t *testing.T) {
 	const megabytes = 300
 	files := three()
 	files["fleet.yaml"] = "name: shop\nstacks:\n  loud: {directory: loud, stack: dev}\n"
-	files["loud/Pulumi.yaml"] = fmt.Sprintf("name: loud\nruntime: yaml\nresources:\n  loud:\n    type: command:local:Command\n    properties:\n"+
-		"      create: \"echo once >> ../times; head -c 8000 /dev/zero | tr '\\\\0' x > line; echo >> line; for i in $(seq %d); do cat line; done; rm line\"\n"+
-		"outputs: {said: \"${loud.stdout}\"}\n", megabytes<<20/8001)
+	files["loud/Pulumi.yaml"] = "name: loud\nruntime: yaml\nresources:\n  loud:\n    type: command:local:Command\n    properties:\n" +
+		"      create: \"echo once >> ../times; yes $(printf %8000s x | tr ' ' x) | head -c " + strconv.Itoa(megabytes<<20) + "\"\noutputs: {said: \"${loud.stdout}\"}\n"
 	p := newPlace(t, files)
 	up := p.begin("sluice-fleet", "up", "--yes")
 	largest := int64(0)

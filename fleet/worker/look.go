@@ -88,7 +88,7 @@ func planDigest(dec *json.Decoder, custom bool) (string, error) {
 				isNew := slices.ContainsFunc(p.Steps, func(op string) bool { return strings.HasPrefix(op, "create") })
 				for _, part := range []map[string]any{p.Goal.InputDiff.Adds, p.Goal.InputDiff.Updates} {
 					for key, value := range part {
-						part[key] = comparable(value, isNew, urn[strings.LastIndex(urn, "::")+1:], custom)
+						part[key] = compared(value, isNew, urn[strings.LastIndex(urn, "::")+1:], custom)
 					}
 				}
 				p.Goal.OutputDiff = difference{} // predicted
@@ -108,8 +108,8 @@ func planDigest(dec *json.Decoder, custom bool) (string, error) {
 // ending matches the end that sluice adds to the name of a resource.
 var ending = regexp.MustCompile(`^[-_.]?[0-9a-zA-Z]{4,}$`)
 
-// comparable returns what is compared of a top-level input.
-func comparable(value any, isNew bool, resource string, custom bool) any {
+// compared returns what is compared of a top-level input.
+func compared(value any, isNew bool, resource string, custom bool) any {
 	if text, is := value.(string); is && isNew {
 		rest, begins := strings.CutPrefix(text, strings.TrimPrefix(resource, ":"))
 		if custom || begins && ending.MatchString(rest) {
