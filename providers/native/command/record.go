@@ -9,8 +9,8 @@ import (
 
 // The output of a command is recorded in the state. There is room for the beginning and for the end of it.
 const (
-	maxHead = 16 << 20
-	maxTail = 16 << 20
+	maxHead = 8 << 20
+	maxTail = 8 << 20
 	piece   = 64 << 10
 )
 
