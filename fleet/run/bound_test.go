@@ -1,10 +1,14 @@
 package run_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/sluice-iac/sluice/fleet/run"
 )
@@ -126,4 +130,23 @@ func TestAnApprovalIsOfWhatWasShown(t *testing.T) {
 	v := env.run(t, r)
 	require.Equal(t, []string{"second"}, performed)
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
+}
+
+// The end of a run is one text on the server, which has a bound, however much its stacks have said.
+func TestTheEndOfALargeRunIsBounded(t *testing.T) {
+	needs, c := map[string][]string{}, &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){}}
+	for i := range 30 {
+		name := fmt.Sprintf("s%02d", i)
+		needs[name] = nil
+		c.results[name] = func(r run.StackRequest) (run.Outcome, error) {
+			o := run.Outcome{Status: run.Failed, Kind: run.Program, Attempt: r.Attempt, Why: strings.Repeat("w", 100_000), Log: strings.Repeat("x", 100_000) + "the end"}
+			return o, temporal.NewApplicationErrorWithOptions("broken", string(run.Program), temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{o}})
+		}
+	}
+	env, r := bound(t, c, request(run.Up, stacks(needs)))
+	v := env.run(t, r)
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.Less(t, len(text), 1<<20+1<<16)
+	require.Contains(t, v.Stacks[0].Why, "`sluice fleet logs` shows it")
 }

@@ -176,6 +176,9 @@ var bySchedule = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 // goOn ends this workflow and begins the next one of the same run, whose history is empty.
 func (f *fleet) goOn(ctx workflow.Context) error {
 	next := f.Request
+	for name, o := range f.outcomes { // each is cut in the same way, so their order does not matter
+		f.outcomes[name] = o.within(mostShown / max(len(f.outcomes), 1))
+	}
 	next.Carried = &Carried{
 		Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, Same: f.same, Earlier: f.earlier, Asked: f.asked, Approved: f.approved,
 		Shown: f.shown, Attempt: f.attempt,
@@ -528,10 +531,11 @@ func (f *fleet) cancelRest(ctx workflow.Context) {
 // view returns the run as it is.
 func (f *fleet) view() View {
 	v := View{Fleet: f.Fleet, Operation: f.Operation, By: f.By, Began: f.began, Attempt: f.attempt}
+	each := mostShown / max(len(f.Stacks), 1)
 	for _, s := range f.Stacks {
 		is := StackView{Name: s.Name, Outcome: Outcome{Status: Waiting}}
 		if o, over := f.outcomes[s.Name]; over {
-			is.Outcome = o
+			is.Outcome = o.within(each)
 		} else if now, runs := f.running[s.Name]; runs {
 			is = now
 		} else if since, asked := f.asked[s.Name]; asked {

@@ -234,6 +234,21 @@ type Outcome struct {
 	Attempt  string         `json:"attempt,omitempty"` // that of the [StackRequest]
 }
 
+// mostShown is how much of what stacks have said is in a view of a run, in bytes. A server keeps no larger texts than two megabytes.
+const mostShown = 1 << 20
+
+// within returns the outcome with texts of about that many bytes: the log goes first, which the machine of the worker has.
+func (o Outcome) within(most int) Outcome {
+	const left = "… (the rest is left out: `sluice fleet logs` shows it)"
+	if over := len(o.Log) + len(o.Why) - most; over > 0 {
+		o.Log = strings.ToValidUTF8(o.Log[min(over, len(o.Log)):], "")
+	}
+	if most = max(most, 200); len(o.Why) > most {
+		o.Why = strings.ToValidUTF8(o.Why[:most], "") + left
+	}
+	return o
+}
+
 // OK reports whether what comes after may begin.
 func (o Outcome) OK() bool { return o.Status == Succeeded || o.Status == Unchanged }
 

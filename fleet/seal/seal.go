@@ -31,6 +31,7 @@ import (
 // bound to.
 const (
 	encoding = "binary/sluice-sealed-2"
+	former   = "binary/sluice-sealed"
 	keyField = "sluice-key"
 )
 
@@ -181,7 +182,7 @@ func (d data) ToPayload(value any) (*commonpb.Payload, error) {
 // FromPayload implements [converter.DataConverter].
 func (d data) FromPayload(p *commonpb.Payload, to any) error {
 	if e := string(p.GetMetadata()[converter.MetadataEncoding]); e != encoding {
-		if strings.HasPrefix(encoding, e) && e != "" {
+		if e == former {
 			return errors.New("a payload was sealed by an earlier version, which did not bind it to its run: cancel the run, and give the command again")
 		}
 		return errors.New("a payload is not sealed: somebody without the key of the fleet has written it")

@@ -132,7 +132,8 @@ func (c *Client) Look(ctx context.Context, id string) (State, error) {
 	if err := answer.Get(&s.View); err != nil {
 		return State{}, err
 	}
-	if first := is.GetWorkflowExecutionInfo().GetFirstRunId(); s.Attempt != first {
+	// Older servers do not say which was the first.
+	if first := is.GetWorkflowExecutionInfo().GetFirstRunId(); first != "" && s.Attempt != first {
 		return State{}, fmt.Errorf("the run %s is %s, and the answer is of %s: it is of another run, or of an earlier version", id, first, s.Attempt)
 	}
 	for _, stack := range s.Stacks {

@@ -324,7 +324,7 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 }
 
 const (
-	mostPlanned = 256 << 10 // of the outputs that a preview predicts, as an outcome has them
+	mostPlanned = 32 << 10 // of the outputs that a preview predicts, as an outcome has them
 	unknown     = `"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`
 )
 

@@ -16,7 +16,6 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
 	"github.com/sluice-iac/sluice/internal/process"
-	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Worker carries out operations. It is safe for many goroutines.
@@ -33,7 +32,7 @@ type Worker struct {
 
 // New returns a worker for a fleet.
 func New(ctx context.Context, fleet *spec.Fleet, home server.Home, sluice string, c client.Client) (*Worker, error) {
-	w := &Worker{Fleet: fleet, Home: home, Sluice: sluice, Client: c, works: &works{now: map[string]*await.Event{}}}
+	w := &Worker{Fleet: fleet, Home: home, Sluice: sluice, Client: c, works: newWorks()}
 	w.name, _ = os.Hostname() // only for people
 	out, err := exec.CommandContext(ctx, sluice, "version").Output()
 	if err != nil {

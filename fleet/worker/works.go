@@ -14,6 +14,8 @@ type works struct {
 	now map[string]*await.Event
 }
 
+func newWorks() *works { return &works{now: map[string]*await.Event{}} }
+
 // begin waits until no other attempt works on a stack, and notes this one until the returned function is called.
 func (w *works) begin(ctx context.Context, stack string) (end func(), err error) {
 	if w == nil {
