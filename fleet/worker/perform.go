@@ -56,8 +56,8 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 // alone carries out an operation when no other attempt on the stack goes on here.
 func (w *Worker) alone(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
 	end, err := w.works.begin(ctx, LogPath(w.Home, r.Run, r.Stack.Name))
-	if err != nil {
-		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, nil //nolint:nilerr // the context has ended
+	if err != nil { // the context has ended
+		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, nil
 	}
 	defer end()
 	return w.perform(ctx, r, pulse)

@@ -91,6 +91,9 @@ func (w *Worker) runTo(ctx context.Context, c *exec.Cmd, out io.Writer) error {
 	defer context.AfterFunc(ctx, group.Kill)()
 	err = c.Wait()
 	group.Release()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has succeeded, and left a process that holds its output
+	}
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
 		ended.Stderr = []byte(said.text())
