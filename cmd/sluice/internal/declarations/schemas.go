@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/providers/builtin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -38,6 +39,9 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 			continue
 		}
 		out[ref] = nil
+		if provider.Type.ProviderPackage() == builtin.Package {
+			continue // it belongs to each SDK, and has no schema
+		}
 		text, err := sluice.PackageSchema(ctx, host, provider)
 		if err == nil {
 			out[ref], err = codegen.ParseSchema(text)
