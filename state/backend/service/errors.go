@@ -112,6 +112,9 @@ func (e *UnsentError) Advice() []advice.Advice { return []advice.Advice{advice.O
 
 func (e *UnsentError) Unwrap() error { return e.Err }
 
+// Is reports that the error is [backend.ErrUnsaved].
+func (e *UnsentError) Is(target error) bool { return target == backend.ErrUnsaved }
+
 // OvertakenError says that a stack was updated by somebody else before what an operation had done was sent.
 type OvertakenError struct {
 	Ref  backend.Ref
