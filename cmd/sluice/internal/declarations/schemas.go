@@ -6,11 +6,13 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
-	"github.com/sluice-iac/sluice/providers/builtin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
+
+// ownPackage is the package of stack references and stashes.
+const ownPackage = "pulumi"
 
 // schemas requests the schema of each package once, from the provider of a resource. It leaves out schemas that a
 // provider cannot return; the declarations then follow the usual conventions.
@@ -39,7 +41,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 			continue
 		}
 		out[ref] = nil
-		if provider.Type.ProviderPackage() == builtin.Package {
+		if provider.Type.ProviderPackage() == ownPackage {
 			continue // it belongs to each SDK, and has no schema
 		}
 		text, err := sluice.PackageSchema(ctx, host, provider)

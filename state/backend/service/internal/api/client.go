@@ -187,7 +187,7 @@ func (c *Client) once(ctx context.Context, k call, sent []byte, out answer) erro
 		return backoff.Permanent(err)
 	}
 	c.setHeader(request, k)
-	upload := c.watch(request, sent, stop)
+	upload := watch(request, sent, c.options.Slowest, stop)
 	response, err := c.http.Do(request)
 	if slow := upload.End(); slow != nil {
 		err = slow
@@ -225,8 +225,8 @@ func (c *Client) once(ctx context.Context, k call, sent []byte, out answer) erro
 }
 
 // watch has a request stopped whose body a server takes too slowly. A small one is on its way at once.
-func (c *Client) watch(r *http.Request, sent []byte, stop func(error)) *upload {
-	u := &upload{left: len(sent), rate: c.options.Slowest, stop: stop}
+func watch(r *http.Request, sent []byte, rate pace.Rate, stop func(error)) *upload {
+	u := &upload{left: len(sent), rate: rate, stop: stop}
 	if len(sent) < largeUpload {
 		return u
 	}

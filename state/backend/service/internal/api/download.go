@@ -36,7 +36,7 @@ func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, 
 		if err := c.mayDownload(at); err != nil {
 			return nil, err
 		}
-		return c.open(ctx, web, at)
+		return open(ctx, web, at, c.options.Slowest)
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -56,9 +56,9 @@ func (c *Client) mayDownload(at *url.URL) error {
 }
 
 // open asks once. Errors have the host alone: whoever has the whole address may download, too.
-func (c *Client) open(ctx context.Context, web *http.Client, at *url.URL) (io.ReadCloser, error) {
+func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	ctx, stop := context.WithCancelCause(ctx)
-	body, err := c.openUntil(ctx, stop, web, at)
+	body, err := openUntil(ctx, stop, web, at, slowest)
 	if err != nil {
 		stop(nil)
 	}
@@ -66,7 +66,7 @@ func (c *Client) open(ctx context.Context, web *http.Client, at *url.URL) (io.Re
 }
 
 // openUntil is open with what ends the download.
-func (c *Client) openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Client, at *url.URL) (io.ReadCloser, error) {
+func openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, backoff.Permanent(errors.New("the address of the download is not one"))
@@ -83,7 +83,7 @@ func (c *Client) openUntil(ctx context.Context, stop context.CancelCauseFunc, we
 		return nil, fmt.Errorf("%s cannot be reached: %w", at.Host, err)
 	}
 	if response.StatusCode == http.StatusOK {
-		return &bounded{pace.Body(response.Body, c.options.Slowest, stop), maxDownload, stop}, nil
+		return &bounded{pace.Body(response.Body, slowest, stop), maxDownload, stop}, nil
 	}
 	_ = response.Body.Close()
 	err = fmt.Errorf("%s answers %s", at.Host, response.Status)
