@@ -142,7 +142,9 @@ type Summary struct {
 	MaybeCorrupt bool // an operation's outcome is unknown, or its provider's error does not say what it has done (steps.md 9.3)
 	// Lost are the resources with an operation whose outcome is unknown, because the provider was asked and has not answered.
 	// Those whose provider has answered with an error are not among them.
-	Lost     []urn.URN
+	Lost []urn.URN
+	// Kept are the recorded resources that the program has not declared and that stay, because something failed.
+	Kept     []urn.URN
 	Duration time.Duration
 	Changes  map[Op]int
 	Possible map[Op]int // how many of Changes are only possible; see [Possibility]
