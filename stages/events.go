@@ -33,7 +33,12 @@ type StepInfo struct {
 	Provider     string
 	Internal     bool // not shown and not counted (steps.md 1.6)
 	Reason       Reason
+	// RetainedNow is true for the delete of an old object that stays because the program declares retainOnDelete now, and Old did not.
+	RetainedNow bool
 }
+
+// Retains reports whether the step deletes a recorded state and leaves its object.
+func (s *StepInfo) Retains() bool { return s.RetainedNow || s.Old != nil && s.Old.RetainOnDelete }
 
 // StepStarted says that a step is about to run.
 type StepStarted struct {

@@ -126,6 +126,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		r.Outcomes.Add(d.Old.URN, book.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
+			RetainedNow: d.Goal.IsRetained() && !d.Old.RetainOnDelete,
 		}, Kind: stages.DeletedFirst})
 	}
 	if err := closure.ShowWaves(b.Control, b.Base.WithinComponents(), deletes, d.URN, own); err != nil {

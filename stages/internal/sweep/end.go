@@ -175,7 +175,7 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps 
 		r.Outcomes.Add(res.URN, book.Deleted)
 		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
-			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace,
+			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && r.retainsNow(now),
 		}}
 	}
 	return steps, left
@@ -248,6 +248,12 @@ func (r *Sweeper) keepsUndeclared() bool {
 // resource. Old copies go because they are replaced.
 func isForWantOfDeclaration(op stages.Op) bool {
 	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
+}
+
+// retainsNow reports whether the program declares that the objects of a resource are retained, and the old copy does not say so.
+func (r *Sweeper) retainsNow(old *state.Resource) bool {
+	made := r.Results.Made(r.Names.NewNameOf(old.URN))
+	return made != nil && made.RetainOnDelete && !old.RetainOnDelete
 }
 
 // isTakenByClosure reports whether a delete-before-replace was to delete an old copy, which the end phase leaves alone then.
