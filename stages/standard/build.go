@@ -145,7 +145,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	case o.IsDeletedByClosure(d.Claimed) && d.Compared && d.IsRenamed():
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
-		if d.Goal.Custom && !d.Raw && d.Course != stages.LeftOut {
+		if d.Course == stages.LeftOut || d.Goal.Custom && !d.Raw {
 			b.askAnew(d, x)
 			return nil
 		}
@@ -315,7 +315,8 @@ func (b *builder) notInTime(d stages.Diffed, cause urn.URN) {
 	}
 }
 
-// askAnew has the inputs of a registration checked again, as those of a new object. Its argument is a copy that lives on.
+// askAnew has the inputs of a registration checked again, as those of a new object. What was left out has not been checked: it goes along with
+// what is replaced, and is created again as the program declares it now (decision 0167). Its argument is a copy that lives on.
 func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
@@ -412,7 +413,7 @@ type Ask struct {
 
 // Answer is the answer to an [Ask].
 type Answer struct {
-	recheck          *stages.Diffed
+	recheck          *stages.Diffed // with what the check has added
 	probe            *closure.Probe
 	accepted, inputs property.Map
 	diff             providers.DiffResponse
@@ -427,12 +428,33 @@ type questioner struct {
 
 // work answers a question. It runs in many goroutines and reads no state of the builder.
 func (r *questioner) work(ctx context.Context, q Ask) (Answer, error) {
+	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
+		return r.include(ctx, *q.recheck)
+	}
 	if q.recheck != nil {
 		accepted, inputs, err := r.differ.checkAnew(ctx, q.recheck.Analyzed)
 		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
 	}
 	diff, err := r.prober.CallProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
+}
+
+// include checks and analyzes a registration that was left out, as that of a new object.
+func (r *questioner) include(ctx context.Context, d stages.Diffed) (Answer, error) {
+	l := d.Located
+	l.Course, l.Old = stages.Managed, nil
+	c, err := r.differ.checker.check(ctx, l)
+	if err != nil {
+		return Answer{}, err
+	}
+	c.Accepted = c.Inputs
+	a, err := r.differ.analyst.analyze(ctx, stages.Analyzed{Checked: c})
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Old = d.Old
+	d.Analyzed = a
+	return Answer{recheck: &d, accepted: a.Accepted, inputs: a.Inputs}, nil
 }
 
 func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
