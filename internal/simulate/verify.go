@@ -43,6 +43,7 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyObjects()
 	a.verifyEntries()
 	a.verifyDeletes()
+	a.verifyGrounds()
 	return a.faults
 }
 

@@ -57,6 +57,7 @@ type builder struct {
 	*targeting.Targets
 	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
 	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
+	decided  []decided               // by base position; nil until something goes on with a recorded state
 	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
 	circles  circles
 	possible *possible.Changes
@@ -106,6 +107,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
+	b.noteDecided(d, out.Tasks)
 	out.Refusal = b.refuseInterrupted(d, steps)
 	out.After = append(out.After, b.Outcomes.DeletionsOf(b.Base.StandIn(d.URN))...)
 	b.Progress.Pass(d.Seq, book.Decided)
