@@ -166,6 +166,11 @@ func (p *program) omit(ctx context.Context, m stages.Monitor, i int, d Declarati
 	if !p.op.Omits || p.first[d.Name] != i {
 		return
 	}
+	for _, name := range append(d.dependencies(), d.Parent) { // it evaluates nothing before all of that is over
+		if first, ok := p.first[name]; ok && first < i {
+			_, _ = p.replies[name].Wait(ctx)
+		}
+	}
 	p.mu.Lock()
 	var because []urn.URN
 	for _, name := range append(d.dependencies(), d.Parent) {
