@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -37,4 +38,32 @@ func writeOutputsTable(w io.Writer, outputs property.Map, showSecrets bool) erro
 		rows = append(rows, [2]string{"    " + format.Printable(name), outputText(v, showSecrets)})
 	}
 	return format.Table(w, rows)
+}
+
+// checkReadable returns an error for an output that cannot be decrypted.
+func checkReadable(name string, v property.Value) error {
+	if !v.HasUnavailable() {
+		return nil
+	}
+	_, part, _ := property.NewMap(map[string]property.Value{name: v}).FindUnavailable()
+	why, _ := part.IsUnavailable()
+	return fmt.Errorf("the output %q cannot be decrypted: %s", name, why)
+}
+
+// knownOutputs returns the outputs that have a value, and says which have none: of those the state has only the mark of an unknown value, which
+// another tool has recorded.
+func knownOutputs(t *terminal.Terminal, outputs property.Map) (property.Map, error) {
+	var unknown []string
+	for name, v := range outputs.All() {
+		if err := checkReadable(name, v); err != nil {
+			return outputs, err
+		}
+		if v.HasMark() {
+			unknown = append(unknown, name)
+		}
+	}
+	for _, name := range unknown {
+		t.Warn("the output %q is not known: the state has only the mark of an unknown value; the next update of the stack records it", name)
+	}
+	return outputs.Without(unknown...), nil
 }

@@ -91,7 +91,7 @@ func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text 
 	if p.Identity() == own.Provider().Identity() {
 		return text, nil
 	}
-	from, err := secrets.FromState(ctx, p, s.Passphrases)
+	from, err := secrets.FromState(ctx, p, s.Keys())
 	if err != nil {
 		return nil, err
 	}
