@@ -12,6 +12,15 @@ func (v Value) IsUnavailable() (why string, ok bool) {
 	return why, why != ""
 }
 
+// WhyUnavailable reports whether v is or contains a value that [Unavailable] made, and returns the reason of the first one.
+func (v Value) WhyUnavailable() (why string, ok bool) {
+	_, found, ok := find(v, nil, isUnavailable)
+	if ok {
+		why, _ = found.IsUnavailable()
+	}
+	return why, ok
+}
+
 // HasUnavailable reports whether v or anything inside it was made by [Unavailable].
 func (v Value) HasUnavailable() bool { return anyValue(v, isUnavailable) }
 

@@ -42,11 +42,10 @@ func writeOutputsTable(w io.Writer, outputs property.Map, showSecrets bool) erro
 
 // checkReadable returns an error for an output that cannot be decrypted.
 func checkReadable(name string, v property.Value) error {
-	if !v.HasUnavailable() {
+	why, ok := v.WhyUnavailable()
+	if !ok {
 		return nil
 	}
-	_, part, _ := property.NewMap(map[string]property.Value{name: v}).FindUnavailable()
-	why, _ := part.IsUnavailable()
 	return fmt.Errorf("the output %q cannot be decrypted: %s", name, why)
 }
 
@@ -62,8 +61,13 @@ func knownOutputs(t *terminal.Terminal, outputs property.Map) (property.Map, err
 			unknown = append(unknown, name)
 		}
 	}
-	for _, name := range unknown {
-		t.Warn("the output %q is not known: the state has only the mark of an unknown value; the next update of the stack records it", name)
+	switch len(unknown) {
+	case 0:
+	case 1:
+		t.Warn("the output %q is not known: the state has only the mark of an unknown value; the next update of the stack records it", unknown[0])
+	default:
+		t.Warn("the outputs \"%s\" are not known: the state has only marks of unknown values; the next update of the stack records them",
+			strings.Join(unknown, `", "`))
 	}
 	return outputs.Without(unknown...), nil
 }

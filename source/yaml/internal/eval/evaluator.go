@@ -156,6 +156,9 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 		if err != nil {
 			return property.Null, err
 		}
+		if err := e.available(v, part.Access.Range); err != nil {
+			return property.Null, err
+		}
 		plain, marks := values.UnmarkDeep(v)
 		whole.Secret, whole.Dependencies = whole.Secret || marks.Secret, append(whole.Dependencies, marks.Dependencies...)
 		if plain.IsUnknown() {
@@ -243,6 +246,11 @@ func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
 	if err != nil {
 		return property.Null, err
 	}
+	for i, arg := range args {
+		if err := e.available(arg, c.Args[i].Range()); err != nil {
+			return property.Null, err
+		}
+	}
 	if c.Function == "fn::stackReference" {
 		return e.stackReference(c, args[0].AsString(), args[1])
 	}
@@ -251,6 +259,15 @@ func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
 		return property.Null, e.report.Fail(placeOf(c, mistake), "", "%s", mistake.Text)
 	}
 	return v, nil
+}
+
+// available reports a value that is needed as a whole and of which a part is not available.
+func (e *Evaluator) available(v property.Value, at syntax.Range) error {
+	why, ok := v.WhyUnavailable()
+	if !ok {
+		return nil
+	}
+	return e.report.Fail(at, "", "%s", why)
 }
 
 // placeOf returns the place of the wrong argument, or of the wrong element of it.

@@ -42,7 +42,9 @@ func (r *Resource) mayHave(output string) bool {
 }
 
 // declares reports whether the schema of the resource has an output, which may be missing.
-func (r *Resource) declares(output string) bool { return r.Schema != nil && r.Schema.Outputs[output] != nil }
+func (r *Resource) declares(output string) bool {
+	return r.Schema != nil && r.Schema.Outputs[output] != nil
+}
 
 // ProviderRef returns the reference by which registrations name the resource as their provider.
 func (r *Resource) ProviderRef() string {
