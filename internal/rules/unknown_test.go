@@ -58,7 +58,8 @@ func TestWhatNeedsAnOutputOfWhatFailedIsSkipped(t *testing.T) {
 		require.Equal(t, stages.Skip, b.Result)
 		require.Equal(t, stages.Success, s.thing("c", nil).Result)
 	}), "")
-	require.Equal(t, []string{"create c"}, r.changed())
+	require.NotContains(t, r.changed(), "create b")
+	require.Contains(t, r.changed(), "create c")
 }
 
 func TestOutputsOfAComponentThatAreNotKnownKeepTheirValues(t *testing.T) {

@@ -47,7 +47,7 @@ func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || a.Course == stages.Answered || a.Course.IsBypassed() || a.Violation != nil || a.Unknown != nil:
+	case a.Goal == nil || a.Course == stages.Answered || a.Course.IsBypassed() || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
 		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is included (steps.md 3.6)
@@ -59,6 +59,9 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 		if r.HasVanished(a.URN) || a.Claimed != nil {
 			d.Reason.Kind = stages.ReasonVanished
 		}
+		return d, nil
+	case a.Unknown != nil:
+		d.Reason = stages.Reason{Kind: stages.ReasonInputs, Properties: []string{a.Unknown.Property.String()}, By: stages.ByEngine}
 		return d, nil
 	case r.IsDeletedBefore(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build recreates it

@@ -16,6 +16,7 @@ func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages
 		if d.Old == nil {
 			d.Old = d.Claimed
 		}
+		d.Reason, _ = o.ReasonOf(d.Claimed)
 		o.Remove(d.Claimed.URN, book.Deleted)
 		o.Add(d.URN, book.Replaced)
 		steps, out.After = b.replacement(d, true), o.DeletionsOf(d.Claimed)

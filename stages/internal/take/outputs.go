@@ -12,7 +12,9 @@ import (
 
 // SetOutputs replaces the outputs of the state that s produced. Those that are not known after an operation keep their last known values.
 func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
-	if !r.DryRun() {
+	if r.DryRun() {
+		outputs = outputs.ReplaceUnavailable(func(property.Value, string) property.Value { return property.Secret(property.Computed()) })
+	} else {
 		outputs = r.knownOutputs(s, outputs)
 	}
 	before, after := r.Results.SetOutputs(s.URN, outputs)
