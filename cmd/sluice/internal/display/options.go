@@ -22,6 +22,9 @@ type Options struct {
 	Width func() int // of the terminal that Out is, in cells; nil if it is none
 	Color bool
 
+	// Extended has JSON contain what Pulumi's does not, such as reasons.
+	Extended bool
+
 	Lines
 	Details
 
