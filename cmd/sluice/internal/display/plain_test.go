@@ -147,6 +147,7 @@ func TestAPlainPreviewHasWhatPulumisHas(t *testing.T) {
 	require.Equal(t, map[string]any{"size": 1.0, "code": "[secret]"}, doc.Steps[0].OldState.Outputs)
 	require.Equal(t, map[string]any{"size": 2.0, "key": "[secret]", "later": "04da6b54-80e4-46f7-96ec-b56ff0331ba9"}, doc.Steps[0].NewState.Inputs)
 	require.Empty(t, doc.Steps[0].NewState.Outputs)
+	require.Empty(t, doc.Steps[0].NewState.ID)
 	require.Equal(t, []string{"other"}, doc.Steps[0].NewState.IgnoreChanges)
 	require.Len(t, doc.Diagnostics, 1)
 	require.Equal(t, "warning: careful\n", doc.Diagnostics[0].Message)

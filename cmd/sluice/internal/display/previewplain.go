@@ -75,13 +75,20 @@ func (d *PreviewDocument) plain(steps []stages.StepInfo) (*plainDocument, error)
 	return doc, nil
 }
 
-// beforeStep returns the state that a step is to produce. Before the step is taken it has no outputs.
+// beforeStep returns the state that a step is to produce as it is before the step is taken: without what the step gives it.
 func beforeStep(s stages.StepInfo) *state.Resource {
 	if s.New == nil || s.New == s.Old || s.Op == stages.OpRefresh {
 		return s.New
 	}
 	r := s.New.Clone()
-	r.Outputs = property.Map{}
+	r.Outputs, r.Created, r.Modified = property.Map{}, time.Time{}, time.Time{}
+	if s.Old != nil {
+		r.Created, r.Modified = s.Old.Created, s.Old.Modified
+	}
+	switch s.Op {
+	case stages.OpSame, stages.OpCreate, stages.OpUpdate, stages.OpCreateReplacement, stages.OpReplace:
+		r.ID = ""
+	}
 	return r
 }
 
