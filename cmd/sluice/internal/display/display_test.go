@@ -240,7 +240,7 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 
 func TestPreviewDocument(t *testing.T) {
 	c := newClock()
-	d := NewPreviewDocument(Options{Extended: true})
+	d := NewPreviewDocument(Options{Details: Details{Extended: true}})
 	var steps []stages.StepInfo
 	for _, e := range session(c, true) {
 		if done, ok := e.(stages.StepDone); ok {
@@ -560,7 +560,7 @@ func TestPolicyEvents(t *testing.T) {
 	var out bytes.Buffer
 	l := StreamEvents(&out, true)
 	l.now = func() time.Time { return c.now }
-	d := NewPreviewDocument(Options{Extended: true})
+	d := NewPreviewDocument(Options{Details: Details{Extended: true}})
 	for _, e := range judgedSession(stages.Mandatory) {
 		l.Observe(e)
 		d.Observe(e)

@@ -22,9 +22,6 @@ type Options struct {
 	Width func() int // of the terminal that Out is, in cells; nil if it is none
 	Color bool
 
-	// Extended has JSON contain what Pulumi's does not, such as reasons.
-	Extended bool
-
 	Lines
 	Details
 
@@ -78,4 +75,5 @@ type Details struct {
 	ShowSecrets     bool
 	ShowFullOutput  bool // do not cut long values
 	SuppressOutputs bool // do not show the outputs of the stack
+	Extended        bool // JSON has what Pulumi's does not, such as reasons
 }

@@ -117,7 +117,7 @@ func TestAPlainPreviewHasWhatPulumisHas(t *testing.T) {
 		Op: stages.OpUpdate, URN: "urn:pulumi:dev::p::a:b:C::x", Type: "a:b:C", Provider: "ref", Old: resource(1), New: resource(2),
 		Diffs: []string{"size"}, Reason: stages.Reason{Kind: stages.ReasonInputs, Properties: []string{"size"}},
 	}
-	require.Contains(t, previewOf(t, Options{Extended: true}, s), `"reason"`)
+	require.Contains(t, previewOf(t, Options{Details: Details{Extended: true}}, s), `"reason"`)
 	text := previewOf(t, Options{}, s)
 	var doc struct {
 		Config map[string]string `json:"config"`

@@ -117,7 +117,7 @@ func TestWavesOfDeletion(t *testing.T) {
 }
 
 func TestWavesInThePreviewDocument(t *testing.T) {
-	d := NewPreviewDocument(Options{Extended: true})
+	d := NewPreviewDocument(Options{Details: Details{Extended: true}})
 	d.Observe(wavesOf("", "a b", "c"))
 	d.Observe(wavesOf("z", "d", "z"))
 	var out bytes.Buffer
