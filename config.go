@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/autonaming"
 )
@@ -69,12 +70,18 @@ func (c Config) withoutSecrets() (json.RawMessage, error) {
 	return json.Marshal(values)
 }
 
-// packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7).
+// packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7): the settings in its
+// namespace, by their names there. The provider of dynamic resources runs providers of the program, which read any setting of the
+// program, so it gets all of them, by their whole keys.
 func (c Config) packageInputs(pkg string) property.Map {
+	dynamic := plugin.IsDynamic(pkg)
 	m := map[string]property.Value{}
 	for k, v := range c {
 		namespace, name, _ := strings.Cut(k, ":")
-		if namespace != pkg {
+		switch {
+		case dynamic:
+			name = k
+		case namespace != pkg:
 			continue
 		}
 		m[name] = property.String(v.Text)

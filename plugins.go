@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,8 @@ type PluginOptions struct {
 	// ProjectPlugins take precedence over all others. Home is PULUMI_HOME, whose directory "plugins" is the cache; "" for none.
 	ProjectPlugins []plugin.ProjectPlugin
 	Home           string
+	// ProjectPackages are the packages of which the project says more than their names. No built-in provider serves one of them.
+	ProjectPackages []plugin.ProjectPackage
 	// LookupEnv reads the environment; nil is [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)
 	// Warn is called for plugins that are found in unusual places; nil discards.
@@ -96,7 +99,7 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 		service := ServeEngine(ctx)
 		defer func() { _ = service.Close() }() // its error changes nothing
 		options := PluginOptions{
-			Engine: service, ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
+			Engine: service, ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
 			Installer: installer, LogFlags: o.LogFlags,
 		}
 		runtime, err := runtimes.Choose(m.Runtime.Name, options.runtimes())
@@ -130,7 +133,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	config, _ := o.Config.plain()
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
-		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
+		ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
 		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow, Meant: o.meant, LogFlags: o.LogFlags,
 	}
 	if o.Note != nil {
@@ -227,7 +230,7 @@ func (o PluginOptions) With(p plugin.ProjectPlugin) PluginOptions {
 
 // Finder finds plugins in the places of o.
 func (o PluginOptions) Finder() plugin.Finder {
-	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
+	return plugin.Finder{Project: o.ProjectPlugins, Packages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
 }
 
 // policies returns what policy packs are run with.
@@ -281,6 +284,10 @@ const preparing = 4
 // What cannot be installed is an error only for those who load it. It returns the specs that a process serves, which takes time to
 // start.
 func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
+	b, serves := h.host.(*builtins)
+	if serves {
+		b.expect(specs)
+	}
 	if h.options.InstallLate {
 		return nil
 	}
@@ -289,7 +296,6 @@ func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []prov
 		installing.Go(func() { _ = h.host.Prepare(ctx, spec) })
 	}
 	installing.Wait()
-	b, serves := h.host.(*builtins)
 	return slices.DeleteFunc(slices.Clone(specs), func(s providers.Spec) bool { return serves && b.serves(s) })
 }
 
@@ -340,6 +346,9 @@ type builtins struct {
 	options native.Options
 	debug   source.Debug
 	note    func(message string, as ...advice.Advice)
+
+	mu    sync.Mutex      // guards exact
+	exact map[string]bool // packages of which the program asks for a certain version or place
 }
 
 // newBuiltins returns the host that o asks for: that of plugins alone if built-in providers are turned off.
@@ -347,9 +356,12 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	if o.refusesBuiltins() {
 		return plugins
 	}
-	b := &builtins{plugins: plugins, catalog: catalog.All(), note: o.Note, debug: o.Debug, options: native.Options{
+	b := &builtins{plugins: plugins, exact: map[string]bool{}, catalog: catalog.All(), note: o.Note, debug: o.Debug, options: native.Options{
 		Directory: o.Directory, LookupEnv: o.LookupEnv,
 	}}
+	if b.options.LookupEnv == nil {
+		b.options.LookupEnv = os.LookupEnv
+	}
 	if b.note == nil {
 		b.note = func(string, ...advice.Advice) {}
 	}
@@ -359,10 +371,25 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	return b
 }
 
-// serves reports whether spec is served in process: no plugin of its package is installed, nor is one for it. If one is in
-// another version than the wanted one, that version is: the built-in provider may differ from it in what it can do.
+// expect records which packages the program asks for in a certain version or from a certain place.
+func (b *builtins) expect(specs []providers.Spec) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, spec := range specs {
+		if spec.Exact {
+			b.exact[spec.Package] = true
+		}
+	}
+}
+
+// serves reports whether spec is served in process: no plugin of its package is installed, nor is one for it, and neither the project nor
+// the program nor the environment says more about the package than its name. If a plugin is installed in another version than the wanted one, that version
+// is: the built-in provider may differ from it in what it can do.
 func (b *builtins) serves(spec providers.Spec) bool {
-	return b.catalog.Serves(spec) && !b.plugins.Installed(spec.Package)
+	b.mu.Lock()
+	exact := spec.Exact || b.exact[spec.Package]
+	b.mu.Unlock()
+	return !exact && b.catalog.Serves(spec) && !install.IsElsewhere(spec.Package, b.options.LookupEnv) && !b.plugins.Installed(spec.Package)
 }
 
 // Prepare makes the plugin for spec available before it is loaded.

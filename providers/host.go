@@ -25,6 +25,9 @@ type Spec struct {
 	// Recorded is true if the recorded state alone names DownloadURL. Whoever can write the state must not be able to start
 	// programs, so a host must not obtain a plugin from there unless the user asks for it.
 	Recorded bool
+	// Exact is true if somebody has written Version or DownloadURL for this program, and not for the SDK that it uses. Nothing but that
+	// plugin may serve the package then.
+	Exact bool
 	// OnlySchema is true if the provider will be asked for nothing but its schema. A host may remember the answer of an earlier
 	// process then, and start none.
 	OnlySchema bool

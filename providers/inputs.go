@@ -70,7 +70,9 @@ func (s Spec) Inputs(config property.Map) property.Map {
 	if s.Version != "" {
 		out[VersionKey] = property.String(s.Version)
 	}
-	if internal := s.internal(); len(internal) > 0 {
+	// The object is there with a version even if nothing is in it: without it, other keys of the configuration would be read as what is
+	// in states of old engines.
+	if internal := s.internal(); len(internal) > 0 || s.Version != "" {
 		out[InternalKey] = property.Of(property.NewMap(internal))
 	}
 	return property.NewMap(out)

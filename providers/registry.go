@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/uuid"
@@ -153,7 +154,7 @@ func (r *Registry) Name(downloadURL string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.named[downloadURL] = true
+	r.named[strings.TrimSuffix(downloadURL, "/")] = true
 }
 
 func (r *Registry) isNamed(downloadURL string) bool {
@@ -162,7 +163,7 @@ func (r *Registry) isNamed(downloadURL string) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.named[downloadURL]
+	return r.named[strings.TrimSuffix(downloadURL, "/")]
 }
 
 // load returns a provider that was started ahead, or starts one.

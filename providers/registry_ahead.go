@@ -46,7 +46,7 @@ func aheadKey(spec Spec) string {
 	if len(spec.Environment) == 0 {
 		spec.Environment = nil
 	}
-	spec.Recorded = false
+	spec.Recorded, spec.Exact = false, false
 	key, err := json.Marshal(spec)
 	if err != nil {
 		panic(fmt.Sprintf("a spec is not JSON: %v", err)) // it consists of texts

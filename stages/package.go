@@ -56,7 +56,9 @@ func (p Package) ServedBy(t urn.Type) string {
 
 // Spec returns how to start the provider of pkg.
 func (p Package) Spec(pkg string) providers.Spec {
-	s := providers.Spec{Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums, Recorded: p.Recorded}
+	s := providers.Spec{
+		Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums, Recorded: p.Recorded, Exact: p.Exact,
+	}
 	if p.Parameterization != nil {
 		s.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: p.Parameterization.Value}
 	}

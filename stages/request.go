@@ -57,6 +57,7 @@ type Package struct {
 	Version          string // semver without a leading "v"
 	DownloadURL      string
 	Recorded         bool              // the recorded state names it, and not the program
+	Exact            bool              // somebody has written Version or DownloadURL for this program, and not for an SDK
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256 of the plugin's archive
 	Parameterization *Parameterization
 	Extension        *Parameterization

@@ -27,6 +27,8 @@ type EncoderOptions struct {
 	Crypter string
 	// Plaintext writes secrets in the clear: for exports that the user asked to show secrets.
 	Plaintext bool
+	// Masked writes "[secret]" in place of each secret, for people.
+	Masked bool
 }
 
 // Encoder writes snapshots in the file format of state.md section 1. It remembers the encoding of each resource it has

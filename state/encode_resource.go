@@ -67,8 +67,11 @@ type fields struct {
 // newFields begins an object.
 func newFields(ctx context.Context, o EncoderOptions) fields {
 	so := property.StateOptions{Encrypter: o.Encrypter, Crypter: o.Crypter}
-	if o.Plaintext {
+	switch {
+	case o.Plaintext:
 		so.Secrets = property.SecretsPlaintext
+	case o.Masked:
+		so.Secrets = property.SecretsMasked
 	}
 	return fields{ctx: ctx, options: so, b: []byte{'{'}}
 }

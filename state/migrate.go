@@ -68,7 +68,7 @@ func (m *migration) provider(r *Resource) string {
 	}
 	inputs := m.defaultInputs(pkg)
 	if v := m.version(pkg); v != "" {
-		inputs = inputs.With("version", property.String(v))
+		inputs = inputs.With("version", property.String(v)).With("__internal", property.Of(property.Map{}))
 	}
 	p := &Resource{
 		URN: u, Custom: true, ID: m.newID(), Type: urn.ProviderType(pkg),

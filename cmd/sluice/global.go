@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -34,8 +35,9 @@ type globalFlags struct {
 type logFlags struct {
 	verbosity        int
 	toStandardError  bool
-	flow             bool   // also in plugins
-	traces, toServer string // where traces are sent; both flags take the same URLs
+	flow             bool     // also in plugins
+	file             *os.File // that the log is written to; nil for the standard error
+	traces, toServer string   // where traces are sent; both flags take the same URLs
 }
 
 // ignoredFlags are accepted because scripts give them, and change nothing.
@@ -79,6 +81,9 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 		return exit.Usagef("--cwd: %w", err)
 	}
 	if err := g.startTraces(cmd); err != nil {
+		return err
+	}
+	if err := g.log.open(t); err != nil {
 		return err
 	}
 	t.Log, t.PluginFlags = g.log.logger(t), g.log.pluginFlags()
@@ -137,19 +142,43 @@ func (g *globalFlags) end(failure error) error {
 	if err := g.timing.end(g.open.Terminal.Err); err != nil {
 		g.open.Terminal.Warn("%v", err)
 	}
+	if err := g.log.close(g.open.Terminal); err != nil {
+		g.open.Terminal.Warn("%v", err)
+	}
 	if g.profile == nil {
 		return nil
 	}
 	return g.profile.end()
 }
 
+// open creates a file for the log of a command that stands in for Pulumi: scripts find it by the last line of the standard error.
+func (l *logFlags) open(t *terminal.Terminal) (err error) {
+	if t.AsPulumi && l.verbosity > 0 && !l.toStandardError {
+		l.file, err = os.CreateTemp("", "sluice-*.log")
+	}
+	return err
+}
+
+// close closes the file, and says where it is.
+func (l *logFlags) close(t *terminal.Terminal) error {
+	if l.file == nil {
+		return nil
+	}
+	fmt.Fprintf(t.Err, "The log file for this run is at %s\n", l.file.Name()) // scripts look for the words
+	return l.file.Close()
+}
+
 // logger returns the log that the flags ask for.
 func (l logFlags) logger(t *terminal.Terminal) *slog.Logger {
+	out := t.Err
+	if l.file != nil {
+		out = l.file
+	}
 	switch {
 	case l.verbosity >= 9:
-		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: sluice.LevelValues}))
+		return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: sluice.LevelValues}))
 	case l.verbosity > 0:
-		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	case l.toStandardError:
 		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	}

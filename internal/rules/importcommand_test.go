@@ -302,7 +302,7 @@ func TestDefaultProvidersOfImportsAreConfiguredAsInPrograms(t *testing.T) {
 	k.exists("ext-1", nil)
 	k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Package.Version = "1.2.3" }))
 	provider := k.recorded("default_1_2_3")
-	require.Equal(t, values(in{"region": "r", "version": "1.2.3"}), provider.Inputs)
+	require.Equal(t, values(in{"region": "r", "version": "1.2.3", "__internal": in{}}), provider.Inputs)
 	require.Empty(t, provider.Parent)
 }
 

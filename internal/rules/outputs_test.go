@@ -47,6 +47,32 @@ func TestOutputsOfWhatIsNotPendingAreRefused(t *testing.T) {
 	require.Equal(t, 1.0, k.recorded("g").Outputs.At("x").AsNumber())
 }
 
+// A component that an earlier failure skips is over for the engine. The code that makes it goes on, and may register outputs.
+func TestOutputsOfASkippedComponentAreIgnored(t *testing.T) {
+	for name, before := range map[string]bool{"new": false, "recorded": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, failCreate("bad", errRefused))
+			k.options.ContinueOnError = true
+			var registered error
+			given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+				g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom, q.Dependencies = false, r.Dependencies })
+				registered = s.m.RegisterOutputs(s.ctx, g.URN, values(in{"x": 2}))
+				return providers.ConstructResponse{URN: g.URN}, s.err
+			})
+			if before {
+				k.up(program(given(func(s *script) { s.register("test:index:Remote", "r", nil, remote) })))
+			}
+			r := k.fails(program(given(func(s *script) {
+				s.register("test:index:Remote", "r", nil, remote, dependsOn(s.thing("bad", nil)))
+				s.thing("independent", nil)
+			})), "refused")
+			require.NoError(t, registered)
+			require.Len(t, r.diagnostics(stages.Error), 2, "of the resource and of the run")
+			require.NotNil(t, k.recorded("independent"))
+		})
+	}
+}
+
 func TestStackOutputsAreReplacedAfterASuccess(t *testing.T) {
 	k := newKit(t)
 	r := k.up(program(func(s *script) { s.outputs(s.stack(), in{"a": 1, "b": secret("s")}) }))

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/sluice-iac/sluice/providers"
 )
 
@@ -22,14 +24,29 @@ func (c Catalog) Names() []string {
 }
 
 // Serves reports whether the catalog has the package of a spec. A package is never built in if a parameterized plugin or
-// one of another name serves it, if it comes from elsewhere than the public package, or if it must have certain
-// checksums.
+// one of another name serves it, if it comes from elsewhere than the public package, if it must have certain
+// checksums, or if an incompatible version is asked for.
 func (c Catalog) Serves(spec providers.Spec) bool {
 	describe, ok := c[spec.Package]
 	if !ok || spec.Parameterization != nil || spec.Plugin != "" && spec.Plugin != spec.Package || len(spec.Checksums) > 0 {
 		return false
 	}
-	return spec.DownloadURL == "" || strings.HasSuffix(spec.DownloadURL, "/"+describe(Options{}).repository())
+	of := describe(Options{})
+	return of.fits(spec.Version) && (spec.DownloadURL == "" || strings.HasSuffix(spec.DownloadURL, "/"+of.repository()))
+}
+
+// fits reports whether a version of the public package has the shape of this one, as far as version numbers say it: it has the same major
+// number, or the same minor number below 1.
+func (p Package) fits(version string) bool {
+	if version == "" {
+		return true
+	}
+	asked, err := semver.NewVersion(version)
+	is, none := semver.NewVersion(p.Version)
+	if err != nil || none != nil {
+		return false
+	}
+	return asked.Major() == is.Major() && (is.Major() > 0 || asked.Minor() == is.Minor())
 }
 
 // repository returns the repository of the public package, with its owner.

@@ -43,6 +43,9 @@ func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (L
 
 // Prepare installs the plugin that serves spec if it is missing. The errors are those of [Host.Load].
 func (h *Host) Prepare(ctx context.Context, spec providers.Spec) error {
+	if err := h.finder.checkMade(spec); err != nil {
+		return err
+	}
 	_, _, err := h.locate(ctx, h.finder.Complete(spec))
 	return err
 }
@@ -54,7 +57,7 @@ func (h *Host) locate(ctx context.Context, spec providers.Spec) (port int, at Lo
 		return port, at, err
 	}
 	acquire := h.options.Acquire
-	if isDynamic(name) {
+	if IsDynamic(name) {
 		acquire = nil // it is part of the program's SDK
 	}
 	at, err = h.finder.FindOrAcquire(ctx, Wanted{

@@ -46,6 +46,8 @@ type ProjectPlugin struct {
 type Finder struct {
 	// Project are the plugins of the project; they take precedence over everything else.
 	Project []ProjectPlugin
+	// Packages are the packages of which the project says more than their names.
+	Packages []ProjectPackage
 	// Home is PULUMI_HOME; its directory "plugins" is the cache. "" means that there is no cache.
 	Home string
 	// Bundled is a directory with plugins that come with the engine; "" for none.

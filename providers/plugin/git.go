@@ -90,8 +90,9 @@ func gitPluginName(downloadURL string) (string, bool) {
 	return g.Name(), true
 }
 
-// Complete returns spec with the git repository that the project names for its package, unless the program names a place itself.
+// Complete returns spec with what the project says of its package, such as a git repository, unless the program says it itself.
 func (f Finder) Complete(spec providers.Spec) providers.Spec {
+	spec = f.completeFromPackages(spec)
 	if spec.DownloadURL != "" && !spec.Recorded || spec.Parameterization != nil {
 		return spec
 	}

@@ -41,10 +41,11 @@ type Options struct {
 	// get it.
 	Config map[string]string
 
-	// ProjectPlugins, Home and Bundled are where plugins are looked for; see [Finder].
-	ProjectPlugins []ProjectPlugin
-	Home           string
-	Bundled        string
+	// ProjectPlugins, ProjectPackages, Home and Bundled say where plugins are looked for; see [Finder].
+	ProjectPlugins  []ProjectPlugin
+	ProjectPackages []ProjectPackage
+	Home            string
+	Bundled         string
 	// Acquire installs a plugin that is not there; nil installs none.
 	Acquire Acquire
 
@@ -106,7 +107,7 @@ func NewHost(o Options) *Host {
 		o.SchemasAddress = nowhere
 	}
 	return &Host{options: o, streams: &streams{}, finder: Finder{
-		Project: o.ProjectPlugins, Home: o.Home, Bundled: o.Bundled, LookupEnv: o.LookupEnv, Warn: o.Warn,
+		Project: o.ProjectPlugins, Packages: o.ProjectPackages, Home: o.Home, Bundled: o.Bundled, LookupEnv: o.LookupEnv, Warn: o.Warn,
 	}}
 }
 
@@ -116,6 +117,9 @@ func nowhere() (string, error) { return "", nil }
 // Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
 // returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
 func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	if err := h.finder.checkMade(spec); err != nil {
+		return nil, err
+	}
 	spec = h.finder.Complete(spec)
 	if spec.OnlySchema {
 		if r, err := h.recall(ctx, spec); r != nil || err != nil {
@@ -165,7 +169,7 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 	case h.options.StartWritten == nil:
 	case errors.As(err, &written):
 		return h.launchWritten(ctx, spec, name, written.Directory)
-	case errors.As(err, &missing) && isDynamic(name):
+	case errors.As(err, &missing) && IsDynamic(name):
 		return h.launchWritten(ctx, spec, name, "")
 	}
 	return nil, err
@@ -206,7 +210,7 @@ func (h *Host) launchWritten(ctx context.Context, spec providers.Spec, name, dir
 		return nil, err
 	}
 	args := h.arguments(engine)
-	if isDynamic(name) {
+	if IsDynamic(name) {
 		args = []string{engine}
 	}
 	server, err := h.options.StartWritten(ctx, Written{
@@ -377,7 +381,7 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 	for option, value := range h.options.RuntimeOptions {
 		more["PULUMI_RUNTIME_"+strings.ToUpper(option)] = value
 	}
-	if isDynamic(name) {
+	if IsDynamic(name) {
 		config, err := json.Marshal(h.options.Config)
 		if err == nil && h.options.Config != nil {
 			more["PULUMI_CONFIG"] = string(config)

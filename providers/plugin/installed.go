@@ -9,6 +9,9 @@ import (
 // Installed reports whether a provider plugin of this name is there, in any version, or attached, or the project names a git
 // repository for it.
 func (h *Host) Installed(name string) bool {
+	if h.finder.IsQualified(name) {
+		return true
+	}
 	if h.finder.Complete(providers.Spec{Package: name}).DownloadURL != "" {
 		return true
 	}

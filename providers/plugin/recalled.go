@@ -26,7 +26,7 @@ type recalled struct {
 func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	name, _ := PluginOf(spec)
 	port, at, err := h.locate(ctx, spec)
-	if errors.As(err, new(*MissingError)) && !isDynamic(name) {
+	if errors.As(err, new(*MissingError)) && !IsDynamic(name) {
 		return nil, err // it was tried to install it
 	}
 	if err != nil || port != 0 || at.Source != FromCache {

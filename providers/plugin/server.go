@@ -43,5 +43,5 @@ const (
 	DynamicPython = "pulumi-python"
 )
 
-// isDynamic reports whether a plugin runs dynamic providers.
-func isDynamic(name string) bool { return name == DynamicNodejs || name == DynamicPython }
+// IsDynamic reports whether a plugin runs dynamic providers. Their package has the name of the plugin.
+func IsDynamic(name string) bool { return name == DynamicNodejs || name == DynamicPython }

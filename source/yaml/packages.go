@@ -12,7 +12,8 @@ import (
 )
 
 // Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock
-// file determines all properties of its package. For other packages, the version and URL of the first mention count.
+// file determines all properties of its package. For other packages, the version and URL of the first mention count. A package of which any
+// mention has one of them is exactly the one that is written.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	l, err := p.load(ctx, stages.RunInfo{})
 	if err != nil {
@@ -26,10 +27,11 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		name := packages.Namespace(pkg)
 		locked[name] = append(locked[name], pkg)
 	}
-	seen := map[string]bool{"pulumi": true}
+	seen, exact := map[string]bool{"pulumi": true}, map[string]bool{}
 	var list []stages.Package
 	l.template.Mentions(func(m ast.Mention) {
 		name := ast.PackageOf(m.Token.Value)
+		exact[name] = exact[name] || m.Version.Value != "" || m.URL.Value != ""
 		if seen[name] || urn.CheckPackageName("package", name) != nil {
 			return // a name that is wrong is reported with its place when the program runs
 		}
@@ -40,6 +42,9 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		}
 		list = append(list, stages.Package{Name: name, Version: m.Version.Value, DownloadURL: m.URL.Value})
 	})
+	for i := range list {
+		list[i].Exact = list[i].Exact || exact[packages.Namespace(list[i])]
+	}
 	slices.SortFunc(list, comparePackages)
 	return list, nil
 }

@@ -174,6 +174,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		o.Add(d.URN, book.Updated)
 		s := b.step(d, stages.OpUpdate)
 		s.Keys = nil
+		showLostSettings(s, d)
 		return b.commit(d, b.withPrelude(d, s), x)
 	}
 	if d.Origin == stages.FromImport {
@@ -201,6 +202,22 @@ func (b *builder) same(d stages.Diffed) *stages.Decision {
 	s := b.step(d, stages.OpSame)
 	s.Keys, s.Diffs, s.DetailedDiff = nil, nil, nil
 	return s
+}
+
+// showLostSettings makes the change of a default provider one that is shown and counted if something in its recorded configuration is not
+// there any more: what the provider does next may depend on it, and nobody need have changed the configuration.
+func showLostSettings(s *stages.Decision, d stages.Diffed) {
+	if !s.Internal {
+		return
+	}
+	diff := property.Diff(providers.Configuration(d.Old.Inputs).Without(providers.VersionKey), providers.Configuration(d.Inputs).Without(providers.VersionKey), nil)
+	if diff == nil || len(diff.Deletes) == 0 {
+		return
+	}
+	s.Internal = false
+	if len(s.Diffs) == 0 {
+		s.Diffs = diff.ChangedKeys()
+	}
 }
 
 // withPrelude puts same steps before the steps of a registration. They are for the recorded provider that it names and

@@ -194,13 +194,19 @@ func TestLegacyStoreIsOnlyRead(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Load(ctx)
 	require.NoError(t, err)
-	_, err = s.Lock(ctx, LockOptions{})
-	require.ErrorIs(t, err, ErrLegacy)
 	_, err = b.Init(ctx, Ref{Project: "shop", Name: "new"}, nil)
 	require.ErrorIs(t, err, ErrLegacy)
-	require.ErrorIs(t, s.Save(ctx, snapshotOf()), ErrLegacy)
-	require.ErrorIs(t, b.Remove(ctx, ref, RemoveOptions{}), ErrLegacy)
+	_, err = b.Rename(ctx, ref, Ref{Project: "shop", Name: "new"})
+	require.ErrorIs(t, err, ErrLegacy)
 	require.Equal(t, []string{".pulumi/stacks/dev.json"}, f.files())
+	mustEdit(t, s, snapshotOf(thing("a")))
+	require.Contains(t, f.files(), ".pulumi/stacks/dev.json")
+	require.NotContains(t, f.files(), ".pulumi/meta.yaml")
+	saved, err := s.Load(ctx)
+	require.NoError(t, err)
+	require.Len(t, saved.Resources, 1)
+	require.NoError(t, b.Remove(ctx, ref, RemoveOptions{Force: true}))
+	require.NotContains(t, f.files(), ".pulumi/stacks/dev.json")
 }
 
 func TestListingShowsCorruptStacksBesideTheOthers(t *testing.T) {

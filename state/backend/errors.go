@@ -140,8 +140,8 @@ func (e *StaleStateError) Error() string {
 
 func (e *StaleStateError) Unwrap() error { return e.Err }
 
-// ErrLegacy is returned by writes to a store of the old layout (state.md 4.3).
-var ErrLegacy = advice.With(errors.New("this store has the layout of old Pulumi versions, which is only read"),
+// ErrLegacy is returned where a stack would be added to a store of the old layout (state.md 4.3).
+var ErrLegacy = advice.With(errors.New("this store has the layout of old Pulumi versions, to which no stack is added"),
 	advice.On(advice.UpgradeStore))
 
 // ErrScheme is wrapped by the error for backends that cannot be used.

@@ -41,7 +41,7 @@ type reading struct {
 // read reads a stack and finds out who works on it.
 func (r *reader) read(ctx context.Context, s stackFiles) (reading, error) {
 	in, err := r.glance(ctx, s)
-	if err == nil && in.report == nil && !r.legacy {
+	if err == nil && in.report == nil {
 		in.holder = r.look(ctx, s)
 	}
 	return in, err
@@ -50,10 +50,7 @@ func (r *reader) read(ctx context.Context, s stackFiles) (reading, error) {
 // glance reads a stack without looking for those who work on it and keep no journal.
 func (r *reader) glance(ctx context.Context, s stackFiles) (in reading, err error) {
 	j := s.journal()
-	there := false
-	if !r.legacy {
-		there, err = j.Exists(ctx)
-	}
+	there, err := j.Exists(ctx)
 	if err == nil && !there {
 		in.content, in.name, err = s.read(ctx)
 		return in, err

@@ -36,7 +36,7 @@ func (r *recovery) opened(ctx context.Context, s stackFiles) error {
 // recovered now is only reported, a journal by who reads the stack: reading does no harm, and writing needs the lock, which is
 // refused then.
 func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.Context) (bool, error)) {
-	if _, tried := r.unrecovered.Load(s.ref); r.legacy || tried {
+	if _, tried := r.unrecovered.Load(s.ref); tried {
 		return
 	}
 	there, err := left(ctx)
@@ -77,9 +77,6 @@ func (r *recovery) failed(ctx context.Context, s stackFiles, err error) {
 
 // listed recovers the stacks of a project, of all projects if it is "", one after the other.
 func (r *recovery) listed(ctx context.Context, project string) error {
-	if r.legacy {
-		return nil
-	}
 	intents, err := r.intents(ctx)
 	if err != nil {
 		return err

@@ -9,9 +9,6 @@ import (
 
 // Remove implements [Backend]. A stack whose file cannot be read is removed only with Force.
 func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
-	if f.legacy {
-		return ErrLegacy
-	}
 	s := f.files(ref)
 	if err := s.exists(ctx); err != nil {
 		return err

@@ -9,7 +9,10 @@ import (
 
 // Rename implements [Backend].
 func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
-	if err := to.check(f.legacy, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
+	if f.legacy {
+		return nil, ErrLegacy
+	}
+	if err := to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
 		return nil, err
 	}
 	if from == to {

@@ -32,9 +32,6 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 
 // claim claims the writing of the state until the end of the hold is called.
 func (s *fileStack) claim() (*ownLock, error) {
-	if s.legacy {
-		return nil, ErrLegacy // such a stack cannot be locked
-	}
 	return s.hold.claim(s.ref)
 }
 

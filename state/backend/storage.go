@@ -20,7 +20,7 @@ import (
 
 // storage is the store of a backend, and what is known of it as a whole.
 //
-// Invariant: nothing is written to a store of the old layout, and a new one is marked before its first stack is written.
+// Invariant: no stack is added to a store of the old layout, and a new one is marked before its first stack is written.
 type storage struct {
 	options Options
 	store   store.Store
@@ -82,10 +82,10 @@ func (s *storage) readMode(ctx context.Context) (legacy bool, err error) {
 		name, *meta.Version)
 }
 
-// prepareWrite refuses writes to an old layout and marks a new store.
+// prepareWrite marks a new store. One of the old layout stays as it is.
 func (s *storage) prepareWrite(ctx context.Context) error {
 	if s.legacy {
-		return ErrLegacy
+		return nil
 	}
 	meta := layout.Meta()
 	if present, err := s.store.Stat(ctx, meta); err != nil || len(present) > 0 {

@@ -49,6 +49,12 @@ func newDefaultProviders(intake *await.Mailbox[stages.Submitted], s stages.Setti
 
 // Normalize fills in what the request leaves open from what the language host reported.
 func (d *DefaultProviders) Normalize(pkg string, p stages.Package) stages.Package {
+	p = d.completed(pkg, p)
+	p.DownloadURL = strings.TrimSuffix(p.DownloadURL, "/") // one place has one provider, however it is written
+	return p
+}
+
+func (d *DefaultProviders) completed(pkg string, p stages.Package) stages.Package {
 	known, ok := d.newest[pkg]
 	if p.Name == "" {
 		p.Name = pkg

@@ -24,7 +24,7 @@ func (i *independent) of(t urn.Type, properties property.Map) map[string][]urn.U
 	}
 	m = make(map[string][]urn.URN, properties.Len())
 	for name := range properties.All() {
-		m[name] = nil
+		m[name] = []urn.URN{}
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -19,7 +19,7 @@ func TestResourcesWithTheSamePropertiesShareTheirDependencies(t *testing.T) {
 	}
 	var i independent
 	first := i.of("a:b:C", of("x", "y"))
-	require.Equal(t, map[string][]urn.URN{"x": nil, "y": nil}, first)
+	require.Equal(t, map[string][]urn.URN{"x": {}, "y": {}}, first)
 	same, typ := of("x", "y"), urn.Type("a:b:C")
 	require.Zero(t, testing.AllocsPerRun(10, func() { i.of(typ, same) }))
 	for _, other := range []property.Map{of("x"), of("x", "z"), of("x", "y", "z")} {
@@ -28,5 +28,5 @@ func TestResourcesWithTheSamePropertiesShareTheirDependencies(t *testing.T) {
 			require.Contains(t, i.of("a:b:C", other), name)
 		}
 	}
-	require.Equal(t, map[string][]urn.URN{"x": nil, "y": nil}, first, "it is shared")
+	require.Equal(t, map[string][]urn.URN{"x": {}, "y": {}}, first, "it is shared")
 }

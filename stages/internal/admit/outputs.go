@@ -10,7 +10,8 @@ import (
 )
 
 // RegisterOutputs sets the outputs of a component whose registration is done (steps.md 9.7). Those of the root stack are
-// kept until the run ends.
+// kept until the run ends. Those of a component that failed or was skipped are ignored: the program that makes it goes on, and its
+// failure has been reported.
 func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
 	ctx, done, err := m.begin(ctx)
 	if err != nil {
@@ -23,6 +24,9 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	}
 	s, ok := r.Results.TakeOpen(u)
 	if !ok {
+		if _, failed := r.Results.FailureOf(u); failed {
+			return nil
+		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
 	}
 	if s.Kind == stages.Uncreated {

@@ -59,6 +59,7 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 		return nil, err
 	}
 	c.rebuildDependencies()
+	c.completeDependencies()
 	if err := c.providerInputs(); err != nil {
 		return nil, err
 	}
@@ -211,6 +212,15 @@ func (c *Completion) rebuildDependencies() {
 	}
 	if !c.Req.Remote {
 		c.props = c.props.DowngradeOutputs()
+	}
+}
+
+// completeDependencies gives each property that depends on nothing an empty list, as states have it.
+func (c *Completion) completeDependencies() {
+	for name, deps := range c.propDeps {
+		if deps == nil { // never in the map that is shared
+			c.propDeps[name] = []urn.URN{}
+		}
 	}
 }
 

@@ -170,7 +170,7 @@ func TestLog(t *testing.T) {
 func TestEventLog(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
-	l := StreamEvents(&out)
+	l := StreamEvents(&out, true)
 	l.now = func() time.Time { return c.now }
 	for _, e := range session(c, false) {
 		l.Observe(e)
@@ -222,7 +222,7 @@ func TestAnEventLogHasABound(t *testing.T) {
 
 func TestOutputsOfAReplacedComponentBelongToTheStepThatIsCounted(t *testing.T) {
 	var out bytes.Buffer
-	l := StreamEvents(&out)
+	l := StreamEvents(&out, true)
 	made := stages.StepInfo{Op: stages.OpCreateReplacement, URN: "urn:pulumi:dev::shop::my:app:Front::front", Type: "my:app:Front"}
 	l.Observe(stages.StepDone{Step: made})
 	l.Observe(stages.StepDone{Step: made, Outputs: true})
@@ -246,7 +246,7 @@ func TestOutputsOfAReplacedComponentBelongToTheStepThatIsCounted(t *testing.T) {
 func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	for range 2 { // each phase empties the file
-		l, err := OpenEventLog(t.Context(), path)
+		l, err := OpenEventLog(t.Context(), path, true)
 		require.NoError(t, err)
 		l.Observe(stages.Stdout{Message: "x"})
 		require.NoError(t, l.Close())
@@ -261,7 +261,7 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 		require.Contains(t, lines[1], `"cancelEvent":{}`)
 	}
 	requireEnd()
-	l, err := OpenEventLog(t.Context(), path)
+	l, err := OpenEventLog(t.Context(), path, true)
 	require.NoError(t, err)
 	for _, e := range []stages.Event{stages.Stdout{Message: "x"}, stages.Ended{}, problem("", "update canceled")} {
 		l.Observe(e)
@@ -272,7 +272,7 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 
 func TestPreviewDocument(t *testing.T) {
 	c := newClock()
-	d := NewPreviewDocument(Options{})
+	d := NewPreviewDocument(Options{Details: Details{Extended: true}})
 	var steps []stages.StepInfo
 	for _, e := range session(c, true) {
 		if done, ok := e.(stages.StepDone); ok {
@@ -590,9 +590,9 @@ func TestPolicies(t *testing.T) {
 func TestPolicyEvents(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
-	l := StreamEvents(&out)
+	l := StreamEvents(&out, true)
 	l.now = func() time.Time { return c.now }
-	d := NewPreviewDocument(Options{})
+	d := NewPreviewDocument(Options{Details: Details{Extended: true}})
 	for _, e := range judgedSession(stages.Mandatory) {
 		l.Observe(e)
 		d.Observe(e)
@@ -606,7 +606,7 @@ func TestPolicyEvents(t *testing.T) {
 func TestOutputsOfAReplacedComponentAreThoseOfTheStepThatCounts(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
-	l := StreamEvents(&out)
+	l := StreamEvents(&out, true)
 	made := step(stages.OpCreateReplacement, "group", values{}, values{})
 	l.Observe(stages.StepDone{Step: made, At: c.now})
 	l.Observe(stages.StepDone{Step: made, Outputs: true, At: c.now})

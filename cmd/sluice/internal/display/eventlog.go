@@ -20,6 +20,7 @@ import (
 // EventLog writes events as JSON lines (protocol.md 9). Each event is in the file, or on its way to the server, before Observe
 // returns, because others follow the log while it grows. An EventLog is safe for concurrent use.
 type EventLog struct {
+	extended bool // has what sluice adds to Pulumi's events
 	mu       sync.Mutex
 	out      io.Writer
 	close    func() error
@@ -41,25 +42,25 @@ type logged struct {
 }
 
 // OpenEventLog opens a log for one phase of an operation: a file, of which it removes what is in it, or a server of events at
-// tcp://127.0.0.1:<port> (protocol.md 9.5).
-func OpenEventLog(ctx context.Context, path string) (*EventLog, error) {
+// tcp://127.0.0.1:<port> (protocol.md 9.5). With extended, the events have what sluice adds to Pulumi's.
+func OpenEventLog(ctx context.Context, path string, extended bool) (*EventLog, error) {
 	if address, network := strings.CutPrefix(path, networkScheme); network {
 		s, err := dialEventStream(ctx, address)
 		if err != nil {
 			return nil, fmt.Errorf("the event log %s: %w", path, err)
 		}
-		return &EventLog{out: s, close: s.Close, now: time.Now}, nil
+		return &EventLog{extended: extended, out: s, close: s.Close, now: time.Now}, nil
 	}
 	f, err := private.Truncate(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	return &EventLog{out: f, close: f.Close, now: time.Now}, nil
+	return &EventLog{extended: extended, out: f, close: f.Close, now: time.Now}, nil
 }
 
-// StreamEvents returns a log that writes to a stream and does not close it.
-func StreamEvents(out io.Writer) *EventLog {
-	return &EventLog{out: out, close: func() error { return nil }, now: time.Now}
+// StreamEvents returns a log that writes to a stream and does not close it. With extended, the events have what sluice adds to Pulumi's.
+func StreamEvents(out io.Writer, extended bool) *EventLog {
+	return &EventLog{extended: extended, out: out, close: func() error { return nil }, now: time.Now}
 }
 
 // Observe writes an event.
@@ -90,6 +91,9 @@ func (l *EventLog) write(e stages.Event) {
 	var envelope eventEnvelope
 	if !envelope.fill(e) {
 		return
+	}
+	if !l.extended {
+		envelope.dropExtensions()
 	}
 	l.writeLine(envelope)
 	if _, ends := e.(stages.Ended); ends {
@@ -168,6 +172,24 @@ type eventEnvelope struct {
 	policyEvents
 }
 
+// dropExtensions leaves of an event what Pulumi's has.
+func (n *eventEnvelope) dropExtensions() {
+	switch {
+	case n.Prelude != nil:
+		n.Prelude.preludeExtensions = preludeExtensions{}
+	case n.ResourcePre != nil:
+		n.ResourcePre.Metadata.eventExtensions = eventExtensions{}
+	case n.ResOutputs != nil:
+		n.ResOutputs.Metadata.eventExtensions = eventExtensions{}
+	case n.ResOpFailed != nil:
+		n.ResOpFailed.Metadata.eventExtensions = eventExtensions{}
+	case n.Diagnostic != nil:
+		n.Diagnostic.diagnosticExtensions = diagnosticExtensions{}
+	case n.Summary != nil:
+		n.Summary.summaryExtensions = summaryExtensions{}
+	}
+}
+
 type stdoutEvent struct {
 	Message string `json:"message"`
 	Color   string `json:"color"`
@@ -181,8 +203,12 @@ type diagnosticEvent struct {
 	Severity  string `json:"severity"`
 	StreamID  int32  `json:"streamID,omitempty"`
 	Ephemeral bool   `json:"ephemeral,omitempty"`
-	// Pending is an extension by sluice: the interrupted operations that the message is about.
-	Pending []pendingOperation `json:"pendingOperations,omitempty"`
+	diagnosticExtensions
+}
+
+// diagnosticExtensions are what sluice adds to a message.
+type diagnosticExtensions struct {
+	Pending []pendingOperation `json:"pendingOperations,omitempty"` // the interrupted operations that it is about
 }
 
 // pendingOperation is a pending operation of an earlier run.
@@ -201,7 +227,11 @@ func pendingOperations(ops []state.Pending) []pendingOperation {
 
 type preludeEvent struct {
 	Config map[string]string `json:"config"`
-	// Operation and IsPreview are extensions by sluice: what begins.
+	preludeExtensions
+}
+
+// preludeExtensions are what sluice adds to the beginning: what begins.
+type preludeExtensions struct {
 	Operation string `json:"operation,omitempty"`
 	IsPreview bool   `json:"isPreview,omitempty"`
 }
@@ -213,9 +243,13 @@ type summaryEvent struct {
 	PolicyPacks     map[string]string `json:"PolicyPacks"`
 	IsPreview       bool              `json:"isPreview"`
 	Result          string            `json:"result,omitempty"`
-	// Possible is an extension by sluice: how many of the changes are only possible.
-	Possible map[stages.Op]int `json:"possibleChanges,omitempty"`
-	// Kept is an extension by sluice: what the program has not declared and what stays because something failed.
+	summaryExtensions
+}
+
+// summaryExtensions are what sluice adds to the summary.
+type summaryExtensions struct {
+	Possible map[stages.Op]int `json:"possibleChanges,omitempty"` // how many of the changes are only possible
+	// Kept is what the program has not declared and what stays because something failed.
 	Kept []urn.URN `json:"kept,omitempty"`
 }
 
@@ -242,7 +276,7 @@ func (n *eventEnvelope) fill(e stages.Event) bool {
 		if config == nil {
 			config = map[string]string{}
 		}
-		n.Prelude = &preludeEvent{config, e.Operation, e.IsPreview}
+		n.Prelude = &preludeEvent{config, preludeExtensions{e.Operation, e.IsPreview}}
 	case stages.StepStarted:
 		n.ResourcePre = &stepEvent{newEventMetadata(e.Step, e.At), e.Planning}
 	case stages.StepDone:
@@ -271,7 +305,7 @@ func newDiagnosticEvent(d stages.Diagnostic) *diagnosticEvent {
 	out := &diagnosticEvent{
 		URN: string(d.URN), Message: d.Message, Color: "raw", Severity: d.Severity.String(),
 		StreamID: d.StreamID, Ephemeral: d.Ephemeral, Prefix: severityPrefix(d.Severity),
-		Pending: pendingOperations(d.Pending),
+		diagnosticExtensions: diagnosticExtensions{pendingOperations(d.Pending)},
 	}
 	if d.StreamID == 0 && !strings.HasSuffix(out.Message, "\n") {
 		out.Message += "\n"
@@ -295,7 +329,7 @@ func newSummaryEvent(s stages.Summary) *summaryEvent {
 	out := &summaryEvent{
 		MaybeCorrupt: s.MaybeCorrupt, DurationSeconds: int(math.Ceil(s.Duration.Seconds())),
 		ResourceChanges: map[string]int{}, PolicyPacks: map[string]string{},
-		IsPreview: s.IsPreview, Result: string(s.Result), Possible: s.Possible, Kept: s.Kept,
+		IsPreview: s.IsPreview, Result: string(s.Result), summaryExtensions: summaryExtensions{Possible: s.Possible, Kept: s.Kept},
 	}
 	for _, op := range sortedOps(s.Changes) {
 		out.ResourceChanges[string(op)] = s.Changes[op]

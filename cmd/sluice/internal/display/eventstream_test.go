@@ -58,7 +58,7 @@ func (e *events) serve(t *testing.T) (log string, stop func()) {
 func TestEventsAreSentToAServer(t *testing.T) {
 	server := &events{}
 	log, stop := server.serve(t)
-	l, err := OpenEventLog(t.Context(), log)
+	l, err := OpenEventLog(t.Context(), log, true)
 	require.NoError(t, err)
 	l.Observe(stages.Stdout{Message: "x"})
 	require.NoError(t, l.Close(), "the server has all events before the log is closed")
@@ -73,7 +73,7 @@ func TestEventsAreSentToAServer(t *testing.T) {
 func TestAServerThatRefusesEventsFailsTheLog(t *testing.T) {
 	server := &events{refusal: errors.New("no more events")}
 	log, stop := server.serve(t)
-	l, err := OpenEventLog(t.Context(), log)
+	l, err := OpenEventLog(t.Context(), log, true)
 	require.NoError(t, err)
 	for range 3 {
 		l.Observe(stages.Stdout{Message: "x"})
@@ -84,7 +84,7 @@ func TestAServerThatRefusesEventsFailsTheLog(t *testing.T) {
 
 func TestAnEventLogMustBeOnThisMachine(t *testing.T) {
 	for _, log := range []string{"tcp://example.com:80", "tcp://10.0.0.1:80", "tcp://127.0.0.1", "tcp://", "tcp://127.0.0.1:0", "tcp://127.0.0.1:http"} {
-		_, err := OpenEventLog(t.Context(), log)
+		_, err := OpenEventLog(t.Context(), log, true)
 		require.ErrorContains(t, err, "the event log "+log+": ")
 		require.ErrorContains(t, err, "write 127.0.0.1:<port>")
 	}

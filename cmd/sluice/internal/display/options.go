@@ -75,4 +75,5 @@ type Details struct {
 	ShowSecrets     bool
 	ShowFullOutput  bool // do not cut long values
 	SuppressOutputs bool // do not show the outputs of the stack
+	Extended        bool // JSON has what Pulumi's does not, such as reasons
 }

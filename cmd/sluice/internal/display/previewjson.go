@@ -26,6 +26,8 @@ type PreviewDocument struct {
 	pending     []pendingOperation
 	waves       []stages.DeletionWaves
 	summary     *stages.Summary
+	// plainDiagnostics are those that Pulumi's document has.
+	plainDiagnostics []plainDiagnostic
 }
 
 // NewPreviewDocument begins a document.
@@ -42,6 +44,7 @@ func (d *PreviewDocument) Observe(e stages.Event) {
 		d.pending = append(d.pending, pendingOperations(e.Pending)...)
 		if !e.Ephemeral && (e.Severity != stages.Debug || d.o.Debug) {
 			d.diagnostics = append(d.diagnostics, newDocumentDiagnostic(e))
+			d.plainDiagnostics = append(d.plainDiagnostics, newPlainDiagnostic(e))
 		}
 	case stages.PolicyViolation:
 		d.diagnostics = append(d.diagnostics, documentViolation(e))
@@ -74,13 +77,18 @@ type document struct {
 	Duration      time.Duration        `json:"duration"`
 	ChangeSummary map[string]int       `json:"changeSummary"`
 	MaybeCorrupt  bool                 `json:"maybeCorrupt,omitempty"`
-	// Pending is an extension by sluice: the pending operations of earlier runs.
+	documentExtensions
+}
+
+// documentExtensions are what sluice adds to the document.
+type documentExtensions struct {
+	// Pending are the pending operations of earlier runs.
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
-	// Waves is an extension by sluice: the waves in which resources would be deleted.
+	// Waves are the waves in which resources would be deleted.
 	Waves []documentWaves `json:"deletionWaves,omitempty"`
-	// Kept is an extension by sluice: what the program has not declared and what stays because something failed.
+	// Kept is what the program has not declared and what stays because something failed.
 	Kept []urn.URN `json:"kept,omitempty"`
-	// Renames is an extension by sluice: which deletes and creates look like one resource.
+	// Renames says which deletes and creates look like one resource.
 	Renames []renames.Rename `json:"renames,omitempty"`
 }
 
@@ -142,7 +150,30 @@ type documentState struct {
 func (d *PreviewDocument) Write(out io.Writer, steps []stages.StepInfo, log *why.Log) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}, Pending: d.pending}
+	if d.o.Extended {
+		return writePreview(out, d.extended(steps, log))
+	}
+	doc, err := d.plain(steps)
+	if err != nil {
+		return fmt.Errorf("write the preview: %w", err)
+	}
+	return writePreview(out, doc)
+}
+
+// writePreview writes one of the documents.
+func writePreview(out io.Writer, doc any) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("write the preview: %w", err)
+	}
+	return nil
+}
+
+// extended returns the document with everything that is known.
+func (d *PreviewDocument) extended(steps []stages.StepInfo, log *why.Log) *document {
+	doc := &document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}}
+	doc.Pending = d.pending
 	if d.summary != nil {
 		doc.Duration, doc.MaybeCorrupt, doc.Kept = d.summary.Duration, d.summary.MaybeCorrupt, d.summary.Kept
 		for _, op := range sortedOps(d.summary.Changes) {
@@ -160,12 +191,7 @@ func (d *PreviewDocument) Write(out io.Writer, steps []stages.StepInfo, log *why
 			doc.Steps = append(doc.Steps, d.step(s))
 		}
 	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "    ")
-	if err := enc.Encode(doc); err != nil {
-		return fmt.Errorf("write the preview: %w", err)
-	}
-	return nil
+	return doc
 }
 
 func (d *PreviewDocument) shows(s stages.StepInfo) bool {

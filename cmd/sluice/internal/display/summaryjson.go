@@ -20,12 +20,17 @@ type SummaryLine struct {
 	line summaryLine
 }
 
-// summaryLine is that line. Pulumi's has no diagnostics: they are an extension by sluice.
+// summaryLine is that line.
 type summaryLine struct {
-	Result      stages.RunResult     `json:"result"`
-	Duration    time.Duration        `json:"duration"` // in nanoseconds
-	Summary     map[string]int       `json:"summary,omitempty"`
-	Resources   []summaryResource    `json:"resources,omitempty"`
+	Result    stages.RunResult  `json:"result"`
+	Duration  time.Duration     `json:"duration"` // in nanoseconds
+	Summary   map[string]int    `json:"summary,omitempty"`
+	Resources []summaryResource `json:"resources,omitempty"`
+	summaryLineExtensions
+}
+
+// summaryLineExtensions are what sluice adds to the line.
+type summaryLineExtensions struct {
 	Diagnostics []documentDiagnostic `json:"diagnostics,omitempty"`
 	// Kept is another extension: what the program has not declared and what stays because something failed.
 	Kept []urn.URN `json:"kept,omitempty"`
@@ -83,9 +88,13 @@ func newSummaryResource(s stages.StepInfo) summaryResource {
 func (l *SummaryLine) Write(out io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	line := l.line
+	if !l.o.Extended {
+		line.summaryLineExtensions = summaryLineExtensions{}
+	}
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(l.line); err != nil {
+	if err := enc.Encode(line); err != nil {
 		return fmt.Errorf("write the summary: %w", err)
 	}
 	return nil

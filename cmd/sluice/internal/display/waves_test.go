@@ -117,7 +117,7 @@ func TestWavesOfDeletion(t *testing.T) {
 }
 
 func TestWavesInThePreviewDocument(t *testing.T) {
-	d := NewPreviewDocument(Options{})
+	d := NewPreviewDocument(Options{Details: Details{Extended: true}})
 	d.Observe(wavesOf("", "a b", "c"))
 	d.Observe(wavesOf("z", "d", "z"))
 	var out bytes.Buffer
@@ -139,7 +139,7 @@ func TestWavesInThePreviewDocument(t *testing.T) {
 // Pulumi's programs read the log, so it has no kinds of events that Pulumi does not have.
 func TestWavesAreNotInTheEventLog(t *testing.T) {
 	var out bytes.Buffer
-	l := StreamEvents(&out)
+	l := StreamEvents(&out, true)
 	l.Observe(wavesOf("", "a", "b"))
 	require.NoError(t, l.Close())
 	require.Equal(t, 1, strings.Count(out.String(), "\n"), out.String())

@@ -45,20 +45,52 @@ func moved(ctx context.Context, s *session.Stack, found *sluice.Result) (*Docume
 	return doc, nil
 }
 
-// changesOf returns the properties that are not as they are recorded.
-func changesOf(ctx context.Context, step stages.StepInfo) ([]Change, error) {
-	paths := slices.Sorted(maps.Keys(step.DetailedDiff))
-	if len(paths) == 0 {
-		paths = slices.Sorted(slices.Values(step.Diffs))
+// place is where a resource is not as it is recorded.
+type place struct {
+	text   string
+	path   property.Path
+	inputs bool // it is a place in the inputs, not in the outputs
+}
+
+// placesOf returns the places that the provider names. Where it says only that the object has changed, they are those that differ
+// between what is recorded and what was read.
+func placesOf(step stages.StepInfo) []place {
+	texts := slices.Sorted(maps.Keys(step.DetailedDiff))
+	if len(texts) == 0 {
+		texts = slices.Sorted(slices.Values(step.Diffs))
 	}
-	var out []Change
-	for _, text := range paths {
-		c := Change{Path: text}
+	var out []place
+	for _, text := range texts {
 		path, err := property.ParsePath(text)
 		if err != nil {
 			path = property.Path{property.Key(text)}
 		}
-		inputs := step.DetailedDiff[text].InputDiff
+		out = append(out, place{text, path, step.DetailedDiff[text].InputDiff})
+	}
+	if len(out) > 0 || step.Old == nil || step.New == nil {
+		return out
+	}
+	seen := map[string]bool{}
+	for _, inputs := range []bool{false, true} {
+		was, is := propertiesOf(step.Old, inputs), propertiesOf(step.New, inputs)
+		for c := range property.Diff(was.StripSecretsAndOutputs(), is.StripSecretsAndOutputs(), nil).Changes() {
+			if text := c.Path.String(); !seen[text] {
+				seen[text] = true
+				out = append(out, place{text, c.Path, inputs})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b place) int { return strings.Compare(a.text, b.text) })
+	return out
+}
+
+// changesOf returns the properties that are not as they are recorded.
+func changesOf(ctx context.Context, step stages.StepInfo) ([]Change, error) {
+	var out []Change
+	for _, at := range placesOf(step) {
+		c := Change{Path: at.text}
+		path, inputs := at.path, at.inputs
+		var err error
 		if hasSecret(step.Old, path, inputs) || hasSecret(step.New, path, inputs) {
 			c.Recorded, c.Actual = json.RawMessage(masked), json.RawMessage(masked)
 			out = append(out, c)

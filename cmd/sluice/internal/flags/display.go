@@ -2,6 +2,7 @@ package flags
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -13,6 +14,7 @@ import (
 type Display struct {
 	EventLog         string // the file that events are written to; "" is none
 	Form             Form
+	extended         optional
 	json             bool // events or a document for programs, instead of a text for people
 	summary          bool // one line for programs
 	suppressProgress bool
@@ -26,6 +28,9 @@ func (d *Display) Add(f *pflag.FlagSet) {
 	f.BoolVarP(&d.json, "json", "j", false, "write JSON to the standard output")
 	addOutput(f, &d.summary, "default, or json for a summary of the operation in one line of JSON")
 	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
+	f.Var(&d.extended, "extended-events", "have JSON and event logs contain what Pulumi's do not, such as reasons; "+
+		"the default, except for a command that is called as pulumi")
+	f.Lookup("extended-events").NoOptDefVal = "true"
 	f.Var(&d.Form, "display", "how people see it: tree, log (each line as it happens) or quiet (only how it ends); the default is tree on a terminal")
 	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show running operations, only finished ones")
 	d.addLines(f)
@@ -58,6 +63,14 @@ func (d *Display) addDetails(f *pflag.FlagSet) {
 
 // JSON reports whether the output is for programs instead of people.
 func (d *Display) JSON() bool { return d.json || d.summary }
+
+// Extended reports whether JSON has what Pulumi's does not. asPulumi is true for a command that stands in for Pulumi.
+func (d *Display) Extended(asPulumi bool) bool {
+	if d.extended.given {
+		return d.extended.yes
+	}
+	return !asPulumi
+}
 
 // Summary reports whether the output is one line of JSON that sums the operation up.
 func (d *Display) Summary() bool { return d.summary }
@@ -107,6 +120,27 @@ func (f *Form) String() string { return string(*f) }
 
 // Type implements [pflag.Value].
 func (*Form) Type() string { return "form" }
+
+// optional is a flag whose default depends on something else.
+type optional struct{ given, yes bool }
+
+// Set implements [pflag.Value].
+func (o *optional) Set(text string) error {
+	yes, err := strconv.ParseBool(text)
+	*o = optional{given: err == nil, yes: yes}
+	return err
+}
+
+// String implements [pflag.Value].
+func (o *optional) String() string {
+	if o == nil || !o.given {
+		return ""
+	}
+	return strconv.FormatBool(o.yes)
+}
+
+// Type implements [pflag.Value].
+func (*optional) Type() string { return "bool" }
 
 // AddJSON registers the flags that ask for JSON: --json, and --output json, which means the same.
 func AddJSON(f *pflag.FlagSet, json *bool, usage string) {

@@ -16,7 +16,7 @@ func PluginOptions(j *Job, service *sluice.EngineService, directory string) slui
 		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
 		Log: slog.New(j.masks().Handler(j.Terminal.Log.Handler())), NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note,
-		ProjectPlugins: session.ProjectPlugins(s.Project), Installer: j.installer, InstallLate: j.Flags.Program.InstallLate,
+		ProjectPlugins: session.ProjectPlugins(s.Project), ProjectPackages: session.ProjectPackages(s.Project), Installer: j.installer, InstallLate: j.Flags.Program.InstallLate,
 		Debug: j.Flags.Program.Debug.Debug, LogFlags: j.Terminal.PluginFlags,
 	}
 	for name, v := range s.Project.RuntimeOptions {

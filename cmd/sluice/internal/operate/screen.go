@@ -71,17 +71,17 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	s := &screen{
 		out: j.Terminal.Out, err: j.Terminal.Err, named: j.Terminal.Named, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
 	}
+	options := displayOptions(j, preview, expected, o.forecast)
 	if f.Display.EventLog != "" {
-		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
+		l, err := display.OpenEventLog(ctx, f.Display.EventLog, options.Extended)
 		if err != nil {
 			return nil, exit.AsUsage(err)
 		}
 		s.events = append(s.events, l)
 	}
 	if followed := run.Events(); followed != nil {
-		s.events = append(s.events, display.StreamEvents(followed))
+		s.events = append(s.events, display.StreamEvents(followed, options.Extended))
 	}
-	options := displayOptions(j, preview, expected, o.forecast)
 	if preview {
 		options.Unrealized = decisions.ReadUnrealized(ctx, j.Stack)
 	} else {
@@ -103,7 +103,7 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	case f.Confirmation.PreviewOnly && !j.Terminal.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && j.Kind.NeedsProgram:
 		s.document = display.NewPreviewDocument(options)
 	default:
-		s.events = append(s.events, display.StreamEvents(s.out))
+		s.events = append(s.events, display.StreamEvents(s.out, options.Extended))
 	}
 	return s, nil
 }
@@ -168,6 +168,7 @@ func displayOptions(j *Job, preview bool, expected int, forecast *display.Foreca
 	t := j.Terminal
 	options := j.Flags.Display.Options()
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
+	options.Extended = j.Flags.Display.Extended(t.AsPulumi)
 	options.Noun, options.IsRefresh = noun, j.Kind.History == Refresh().History
 	options.Out, options.Color, options.Command = t.Out, t.Colored(), t.Command()
 	options.Forecast, options.Runtime = forecast, j.Stack.Project.Runtime

@@ -192,7 +192,9 @@ type pluginPlace struct {
 
 // place finds the plugin of a package, whose folder must be absolute if it has one.
 func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
-	at := pluginPlace{options: r.Options, spec: providers.Spec{Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server}}
+	at := pluginPlace{options: r.Options, spec: providers.Spec{
+		Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server, Exact: entry.Version != "" || entry.Server != "" || len(entry.Parameters)+len(entry.Extensions) > 0,
+	}}
 	switch server, version, err := entry.Repository(); {
 	case err == nil:
 		at.spec.Package, at.spec.Version, at.spec.DownloadURL = path.Base(entry.Source), version, server
@@ -269,7 +271,7 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 	if entry.Name == "" {
 		entry.Name = p.Name
 	}
-	if at.folder == "" && entry.Version == "" && !sluice.IsBuiltin(at.spec) {
+	if at.folder == "" && entry.Version == "" && (at.spec.Exact || !sluice.IsBuiltin(at.spec)) {
 		if entry.Version, err = at.version(p); err != nil { // so that it stays the same
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -37,7 +38,7 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	}
 	service := sluice.ServeEngine(ctx)
 	defer func() { _ = service.Close() }()
-	options.Engine = service
+	options.Engine, options.ProjectPackages = service, session.ProjectPackages(p.Project)
 	program, err := sluice.NewProgram(source.Project{
 		Runtime: p.Project.Runtime, Options: p.Project.RuntimeOptions, Root: p.Project.Directory(), Directory: directory, Entry: entry,
 	}, options)
@@ -62,10 +63,15 @@ func (p *Places) named(needs []Need) ([]Need, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(needs, func(n Need) bool {
+		need.Builtin = need.Builtin && entry.IsBare()
+		at := slices.IndexFunc(needs, func(n Need) bool {
 			return n.Name == need.Name && (n.Version == need.Version || n.Version == "" || need.Version == "")
-		}) {
+		})
+		switch {
+		case at < 0:
 			needs = append(needs, need)
+		case needs[at].Builtin && !need.Builtin:
+			needs[at] = need
 		}
 	}
 	return needs, nil
@@ -122,7 +128,7 @@ func (p *Places) need(pkg stages.Package) (Need, error) {
 		return need, err
 	default:
 		_, err := p.Finder().Find(need.Kind, need.Name, "")
-		need.Builtin = err != nil && sluice.IsBuiltin(pkg.Spec(pkg.Name))
+		need.Builtin = err != nil && !pkg.Exact && sluice.IsBuiltin(pkg.Spec(pkg.Name))
 	}
 	return need, nil
 }

@@ -187,7 +187,7 @@ func TestAPageNeedsNothingElse(t *testing.T) {
 
 func TestAnEventLogHasTheSameReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.jsonl")
-	log, err := display.OpenEventLog(t.Context(), path)
+	log, err := display.OpenEventLog(t.Context(), path, true)
 	require.NoError(t, err)
 	b := reports.NewBuilder(options())
 	for _, e := range events() {

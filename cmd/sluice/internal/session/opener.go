@@ -80,7 +80,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 		t.Warn("%s", w)
 	}
 	var prompt secrets.Prompt
-	if t.Interactive() {
+	if t.Interactive() || t.EnvIsTrue("PULUMI_TEST_PASSPHRASE") { // which has scripts answer at the standard input
 		prompt = terminal.AskPassphrase(t)
 	}
 	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, provider: o.Provider, nowhere: nowhere}

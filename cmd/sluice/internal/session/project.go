@@ -20,6 +20,32 @@ func FindProject() (*workspace.Project, error) {
 	return workspace.ReadProject(path)
 }
 
+// ProjectPackages returns the packages of which a project file says more than their names, and which are not in folders or git repositories:
+// those are plugins of the project. It returns none for nil, which is no project.
+func ProjectPackages(p *workspace.Project) []plugin.ProjectPackage {
+	if p == nil {
+		return nil
+	}
+	var out []plugin.ProjectPackage
+	for _, entry := range p.Packages {
+		_, local := entry.IsLocal(p.Directory())
+		if _, _, err := entry.Repository(); local || err == nil || entry.IsBare() {
+			continue
+		}
+		said := plugin.ProjectPackage{Name: entry.Name, Plugin: entry.Source, Version: entry.Version, DownloadURL: entry.Server, Parameters: entry.Parameters}
+		if entry.Source != entry.Name && len(entry.Parameters) == 0 {
+			// The key is a name of the project's own, and the package has that of its plugin.
+			of := said
+			of.Name = entry.Source
+			out = append(out, of)
+		}
+		if len(entry.Extensions) == 0 {
+			out = append(out, said)
+		}
+	}
+	return out
+}
+
 // ProjectPlugins returns the plugins that a project file names; none for nil, which is no project.
 func ProjectPlugins(p *workspace.Project) []plugin.ProjectPlugin {
 	if p == nil {

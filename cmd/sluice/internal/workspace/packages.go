@@ -29,6 +29,11 @@ type Package struct {
 	Server string
 }
 
+// IsBare reports whether the file says nothing of the package but its name.
+func (p Package) IsBare() bool {
+	return p.Source == p.Name && p.Version == "" && p.Server == "" && len(p.Parameters) == 0 && len(p.Extensions) == 0
+}
+
 // String is the short form of a package without parameters, extensions and server.
 func (p Package) String() string {
 	if p.Version == "" {

@@ -89,7 +89,9 @@ func parseLock(text []byte) (stages.Package, error) {
 	case f.Parameterization != nil && f.Extension != nil:
 		return stages.Package{}, errTwice
 	}
-	pkg := stages.Package{Name: f.Name, Version: plainVersion(f.Version), DownloadURL: f.DownloadURL}
+	pkg := stages.Package{
+		Name: f.Name, Version: plainVersion(f.Version), DownloadURL: f.DownloadURL, Exact: f.Version != "" || f.DownloadURL != "",
+	}
 	var err error
 	if pkg.Parameterization, err = f.Parameterization.parameterization("parameterization"); err != nil {
 		return stages.Package{}, err
