@@ -20,6 +20,8 @@ const (
 	peers = "internal/peer"
 	// Files and folders for their owner, for those who write what is recorded of a stack.
 	private = "internal/private"
+	// A bound on how slow transfers may be, for those who receive them.
+	paces = "internal/pace"
 	// The JSON schemas among the documents, which the command line prints.
 	schemas = "docs/schemas"
 	// Lines of source files in messages, for those who read programs and settings.
@@ -43,8 +45,8 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private},
-	"providers": {"urn", "advice", "property", await, processes, peers},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces},
+	"providers": {"urn", "advice", "property", await, processes, peers, paces},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// It holds stages to the rules by the code that engines use.
 	"stages/stagestest": {"internal/slot"},
