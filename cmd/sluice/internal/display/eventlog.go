@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // EventLog writes events as JSON lines (protocol.md 9). Each event is in the file, or on its way to the server, before Observe
@@ -214,6 +215,8 @@ type summaryEvent struct {
 	Result          string            `json:"result,omitempty"`
 	// Possible is an extension by sluice: how many of the changes are only possible.
 	Possible map[stages.Op]int `json:"possibleChanges,omitempty"`
+	// Kept is an extension by sluice: what the program has not declared and what stays because something failed.
+	Kept []urn.URN `json:"kept,omitempty"`
 }
 
 type startDebuggingEvent struct {
@@ -292,7 +295,7 @@ func newSummaryEvent(s stages.Summary) *summaryEvent {
 	out := &summaryEvent{
 		MaybeCorrupt: s.MaybeCorrupt, DurationSeconds: int(math.Ceil(s.Duration.Seconds())),
 		ResourceChanges: map[string]int{}, PolicyPacks: map[string]string{},
-		IsPreview: s.IsPreview, Result: string(s.Result), Possible: s.Possible,
+		IsPreview: s.IsPreview, Result: string(s.Result), Possible: s.Possible, Kept: s.Kept,
 	}
 	for _, op := range sortedOps(s.Changes) {
 		out.ResourceChanges[string(op)] = s.Changes[op]
