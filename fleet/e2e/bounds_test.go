@@ -64,7 +64,8 @@ func TestAFleetGoesOnHoweverOftenItsServerIsKilled(t *testing.T) {
 	}
 	p.openGate()
 	require.NoError(t, up.Wait(), "%s", &up.text)
-	require.Contains(t, up.text.String(), "3 succeeded")
+	// An attempt that ended while there was no server is made again, and leaves nothing to do.
+	require.Equal(t, 3, endings(up.text.String()), "%s", &up.text)
 	require.NotContains(t, up.text.String(), "error:")
 	require.Len(t, p.objects("cloud"), 3)
 }

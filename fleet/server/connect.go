@@ -78,7 +78,11 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 			return &tls.Certificate{}, nil
 		}
 	}
-	connecting, cancel := context.WithTimeout(ctx, time.Minute)
+	within := 30 * time.Second
+	if strings.HasPrefix(o.HostPort, ownScheme) {
+		within = patience // it is started again
+	}
+	connecting, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
 		is, err := client.DialContext(connecting, o)
