@@ -50,7 +50,7 @@ func TestWithoutUnknownsListsGoAsAWhole(t *testing.T) {
 	require.True(t, IdenticalMaps(want, m.WithoutUnknowns()))
 }
 
-func TestEveryMarkInAStateIsUnknownAndIsWrittenAsItWas(t *testing.T) {
+func TestEveryMarkInAStateIsUnknownAndIsWrittenAsTheUsualOne(t *testing.T) {
 	for _, kind := range []UnknownKind{UnknownString, UnknownBool, UnknownNumber, UnknownArray, UnknownAsset, UnknownArchive, UnknownObject} {
 		text := `{"a":"` + kind.sentinel() + `"}`
 		m, err := DecodeState(t.Context(), []byte(text), StateDecodeOptions{})
@@ -58,7 +58,7 @@ func TestEveryMarkInAStateIsUnknownAndIsWrittenAsItWas(t *testing.T) {
 		require.Equal(t, kind, m.At("a").AsUnknown().Kind)
 		out, err := EncodeState(t.Context(), m, StateOptions{})
 		require.NoError(t, err)
-		require.Equal(t, text, string(out))
+		require.JSONEq(t, `{"a":"`+unknownStringSentinel+`"}`, string(out), "Pulumi reads no other one in states")
 	}
 }
 
