@@ -36,11 +36,11 @@ type program struct {
 	// sawUnknown is true when a resource got a value that is not known yet.
 	sawUnknown atomic.Bool
 	ended      atomic.Bool
+	// undone is true when a registration or a read failed or was skipped.
+	undone atomic.Bool
 	// exported is the stack, if it has registered its outputs, and unknownExports are those that were not known.
 	exported       urn.URN
 	unknownExports []string
-	// undone is true when a registration or a read failed or was skipped.
-	undone atomic.Bool
 
 	mu     sync.Mutex // guards what follows
 	made   map[urn.URN]Declaration

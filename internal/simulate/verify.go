@@ -44,8 +44,8 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyObjects()
 	a.verifyEntries()
 	a.verifyDeletes()
-	a.verifyExports()
 	a.verifyGrounds()
+	a.verifyExports()
 	return a.faults
 }
 
