@@ -59,7 +59,7 @@ func (e *stateEncoder) value(v Value, depth int) error {
 	case Map:
 		return e.object(x, depth)
 	case Unknown:
-		e.dst = appendJSONString(e.dst, x.Kind.sentinel())
+		e.dst = appendJSONString(e.dst, unknownStringSentinel)
 	case *secret:
 		return e.secret(x, depth)
 	case *Output:

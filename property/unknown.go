@@ -108,7 +108,7 @@ func (v Value) ReplaceTexts(with func(text string) (Value, bool)) Value {
 }
 
 // FindUnknown returns the first value of m, in the order of names, that is not known, and where it is. What counts is what may not leave an
-// update: unknowns, outputs that are not known, secrets without content, and references to a resource whose ID is unknown.
+// update: unknowns, outputs that are not known, and secrets without content. A reference does not count: that to a component has no ID, or an empty one.
 func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), nil, isNotKnown) }
 
 // FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and where it is.
@@ -127,8 +127,6 @@ func isNotKnown(v Value) bool {
 	switch x := v.v.(type) {
 	case Unknown:
 		return true
-	case Reference:
-		return x.ID.IsUnknown()
 	case *secret:
 		return x.isOpaque()
 	case *Output:

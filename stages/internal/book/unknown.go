@@ -27,9 +27,6 @@ func (r *Book) UnknownInput(l stages.Located, inputs property.Map, preview bool)
 		return e
 	}
 	from := sourcesOf(l, at[0].Key)
-	if v.IsReference() {
-		from = []urn.URN{v.AsReference().URN}
-	}
 	for _, u := range slices.Sorted(slices.Values(from)) {
 		because := r.whyUnknown(u)
 		if e.From == "" || because != stages.UnknownSource && e.Because == stages.UnknownSource {
