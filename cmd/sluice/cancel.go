@@ -94,7 +94,7 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 		return err
 	}
 	if !f.yes {
-		if err := terminal.ConfirmByName(t, fmt.Sprintf("This will remove the locks of the stack '%s'!", name), name); err != nil {
+		if err := terminal.ConfirmByName(ctx, t, fmt.Sprintf("This will remove the locks of the stack '%s'!", name), name); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 		return err
 	}
 	if f.json {
-		return format.JSON(t.Out, removed)
+		return format.JSON(t.Data(), removed)
 	}
 	for _, c := range removed {
 		if c.Session != "" {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -80,7 +81,7 @@ func newSummaryResource(s stages.StepInfo) summaryResource {
 func (l *SummaryLine) Write(out io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	enc := json.NewEncoder(out)
+	enc := json.NewEncoder(printable.JSONWriter{Out: out})
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(l.line); err != nil {
 		return fmt.Errorf("write the summary: %w", err)

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
 // JSON writes a value as JSON, indented by two spaces.
 func JSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(printable.JSONWriter{Out: w})
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
