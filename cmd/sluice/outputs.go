@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
-	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -35,7 +34,7 @@ func writeOutputsTable(w io.Writer, outputs property.Map, showSecrets bool) erro
 	fmt.Fprintf(w, "Current stack outputs (%d):\n", outputs.Len())
 	rows := [][2]string{{"    OUTPUT", "VALUE"}}
 	for name, v := range outputs.All() {
-		rows = append(rows, [2]string{"    " + printable.Line(name), outputText(v, showSecrets)})
+		rows = append(rows, [2]string{"    " + name, outputText(v, showSecrets)})
 	}
 	return format.Table(w, rows)
 }

@@ -70,7 +70,7 @@ func listTags(ctx context.Context, open *session.Opener, stack string, asJSON bo
 	}
 	rows := [][2]string{{"NAME", "VALUE"}}
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		rows = append(rows, [2]string{format.Printable(name), format.Printable(tags[name])})
+		rows = append(rows, [2]string{name, tags[name]})
 	}
 	return format.Table(open.Terminal.Out, rows)
 }

@@ -45,7 +45,7 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, printables},
 	"providers": {"urn", "advice", "property", await, processes, peers},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// It holds stages to the rules by the code that engines use.

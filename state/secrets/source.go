@@ -73,8 +73,21 @@ func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
 	if s.prompt == nil {
 		return "", ErrNoPassphrase
 	}
-	return s.prompt(ctx, confirm)
+	text, err = s.prompt(ctx, confirm)
+	if err != nil {
+		return "", &PromptError{err}
+	}
+	return text, nil
 }
+
+// PromptError says that the user was asked for a passphrase and gave none. Nothing is wrong with what it is for.
+type PromptError struct{ Err error }
+
+// Error returns the text of the error that it wraps.
+func (e *PromptError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the prompt.
+func (e *PromptError) Unwrap() error { return e.Err }
 
 func (s Source) environment() (text string, ok bool, err error) {
 	if s.lookup == nil {

@@ -27,14 +27,14 @@ func newKey(*global) *cobra.Command {
 			"service. Anybody who can decrypt it can work for the fleet.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if provider == "" {
-				_, err := fmt.Println(seal.NewKey())
+				_, err := fmt.Fprintln(exact(), seal.NewKey())
 				return err
 			}
 			w, err := seal.Wrap(cmd.Context(), os.LookupEnv, provider)
 			if err != nil {
 				return usagef("%v", err)
 			}
-			enc := yaml.NewEncoder(os.Stdout)
+			enc := yaml.NewEncoder(exact())
 			enc.SetIndent(2)
 			return enc.Encode(map[string]spec.KeyEntry{"key": spec.KeyEntry(w)})
 		},
@@ -62,7 +62,7 @@ func newSeal(g *global) *cobra.Command {
 				return err
 			}
 			var value any
-			if err := json.NewDecoder(os.Stdin).Decode(&value); err != nil {
+			if err := json.NewDecoder(input()).Decode(&value); err != nil {
 				return usagef("the standard input is not JSON: %v", err)
 			}
 			data, _, err := seal.Converters(key)
@@ -77,7 +77,7 @@ func newSeal(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Println(string(text))
+			_, err = fmt.Fprintln(exact(), string(text))
 			return err
 		},
 	}
@@ -87,7 +87,7 @@ func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of fleet.yaml", Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := os.Stdout.Write(spec.Schema())
+			_, err := exact().Write(spec.Schema())
 			return err
 		},
 	}
@@ -97,7 +97,7 @@ func newGenMan() *cobra.Command {
 	return &cobra.Command{
 		Use: "gen-man DIRECTORY", Short: "Write man pages, one for each command", Args: arguments(1, 1), Hidden: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return manual.Man(os.Stdout, newRootAs("sluice fleet"), "sluice-fleet", args[0])
+			return manual.Man(exact(), newRootAs("sluice fleet"), "sluice-fleet", args[0])
 		},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/watch"
@@ -72,11 +71,11 @@ func newStatus(g *global) *cobra.Command {
 				return err
 			}
 			if asJSON && !follow {
-				enc := json.NewEncoder(os.Stdout)
+				enc := json.NewEncoder(documents())
 				enc.SetIndent("", "  ")
 				return enc.Encode(now)
 			}
-			show := newShow(os.Stdout, asJSON, follow && term.IsTerminal(int(os.Stdout.Fd())))
+			show := newShow(asJSON, follow && isOnTerminal())
 			show.begin(id, now.Operation, false)
 			if follow {
 				if now, err = s.client.Follow(ctx, id, show.every(), show.look); err != nil {
@@ -118,7 +117,7 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 	f, err := os.Open(worker.LogPath(s.home, id, stack))
 	if err == nil {
 		defer func() { _ = f.Close() }() // it was only read
-		_, err = io.Copy(os.Stdout, f)
+		_, err = io.Copy(out(), f)
 		return err
 	}
 	now, err := s.client.Look(ctx, id)
@@ -129,7 +128,7 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 		switch {
 		case is.Name != stack:
 		case is.Log != "":
-			_, err := fmt.Fprintf(os.Stdout, "the end of what %s has printed:\n%s", is.Worker, is.Log)
+			_, err := fmt.Fprintf(out(), "the end of what %s has printed:\n%s", is.Worker, is.Log)
 			return err
 		default:
 			return fmt.Errorf("nothing was printed for %s: it is %s", stack, is.Status)
@@ -190,7 +189,7 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 		if err := s.client.Approve(ctx, id, name, a); err != nil {
 			return err
 		}
-		fmt.Printf("%s %s of %s\n", word, now.Operation, name)
+		fmt.Fprintf(out(), "%s %s of %s\n", word, now.Operation, name)
 	}
 	if len(not) > 0 {
 		return fmt.Errorf("these do not wait to be approved in the run %s: %s", id, strings.Join(not, ", "))
@@ -209,13 +208,13 @@ func newCancel(g *global) *cobra.Command {
 				return err
 			}
 			if !abort && !again {
-				fmt.Printf("the run %s stops\n", id)
+				fmt.Fprintf(out(), "the run %s stops\n", id)
 				return nil
 			}
 			if err := s.client.Abort(ctx, id); err != nil {
 				return err
 			}
-			fmt.Printf("the run %s stops, and what it does is aborted\n", id)
+			fmt.Fprintf(out(), "the run %s stops, and what it does is aborted\n", id)
 			return nil
 		}),
 	}
@@ -251,11 +250,11 @@ func newHistory(g *global) *cobra.Command {
 
 func printRuns(runs []watch.Run, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(os.Stdout)
+		enc := json.NewEncoder(documents())
 		enc.SetIndent("", "  ")
 		return enc.Encode(runs)
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTATUS\tBEGAN\tTOOK\tSTACKS")
 	for _, r := range runs {
 		took := "-"
