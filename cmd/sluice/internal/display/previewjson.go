@@ -79,6 +79,8 @@ type document struct {
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
 	// Waves is an extension by sluice: the waves in which resources would be deleted.
 	Waves []documentWaves `json:"deletionWaves,omitempty"`
+	// Kept is an extension by sluice: what the program has not declared and what stays because something failed.
+	Kept []urn.URN `json:"kept,omitempty"`
 	// Renames is an extension by sluice: which deletes and creates look like one resource.
 	Renames []renames.Rename `json:"renames,omitempty"`
 }
@@ -143,7 +145,7 @@ func (d *PreviewDocument) Write(out io.Writer, steps []stages.StepInfo, log *why
 	defer d.mu.Unlock()
 	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}, Pending: d.pending}
 	if d.summary != nil {
-		doc.Duration, doc.MaybeCorrupt = d.summary.Duration, d.summary.MaybeCorrupt
+		doc.Duration, doc.MaybeCorrupt, doc.Kept = d.summary.Duration, d.summary.MaybeCorrupt, d.summary.Kept
 		for _, op := range sortedOps(d.summary.Changes) {
 			doc.ChangeSummary[string(op)] = d.summary.Changes[op]
 		}
