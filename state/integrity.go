@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -42,7 +43,7 @@ type IntegrityError struct {
 }
 
 func (e *IntegrityError) Error() string {
-	return fmt.Sprintf("snapshot integrity failure (%s): %s", e.Rule, e.Problem)
+	return fmt.Sprintf("snapshot integrity failure (%s): %s", e.Rule, printable.Line(e.Problem))
 }
 
 func (e *IntegrityError) Unwrap() error { return e.Err }

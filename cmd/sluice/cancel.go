@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
 )
@@ -94,7 +95,7 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 		return err
 	}
 	if !f.yes {
-		if err := terminal.ConfirmByName(t, fmt.Sprintf("This will remove the locks of the stack '%s'!", name), name); err != nil {
+		if err := terminal.ConfirmByName(ctx, t, fmt.Sprintf("This will remove the locks of the stack '%s'!", name), name); err != nil {
 			return err
 		}
 	}
@@ -103,11 +104,11 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 		return err
 	}
 	if f.json {
-		return format.JSON(t.Out, removed)
+		return format.JSON(t.Data(), removed)
 	}
 	for _, c := range removed {
 		if c.Session != "" {
-			fmt.Fprintf(t.Out, "Ended the session of %s@%s (pid %d) on the server: session %s of the role %s.\n", c.Username, c.Hostname, c.PID, c.Session, c.Role)
+			fmt.Fprintf(t.Out, "Ended the session of %s@%s (pid %d) on the server: session %s of the role %s.\n", printable.Line(c.Username), printable.Line(c.Hostname), c.PID, printable.Line(c.Session), printable.Line(c.Role))
 		}
 	}
 	_, err = fmt.Fprintf(t.Out, "Removed %s of stack '%s'.\n", format.Locks(n), name)

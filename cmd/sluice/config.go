@@ -75,7 +75,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 		session.NoteDecryption(ctx, s, "", "pulumi config")
 	}
 	if asJSON {
-		return writeConfigJSON(open.Terminal.Out, values, shown, showSecrets)
+		return writeConfigJSON(open.Terminal.Data(), values, shown, showSecrets)
 	}
 	if err := writeConfigTable(open.Terminal.Out, s.Project.Name, shown); err != nil {
 		return err

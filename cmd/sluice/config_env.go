@@ -44,7 +44,7 @@ func newConfigEnvListCommand(open *session.Opener, f *flags.Stack) *cobra.Comman
 				return err
 			}
 			if asJSON {
-				return format.JSON(open.Terminal.Out, append([]string{}, names...))
+				return format.JSON(open.Terminal.Data(), append([]string{}, names...))
 			}
 			if len(names) == 0 {
 				_, err = fmt.Fprintln(open.Terminal.Err, open.Terminal.Named("The stack has no environments; `sluice config env add <project>/<name>` adds one"))

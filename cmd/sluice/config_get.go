@@ -71,12 +71,12 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 	}
 	value := workspace.Text(v)
 	if !asJSON {
-		_, err = fmt.Fprintln(open.Terminal.Out, value)
+		_, err = fmt.Fprintln(open.Terminal.Data(), value)
 		return err
 	}
 	entry := settings.Entry{Value: &value, Secret: secret}
 	if workspace.IsObject(v) {
 		entry.ObjectValue = v
 	}
-	return format.JSON(open.Terminal.Out, entry)
+	return format.JSON(open.Terminal.Data(), entry)
 }

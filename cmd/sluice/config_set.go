@@ -53,7 +53,7 @@ func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *c
 	if err != nil {
 		return err
 	}
-	text, err := settingText(open.Terminal, set, args)
+	text, err := settingText(ctx, open.Terminal, set, args)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *c
 	return settings.Save(ctx, s, before)
 }
 
-func settingText(t *terminal.Terminal, set *configSetFlags, args []string) (string, error) {
+func settingText(ctx context.Context, t *terminal.Terminal, set *configSetFlags, args []string) (string, error) {
 	switch {
 	case len(args) == 2:
 		return args[1], nil
 	case !t.Interactive():
-		return terminal.ReadAll(t.In, set.raw)
+		return t.ReadValue(ctx, set.raw)
 	case set.Secret:
-		return t.AskHidden("value: ")
+		return t.AskHidden(ctx, "value: ")
 	}
-	return t.Ask("value: ")
+	return t.Ask(ctx, "value: ")
 }

@@ -92,7 +92,7 @@ func cutSetting(setting string) (key, value string, found bool) {
 
 // setFromJSON sets the settings that are given as JSON: a text, or the name of what has one.
 func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
-	text, source, err := readJSON(s.Terminal, given)
+	text, source, err := readJSON(ctx, s.Terminal, given)
 	var entries map[string]settings.Entry
 	if err == nil {
 		entries, err = decodeSettings(text)
@@ -165,12 +165,12 @@ func decodeSettings(text []byte) (entries map[string]settings.Entry, err error) 
 }
 
 // readJSON returns the text that the value of --json is or names, and what to call it in messages: the text can have secrets.
-func readJSON(t *terminal.Terminal, given string) (text []byte, source string, err error) {
+func readJSON(ctx context.Context, t *terminal.Terminal, given string) (text []byte, source string, err error) {
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(given), "{"):
 		return []byte(given), "--json", nil
 	case given == "-":
-		text, err = io.ReadAll(t.In)
+		text, err = t.ReadAll(ctx)
 	default:
 		text, err = os.ReadFile(given)
 	}

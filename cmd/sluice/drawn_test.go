@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,13 +29,15 @@ import (
 //	see TEXT     wait until the screen shows it
 //	unseen TEXT  wait until the screen does not show it
 //	type TEXT    type it
-//	key NAME     press enter, esc, down, up, ctrl-c or ctrl-z
+//	key NAME     press enter, esc, down, up, ctrl-c, ctrl-d or ctrl-z
 //	size 60x20   make the window another size
 //	make FILE    make a file, for which something waits
 //	terminate    end the command with SIGTERM
+//	hang up      end the command with SIGHUP
 //	vanish       let the terminal go away, and give the command some time to notice
 //
-// What it has written on the normal screen, without colours, and the exit status are the standard output.
+// What it has written on the normal screen, without colours, and the exit status are the standard output. Whatever the end, the terminal
+// has to have the mode in which it was before. An empty passphrase in the environment is none.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: onterminal COLUMNSxROWS SCRIPT COMMAND...")
@@ -49,12 +52,14 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(entry string) bool { return entry == "PULUMI_CONFIG_PASSPHRASE=" })
 	size := sizeOf(ts, args[0])
 	file, err := pty.StartWithSize(cmd, size)
 	ts.Check(err)
 	file, err = closable(file)
 	ts.Check(err)
 	s := &screen{ts: ts, cmd: cmd, file: file, term: vt10x.New(vt10x.WithSize(int(size.Cols), int(size.Rows)))}
+	before := modeOf(ts, file)
 	var read sync.WaitGroup
 	read.Go(s.read)
 	for line := range strings.Lines(ts.ReadFile(args[1])) {
@@ -65,10 +70,29 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if err := cmd.Wait(); errors.As(err, &exit) {
 		status = exit.ExitCode()
 	}
+	if !s.gone {
+		if after := modeOf(ts, file); after != before {
+			ts.Fatalf("onterminal: the mode of the terminal is %v, and was %v", after, before)
+		}
+	}
 	read.Wait()
 	_ = file.Close()
 	_, err = fmt.Fprintf(ts.Stdout(), "%s\nstatus %d\n", s.scrollback(), status)
 	ts.Check(err)
+}
+
+// mode is how a terminal treats what is typed and written, the echo among others.
+type mode struct{ input, output, local uint32 }
+
+func modeOf(ts *testscript.TestScript, file *os.File) (m mode) {
+	conn, err := file.SyscallConn()
+	ts.Check(err)
+	ts.Check(conn.Control(func(fd uintptr) {
+		found, err := unix.IoctlGetTermios(int(fd), unix.TCGETS)
+		ts.Check(err)
+		m = mode{found.Iflag, found.Oflag, found.Lflag}
+	}))
+	return m
 }
 
 // closable returns the same terminal as a file that can be closed while somebody reads it.
@@ -88,6 +112,7 @@ type screen struct {
 	file *os.File
 	term vt10x.Terminal
 	all  strings.Builder // that the command has written
+	gone bool            // the terminal is
 }
 
 // read draws what the command writes, until it has ended.
@@ -165,12 +190,15 @@ func (s *screen) act(line string) {
 	case "type":
 		s.send(rest)
 	case "key":
-		s.send(map[string]string{"enter": "\r", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
+		s.send(map[string]string{"enter": "\r", "ctrl-d": "\x04", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
 	case "make":
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
 	case "terminate":
 		s.ts.Check(s.cmd.Process.Signal(unix.SIGTERM))
+	case "hang":
+		s.ts.Check(s.cmd.Process.Signal(unix.SIGHUP))
 	case "vanish":
+		s.gone = true
 		s.ts.Check(s.file.Close())
 		time.Sleep(3 * time.Second) // it says nowhere that it has
 	case "size":

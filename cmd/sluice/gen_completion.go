@@ -19,13 +19,13 @@ func newGenCompletionCommand(t *terminal.Terminal) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return writeBashCompletion(root, t.Out, true)
+				return writeBashCompletion(root, t.Data(), true)
 			case "fish":
-				return root.GenFishCompletion(t.Out, true)
+				return root.GenFishCompletion(t.Data(), true)
 			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(t.Out)
+				return root.GenPowerShellCompletionWithDesc(t.Data())
 			case "zsh":
-				return root.GenZshCompletion(t.Out)
+				return root.GenZshCompletion(t.Data())
 			}
 			return exit.Usagef("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
 		},

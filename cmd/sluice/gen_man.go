@@ -15,7 +15,7 @@ func newGenManCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobr
 		Example: "  sluice gen-man ~/.local/share/man/man1\n  man sluice-up",
 		Args:    exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return manual.Man(t.Out, newRoot(), "sluice "+sluice.Version, args[0])
+			return manual.Man(t.Data(), newRoot(), "sluice "+sluice.Version, args[0])
 		},
 	}
 }

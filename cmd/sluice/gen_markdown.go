@@ -13,7 +13,7 @@ func newGenMarkdownCommand(t *terminal.Terminal, newRoot func() *cobra.Command) 
 		Short: "Write the reference of all commands as Markdown, one file for each",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return manual.Markdown(t.Out, newRoot(), args[0])
+			return manual.Markdown(t.Data(), newRoot(), args[0])
 		},
 	}
 }

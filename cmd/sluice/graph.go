@@ -100,7 +100,7 @@ func drawGraph(ctx context.Context, open *session.Opener, f *drawFlags) error {
 		open.Terminal.Warn("%s", note)
 	}
 	if f.out == "" || f.out == "-" {
-		_, err := open.Terminal.Out.Write(content)
+		_, err := open.Terminal.Data().Write(content)
 		return err
 	}
 	if err := os.WriteFile(f.out, content, 0o666); err != nil {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -86,8 +84,6 @@ func askForBackend(ctx context.Context, t *terminal.Terminal) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP) // the terminal is to be given back
-	defer stop()
 	at, err := terminal.Choose(ctx, t, "Which backend?", urls, max(0, slices.Index(urls, current)))
 	if errors.Is(err, terminal.ErrInterrupted) {
 		return "", exit.Cancelledf("no backend was chosen")
@@ -142,7 +138,7 @@ func login(ctx context.Context, t *terminal.Terminal, url string, at serviceLogi
 
 func sayLogin(t *terminal.Terminal, who session.Identity, asJSON bool) error {
 	if asJSON {
-		return format.JSON(t.Out, who)
+		return format.JSON(t.Data(), who)
 	}
 	_, err := fmt.Fprintf(t.Out, "Logged in to %s as %s\n", who.URL, who.User)
 	return err
@@ -167,7 +163,7 @@ func loginToService(ctx context.Context, t *terminal.Terminal, home, url string,
 		who, err = service.Login(ctx, o, token, at.insecure)
 	}
 	if service.MayAskForToken(err) && given == "" && t.Interactive() {
-		if token, err = t.AskHidden(fmt.Sprintf("Enter an access token for %s: ", url)); err != nil {
+		if token, err = t.AskHidden(ctx, fmt.Sprintf("Enter an access token for %s: ", url)); err != nil {
 			return err
 		}
 		who, err = service.Login(ctx, o, strings.TrimSpace(token), at.insecure)

@@ -69,20 +69,20 @@ func adoptOwnVariables(environ []string, set func(name, value string) error) {
 func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(s.Err, "error: internal fault: %v\n%s", p, debug.Stack())
+			fmt.Fprintf(terminal.New(s).Err, "error: internal fault: %v\n%s", p, debug.Stack())
 			status = exit.Internal
 		}
 	}()
-	if !terminal.New(s).Live() {
-		s.Err = ciservice.From(s.Lookup, exec.LookPath).Guard(s.Err)
+	if service := ciservice.From(s.Lookup, exec.LookPath); service != nil {
+		s.Guard = service.Guard
 	}
 	open := session.NewOpener(terminal.New(s))
 	global := &globalFlags{open: open}
 	root := newTree(global)
 	root.SetArgs(args)
-	root.SetIn(s.In)
-	root.SetOut(s.Out)
-	root.SetErr(s.Err)
+	root.SetIn(strings.NewReader("")) // nothing reads but through the terminal
+	root.SetOut(open.Terminal.Data())
+	root.SetErr(open.Terminal.Err)
 	err := refuseOneHyphen(root, args)
 	if err == nil {
 		err = root.ExecuteContext(ctx)

@@ -35,7 +35,7 @@ func writeOutputsTable(w io.Writer, outputs property.Map, showSecrets bool) erro
 	fmt.Fprintf(w, "Current stack outputs (%d):\n", outputs.Len())
 	rows := [][2]string{{"    OUTPUT", "VALUE"}}
 	for name, v := range outputs.All() {
-		rows = append(rows, [2]string{"    " + format.Printable(name), outputText(v, showSecrets)})
+		rows = append(rows, [2]string{"    " + name, outputText(v, showSecrets)})
 	}
 	return format.Table(w, rows)
 }

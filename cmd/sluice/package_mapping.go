@@ -41,7 +41,7 @@ func newPackageMappingCommand(t *terminal.Terminal) *cobra.Command {
 			if out != "" {
 				return os.WriteFile(out, answer.Data, 0o666)
 			}
-			_, err = t.Out.Write(answer.Data)
+			_, err = t.Data().Write(answer.Data)
 			return err
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
 func newPackageSchemaCommand(t *terminal.Terminal) *cobra.Command {
@@ -26,7 +27,7 @@ func newPackageSchemaCommand(t *terminal.Terminal) *cobra.Command {
 				if err := json.Indent(&b, p.Schema, "", "  "); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(t.Out, b.String())
+				_, err := fmt.Fprintln(printable.JSONWriter{Out: t.Data()}, b.String())
 				return err
 			})
 		},

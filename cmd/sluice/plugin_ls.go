@@ -37,7 +37,7 @@ func newPluginListCommand(t *terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return format.JSON(t.Out, entries)
+				return format.JSON(t.Data(), entries)
 			}
 			return writePlugins(t, entries)
 		},

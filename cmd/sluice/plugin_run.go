@@ -121,7 +121,7 @@ func (r pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	// Ctrl-C is for the plugin, which is in the same group of processes; its status is the answer.
 	interrupted, forget := signal.NotifyContext(ctx, os.Interrupt)
 	defer forget()
-	f := &source.Foreground{Out: t.Out, Err: terminal.Direct(t.Err), Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
+	f := &source.Foreground{Out: t.Out, Err: t.Err, Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
 	if written != "" {
 		err = options.RunWritten(interrupted, plugin.Written{
 			Kind: r.Kind, Name: r.Name, Directory: written, Args: r.args, Environment: environment,
@@ -163,8 +163,10 @@ func (r pluginRun) find(ctx context.Context, places *plugins.Places) (executable
 func foreground(ctx context.Context, t *terminal.Terminal, c plugin.Command) (int, error) {
 	process := exec.CommandContext(ctx, c.Executable, c.Args...)
 	process.Dir, process.Env = c.Directory, c.Environment
-	process.Stdin, process.Stdout, process.Stderr = t.In, t.Out, terminal.Direct(t.Err)
-	err := process.Run()
+	err := t.Lend(ctx, func(p terminal.Process) error {
+		process.Stdin, process.Stdout, process.Stderr = p.In, p.Out, p.Err
+		return process.Run()
+	})
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.ExitCode() >= 0 {
 		return ended.ExitCode(), nil

@@ -177,7 +177,7 @@ func (r *recovery) askAndResolve(ctx context.Context) error {
 		if _, again := answers[name]; again || op.Type != state.Creating {
 			continue
 		}
-		answer, err := pending.Ask(r.stack.Terminal, name)
+		answer, err := pending.Ask(ctx, r.stack.Terminal, name)
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 func (r *recovery) report(before []state.Pending) (err error) {
 	report := pending.Compare(r.stack.Name(), before, r.left, r.found)
 	if r.flags.json {
-		err = format.JSON(r.stack.Terminal.Out, report)
+		err = format.JSON(r.stack.Terminal.Data(), report)
 	} else {
 		_, err = fmt.Fprint(r.stack.Terminal.Out, report.Text())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -24,6 +25,8 @@ func report(open *session.Opener, err error) int {
 	says := open.Terminal.Err
 	switch {
 	case quiet:
+	case errors.Is(err, terminal.ErrInterrupted): // what it was asked for is of no interest any more
+		fmt.Fprintf(says, "error: %v\n", terminal.ErrInterrupted)
 	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // a warning has explained it
 		fmt.Fprintf(says, "error: stack %s cannot be changed until its journal is dealt with, as the warning above describes\n", undecided.Stack)
 	default:

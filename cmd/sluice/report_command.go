@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -64,11 +65,11 @@ func writeReport(ctx context.Context, open *session.Opener, f *reportFlags) erro
 	}
 	switch {
 	case f.json:
-		if err := reports.WriteJSON(open.Terminal.Out, d); err != nil {
+		if err := reports.WriteJSON(open.Terminal.Data(), d); err != nil {
 			return err
 		}
 	case len(f.Paths) == 0:
-		return reports.WriteMarkdown(open.Terminal.Out, d, f.Markdown)
+		return reports.WriteMarkdown(open.Terminal.Data(), d, f.Markdown)
 	}
 	return f.Write(ctx, d)
 }
@@ -92,16 +93,20 @@ func findReport(ctx context.Context, open *session.Opener, f *reportFlags) (*rep
 }
 
 func reportOfLog(ctx context.Context, t *terminal.Terminal, path string) (*reports.Document, error) {
-	in := t.In
+	read := t.Input
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, exit.AsUsage(err)
 		}
 		defer func() { _ = file.Close() }() // nothing is written to it
-		in = file
+		read = func(_ context.Context, f func(io.Reader) error) error { return f(file) }
 	}
-	d, err := reports.ReadEventLog(ctx, in)
+	var d *reports.Document
+	err := read(ctx, func(in io.Reader) (err error) {
+		d, err = reports.ReadEventLog(ctx, in)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", format.Printable(path), err)
 	}

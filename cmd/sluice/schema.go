@@ -58,7 +58,7 @@ func printSchema(t *terminal.Terminal, name string) error {
 		return exit.Usagef("there is no schema %q; there are those of %s, and `sluice schema check` for packages", name,
 			strings.Join(schemas.Names(), ", "))
 	}
-	_, err := t.Out.Write(text)
+	_, err := t.Data().Write(text)
 	return err
 }
 

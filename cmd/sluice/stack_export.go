@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
@@ -56,7 +57,7 @@ func exportStack(ctx context.Context, open *session.Opener, name, file, version 
 		text = append(text, '\n')
 	}
 	if file == "" {
-		_, err = open.Terminal.Out.Write(text)
+		_, err = printable.JSONWriter{Out: open.Terminal.Data()}.Write(text)
 		return err
 	}
 	// An export can hold secrets in plain text.

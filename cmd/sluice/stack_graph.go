@@ -58,7 +58,7 @@ func graphStack(ctx context.Context, open *session.Opener, name string, args []s
 		snapshot = &state.Snapshot{}
 	}
 	if len(args) == 0 || args[0] == "-" {
-		return writeGraph(open.Terminal.Out, snapshot, f)
+		return writeGraph(open.Terminal.Data(), snapshot, f)
 	}
 	file, err := os.Create(args[0])
 	if err != nil {

@@ -108,7 +108,7 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		}
 		entries = append(entries, e)
 	}
-	return format.JSON(open.Terminal.Out, entries)
+	return format.JSON(open.Terminal.Data(), entries)
 }
 
 // recordedValues are the settings of all operations.

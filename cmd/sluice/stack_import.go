@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -41,7 +40,7 @@ func importStack(ctx context.Context, open *session.Opener, name, file string, f
 	origin := file
 	if file == "" {
 		origin = "the standard input"
-		text, err = io.ReadAll(open.Terminal.In)
+		text, err = open.Terminal.ReadAll(ctx)
 	} else {
 		text, err = os.ReadFile(file)
 	}

@@ -20,7 +20,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 		Short:   "Create an empty stack and select it",
 		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := newStackName(open.Terminal, args, *stack)
+			name, err := newStackName(cmd.Context(), open.Terminal, args, *stack)
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 }
 
 // newStackName returns the name from the argument or from --stack. If there is none, it asks for one.
-func newStackName(t *terminal.Terminal, args []string, flag string) (string, error) {
+func newStackName(ctx context.Context, t *terminal.Terminal, args []string, flag string) (string, error) {
 	switch {
 	case len(args) == 1 && flag != "" && args[0] != flag:
 		return "", exit.Usagef("only one of --stack or argument stack name may be specified, not both")
@@ -45,7 +45,7 @@ func newStackName(t *terminal.Terminal, args []string, flag string) (string, err
 	case flag != "":
 		return flag, nil
 	case t.Interactive():
-		return t.Ask("Please enter the name of the new stack: ")
+		return t.Ask(ctx, "Please enter the name of the new stack: ")
 	}
 	return "", exit.Usagef("missing stack name: write the name of the new stack as an argument")
 }

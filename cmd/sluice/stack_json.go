@@ -90,7 +90,7 @@ func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, show
 	if c.snapshot != nil {
 		d.describe(c.snapshot)
 	}
-	return format.JSON(s.Terminal.Out, d)
+	return format.JSON(s.Terminal.Data(), d)
 }
 
 // describe adds what is recorded of the resources.

@@ -83,7 +83,7 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 	}
 	selected, _ := s.Backend.Resolve(current) // a selection that is not valid here selects nothing
 	if asJSON {
-		return format.JSON(open.Terminal.Out, stackEntries(s, stacks, selected))
+		return format.JSON(open.Terminal.Data(), stackEntries(s, stacks, selected))
 	}
 	var b strings.Builder
 	row := func(name, update, count, page string) {

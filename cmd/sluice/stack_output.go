@@ -48,7 +48,7 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 	if f.showSecrets {
 		session.NoteDecryption(ctx, s, "", "pulumi stack output")
 	}
-	out := open.Terminal.Out
+	out := open.Terminal.Data()
 	if len(args) == 1 {
 		v, ok := outputs.Get(args[0])
 		if !ok {
@@ -80,7 +80,7 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 		}
 		return nil
 	}
-	return writeOutputsTable(out, outputs, f.showSecrets)
+	return writeOutputsTable(open.Terminal.Out, outputs, f.showSecrets)
 }
 
 func writeOutput(w io.Writer, name string, v property.Value, f outputFlags) error {

@@ -58,7 +58,7 @@ func renameStack(ctx context.Context, open *session.Opener, name, to string, asJ
 		}
 	}
 	if asJSON {
-		return format.JSON(open.Terminal.Out, map[string]string{"from": before, "to": s.Name()})
+		return format.JSON(open.Terminal.Data(), map[string]string{"from": before, "to": s.Name()})
 	}
 	_, err = fmt.Fprintf(open.Terminal.Out, "Renamed %s to %s\n", before, s.Name())
 	return err

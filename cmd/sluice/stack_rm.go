@@ -49,7 +49,7 @@ func removeStack(ctx context.Context, open *session.Opener, name string, yes, pr
 		if !open.Terminal.Interactive() {
 			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := terminal.ConfirmByName(open.Terminal, fmt.Sprintf("This will permanently remove the '%s' stack!", s.Name()), s.Name()); err != nil {
+		if err := terminal.ConfirmByName(ctx, open.Terminal, fmt.Sprintf("This will permanently remove the '%s' stack!", s.Name()), s.Name()); err != nil {
 			return err
 		}
 	}

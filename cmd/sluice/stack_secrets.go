@@ -101,7 +101,7 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (se
 	}
 	ask := terminal.AskPassphrase(s.Terminal)
 	if !s.Terminal.Interactive() {
-		line, err := terminal.ReadLine(s.Terminal.In)
+		line, err := s.Terminal.FirstLine(ctx)
 		if err != nil && line == "" {
 			return secrets.Source{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}

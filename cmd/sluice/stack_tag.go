@@ -66,11 +66,11 @@ func listTags(ctx context.Context, open *session.Opener, stack string, asJSON bo
 		return err
 	}
 	if asJSON {
-		return format.JSON(open.Terminal.Out, tags)
+		return format.JSON(open.Terminal.Data(), tags)
 	}
 	rows := [][2]string{{"NAME", "VALUE"}}
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		rows = append(rows, [2]string{format.Printable(name), format.Printable(tags[name])})
+		rows = append(rows, [2]string{name, tags[name]})
 	}
 	return format.Table(open.Terminal.Out, rows)
 }
@@ -88,7 +88,7 @@ func getTag(ctx context.Context, open *session.Opener, stack, tag string) error 
 	if !there {
 		return fmt.Errorf("stack tag '%s' not found for stack '%s'", tag, name)
 	}
-	_, err = fmt.Fprintln(open.Terminal.Out, value)
+	_, err = fmt.Fprintln(open.Terminal.Data(), value)
 	return err
 }
 

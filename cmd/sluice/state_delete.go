@@ -44,7 +44,7 @@ func newStateDeleteCommand(open *session.Opener) *cobra.Command {
 }
 
 func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all bool, o state.DeleteOptions) error {
-	targets, err := entries(e, args, all)
+	targets, err := entries(ctx, e, args, all)
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all 
 }
 
 // entries returns the states that the arguments name, old copies included, or the one that the user chooses.
-func entries(e *stateedit.Edit, args []string, all bool) ([]*state.Resource, error) {
+func entries(ctx context.Context, e *stateedit.Edit, args []string, all bool) ([]*state.Resource, error) {
 	if all {
 		return e.Snapshot.Resources, nil
 	}
 	if len(args) == 0 {
-		r, err := stateedit.Choose(e.Terminal, "Which resource do you want to delete from the state?", e.Snapshot.Resources)
+		r, err := stateedit.Choose(ctx, e.Terminal, "Which resource do you want to delete from the state?", e.Snapshot.Resources)
 		return []*state.Resource{r}, err
 	}
 	var out []*state.Resource
@@ -85,7 +85,7 @@ func entries(e *stateedit.Edit, args []string, all bool) ([]*state.Resource, err
 			if !e.Terminal.Interactive() || e.Flags.JSON {
 				return nil, fmt.Errorf("%w\non a terminal, the command asks which one to use", err)
 			}
-			r, err = stateedit.Choose(e.Terminal, "Which copy do you want to delete from the state?", copies.Copies)
+			r, err = stateedit.Choose(ctx, e.Terminal, "Which copy do you want to delete from the state?", copies.Copies)
 		}
 		if err != nil {
 			return nil, err

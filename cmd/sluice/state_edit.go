@@ -75,9 +75,9 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 		}
 		var answer string
 		if err != nil {
-			answer, err = afterFault(e, err, file)
+			answer, err = afterFault(ctx, e, err, file)
 		} else {
-			answer, err = afterEdit(e, was, shown, now)
+			answer, err = afterEdit(ctx, e, was, shown, now)
 		}
 		if err != nil {
 			return err
@@ -129,24 +129,27 @@ func inEditor(ctx context.Context, e *stateedit.Edit, command, file string) ([]b
 		words := strings.Fields(command)
 		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Terminal.In, e.Terminal.Out, terminal.Direct(e.Terminal.Err)
-	if err := e.Holder.Undisturbed(ctx, cmd.Run); err != nil {
+	run := func(p terminal.Process) error {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
+		return cmd.Run()
+	}
+	if err := e.Holder.Undisturbed(ctx, func() error { return e.Terminal.Lend(ctx, run) }); err != nil {
 		return nil, fmt.Errorf("the editor %q: %w", command, err)
 	}
 	return os.ReadFile(file)
 }
 
 // afterFault reports what is wrong with the text and, on a terminal, asks what to do about it.
-func afterFault(e *stateedit.Edit, fault error, file string) (string, error) {
+func afterFault(ctx context.Context, e *stateedit.Edit, fault error, file string) (string, error) {
 	if !e.Terminal.Interactive() {
 		return "", fmt.Errorf("the edited state is not valid: %w\nthe state is unchanged, the edited text is in %s", fault, file)
 	}
 	fmt.Fprintf(e.Terminal.Err, "error: the edited state is not valid: %v\n", fault)
-	return pick(e.Terminal, "What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
+	return pick(ctx, e.Terminal, "What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
 }
 
 // afterEdit shows the changes and asks whether to write them.
-func afterEdit(e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (string, error) {
+func afterEdit(ctx context.Context, e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (string, error) {
 	if _, err := e.Terminal.Out.Write(diff.Diff("before", was, "after", shown)); err != nil {
 		return "", err
 	}
@@ -156,13 +159,13 @@ func afterEdit(e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (strin
 	if e.Flags.Yes {
 		return "accept", nil
 	}
-	return pick(e.Terminal, "Do you want to write this? [accept/edit/reset/cancel] (edit): ", "accept", "edit", "reset", "cancel")
+	return pick(ctx, e.Terminal, "Do you want to write this? [accept/edit/reset/cancel] (edit): ", "accept", "edit", "reset", "cancel")
 }
 
 // pick asks until the answer is one of the words or its first letter, or is empty, which means edit.
-func pick(t *terminal.Terminal, question string, words ...string) (string, error) {
+func pick(ctx context.Context, t *terminal.Terminal, question string, words ...string) (string, error) {
 	for {
-		answer, err := t.Ask(question)
+		answer, err := t.Ask(ctx, question)
 		if err != nil {
 			return "", err
 		}

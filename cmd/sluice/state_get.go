@@ -57,21 +57,21 @@ func getFromState(ctx context.Context, open *session.Opener, args []string, f st
 	if err != nil {
 		return err
 	}
-	r, err := recorded(open, snapshot, args)
+	r, err := recorded(ctx, open, snapshot, args)
 	if err != nil {
 		return err
 	}
 	if f.json {
-		return format.JSON(t.Out, newResourceDocument(r, f.showSecrets))
+		return format.JSON(t.Data(), newResourceDocument(r, f.showSecrets))
 	}
 	_, err = fmt.Fprint(t.Out, recordedText(r, f.showSecrets))
 	return err
 }
 
 // recorded returns the resource that the argument names, or the one that the user chooses. Of several copies it is the live one.
-func recorded(open *session.Opener, s *state.Snapshot, args []string) (*state.Resource, error) {
+func recorded(ctx context.Context, open *session.Opener, s *state.Snapshot, args []string) (*state.Resource, error) {
 	if len(args) == 0 {
-		return stateedit.Choose(open.Terminal, "Which resource do you want to see?", state.Live(s))
+		return stateedit.Choose(ctx, open.Terminal, "Which resource do you want to see?", state.Live(s))
 	}
 	found, err := state.Find(s, args[0])
 	if err != nil {

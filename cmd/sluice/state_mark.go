@@ -90,7 +90,7 @@ func (m marking) command(open *session.Opener, short, long string) *cobra.Comman
 }
 
 func mark(ctx context.Context, e *stateedit.Edit, m marking, args []string, all bool) error {
-	targets, err := stateedit.Targets(e, args, all, m.verb)
+	targets, err := stateedit.Targets(ctx, e, args, all, m.verb)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 		if !m.flags.JSON {
 			fmt.Fprint(m.Terminal.Out, plan)
 		}
-	} else if err := stateedit.ConfirmPlan(m.Terminal, plan); err != nil {
+	} else if err := stateedit.ConfirmPlan(ctx, m.Terminal, plan); err != nil {
 		return err
 	}
 	if m.saveFile != nil {
@@ -240,5 +240,5 @@ func (m *stateMove) report(moved *state.Movement) error {
 	for _, c := range moved.Moved {
 		r.Changed = append(r.Changed, stateedit.Changed{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
 	}
-	return format.JSON(m.Terminal.Out, r)
+	return format.JSON(m.Terminal.Data(), r)
 }

@@ -37,7 +37,7 @@ func newStateRenameCommand(open *session.Opener) *cobra.Command {
 }
 
 func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error {
-	r, name, err := renaming(e, args)
+	r, name, err := renaming(ctx, e, args)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 		return err
 	}
 	if e.Flags.JSON {
-		return format.JSON(e.Terminal.Out, stateedit.Report{Stack: e.Name, Changed: []stateedit.Changed{
+		return format.JSON(e.Terminal.Data(), stateedit.Report{Stack: e.Name, Changed: []stateedit.Changed{
 			{URN: string(r.URN), ID: r.ID, NewURN: string(renamed.URN)},
 		}})
 	}
@@ -63,13 +63,13 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 }
 
 // renaming returns the resource and the new name from the arguments, or from the answers of the user.
-func renaming(e *stateedit.Edit, args []string) (*state.Resource, string, error) {
+func renaming(ctx context.Context, e *stateedit.Edit, args []string) (*state.Resource, string, error) {
 	var r *state.Resource
 	var err error
 	if len(args) > 0 {
 		r, err = state.FindOne(e.Snapshot, args[0])
 	} else {
-		r, err = stateedit.Choose(e.Terminal, "Which resource do you want to rename?", e.Snapshot.Resources)
+		r, err = stateedit.Choose(ctx, e.Terminal, "Which resource do you want to rename?", e.Snapshot.Resources)
 	}
 	if err != nil {
 		return nil, "", err
@@ -77,6 +77,6 @@ func renaming(e *stateedit.Edit, args []string) (*state.Resource, string, error)
 	if len(args) == 2 {
 		return r, args[1], nil
 	}
-	name, err := e.Terminal.Ask(fmt.Sprintf("What is the new name of %s? ", format.Printable(r.URN.Name())))
+	name, err := e.Terminal.Ask(ctx, fmt.Sprintf("What is the new name of %s? ", format.Printable(r.URN.Name())))
 	return r, name, err
 }

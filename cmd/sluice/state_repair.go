@@ -44,7 +44,7 @@ func repair(ctx context.Context, e *stateedit.Edit) error {
 	switch {
 	case e.Flags.Yes:
 	case e.Terminal.Interactive() && !e.Flags.JSON:
-		if err := stateedit.ConfirmPlan(e.Terminal, plan); err != nil {
+		if err := stateedit.ConfirmPlan(ctx, e.Terminal, plan); err != nil {
 			return err
 		}
 	default:
@@ -101,7 +101,7 @@ func reportRepairs(e *stateedit.Edit, done *state.Repairs, text string) error {
 	for _, n := range done.Renamed {
 		r.Renamed = append(r.Renamed, stateedit.Changed{URN: string(n.From), NewURN: string(n.To)})
 	}
-	return format.JSON(e.Terminal.Out, r)
+	return format.JSON(e.Terminal.Data(), r)
 }
 
 // repairReport describes a repair, for scripts.

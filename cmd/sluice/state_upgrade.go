@@ -58,14 +58,14 @@ func upgradeState(ctx context.Context, t *terminal.Terminal, yes, asJSON bool) e
 		if !t.Interactive() {
 			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := terminal.ConfirmByName(t, "This will upgrade "+backend.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
+		if err := terminal.ConfirmByName(ctx, t, "This will upgrade "+backend.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
 			return err
 		}
 	}
 	ask := func(string) (string, error) { return "", nil }
 	if t.Interactive() && !asJSON {
 		ask = func(stack string) (string, error) {
-			return t.Ask(fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
+			return t.Ask(ctx, fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
 		}
 	}
 	upgraded, err := b.Upgrade(ctx, ask)
@@ -92,7 +92,7 @@ func reportUpgrade(t *terminal.Terminal, upgraded []backend.Upgraded, asJSON boo
 		out = append(out, entry)
 	}
 	if asJSON {
-		return format.JSON(t.Out, out)
+		return format.JSON(t.Data(), out)
 	}
 	_, err := fmt.Fprintf(t.Out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/signal"
@@ -88,11 +87,7 @@ func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation,
 // ownOutput returns the files that the command itself writes to.
 func ownOutput(t *terminal.Terminal) []fs.FileInfo {
 	var out []fs.FileInfo
-	for _, stream := range []io.Writer{t.Out, t.Err} {
-		file, is := stream.(interface{ Stat() (fs.FileInfo, error) })
-		if !is {
-			continue
-		}
+	for _, file := range t.OutputFiles() {
 		if info, err := file.Stat(); err == nil {
 			out = append(out, info)
 		}

@@ -37,7 +37,7 @@ func whoami(ctx context.Context, t *terminal.Terminal, verbose, asJSON bool) err
 	}
 	switch {
 	case asJSON:
-		return format.JSON(t.Out, who)
+		return format.JSON(t.Data(), who)
 	case verbose:
 		organizations := ""
 		if len(who.Organizations) > 0 {

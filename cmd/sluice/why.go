@@ -78,16 +78,16 @@ func explain(ctx context.Context, open *session.Opener, names []string, f *whyFl
 	changed := changedSince(ctx, s.Stamp(ctx), s.State, log)
 	switch {
 	case f.json && e == nil:
-		return format.JSON(open.Terminal.Out, rootCausesJSON{Version: 1, Operation: log.About, StateChanged: changed, RootCauses: log.RootCauses()})
+		return format.JSON(open.Terminal.Data(), rootCausesJSON{Version: 1, Operation: log.About, StateChanged: changed, RootCauses: log.RootCauses()})
 	case f.json:
-		return format.JSON(open.Terminal.Out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
+		return format.JSON(open.Terminal.Data(), explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
 	}
 	fmt.Fprintln(open.Terminal.Out, headline(s, log))
 	if changed != nil {
 		fmt.Fprintln(open.Terminal.Out, changed.text())
 	}
 	fmt.Fprintln(open.Terminal.Out)
-	options := display.WhyOptions{Out: open.Terminal.Out, Color: open.Terminal.Colored(), URNs: f.urns, Runtime: s.Project.Runtime, Refresh: log.Operation == "refresh", Preview: log.Preview}
+	options := display.WhyOptions{Out: open.Terminal.Styled(), Color: open.Terminal.Colored(), URNs: f.urns, Runtime: s.Project.Runtime, Refresh: log.Operation == "refresh", Preview: log.Preview}
 	if open.Terminal.OutTerminal {
 		options.Width = open.Terminal.Width()
 	}

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	g "maragu.dev/gomponents"
 	h "maragu.dev/gomponents/html"
 
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
@@ -125,9 +128,24 @@ func Markdown(id string, v run.View) string {
 	return b.String()
 }
 
-var escaper = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&amp;", "\n", " ", "\r", " ", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "@", "&#64;")
+var escaper = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&amp;", "\n", " ", "\r", " ", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "~", "\\~", "#", "\\#")
 
-func cell(text string) string { return escaper.Replace(text) }
+// reference is what services make a link of: "@user", issues and others, "#1", and "GH-1". Whoever or whatever it means would be told of the page.
+var reference = regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`)
+
+// cell escapes a text for a table. It mentions nobody: a comment, which nobody sees, is between the sign and the name. An entity would not do, as
+// services look at the text of the page.
+func cell(text string) string {
+	text = printable.Line(text)
+	var b strings.Builder
+	from := 0
+	for _, at := range reference.FindAllStringIndex(text, -1) {
+		_, last := utf8.DecodeLastRuneInString(text[:at[1]])
+		b.WriteString(escaper.Replace(text[from:at[1]-last]) + "<!-- -->")
+		from = at[1] - last
+	}
+	return b.String() + escaper.Replace(text[from:])
+}
 
 // fenced returns a text in a fence that is longer than any in it.
 func fenced(text string) string {
@@ -135,7 +153,7 @@ func fenced(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+	return fence + "\n" + strings.TrimRight(printable.Text(text), "\n") + "\n" + fence
 }
 
 const style = `body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color-scheme:light dark}

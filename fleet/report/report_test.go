@@ -38,7 +38,7 @@ func TestTextsOfOthersAreEscaped(t *testing.T) {
 	page, markdown := texts[0], texts[1]
 	require.Contains(t, page, "shop: up of 2 stacks, 1 failed, 1 skipped")
 	require.NotContains(t, page, "<script>")
-	require.Contains(t, markdown, "| db | failed | create 2 | &lt;script&gt;alert(1)&lt;/script&gt; \\| &#64;team \\`x\\` | 3s |")
+	require.Contains(t, markdown, "| db | failed | create 2 | &lt;script&gt;alert(1)&lt;/script&gt; \\| @<!-- -->team \\`x\\` | 3s |")
 	require.NotContains(t, page+markdown, "more lines", "the log has them")
 	require.Contains(t, markdown, "````\n```\n<b>\n````", "the fence is longer than those in the log")
 	var document struct {

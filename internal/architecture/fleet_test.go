@@ -17,7 +17,7 @@ import (
 var fleetRooms = []string{"e2e", "cmd/sluice-fleet", "report", "watch", "worker", "run", "order", "spec", "server", "seal"}
 
 // ofFleets lists what the packages of the fleet module may import of the engine.
-var ofFleets = []string{"graph", await, processes, private, documents, manuals, "cloud", "state", "state/secrets"}
+var ofFleets = []string{"graph", await, processes, private, documents, manuals, printables, "cloud", "state", "state/secrets"}
 
 const fleetModule = module + "/fleet/"
 

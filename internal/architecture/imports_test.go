@@ -33,6 +33,8 @@ const (
 	// What differs between values and between texts, for those who explain and show it.
 	comparison = "internal/comparison"
 	align      = "internal/align"
+	// Texts of others as they may be printed, for the programs that print.
+	printables = "internal/printable"
 	// The help texts of a program as pages, for the programs that have a manual.
 	manuals = "internal/manual"
 	// The processor time of this process, for what measures and what watches for hangs.
@@ -45,7 +47,7 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables},
 	"providers": {"urn", "advice", "property", await, processes, peers, paces},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
 	// It holds stages to the rules by the code that engines use.
@@ -55,7 +57,7 @@ var allowed = map[string][]string{
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals, printables},
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", cputime},
@@ -171,7 +173,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align, manuals}
+			shared := []string{private, schemas, excerpts, yamlFaults, comparison, align, manuals, printables}
 			if p.folder() == "bench" {
 				shared = append(shared, await, cputime, "state/store")
 			}

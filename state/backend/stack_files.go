@@ -151,6 +151,10 @@ func (s stackFiles) decode(ctx context.Context, content []byte, name string, dec
 func (s stackFiles) explain(ctx context.Context, name string, err error) error {
 	var unsupported *secrets.UnsupportedProviderError
 	var features *state.UnsupportedFeaturesError
+	var unanswered *secrets.PromptError
+	if errors.As(err, &unanswered) {
+		return unanswered // what it was asked for does not matter
+	}
 	if errors.As(err, &unsupported) || errors.As(err, &features) || errors.Is(err, secrets.ErrNoPassphrase) ||
 		errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, state.ErrVersion) || errors.Is(err, context.Canceled) {
 		return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -65,13 +66,13 @@ func (e *HeldError) Error() string {
 // Describe says whose lock it is, since when, and what is known of its holder.
 func (l Held) Describe() string {
 	if l.Unknown && l.info.Key == "" {
-		return fmt.Sprintf("an unknown owner: the session %s of the role %s, which is not sluice's", l.Session.ID, l.Session.Account)
+		return fmt.Sprintf("an unknown owner: the session %s of the role %s, which is not sluice's", printable.Line(l.Session.ID), printable.Line(l.Session.Account))
 	}
 	if l.Unknown {
 		return "an unknown owner: the lock file cannot be read"
 	}
 	o := l.Owner
-	text := fmt.Sprintf("%s@%s (pid %d)", o.Username, o.Hostname, o.PID)
+	text := fmt.Sprintf("%s@%s (pid %d)", printable.Line(o.Username), printable.Line(o.Hostname), o.PID)
 	if !o.Timestamp.IsZero() {
 		text += " at " + o.Timestamp.Format(time.RFC3339)
 	}

@@ -95,13 +95,13 @@ type Choice struct {
 
 // Choose returns the manager for an operation that may write (state.md 5.5): the one that the configuration file
 // names, else the one in the state, else a new passphrase. A wrong passphrase is an error that wraps
-// [ErrIncorrectPassphrase].
+// [ErrIncorrectPassphrase]. A passphrase that only the user knows is asked for when a secret is met.
 func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
 	switch {
 	case !isPassphrase(settings.Provider):
 		return chooseCloud(ctx, settings, recorded, from)
 	case settings.Salt != "":
-		m, err := Open(ctx, settings.Salt, from)
+		m, err := openAsking(ctx, settings.Salt, from)
 		if err != nil {
 			return Choice{}, err
 		}
@@ -114,8 +114,10 @@ func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvi
 		c := Choice{Manager: m}
 		switch m := m.(type) {
 		case *Passphrase:
-			if err := m.Unlock(); err != nil {
-				return Choice{}, err
+			if !from.asks(m.Salt()) {
+				if err := m.Unlock(); err != nil {
+					return Choice{}, err
+				}
 			}
 			c.Save = &Settings{Provider: settings.Provider, Salt: m.Salt()}
 		case *Cloud:

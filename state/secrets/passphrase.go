@@ -78,7 +78,7 @@ func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 }
 
 // openLater is [Open] for a salt from a state: the key is derived when a secret needs it, and a passphrase that is
-// wrong only matters then. A passphrase that was prompted for is checked at once, while the user is there.
+// wrong only matters then. Only then is the user asked for one that the environment does not give.
 func openLater(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	raw, proof, err := splitSalt(salt)
 	if err != nil {
@@ -89,7 +89,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 		return nil, err
 	}
 	if !given {
-		return Open(ctx, salt, from)
+		return openAsking(ctx, salt, from)
 	}
 	if known, ok := from.keys.passphrase(salt); ok {
 		text = known
@@ -102,6 +102,20 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 		}
 		return k, err
 	})), nil
+}
+
+// openAsking is [Open] for a passphrase that the environment does not give: the user is asked when a secret needs the key. Without a user it is an
+// error at once.
+func openAsking(ctx context.Context, salt string, from Source) (*Passphrase, error) {
+	if !from.asks(salt) {
+		return Open(ctx, salt, from)
+	}
+	raw, proof, err := splitSalt(salt)
+	if err != nil {
+		return nil, err
+	}
+	later := context.WithoutCancel(ctx)
+	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) { return from.key(later, salt, check(later, raw, proof)) })), nil
 }
 
 func splitSalt(salt string) (raw []byte, proof string, err error) {

@@ -109,8 +109,21 @@ func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
 	if s.prompt == nil {
 		return "", s.missing()
 	}
-	return s.prompt(ctx, confirm)
+	text, err = s.prompt(ctx, confirm)
+	if err != nil {
+		return "", &PromptError{err}
+	}
+	return text, nil
 }
+
+// PromptError says that the user was asked for a passphrase and gave none. Nothing is wrong with what it is for.
+type PromptError struct{ Err error }
+
+// Error returns the text of the error that it wraps.
+func (e *PromptError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the prompt.
+func (e *PromptError) Unwrap() error { return e.Err }
 
 func (s Source) environment() (text string, ok bool, err error) {
 	if s.lookup == nil {
@@ -179,8 +192,27 @@ func (s Source) missing() error {
 		ErrNoPassphrase, VariableOf(s.stack.project, s.stack.name), filepath.Join(s.stack.project, s.stack.name), EnvDirectory)
 }
 
+// asks reports whether the user would be asked for the passphrase of a salt.
+func (s Source) asks(salt string) bool {
+	if _, given, err := s.environment(); given || err != nil || s.prompt == nil {
+		return false
+	}
+	_, known := s.keys.passphrase(salt)
+	return !known
+}
+
+// MayAsk reports whether the user is asked for passphrases.
+func (s Source) MayAsk() bool {
+	_, given, err := s.environment()
+	return !given && err == nil && s.prompt != nil
+}
+
 // key returns the key for a salt. A wrong passphrase from the prompt is asked for again; other ones are errors.
 func (s Source) key(ctx context.Context, salt string, derive func(passphrase string) (*Key, error)) (*Key, error) {
+	if s.keys != nil {
+		s.keys.asking.Lock() // whoever needs the same passphrase finds that it is known
+		defer s.keys.asking.Unlock()
+	}
 	for {
 		_, given, err := s.environment()
 		if err != nil {
@@ -239,6 +271,7 @@ func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase 
 // keyring keeps derived keys: deriving one is slow on purpose.
 type keyring struct {
 	derived await.Flight[keyName, *Key]
+	asking  sync.Mutex // held while a passphrase is asked for
 
 	mu          sync.Mutex        // guards passphrases
 	passphrases map[string]string // by salt

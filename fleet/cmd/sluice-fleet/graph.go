@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ func drawGraph(ctx context.Context, g *global, form string) error {
 	known := map[string]order.Known{}
 	for _, s := range f.Stacks {
 		if problem := found[s.Name].Problem; problem != "" {
-			fmt.Fprintf(os.Stderr, "warning: what %s reads is not known: %s\n", s.Name, problem)
+			fmt.Fprintf(errs(), "warning: what %s reads is not known: %s\n", s.Name, problem)
 		}
 		known[s.Name] = found[s.Name].Known
 	}
@@ -60,7 +59,7 @@ func drawGraph(ctx context.Context, g *global, form string) error {
 	if err != nil {
 		return err
 	}
-	return writeGraph(os.Stdout, o, form)
+	return writeGraph(out(), o, form)
 }
 
 func writeGraph(out io.Writer, o *order.Order, form string) error {

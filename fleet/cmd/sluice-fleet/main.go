@@ -30,17 +30,17 @@ func realMain(ctx context.Context, called string, args []string) int {
 		return 0
 	case errors.As(err, &own):
 		if !own.quiet {
-			fmt.Fprintf(os.Stderr, "error: %v\n", own.err)
+			fmt.Fprintf(errs(), "error: %v\n", own.err)
 		}
 		return own.status
 	case errors.As(err, &cycle):
-		fmt.Fprintf(os.Stderr, "error: %v\n", cycle)
+		fmt.Fprintf(errs(), "error: %v\n", cycle)
 		return statusUsage
 	case errors.As(err, &mistakes):
-		fmt.Fprintf(os.Stderr, "%s\nerror: the fleet has %s\n", mistakes.Text, numbered(mistakes.Count, "mistake"))
+		fmt.Fprintf(errs(), "%s\nerror: the fleet has %s\n", mistakes.Text, numbered(mistakes.Count, "mistake"))
 		return statusUsage
 	}
-	fmt.Fprintf(os.Stderr, "error: %v\n", err)
+	fmt.Fprintf(errs(), "error: %v\n", err)
 	if errors.Is(err, context.Canceled) {
 		return statusCancelled
 	}

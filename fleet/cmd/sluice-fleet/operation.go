@@ -14,7 +14,6 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/sluice-iac/sluice/fleet/report"
 	"github.com/sluice-iac/sluice/fleet/run"
@@ -164,7 +163,7 @@ func operate(ctx context.Context, g *global, op run.Operation, o *operationFlags
 	if err != nil {
 		return err
 	}
-	show := newShow(os.Stdout, o.json, term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb")
+	show := newShow(o.json, isDrawable())
 	show.begin(id, op, joined)
 	end, err := s.follow(ctx, id, show)
 	if err != nil {
@@ -182,12 +181,10 @@ func confirm(op run.Operation, o *operationFlags, count int) error {
 	if op != run.Up && op != run.Destroy || o.yes {
 		return nil
 	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) || o.json {
+	if !isAttended() || o.json {
 		return usagef("--yes must be given where nobody can be asked")
 	}
-	fmt.Fprintf(os.Stderr, "%s %s? (y/N) ", op, numbered(count, "stack"))
-	var answer string
-	_, _ = fmt.Fscanln(os.Stdin, &answer) // an empty line is no
+	answer := ask(fmt.Sprintf("%s %s? (y/N) ", op, numbered(count, "stack"))) // an empty line is no
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		return &statusError{status: statusFailure, err: errors.New("nothing was done")}
 	}

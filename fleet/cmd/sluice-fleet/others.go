@@ -32,14 +32,14 @@ func newKey(*global) *cobra.Command {
 			"service. Anybody who can decrypt it can work for the fleet.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if provider == "" {
-				_, err := fmt.Println(seal.NewKey())
+				_, err := fmt.Fprintln(exact(), seal.NewKey())
 				return err
 			}
 			w, err := seal.Wrap(cmd.Context(), os.LookupEnv, provider)
 			if err != nil {
 				return usagef("%v", err)
 			}
-			enc := yaml.NewEncoder(os.Stdout)
+			enc := yaml.NewEncoder(exact())
 			enc.SetIndent(2)
 			return enc.Encode(map[string]spec.KeyEntry{"key": spec.KeyEntry(w)})
 		},
@@ -58,7 +58,7 @@ func newSeal(g *global) *cobra.Command {
 			"error if the stack waits with another one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var d run.Decision
-			if err := json.NewDecoder(io.LimitReader(os.Stdin, mostDecision)).Decode(&d); err != nil {
+			if err := json.NewDecoder(io.LimitReader(input(), mostDecision)).Decode(&d); err != nil {
 				return usagef("the standard input is not an approval as JSON: %v", err)
 			}
 			if d.Stack == "" || d.By == "" {
@@ -100,7 +100,7 @@ func printSealed(ctx context.Context, s *session, id string, d run.Decision) err
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Println(string(text))
+	_, err = fmt.Fprintln(exact(), string(text))
 	return err
 }
 
@@ -108,7 +108,7 @@ func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of fleet.yaml", Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := os.Stdout.Write(spec.Schema())
+			_, err := exact().Write(spec.Schema())
 			return err
 		},
 	}
@@ -118,7 +118,7 @@ func newGenMan() *cobra.Command {
 	return &cobra.Command{
 		Use: "gen-man DIRECTORY", Short: "Write man pages, one for each command", Args: arguments(1, 1), Hidden: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return manual.Man(os.Stdout, newRootAs("sluice fleet"), "sluice-fleet", args[0])
+			return manual.Man(exact(), newRootAs("sluice fleet"), "sluice-fleet", args[0])
 		},
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
@@ -77,11 +76,11 @@ func newStatus(g *global) *cobra.Command {
 				return err
 			}
 			if asJSON && !follow {
-				enc := json.NewEncoder(os.Stdout)
+				enc := json.NewEncoder(documents())
 				enc.SetIndent("", "  ")
 				return enc.Encode(now)
 			}
-			show := newShow(os.Stdout, asJSON, follow && term.IsTerminal(int(os.Stdout.Fd())))
+			show := newShow(asJSON, follow && isOnTerminal())
 			show.begin(id, now.Operation, false)
 			if follow {
 				if now, err = s.client.Follow(ctx, id, show.every(), show.look, show.note); err != nil {
@@ -123,7 +122,7 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 	f, err := os.Open(worker.LogPath(s.home, id, stack))
 	if err == nil {
 		defer func() { _ = f.Close() }() // it was only read
-		_, err = io.Copy(os.Stdout, f)
+		_, err = io.Copy(out(), f)
 		return err
 	}
 	now, err := s.client.See(ctx, id)
@@ -134,7 +133,7 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 		switch {
 		case is.Name != stack:
 		case is.Log != "":
-			_, err := fmt.Fprintf(os.Stdout, "the end of what %s has printed:\n%s", is.Worker, is.Log)
+			_, err := fmt.Fprintf(out(), "the end of what %s has printed:\n%s", is.Worker, is.Log)
 			return err
 		default:
 			return fmt.Errorf("nothing was printed for %s: it is %s", stack, is.Status)
@@ -200,7 +199,7 @@ func approve(ctx context.Context, s *session, id string, stacks []string, plan s
 		if err := s.client.Approve(ctx, id, watch.Decide(now, is, a)); err != nil {
 			return err
 		}
-		fmt.Printf("%s %s of %s\n", word, now.Operation, name)
+		fmt.Fprintf(out(), "%s %s of %s\n", word, now.Operation, name)
 	}
 	if len(not) > 0 {
 		return fmt.Errorf("these do not wait to be approved in the run %s: %s", id, strings.Join(not, ", "))
@@ -230,13 +229,13 @@ func newCancel(g *global) *cobra.Command {
 				return err
 			}
 			if !abort && !again {
-				fmt.Printf("the run %s stops\n", id)
+				fmt.Fprintf(out(), "the run %s stops\n", id)
 				return nil
 			}
 			if err := s.client.Abort(ctx, id); err != nil {
 				return err
 			}
-			fmt.Printf("the run %s stops, and what it does is aborted\n", id)
+			fmt.Fprintf(out(), "the run %s stops, and what it does is aborted\n", id)
 			return nil
 		}),
 	}
@@ -272,11 +271,11 @@ func newHistory(g *global) *cobra.Command {
 
 func printRuns(runs []watch.Run, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(os.Stdout)
+		enc := json.NewEncoder(documents())
 		enc.SetIndent("", "  ")
 		return enc.Encode(runs)
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTATUS\tBEGAN\tTOOK\tSTACKS")
 	for _, r := range runs {
 		took := "-"

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -78,13 +77,13 @@ func applySchedules(ctx context.Context, s *session) error {
 		if _, err := s.client.ScheduleClient().Create(ctx, o); err != nil {
 			return fmt.Errorf("the schedule %s: %w", schedule.Name, err)
 		}
-		fmt.Printf("%s: %s %s\n", schedule.Name, schedule.Operation, or(schedule.Cron, "every "+schedule.Every))
+		fmt.Fprintf(out(), "%s: %s %s\n", schedule.Name, schedule.Operation, or(schedule.Cron, "every "+schedule.Every))
 	}
 	return eachSchedule(ctx, s, func(e *client.ScheduleListEntry) error {
 		if wanted[e.ID] {
 			return nil
 		}
-		fmt.Printf("%s: removed\n", strings.TrimPrefix(e.ID, scheduleID(s.fleet.Name, "")))
+		fmt.Fprintf(out(), "%s: removed\n", strings.TrimPrefix(e.ID, scheduleID(s.fleet.Name, "")))
 		return s.client.ScheduleClient().GetHandle(ctx, e.ID).Delete(ctx)
 	})
 }
@@ -139,7 +138,7 @@ func eachSchedule(ctx context.Context, s *session, do func(*client.ScheduleListE
 }
 
 func listSchedules(ctx context.Context, s *session) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(out(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SCHEDULE\tNEXT\tLAST")
 	err := eachSchedule(ctx, s, func(e *client.ScheduleListEntry) error {
 		next, last := "-", "-"

@@ -25,10 +25,13 @@ type show struct {
 	waits map[string]string
 }
 
-func newShow(out io.Writer, asJSON, live bool) *show {
-	s := &show{out: out, json: asJSON, known: map[string]run.Status{}, waits: map[string]string{}}
+func newShow(asJSON, live bool) *show {
+	s := &show{out: out(), json: asJSON, known: map[string]run.Status{}, waits: map[string]string{}}
 	if live && !asJSON {
-		s.tree = newTree(out)
+		s.tree = newTree(screen())
+	}
+	if asJSON {
+		s.out = documents()
 	}
 	return s
 }

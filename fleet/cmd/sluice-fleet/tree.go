@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/watch"
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
 // tree draws a run on a terminal: what runs, waits for somebody or has failed, and how far it has come. It draws over what it has drawn before.
@@ -68,8 +69,9 @@ func (t *tree) paint(lines []string) {
 		b.WriteString(ansi.CursorUp(t.lines))
 	}
 	b.WriteString("\r" + ansi.EraseScreenBelow)
+	clean := printable.NewStyledWriter(&b)
 	for _, line := range lines {
-		b.WriteString(line + "\n")
+		_, _ = io.WriteString(clean, line+"\n") // a Builder takes everything
 	}
 	t.lines = len(lines)
 	_, _ = io.WriteString(t.out, b.String()) // a terminal that has gone changes nothing about the run

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 	}
 	start := func(queue string, o sdk.Options, register func(sdk.Worker)) error {
 		o.OnFatalError = func(err error) {
-			fmt.Fprintf(os.Stderr, "error: no work is taken from the queue %s any more: %v\n", queue, err)
+			fmt.Fprintf(errs(), "error: no work is taken from the queue %s any more: %v\n", queue, err)
 		}
 		one, err := startWorker(ctx, s.works, queue, o, register)
 		if err == nil {
@@ -125,11 +124,11 @@ func work(ctx context.Context, g *global, queues []string, most int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "working for %s on the queues %s\n", s.fleet.Name, strings.Join(queues, ", "))
+	fmt.Fprintf(errs(), "working for %s on the queues %s\n", s.fleet.Name, strings.Join(queues, ", "))
 	next, release := newSignals()
 	defer release()
 	next(ctx)
-	fmt.Fprintln(os.Stderr, "ending what has begun")
+	fmt.Fprintln(errs(), "ending what has begun")
 	stop()
 	return nil
 }

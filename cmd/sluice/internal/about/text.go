@@ -14,7 +14,7 @@ func WriteJSON(t *terminal.Terminal, a *Report) error {
 	if a.Project != nil && a.Stack == nil && !slices.ContainsFunc(a.Errors, func(e string) bool { return strings.HasPrefix(e, noStack) }) {
 		a.Errors = append(a.Errors, noStack+": none is selected")
 	}
-	return format.JSON(t.Out, a)
+	return format.JSON(t.Data(), a)
 }
 
 // Write writes the report for people. Errors are warnings.

@@ -2,6 +2,8 @@ package ciservice
 
 import (
 	"io"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -26,6 +28,7 @@ type guard struct {
 	colour bool       // within an escape sequence at the start
 	last   byte       // the last byte if it may begin a command, else 0
 	run    int        // how often it came
+	word   []byte     // what came after "##"; nil if that did not come
 }
 
 // Write implements [io.Writer].
@@ -43,6 +46,8 @@ func (g *guard) Write(p []byte) (int, error) {
 			}
 		case buildkite:
 			safe = g.buildkite(safe, b)
+		case azure, teamCity:
+			safe = g.bracket(safe, b)
 		}
 	}
 	if _, err := g.out.Write(safe); err != nil {
@@ -58,6 +63,32 @@ func (g *guard) count(b byte) int {
 	}
 	g.run++
 	return g.run
+}
+
+// words are what stands between "##" and "[" in the commands of services.
+var words = []string{"", "vso", "teamcity"}
+
+// bracket guards against "##[command]", "##vso[command]" and "##teamcity[command]" anywhere.
+func (g *guard) bracket(safe []byte, b byte) []byte {
+	n := g.count(b)
+	switch {
+	case b == '#':
+		g.word = nil
+		if n >= 2 {
+			g.word = []byte{}
+		}
+	case g.word == nil:
+	case b == '[':
+		if slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, string(g.word)) }) {
+			safe = append(safe, '\\')
+		}
+		g.word = nil
+	case len(g.word) < len("teamcity"):
+		g.word = append(g.word, b)
+	default:
+		g.word = nil
+	}
+	return append(safe, b)
 }
 
 // gitHub guards against "::command" behind nothing but space, and against "##[command]" anywhere.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
 // Service is the service that runs the process. A nil Service is none: its methods do nothing, and pass texts on as they are.
@@ -30,10 +32,12 @@ const (
 	gitHub kind = iota + 1
 	gitLab
 	buildkite
+	azure
+	teamCity
 )
 
 // From returns the service that the environment tells of; nil if it tells of none, or if PULUMI_CI is "none". PULUMI_CI may also name the service:
-// "github", "gitlab" or "buildkite". find finds programs, as [exec.LookPath] does.
+// "github", "gitlab", "buildkite", "azure" or "teamcity". find finds programs, as [exec.LookPath] does.
 func From(lookup func(name string) (string, bool), find func(program string) (string, error)) *Service {
 	env := func(name string) string {
 		value, _ := lookup(name)
@@ -56,6 +60,10 @@ func From(lookup func(name string) (string, bool), find func(program string) (st
 		if agent, err := find("buildkite-agent"); err == nil {
 			s.agent = agent
 		}
+	case chosen == "azure" || chosen == "" && strings.EqualFold(env("TF_BUILD"), "true"):
+		s.kind, s.workspace = azure, env("BUILD_SOURCESDIRECTORY")
+	case chosen == "teamcity" || chosen == "" && env("TEAMCITY_VERSION") != "":
+		s.kind = teamCity
 	default:
 		return nil
 	}
@@ -70,9 +78,9 @@ type Frame struct {
 	name    string // of the open part
 }
 
-// Frame returns the frame of a stream; nil without a service. The texts between its parts are written to a [Guard] of the same stream.
+// Frame returns the frame of a stream; nil without a service, or for one whose logs are not folded. The texts between its parts are written to a [Guard] of the same stream.
 func (s *Service) Frame(out io.Writer) *Frame {
-	if s == nil {
+	if s == nil || s.kind == azure || s.kind == teamCity {
 		return nil
 	}
 	return &Frame{service: s, out: out}
@@ -126,7 +134,7 @@ const maxMarks = 100
 
 // text returns the message as far as services take it.
 func (a Annotation) text() string {
-	text := strings.TrimSpace(a.Message)
+	text := strings.TrimSpace(printable.Text(a.Message))
 	if len(text) > maxAnnotation {
 		text = strings.ToValidUTF8(text[:maxAnnotation], "") + " ..."
 	}
@@ -183,10 +191,10 @@ func escapeProperty(text string) string {
 
 // oneLine makes a title of a text.
 func oneLine(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
+	return strings.TrimSpace(printable.Line(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, strings.TrimSuffix(text, ":")))
+	}, strings.TrimSuffix(text, ":"))))
 }

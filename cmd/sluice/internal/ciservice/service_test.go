@@ -37,6 +37,9 @@ func TestServicesAreRecognised(t *testing.T) {
 	require.Nil(t, from("GITHUB_ACTIONS", "true", "PULUMI_CI", "none"))
 	require.Nil(t, from("GITHUB_ACTIONS", "true", "PULUMI_CI", "other"))
 	require.Equal(t, gitHub, from("GITHUB_ACTIONS", "true").kind)
+	require.Equal(t, azure, from("TF_BUILD", "True").kind)
+	require.Equal(t, teamCity, from("TEAMCITY_VERSION", "2026.1").kind)
+	require.Nil(t, from("TF_BUILD", "True").Frame(nil))
 	require.Equal(t, gitLab, from("GITLAB_CI", "true").kind)
 	require.Equal(t, buildkite, from("BUILDKITE", "true").kind)
 	require.Equal(t, buildkite, from("GITHUB_ACTIONS", "true", "PULUMI_CI", "Buildkite").kind)
@@ -92,6 +95,8 @@ func TestNothingThatIsGuardedIsACommand(t *testing.T) {
 		"a URN":                {"GITHUB_ACTIONS", "urn:pulumi:dev::p::a:b:C::d\n: :x\n#[x]\n", "urn:pulumi:dev::p::a:b:C::d\n: :x\n#[x]\n"},
 		"three colons":         {"GITHUB_ACTIONS", ":::x", ":\\::x"},
 		"a section":            {"GITLAB_CI", "section_start:1:x\r\x1b[0Ktitle", "section_start:1:x\x1b[0Ktitle"},
+		"of Azure":             {"TF_BUILD", "x ##vso[task.setvariable]y\n##[error]z ####VSO[a] ##vs[ ## vso[", "x ##vso\\[task.setvariable]y\n##\\[error]z ####VSO\\[a] ##vs[ ## vso["},
+		"of TeamCity":          {"TEAMCITY_VERSION", "##teamcity[buildStatus text='x'] ##team##teamcity[x ##teamcityx[", "##teamcity\\[buildStatus text='x'] ##team##teamcity\\[x ##teamcityx["},
 		"a group":              {"BUILDKITE", "--- a\n+++ b\n~~~ c\n^^^ +++\nx --- y\n-- z\n", "--\\- a\n++\\+ b\n~~\\~ c\n^^\\^ +++\nx --- y\n-- z\n"},
 		"a group in colour":    {"BUILDKITE", "\x1b[31;1m--- a\x1b[0m\n +++ b\n-+-+\n", "\x1b[31;1m--\\- a\x1b[0m\n +++ b\n-+-+\n"},
 	} {
@@ -114,13 +119,15 @@ func TestNothingThatIsGuardedIsACommand(t *testing.T) {
 
 // obeyed are the lines that GitHub or Buildkite would take as commands.
 var obeyed = map[string]*regexp.Regexp{
-	"GITHUB_ACTIONS": regexp.MustCompile(`(?:^|[\n\r])[\s\p{Z}]*::|##\[`),
-	"GITLAB_CI":      regexp.MustCompile(`section_(start|end):\d+:[\w.-]+(\[[^\]]*\])?\r`),
-	"BUILDKITE":      regexp.MustCompile(`(?:^|[\n\r])(?:\x1b\[[\d;]*m)*(?:---|\+\+\+|~~~|\^\^\^)`),
+	"GITHUB_ACTIONS":   regexp.MustCompile(`(?:^|[\n\r])[\s\p{Z}]*::|##\[`),
+	"GITLAB_CI":        regexp.MustCompile(`section_(start|end):\d+:[\w.-]+(\[[^\]]*\])?\r`),
+	"TF_BUILD":         regexp.MustCompile(`(?i)##(vso)?\[`),
+	"TEAMCITY_VERSION": regexp.MustCompile(`##teamcity\[`),
+	"BUILDKITE":        regexp.MustCompile(`(?:^|[\n\r])(?:\x1b\[[\d;]*m)*(?:---|\+\+\+|~~~|\^\^\^)`),
 }
 
 func FuzzGuard(f *testing.F) {
-	for _, seed := range []string{"::error::x", "a\n \t::x", "##[x]", "--- x", "\x1b[1m+++", "section_end:1:a\r", "---+++", "\x1b\x1b[m---", "+-\n---"} {
+	for _, seed := range []string{"::error::x", "a\n \t::x", "##[x]", "##vso[x]", "###teamcity[", "--- x", "\x1b[1m+++", "section_end:1:a\r", "---+++", "\x1b\x1b[m---", "+-\n---"} {
 		f.Add(seed, uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text string, at uint8) {

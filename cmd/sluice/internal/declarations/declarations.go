@@ -96,7 +96,7 @@ func show(t *terminal.Terminal, text []byte, protect bool) error {
 		fmt.Fprint(t.Out, t.Named("The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
 			"`sluice up`.\n\n"))
 	}
-	_, err := t.Out.Write(text)
+	_, err := t.Data().Write(text)
 	return err
 }
 

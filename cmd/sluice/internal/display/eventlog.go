@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -112,7 +113,7 @@ func (l *EventLog) writeLine(envelope eventEnvelope) {
 		return
 	}
 	if err == nil {
-		_, err = l.out.Write(append(text, '\n'))
+		_, err = l.out.Write(append(printable.JSON(text), '\n'))
 	}
 	if err != nil {
 		l.err = fmt.Errorf("write the event log: %w", err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -162,7 +163,7 @@ func (d *PreviewDocument) Write(out io.Writer, steps []stages.StepInfo, log *why
 
 // writePreview writes one of the documents.
 func writePreview(out io.Writer, doc any) error {
-	enc := json.NewEncoder(out)
+	enc := json.NewEncoder(printable.JSONWriter{Out: out})
 	enc.SetIndent("", "    ")
 	if err := enc.Encode(doc); err != nil {
 		return fmt.Errorf("write the preview: %w", err)

@@ -1,12 +1,9 @@
 package display
 
 import (
-	"fmt"
-	"regexp"
-	"strings"
-	"unicode"
-
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
 // colour is one of the colours of the terminal's own palette.
@@ -51,53 +48,12 @@ func (s style) bold(text string) string {
 	return ansi.NewStyle().Bold().Styled(text)
 }
 
-var (
-	// colourTag is the mark-up that Pulumi puts into messages.
-	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
-	// escapeSequence matches everything that a terminal takes as a command.
-	escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
-)
-
 // clean makes a message safe to print: it removes colour tags, terminal commands, and control characters other than
 // line ends and tabs.
-func clean(text string) string {
-	if strings.Contains(text, "<{%") {
-		text = colourTag.ReplaceAllString(text, "")
-	}
-	if strings.Contains(text, "\x1b") {
-		text = escapeSequence.ReplaceAllString(text, "")
-	}
-	return escaped(strings.ReplaceAll(text, "\r\n", "\n"))
-}
-
-// escaped makes the control characters of a text visible, other than line ends and tabs.
-func escaped(text string) string {
-	if !strings.ContainsFunc(text, isUnsafe) && strings.ToValidUTF8(text, "\uFFFD") == text {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if isUnsafe(r) {
-			fmt.Fprintf(&b, "\\x%02x", r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func clean(text string) string { return printable.Text(text) }
 
 // cleanLine makes a name safe to print, or another text that must stay on one line. It leaves nothing out, so that two names look different.
-func cleanLine(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(escaped(text), "\n", `\n`), "\t", `\t`)
-}
-
-func isUnsafe(r rune) bool {
-	if r == '\n' || r == '\t' {
-		return false
-	}
-	// Format characters include those that reverse the direction of writing.
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-}
+func cleanLine(text string) string { return printable.Line(text) }
 
 // cutToWidth shortens one line of text to a number of terminal cells. It counts two cells for characters outside ASCII,
 // so the result may be shorter than necessary but never wraps.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/printable"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -92,7 +93,7 @@ func (l *SummaryLine) Write(out io.Writer) error {
 	if !l.o.Extended {
 		line.summaryLineExtensions = summaryLineExtensions{}
 	}
-	enc := json.NewEncoder(out)
+	enc := json.NewEncoder(printable.JSONWriter{Out: out})
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(line); err != nil {
 		return fmt.Errorf("write the summary: %w", err)

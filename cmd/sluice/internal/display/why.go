@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
 	"github.com/sluice-iac/sluice/internal/align"
 	"github.com/sluice-iac/sluice/stages"
@@ -86,7 +88,7 @@ func (p *whyPrinter) line(depth int, text string) {
 	column, started := len(indent), false
 	p.text.WriteString(indent)
 	for _, word := range strings.Split(text, " ") {
-		size := utf8.RuneCountInString(escapeSequence.ReplaceAllString(word, ""))
+		size := utf8.RuneCountInString(ansi.Strip(word))
 		switch {
 		case !started:
 		case column+1+size > p.Width:

@@ -39,8 +39,14 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the error that it wraps.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsUsage returns err with the status of a wrong invocation.
-func AsUsage(err error) error { return &Error{Status: Usage, Err: err} }
+// AsUsage returns err with the status of a wrong invocation, unless the command was cancelled.
+func AsUsage(err error) error {
+	var own *Error
+	if errors.As(err, &own) && own.Status == Cancelled {
+		return err
+	}
+	return &Error{Status: Usage, Err: err}
+}
 
 // Usagef formats an error with the status of a wrong invocation.
 func Usagef(format string, args ...any) error { return AsUsage(fmt.Errorf(format, args...)) }

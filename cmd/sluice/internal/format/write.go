@@ -3,19 +3,26 @@ package format
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
 // JSON writes a value as JSON, indented by two spaces.
 func JSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(printable.JSONWriter{Out: w})
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// Table writes two columns.
+// Table writes two columns, each row on one line.
 func Table(w io.Writer, rows [][2]string) error {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		rows[i] = [2]string{printable.Line(r[0]), printable.Line(r[1])}
+	}
 	width := 0
 	for _, r := range rows {
 		width = max(width, len([]rune(r[0])))

@@ -30,9 +30,7 @@ func New(ctx context.Context, open *session.Opener, f Options) error {
 		return err
 	}
 	undo := func() error { return errors.Join(os.Chdir(before), written.Undo()) }
-	n.terminal.Undo(func() { _ = undo() }) // at Ctrl-C at the question for a passphrase; nobody is left to report an error to
 	err = makeStack(ctx, n, written)
-	n.terminal.Undo(nil)
 	if err != nil {
 		return errors.Join(err, undo())
 	}
@@ -64,7 +62,7 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 		}
 	}
 	var err error
-	if n.template, err = chooseTemplate(t, templates.Projects(), f.Template, n.asks); err != nil {
+	if n.template, err = chooseTemplate(ctx, t, templates.Projects(), f.Template, n.asks); err != nil {
 		return nil, exit.AsUsage(err)
 	}
 	if n.directory, err = filepath.Abs(f.Directory); err != nil {

@@ -27,7 +27,7 @@ type PolicyOptions struct {
 
 // NewPolicyPack makes a policy pack. Its name is that of the folder.
 func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) error {
-	template, err := chooseTemplate(t, templates.Policies(), o.Template, t.Interactive())
+	template, err := chooseTemplate(ctx, t, templates.Policies(), o.Template, t.Interactive())
 	if err != nil {
 		return exit.AsUsage(err)
 	}

@@ -23,7 +23,7 @@ func projectNameError(name string) error {
 }
 
 // chooseTemplate finds the template, or asks the user to choose one.
-func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks bool) (*templates.Template, error) {
+func chooseTemplate(ctx context.Context, t *terminal.Terminal, kind templates.Kind, name string, asks bool) (*templates.Template, error) {
 	if name == "" && !asks {
 		return nil, fmt.Errorf("missing template: write one of %s, or the path of a folder", strings.Join(kind.Names(), ", "))
 	}
@@ -38,7 +38,7 @@ func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks
 		fmt.Fprintf(t.Out, "%3d  %-10s  %s\n", i+1, found.Name, found.Description)
 	}
 	for {
-		answer, err := t.Ask("Please choose a template by number or name: ")
+		answer, err := t.Ask(ctx, "Please choose a template by number or name: ")
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func askAll(ctx context.Context, n *creation) error {
 	for otherwise := n.project.Name; ; {
 		if name == "" && n.asks {
 			var err error
-			if n.project.Name, err = askDefault(n, "The name of the project", otherwise); err != nil {
+			if n.project.Name, err = askDefault(ctx, n, "The name of the project", otherwise); err != nil {
 				return err
 			}
 		}
@@ -79,26 +79,26 @@ func askAll(ctx context.Context, n *creation) error {
 		fmt.Fprintln(n.terminal.Err, problem)
 	}
 	if n.asks {
-		if err := askAboutProject(n); err != nil {
+		if err := askAboutProject(ctx, n); err != nil {
 			return err
 		}
 	}
 	var err error
-	n.project.RuntimeOptions, err = chooseRuntimeOptions(n)
+	n.project.RuntimeOptions, err = chooseRuntimeOptions(ctx, n)
 	return err
 }
 
 // askAboutProject asks for the description and the stack, unless they are given.
-func askAboutProject(n *creation) error {
+func askAboutProject(ctx context.Context, n *creation) error {
 	f := n.options
 	var err error
 	if f.Description == "" {
-		if n.project.Description, err = askDefault(n, "The description of the project", n.project.Description); err != nil {
+		if n.project.Description, err = askDefault(ctx, n, "The description of the project", n.project.Description); err != nil {
 			return err
 		}
 	}
 	if f.Stack == "" && !f.GenerateOnly {
-		n.stack, err = askDefault(n, "The name of the stack", n.stack)
+		n.stack, err = askDefault(ctx, n, "The name of the stack", n.stack)
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func checkName(ctx context.Context, n *creation) error {
 	return nil
 }
 
-func askDefault(n *creation, question, otherwise string) (string, error) {
-	answer, err := n.terminal.Ask(fmt.Sprintf("%s (%s): ", question, otherwise))
+func askDefault(ctx context.Context, n *creation, question, otherwise string) (string, error) {
+	answer, err := n.terminal.Ask(ctx, fmt.Sprintf("%s (%s): ", question, otherwise))
 	return cmp.Or(answer, otherwise), err
 }

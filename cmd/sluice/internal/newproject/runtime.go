@@ -1,6 +1,7 @@
 package newproject
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,7 +30,7 @@ var runtimeChoices = map[string][]runtimeChoice{
 
 // chooseRuntimeOptions returns the options of the runtime that are added to those of the template: the given ones, and those
 // that neither has, which the user is asked for.
-func chooseRuntimeOptions(n *creation) (map[string]string, error) {
+func chooseRuntimeOptions(ctx context.Context, n *creation) (map[string]string, error) {
 	options := maps.Clone(n.options.RuntimeOptions)
 	if options == nil {
 		options = map[string]string{}
@@ -40,7 +41,7 @@ func chooseRuntimeOptions(n *creation) (map[string]string, error) {
 			last = options[c.option]
 			continue
 		}
-		answer, err := c.ask(n)
+		answer, err := c.ask(ctx, n)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func chooseRuntimeOptions(n *creation) (map[string]string, error) {
 }
 
 // ask returns an answer by number or name.
-func (c runtimeChoice) ask(n *creation) (string, error) {
+func (c runtimeChoice) ask(ctx context.Context, n *creation) (string, error) {
 	if !n.asks || len(c.answers) == 1 {
 		return c.answers[0], nil
 	}
@@ -58,7 +59,7 @@ func (c runtimeChoice) ask(n *creation) (string, error) {
 		fmt.Fprintf(n.terminal.Out, "%3d  %s\n", i+1, a)
 	}
 	for {
-		answer, err := askDefault(n, c.question, c.answers[0])
+		answer, err := askDefault(ctx, n, c.question, c.answers[0])
 		if err != nil {
 			return "", err
 		}

@@ -22,7 +22,7 @@ func saveSettings(ctx context.Context, n *creation, s *session.Stack) error {
 		if _, set := s.Settings.Values()[key]; set {
 			continue
 		}
-		value, err := askSetting(n, setting)
+		value, err := askSetting(ctx, n, setting)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func saveSettings(ctx context.Context, n *creation, s *session.Stack) error {
 	return s.Settings.Save()
 }
 
-func askSetting(n *creation, s templates.Setting) (string, error) {
+func askSetting(ctx context.Context, n *creation, s templates.Setting) (string, error) {
 	if !n.asks {
 		return s.Default, nil
 	}
@@ -56,9 +56,9 @@ func askSetting(n *creation, s templates.Setting) (string, error) {
 	}
 	switch {
 	case s.Secret && !s.HasDefault:
-		return n.terminal.AskHidden(question + ": ")
+		return n.terminal.AskHidden(ctx, question+": ")
 	case s.HasDefault:
-		return askDefault(n, question, s.Default)
+		return askDefault(ctx, n, question, s.Default)
 	}
-	return n.terminal.Ask(question + ": ")
+	return n.terminal.Ask(ctx, question+": ")
 }

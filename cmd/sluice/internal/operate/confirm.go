@@ -33,32 +33,25 @@ func confirm(ctx context.Context, o *operation, plan *sluice.Result) error {
 }
 
 // askLine asks for a line of text.
-func askLine(_ context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
-	defer o.foreground.ask(nil)()
+func askLine(ctx context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
+	defer o.foreground.ask()()
 	var details func() error
 	if plan != nil {
 		details = func() error { return showDetails(o, plan) }
 	}
-	return terminal.Confirm(o.Terminal, question, details)
+	return terminal.Confirm(ctx, o.Terminal, question, details)
 }
 
-// askOnScreen asks with a list of answers. A signal ends the process: the question is taken back only so that the terminal is as it was.
+// askOnScreen asks with a list of answers.
 func askOnScreen(ctx context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
-	ctx, takeBack := context.WithCancel(ctx)
-	defer takeBack()
-	answered := o.foreground.ask(takeBack)
-	confirmed, err := choose(ctx, o, question, plan)
-	answered()
-	if ctx.Err() != nil {
-		select {} // the handler of the signal ends the process
-	}
-	return confirmed, err
+	defer o.foreground.ask()()
+	return choose(ctx, o, question, plan)
 }
 
 func showDetails(o *operation, plan *sluice.Result) error {
 	options := displayOptions(o.Job, true, 0, nil)
 	options.Width = o.Terminal.Width // only a terminal is asked
-	return display.WriteDetails(o.Terminal.Out, options, plan.Steps())
+	return display.WriteDetails(o.Terminal.Styled(), options, plan.Steps())
 }
 
 // The answers to the question whether to perform an operation.

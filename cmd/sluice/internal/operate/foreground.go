@@ -23,52 +23,29 @@ type foreground struct {
 	terminal *terminal.Terminal
 	// asking is true while the user is asked for confirmation: an interrupt does not have to wait then.
 	asking atomic.Bool
-	// drawing is locked while a question is drawn on the terminal.
-	drawing sync.Mutex
 
-	mu sync.Mutex // guards the fields below
-	// takeBack ends a question that is drawn on the terminal; nil while there is none.
-	takeBack func()
-	screen   *screen // of the current phase; nil between phases
-	fence    *sluice.Fence
-	lock     backend.Lock // nil if the operation is only a preview
+	mu     sync.Mutex // guards the fields below
+	screen *screen    // of the current phase; nil between phases
+	fence  *sluice.Fence
+	lock   backend.Lock // nil if the operation is only a preview
 	// endProcesses ends the plugins and the program of the phase; nil between phases.
 	endProcesses func()
 }
 
-// ask says that the user is asked for confirmation, until answered is called. takeBack ends the question if it is drawn on the terminal;
-// nil if it is a line of text.
-func (f *foreground) ask(takeBack func()) (answered func()) {
-	if takeBack != nil {
-		f.drawing.Lock()
-		f.setTakeBack(takeBack)
-	}
+// ask says that the user is asked for confirmation, until answered is called.
+func (f *foreground) ask() (answered func()) {
 	f.asking.Store(true)
-	return func() {
-		f.asking.Store(false)
-		if takeBack != nil {
-			f.setTakeBack(nil)
-			f.drawing.Unlock()
-		}
-	}
+	return func() { f.asking.Store(false) }
 }
 
-func (f *foreground) setTakeBack(takeBack func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.takeBack = takeBack
-}
-
-// endQuestion takes back a question that is drawn on the terminal, and waits until the terminal is as it was.
+// endQuestion ends the question that is open, and waits until the terminal is as it was. If that is the question for confirmation, the process
+// is about to end.
 func (f *foreground) endQuestion() {
-	f.mu.Lock()
-	takeBack := f.takeBack
-	f.mu.Unlock()
-	if takeBack != nil {
-		takeBack()
-		f.drawing.Lock()
-		defer f.drawing.Unlock()
+	if f.asking.Load() {
+		f.terminal.Leave()
+		return
 	}
+	f.terminal.EndQuestion()
 }
 
 // setScreen sets the screen to which the signal handler writes, nil for none.
@@ -126,7 +103,7 @@ const abandonPatience = 2 * time.Second
 // leave ends the process in the middle of the operation. It stops recording, releases the lock, and ends plugins and
 // programs as far as that is quick.
 func (f *foreground) leave() {
-	f.endQuestion()
+	f.terminal.Leave()
 	f.mu.Lock()
 	screen, fence, end, lock := f.screen, f.fence, f.endProcesses, f.lock
 	f.mu.Unlock()

@@ -44,6 +44,9 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 	if j.predicted, err = readOutputs(ctx, f.Outputs.Known); err != nil {
 		return nil, err
 	}
+	if err := unlockState(ctx, j); err != nil {
+		return nil, err
+	}
 	return j, s.Settings.Save()
 }
 

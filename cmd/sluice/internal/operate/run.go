@@ -32,6 +32,8 @@ func Run(ctx context.Context, j *Job) error {
 	o.guard = interrupts.NewGuard(&o.interrupts)
 	o.guard.Note, o.guard.Running = o.foreground.signalled, o.foreground.running
 	o.guard.Asking, o.guard.Leave = o.foreground.asking.Load, o.foreground.leave
+	j.Terminal.HandleSignals(true)
+	defer j.Terminal.HandleSignals(false)
 	o.guard.Run(ctx, func() {
 		if j.Flags.Confirmation.PreviewOnly {
 			err = previewOnly(ctx, o)
@@ -85,6 +87,9 @@ func previewAndPerformLocked(ctx context.Context, o *operation) error {
 func previewAndPerform(ctx context.Context, o *operation) error {
 	previewed, err := previewAndConfirm(ctx, o)
 	if err != nil {
+		return err
+	}
+	if err := unlockForSecrets(ctx, o, previewed); err != nil {
 		return err
 	}
 	o.previewed = nil // nobody browses it any more

@@ -34,11 +34,13 @@ type screen struct {
 	events   []*display.EventLog
 	report   *report // nil without --report
 	out, err io.Writer
-	named    func(text string) string // gives commands in a text the name of this one
-	page     *jobPage                 // nil if no service has one
-	last     bool                     // no other phase follows, if this one succeeds
-	work     *estimate.Work           // nil in a preview
-	options  display.Options
+	// data is for what programs read, commands for what a service obeys.
+	data, commands io.Writer
+	named          func(text string) string // gives commands in a text the name of this one
+	page           *jobPage                 // nil if no service has one
+	last           bool                     // no other phase follows, if this one succeeds
+	work           *estimate.Work           // nil in a preview
+	options        display.Options
 
 	stop func() // stops the ticker
 	wg   conc.WaitGroup
@@ -69,7 +71,7 @@ const tick = 100 * time.Millisecond
 func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool, expected int) (*screen, error) {
 	j, f := o.Job, o.Flags
 	s := &screen{
-		out: j.Terminal.Out, err: j.Terminal.Err, named: j.Terminal.Named, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
+		out: j.Terminal.Styled(), data: j.Terminal.Data(), commands: j.Terminal.Commands(), err: j.Terminal.Err, named: j.Terminal.Named, masks: j.masks(), warned: o.warnedOfPending, advised: map[urn.URN]bool{},
 	}
 	options := displayOptions(j, preview, expected, o.forecast)
 	if f.Display.EventLog != "" {
@@ -103,7 +105,7 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	case f.Confirmation.PreviewOnly && !j.Terminal.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && j.Kind.NeedsProgram:
 		s.document = display.NewPreviewDocument(options)
 	default:
-		s.events = append(s.events, display.StreamEvents(s.out, options.Extended))
+		s.events = append(s.events, display.StreamEvents(s.data, options.Extended))
 	}
 	return s, nil
 }
@@ -122,9 +124,10 @@ const openDelay = 400 * time.Millisecond
 func openView(o *operation, d display.Options) view {
 	if o.service != nil {
 		if d.Heartbeat = jobHeartbeat; !o.Flags.Confirmation.PreviewOnly { // else there is nothing but the preview to look at
-			d.Frame = o.service.Frame(d.Out)
+			if frame := o.service.Frame(o.Terminal.Commands()); frame != nil {
+				d.Frame = frame
+			}
 		}
-		d.Out = o.service.Guard(d.Out)
 	} else if o.Terminal.OutTerminal {
 		d.Width = o.Terminal.Width
 	}
@@ -170,7 +173,7 @@ func displayOptions(j *Job, preview bool, expected int, forecast *display.Foreca
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
 	options.Extended = j.Flags.Display.Extended(t.AsPulumi)
 	options.Noun, options.IsRefresh = noun, j.Kind.History == Refresh().History
-	options.Out, options.Color, options.Command = t.Out, t.Colored(), t.Command()
+	options.Out, options.Color, options.Command = t.Styled(), t.Colored(), t.Command()
 	options.Forecast, options.Runtime = forecast, j.Stack.Project.Runtime
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
@@ -278,10 +281,10 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 		}
 	}
 	if s.document != nil {
-		errs = append(errs, s.document.Write(s.out, r.Steps(), log))
+		errs = append(errs, s.document.Write(s.data, r.Steps(), log))
 	}
 	if s.summary != nil {
-		errs = append(errs, s.summary.Write(s.out))
+		errs = append(errs, s.summary.Write(s.data))
 	}
 	for _, l := range s.events {
 		errs = append(errs, l.Close())
@@ -295,7 +298,7 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 // closeLog shows the end of the phase to people.
 func (s *screen) closeLog(ctx context.Context, e display.Ending) {
 	if s.page != nil {
-		s.page.annotate(s.out, e)
+		s.page.annotate(s.commands, e)
 	}
 	s.log.Explain(e)
 	s.log.Close()

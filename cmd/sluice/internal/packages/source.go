@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -86,7 +85,7 @@ func (r *Reader) Close() error { return r.service.Close() }
 // version, its git repository, its folder or its executable, or a file with a schema, "-" being the standard input. The parameters are for the
 // plugin. server is where the plugin can be obtained, "" for the usual places.
 func (r *Reader) Read(ctx context.Context, written string, of Parameters, server string) (*Package, error) {
-	text, err := r.readFile(written)
+	text, err := r.readFile(ctx, written)
 	switch {
 	case err != nil:
 		return nil, err
@@ -115,7 +114,7 @@ func (r *Reader) Read(ctx context.Context, written string, of Parameters, server
 
 // ReadText returns the schema of a package that somebody has written as [Reader.Read] takes it. A text from a file need not be a schema.
 func (r *Reader) ReadText(ctx context.Context, written string, of Parameters, server string) ([]byte, error) {
-	if text, err := r.readFile(written); text != nil && len(of.List) == 0 || err != nil {
+	if text, err := r.readFile(ctx, written); text != nil && len(of.List) == 0 || err != nil {
 		return text, err
 	}
 	p, err := r.Read(ctx, written, of, server)
@@ -126,10 +125,10 @@ func (r *Reader) ReadText(ctx context.Context, written string, of Parameters, se
 }
 
 // readFile returns the content of a file with a schema as JSON; nil if none is named.
-func (r *Reader) readFile(written string) (text []byte, err error) {
+func (r *Reader) readFile(ctx context.Context, written string) (text []byte, err error) {
 	switch extension := filepath.Ext(written); {
 	case written == "-":
-		return io.ReadAll(r.Terminal.In)
+		return r.Terminal.ReadAll(ctx)
 	case extension == ".json", extension == ".yaml", extension == ".yml":
 		if text, err = os.ReadFile(written); err != nil {
 			return nil, exit.AsUsage(err)

@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,9 +10,9 @@ import (
 )
 
 // Ask asks the user how an interrupted create ended.
-func Ask(t *terminal.Terminal, name string) (stages.CreateResolution, error) {
+func Ask(ctx context.Context, t *terminal.Terminal, name string) (stages.CreateResolution, error) {
 	for {
-		answer, err := t.Ask(fmt.Sprintf("The create of %s was interrupted. It is not known whether the object exists.\n"+
+		answer, err := t.Ask(ctx, fmt.Sprintf("The create of %s was interrupted. It is not known whether the object exists.\n"+
 			"  clear   it does not exist: forget the create\n"+
 			"  import  it exists: read it by its ID and record it\n"+
 			"  skip    leave it as it is\n"+
@@ -25,7 +26,7 @@ func Ask(t *terminal.Terminal, name string) (stages.CreateResolution, error) {
 		case "", "skip":
 			return stages.CreateResolution{}, nil
 		case "import":
-			id, err := t.Ask("ID: ")
+			id, err := t.Ask(ctx, "ID: ")
 			if err != nil {
 				return stages.CreateResolution{}, err
 			}

@@ -67,7 +67,7 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 			answers.ByURN[name] = stages.CreateResolution{}
 			left = append(left, format.Printable(name))
 		default:
-			if answers.ByURN[name], err = Ask(s.Terminal, name); err != nil {
+			if answers.ByURN[name], err = Ask(ctx, s.Terminal, name); err != nil {
 				return answers, err
 			}
 		}

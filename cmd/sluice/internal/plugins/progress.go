@@ -29,7 +29,7 @@ type progress struct {
 func newProgress(t *terminal.Terminal) *progress {
 	p := &progress{terminal: t, now: map[int]install.Progress{}}
 	if t.Live() {
-		p.line = display.NewLine(t.Out, t.Width, t.Colored())
+		p.line = display.NewLine(t.Styled(), t.Width, t.Colored())
 	}
 	return p
 }

@@ -6,8 +6,10 @@ import (
 	"html"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 )
@@ -270,8 +272,8 @@ func (m *markdown) folded(r *Resource) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", html.EscapeString(m.d.fate(r)),
-		html.EscapeString(short(display.ShortType(r.Type))), html.EscapeString(short(display.CleanLine(r.Name))), withCode(cutText(r.why(), maxLine)))
+	fmt.Fprintf(&b, "<details><summary><b>%s</b> <code>%s</code> <b>%s</b> %s</summary>\n\n", htmlText(m.d.fate(r)),
+		html.EscapeString(short(display.ShortType(r.Type))), htmlText(short(display.CleanLine(r.Name))), withCode(cutText(r.why(), maxLine)))
 	if r.Position != "" {
 		b.WriteString(code(display.CleanLine(r.Position)) + "\n\n")
 	}
@@ -430,23 +432,48 @@ func longestRun(text string) int {
 // markdownText escapes a text of ours with names in it. What is in backticks is code; an odd one is none.
 func markdownText(text string) string {
 	return inCode(text, func(plain string) string {
-		var b strings.Builder
-		for _, r := range plain {
+		return unlinked(plain, func(r rune) string {
 			if strings.ContainsRune("\\*_[]<>~#|&!`", r) {
-				b.WriteByte('\\')
+				return "\\" + string(r)
 			}
-			b.WriteRune(r)
-			if r == '@' {
-				b.WriteString("<!-- -->") // nobody is mentioned
-			}
-		}
-		return b.String()
+			return string(r)
+		})
 	}, code)
+}
+
+// htmlText escapes a text for HTML within Markdown, where services look for names as well.
+func htmlText(text string) string {
+	return unlinked(text, func(r rune) string { return html.EscapeString(string(r)) })
+}
+
+var (
+	// reference is what services make a link of: "@user", issues, merge requests and others, "#1", "!1", `~"label"`, and "GH-1". Whoever or whatever
+	// it means would be told of the page.
+	reference = regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`)
+	// notLinked is between the sign and the name. An entity for the sign would not do, as services look at the text of the page.
+	notLinked = "<!-- -->"
+)
+
+// unlinked escapes the characters of a text that services make no link of then: it mentions nobody.
+func unlinked(text string, escape func(rune) string) string {
+	var b strings.Builder
+	breaks := map[int]bool{} // before which bytes
+	for _, at := range reference.FindAllStringIndex(text, -1) {
+		_, last := utf8.DecodeLastRuneInString(text[at[0]:at[1]])
+		breaks[at[1]-last] = true
+	}
+	for at, r := range text {
+		if breaks[at] {
+			b.WriteString(notLinked)
+		}
+		b.WriteString(escape(r))
+	}
+	return b.String()
 }
 
 // withCode escapes a text for HTML. What is in backticks is code.
 func withCode(text string) string {
-	return inCode(text, html.EscapeString, func(text string) string { return "<code>" + html.EscapeString(text) + "</code>" })
+	return inCode(text, htmlText, func(text string) string { return "<code>" + html.EscapeString(text) + "</code>" })
 }
 
 // inCode treats what is in backticks in another way than the rest.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os/signal"
-	"syscall"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -35,8 +33,6 @@ func (s *Session) AskForStack(ctx context.Context) (backend.Ref, error) {
 	answers = append(answers, "make a new stack")
 	at := 0
 	if len(stacks) > 0 {
-		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP) // the terminal is to be given back
-		defer stop()
 		if at, err = terminal.Choose(ctx, s.Terminal, "Which stack?", answers, 0); err != nil {
 			return backend.Ref{}, unanswered(err)
 		}
@@ -49,7 +45,7 @@ func (s *Session) AskForStack(ctx context.Context) (backend.Ref, error) {
 }
 
 func (s *Session) askForNewStack(ctx context.Context) (backend.Ref, error) {
-	name, err := s.Terminal.Ask("The name of the new stack (dev): ")
+	name, err := s.Terminal.Ask(ctx, "The name of the new stack (dev): ")
 	if err != nil {
 		return backend.Ref{}, err
 	}

@@ -1,6 +1,7 @@
 package stateedit
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ const mostChoices = 40
 
 // Choose asks the user to choose one of the resources. An answer is a number in the list, or a part of a URN, which
 // makes the list shorter.
-func Choose(t *terminal.Terminal, question string, resources []*state.Resource) (*state.Resource, error) {
+func Choose(ctx context.Context, t *terminal.Terminal, question string, resources []*state.Resource) (*state.Resource, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("the state has no resources")
 	}
@@ -28,7 +29,7 @@ func Choose(t *terminal.Terminal, question string, resources []*state.Resource) 
 		if len(shown) > mostChoices {
 			fmt.Fprintf(t.Out, "  and %d more\n", len(shown)-mostChoices)
 		}
-		answer, err := t.Ask("Write a number, or a part of the URN: ")
+		answer, err := t.Ask(ctx, "Write a number, or a part of the URN: ")
 		if err != nil {
 			return nil, err
 		}

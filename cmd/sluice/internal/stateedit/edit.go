@@ -51,7 +51,7 @@ func (e *Edit) File(ctx context.Context) string { return e.stack.File(ctx) }
 
 // Save asks whether to make a change, and writes the state. plan describes the change to the user.
 func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error {
-	if err := confirm(e.Terminal, e.Flags, plan); err != nil {
+	if err := confirm(ctx, e.Terminal, e.Flags, plan); err != nil {
 		return err
 	}
 	return e.Write(ctx, now)

@@ -30,7 +30,7 @@ func WriteReport(e *Edit, title string, changed []*state.Resource) error {
 		for _, c := range changed {
 			r.Changed = append(r.Changed, Changed{URN: string(c.URN), ID: c.ID})
 		}
-		return format.JSON(e.Terminal.Out, r)
+		return format.JSON(e.Terminal.Data(), r)
 	}
 	_, err := fmt.Fprint(e.Terminal.Out, List(title, changed))
 	return err

@@ -1,6 +1,7 @@
 package stateedit
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -21,13 +22,13 @@ func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
 }
 
 // Targets returns the live resources that the arguments name, all of them, or the one that the user chooses.
-func Targets(e *Edit, args []string, all bool, verb string) ([]*state.Resource, error) {
+func Targets(ctx context.Context, e *Edit, args []string, all bool, verb string) ([]*state.Resource, error) {
 	live := state.Live(e.Snapshot)
 	if all {
 		return live, nil
 	}
 	if len(args) == 0 {
-		r, err := Choose(e.Terminal, "Which resource do you want to "+verb+"?", live)
+		r, err := Choose(ctx, e.Terminal, "Which resource do you want to "+verb+"?", live)
 		return []*state.Resource{r}, err
 	}
 	var found []*state.Resource

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,17 +10,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
-)
 
-// ErrInterrupted says that the user has pressed Ctrl-C at a question, or that the terminal has gone away.
-var ErrInterrupted = errors.New("interrupted")
+	"github.com/sluice-iac/sluice/internal/printable"
+)
 
 // Choose asks which of the answers the user wants, and returns its index: with arrow keys or the beginning of its text where the terminal can be
 // drawn on, else by its number or text. usual is the answer that is chosen if the user only presses Enter. When ctx is done, a question that
 // is drawn is taken back.
 func Choose(ctx context.Context, t *Terminal, question string, answers []string, usual int) (int, error) {
 	if !t.Drawable() {
-		return chooseByLine(t, question, answers, usual)
+		return chooseByLine(ctx, t, question, answers, usual)
 	}
 	q := &choice{question: question, answers: answers, at: usual, usual: usual}
 	if err := t.Draw(ctx, q); err != nil {
@@ -33,12 +31,12 @@ func Choose(ctx context.Context, t *Terminal, question string, answers []string,
 	return q.at, nil
 }
 
-func chooseByLine(t *Terminal, question string, answers []string, usual int) (int, error) {
+func chooseByLine(ctx context.Context, t *Terminal, question string, answers []string, usual int) (int, error) {
 	for i, a := range answers {
 		fmt.Fprintf(t.Out, "%3d  %s\n", i+1, a)
 	}
 	for {
-		answer, err := t.Ask(fmt.Sprintf("%s [number or text] (%s): ", question, answers[usual]))
+		answer, err := t.Ask(ctx, fmt.Sprintf("%s [number or text] (%s): ", question, answers[usual]))
 		if err != nil || answer == "" {
 			return usual, err
 		}
@@ -132,16 +130,16 @@ func (c *choice) find(text string) int {
 // View implements [tea.Model].
 func (c *choice) View() tea.View {
 	if c.end == chosen {
-		return tea.NewView(bold.Render(c.question) + " " + c.answers[c.at] + "\n")
+		return tea.NewView(bold.Render(printable.Line(c.question)) + " " + printable.Line(c.answers[c.at]) + "\n")
 	}
-	lines := []string{bold.Render(c.question) + faint.Render("  ↑↓ or type, then enter")}
+	lines := []string{bold.Render(printable.Line(c.question)) + faint.Render("  ↑↓ or type, then enter")}
 	first, last := c.window()
 	for i := first; i < last; i++ {
 		if i == c.at {
-			lines = append(lines, "> "+bold.Render(c.answers[i]))
+			lines = append(lines, "> "+bold.Render(printable.Line(c.answers[i])))
 			continue
 		}
-		lines = append(lines, "  "+c.answers[i])
+		lines = append(lines, "  "+printable.Line(c.answers[i]))
 	}
 	if hidden := len(c.answers) - (last - first); hidden > 0 {
 		lines = append(lines, faint.Render(fmt.Sprintf("  %d more", hidden)))

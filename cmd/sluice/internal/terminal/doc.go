@@ -3,6 +3,6 @@
 //
 // It is independent of stacks and operations.
 //
-// Invariant: the answer to a hidden question is never shown, and a signal at such a question leaves the terminal
-// unchanged.
+// Invariant: at any time one question, one screen or one other program has the terminal, and nothing else reads from it. However a question ends,
+// the terminal has the mode that it had before. Nothing that is not safe to print is printed.
 package terminal

@@ -9,15 +9,26 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// Draw runs a Bubble Tea program on the terminal until it ends or ctx is done, and gives the terminal back. Signals are handled elsewhere.
+// Draw runs a Bubble Tea program that asks something on the terminal, until it ends or ctx is done.
 func (t *Terminal) Draw(ctx context.Context, m tea.Model) error {
+	return t.console.question(ctx, func(ctx context.Context) error { return t.draw(ctx, m) })
+}
+
+// Show runs a Bubble Tea program that shows something on the terminal, until it ends or ctx is done. A question takes the terminal from it; the
+// same model is run again afterwards. Signals are handled elsewhere.
+func (t *Terminal) Show(ctx context.Context, m tea.Model) error {
+	return t.console.screen(ctx, func(ctx context.Context) error { return t.draw(ctx, m) })
+}
+
+// draw runs a Bubble Tea program and gives the terminal back.
+func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 	ctx, done := context.WithCancel(ctx)
 	var p *tea.Program
-	in := t.In
+	in := t.console.in
 	if f, is := in.(*os.File); is { // the library reads a terminal in its own way, which needs a file
 		in = &input{f, func() { p.Send(GoneMsg{}) }}
 	}
-	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(t.Out), tea.WithoutSignalHandler(), tea.WithFPS(20)}
+	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(t.console.out), tea.WithoutSignalHandler(), tea.WithFPS(20)}
 	if !t.Colored() {
 		options = append(options, tea.WithColorProfile(colorprofile.Ascii))
 	}

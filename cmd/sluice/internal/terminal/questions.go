@@ -12,14 +12,14 @@ import (
 func AskPassphrase(t *Terminal) func(ctx context.Context, confirm bool) (string, error) {
 	return func(ctx context.Context, confirm bool) (string, error) {
 		if !confirm {
-			return t.AskHidden("Enter your passphrase to unlock config/secrets: ")
+			return t.AskHidden(ctx, "Enter your passphrase to unlock config/secrets: ")
 		}
 		for ctx.Err() == nil {
-			first, err := t.AskHidden("Enter a passphrase to protect config/secrets: ")
+			first, err := t.AskHidden(ctx, "Enter a passphrase to protect config/secrets: ")
 			if err != nil {
 				return "", err
 			}
-			second, err := t.AskHidden("Re-enter the passphrase to confirm: ")
+			second, err := t.AskHidden(ctx, "Re-enter the passphrase to confirm: ")
 			if err != nil {
 				return "", err
 			}
@@ -34,13 +34,13 @@ func AskPassphrase(t *Terminal) func(ctx context.Context, confirm bool) (string,
 
 // Confirm asks a question until the answer is yes or no; an empty answer means no. If details is not nil, the user may
 // also ask for details. Confirm then shows them and repeats the question.
-func Confirm(t *Terminal, question string, details func() error) (confirmed bool, err error) {
+func Confirm(ctx context.Context, t *Terminal, question string, details func() error) (confirmed bool, err error) {
 	answers := "[yes/no]"
 	if details != nil {
 		answers = "[yes/no/details]"
 	}
 	for {
-		answer, err := t.Ask(fmt.Sprintf("%s %s (no): ", question, answers))
+		answer, err := t.Ask(ctx, fmt.Sprintf("%s %s (no): ", question, answers))
 		if err != nil {
 			return false, err
 		}
@@ -62,8 +62,8 @@ func Confirm(t *Terminal, question string, details func() error) (confirmed bool
 }
 
 // ConfirmByName asks the user to type the name of the object that is about to be removed.
-func ConfirmByName(t *Terminal, warning, name string) error {
-	answer, err := t.Ask(fmt.Sprintf("%s\nPlease confirm that this is what you'd like to do by typing `%s`: ", warning, name))
+func ConfirmByName(ctx context.Context, t *Terminal, warning, name string) error {
+	answer, err := t.Ask(ctx, fmt.Sprintf("%s\nPlease confirm that this is what you'd like to do by typing `%s`: ", warning, name))
 	if err != nil {
 		return err
 	}

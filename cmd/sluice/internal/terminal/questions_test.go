@@ -46,7 +46,7 @@ func TestAQuestionIsAskedUntilTheAnswerIsYesOrNo(t *testing.T) {
 			if c.details {
 				details = func() error { _, err := io.WriteString(out, shown); return err }
 			}
-			confirmed, err := terminal.Confirm(at, "Sure?", details)
+			confirmed, err := terminal.Confirm(t.Context(), at, "Sure?", details)
 			require.NoError(t, err)
 			require.Equal(t, c.confirmed, confirmed)
 			require.Equal(t, c.out, out.String())
@@ -58,7 +58,7 @@ func TestAQuestionThatNobodyAnswersIsCancelled(t *testing.T) {
 	for name, text := range map[string]string{"at once": "", "after another answer": "perhaps\n"} {
 		t.Run(name, func(t *testing.T) {
 			at, _ := typed(text)
-			confirmed, err := terminal.Confirm(at, "Sure?", nil)
+			confirmed, err := terminal.Confirm(t.Context(), at, "Sure?", nil)
 			require.False(t, confirmed)
 			var failed *exit.Error
 			require.ErrorAs(t, err, &failed)
@@ -70,6 +70,6 @@ func TestAQuestionThatNobodyAnswersIsCancelled(t *testing.T) {
 func TestDetailsThatCannotBeShownEndTheQuestion(t *testing.T) {
 	at, _ := typed("details\nyes\n")
 	broken := errors.New("the screen is gone")
-	_, err := terminal.Confirm(at, "Sure?", func() error { return broken })
+	_, err := terminal.Confirm(t.Context(), at, "Sure?", func() error { return broken })
 	require.ErrorIs(t, err, broken)
 }

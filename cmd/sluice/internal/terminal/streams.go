@@ -13,14 +13,16 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// InTerminal and OutTerminal report whether they are terminals; Width returns the terminal's width in cells.
-	InTerminal, OutTerminal bool
+	// InTerminal, OutTerminal and ErrTerminal report whether they are terminals; Width returns the terminal's width in cells.
+	InTerminal, OutTerminal, ErrTerminal bool
 	// Dumb is true if the terminal takes lines of text and nothing else.
 	Dumb   bool
 	Width  func() int
 	Lookup func(name string) (string, bool) // of a variable of the environment
 	// AsPulumi is true if the command was called by the name pulumi, through a link or a copy, and so stands in for it.
 	AsPulumi bool
+	// Guard makes a writer of one whose readers obey commands in the text: commands of others lose their effect. It is nil if no reader does.
+	Guard func(io.Writer) io.Writer
 }
 
 // Command is the name by which the command was called.
@@ -43,13 +45,9 @@ func isPulumi(path string) bool { return strings.TrimSuffix(filepath.Base(path),
 
 // ProcessStreams returns the streams of this process.
 func ProcessStreams() Streams {
-	var stderr io.Writer = os.Stderr
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		stderr = NewGate(os.Stderr)
-	}
 	return Streams{
-		In: os.Stdin, Out: os.Stdout, Err: stderr,
-		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), OutTerminal: term.IsTerminal(int(os.Stdout.Fd())), ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Dumb: os.Getenv("TERM") == "dumb" || IsTrue(os.Getenv("ACCESSIBLE")),
 		Width: func() int {
 			if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {

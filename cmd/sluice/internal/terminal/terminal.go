@@ -1,40 +1,116 @@
 package terminal
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/internal/printable"
 )
 
-// Terminal is the input and output of a command, with or without a user.
+// Terminal is the input and output of a command, with or without a user. It is the only way to both: input is what questions read, and what is
+// printed is clean.
 type Terminal struct {
-	Streams
+	// Out and Err take texts for people. What is not safe to print becomes visible, also in texts of others, and what a service that runs jobs
+	// would obey loses its effect.
+	Out, Err io.Writer
+
 	Color          string       // when to write colours: always, never, raw or auto
 	NonInteractive bool         // ask nothing, even on a terminal
 	Log            *slog.Logger // what the engine does, for bug reports; discards unless it is asked for
 	PluginFlags    []string     // arguments with which plugins are asked to log, too
 
-	cancellation *cancellation
+	// InTerminal, OutTerminal, Dumb, Width, Lookup and AsPulumi are those of the streams.
+	InTerminal, OutTerminal, Dumb bool
+	Width                         func() int
+	Lookup                        func(name string) (string, bool)
+	AsPulumi                      bool
+
+	console  *console
+	doors    doors
+	streams  Streams
+	errGate  *gate // nil if the error stream is no terminal
+	discards bool  // what would go to the standard output
 }
+
+// doors are the ways to print besides Out and Err.
+type doors struct{ styled, styledErr, data io.Writer }
 
 // New returns the terminal of a command with these streams.
 func New(s Streams) *Terminal {
-	return &Terminal{Streams: s, Color: "auto", Log: slog.New(slog.DiscardHandler), cancellation: &cancellation{}}
+	t := &Terminal{
+		Color: "auto", Log: slog.New(slog.DiscardHandler), InTerminal: s.InTerminal, OutTerminal: s.OutTerminal, Dumb: s.Dumb, Width: s.Width,
+		Lookup: s.Lookup, AsPulumi: s.AsPulumi, console: newConsole(s), streams: s,
+	}
+	var out, errs io.Writer = stream{t.console, s.Out}, stream{t.console, s.Err}
+	t.doors.data = out
+	if s.OutTerminal {
+		t.doors.data = printable.NewWriter(out)
+	}
+	if s.ErrTerminal {
+		t.errGate = &gate{out: errs}
+		errs = t.errGate
+	}
+	if s.Guard != nil && !t.Live() {
+		out, errs = s.Guard(out), s.Guard(errs)
+	}
+	t.Out, t.doors.styled = printable.NewWriter(out), printable.NewStyledWriter(out)
+	t.Err, t.doors.styledErr = printable.NewWriter(errs), printable.NewStyledWriter(errs)
+	return t
 }
+
+// Again returns a terminal with the same streams, and the usual settings.
+func (t *Terminal) Again() *Terminal { return New(t.streams) }
 
 // Muted returns the same terminal with a standard output that discards everything.
 func (t *Terminal) Muted() *Terminal {
 	muted := *t
-	muted.Out = io.Discard
+	muted.Out, muted.doors.styled, muted.doors.data, muted.discards = io.Discard, io.Discard, io.Discard, true
 	return &muted
+}
+
+// Styled is the standard output for texts in colour, whose writer has cleaned what is not its own (package display).
+func (t *Terminal) Styled() io.Writer { return t.doors.styled }
+
+// StyledErr is [Terminal.Styled] for the error stream.
+func (t *Terminal) StyledErr() io.Writer { return t.doors.styledErr }
+
+// Data is the standard output for what programs read. It is exact, unless it is a terminal.
+func (t *Terminal) Data() io.Writer { return t.doors.data }
+
+// Commands is the standard output for what a service that runs jobs obeys. Whoever writes to it makes sure that no text of others is obeyed.
+func (t *Terminal) Commands() io.Writer {
+	if t.discards {
+		return io.Discard
+	}
+	return stream{t.console, t.streams.Out}
+}
+
+// OutputFiles returns the files that the command writes its output to.
+func (t *Terminal) OutputFiles() (files []*os.File) {
+	for _, w := range []io.Writer{t.streams.Out, t.streams.Err} {
+		if f, is := w.(*os.File); is {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// Process are the streams of a process that has the terminal for itself.
+type Process struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Lend calls f, which runs another program in the terminal, such as an editor.
+func (t *Terminal) Lend(ctx context.Context, f func(Process) error) error {
+	return t.console.lend(ctx, func() error { return f(Process{t.streams.In, t.streams.Out, t.streams.Err}) })
 }
 
 // Env returns the value of a variable, "" if it is not set.
@@ -46,6 +122,12 @@ func (t *Terminal) Env(name string) string {
 // EnvIsTrue reports whether a boolean variable is set to true.
 func (t *Terminal) EnvIsTrue(name string) bool { return IsTrue(t.Env(name)) }
 
+// Command is the name by which the command was called.
+func (t *Terminal) Command() string { return t.streams.Command() }
+
+// Named returns a text for people in which the commands to type, `sluice ...`, have the name by which this one was called.
+func (t *Terminal) Named(text string) string { return t.streams.Named(text) }
+
 // Interactive reports whether a user is there to answer questions (protocol.md 10.1).
 func (t *Terminal) Interactive() bool {
 	return t.InTerminal && t.OutTerminal && !t.NonInteractive && !t.inCI()
@@ -56,8 +138,8 @@ func (t *Terminal) Live() bool { return t.OutTerminal && !t.Dumb && !t.inCI() &&
 
 // HoldErr passes what is written to the error stream to f instead, if that stream is a terminal, until release is called.
 func (t *Terminal) HoldErr(f func(text string)) (release func()) {
-	if g, ok := t.Err.(*Gate); ok {
-		return g.Hold(f)
+	if t.errGate != nil {
+		return t.errGate.hold(f)
 	}
 	return func() {}
 }
@@ -66,6 +148,9 @@ func (t *Terminal) HoldErr(f func(text string)) (release func()) {
 func (t *Terminal) Drawable() bool { return t.Live() && t.InTerminal }
 
 func (t *Terminal) inCI() bool {
+	if t.Lookup == nil {
+		return false
+	}
 	for _, name := range []string{"CI", "BUILD_ID", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"} {
 		if value := t.Env(name); value != "" && !strings.EqualFold(value, "false") {
 			return true
@@ -106,39 +191,33 @@ func (t *Terminal) WarnWith(text string, as ...advice.Advice) {
 }
 
 // Ask prints a question and reads one line.
-func (t *Terminal) Ask(question string) (string, error) {
-	if _, err := fmt.Fprint(t.Out, question); err != nil {
-		return "", err
-	}
-	answer, err := ReadLine(t.In)
-	if err != nil && answer == "" {
-		return "", exit.Cancelledf("no answer was given")
-	}
-	return strings.TrimSpace(answer), nil
+func (t *Terminal) Ask(ctx context.Context, question string) (string, error) {
+	answer, err := t.console.ask(ctx, printable.NewWriter(t.console.out), question, false)
+	return strings.TrimSpace(answer), err
 }
 
 // AskHidden prints a question and reads one line that is not shown.
-func (t *Terminal) AskHidden(question string) (string, error) {
-	fmt.Fprint(t.Err, question)
-	defer fmt.Fprintln(t.Err)
-	if f, ok := t.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return t.cancellation.readHidden(int(f.Fd()), t.Err)
-	}
-	return ReadLine(t.In)
+func (t *Terminal) AskHidden(ctx context.Context, question string) (string, error) {
+	return t.console.ask(ctx, printable.NewWriter(t.console.err), question, true)
 }
 
-// HandleSignals sets whether another part of the program ends the process after a signal at a hidden question, by
-// calling [Terminal.Cancel].
-func (t *Terminal) HandleSignals(elsewhere bool) { t.cancellation.handled = elsewhere }
-
-// Undo sets the function that is called before a signal at a hidden question ends the process; nil calls nothing.
-func (t *Terminal) Undo(undo func()) {
-	if undo == nil {
-		t.cancellation.undo.Store(nil)
-		return
-	}
-	t.cancellation.undo.Store(&undo)
+// HandleSignals sets whether another part of the command handles the signals that end processes. It then has to end questions by
+// [Terminal.EndQuestion] or [Terminal.Leave].
+func (t *Terminal) HandleSignals(elsewhere bool) {
+	t.console.mu.Lock()
+	defer t.console.mu.Unlock()
+	t.console.handled = elsewhere
 }
+
+// EndQuestion ends the question that is open, if there is one, with [ErrInterrupted], and waits until the terminal is as it was before.
+func (t *Terminal) EndQuestion() { t.console.endQuestion(false) }
+
+// Leave is [Terminal.EndQuestion] for a process that is about to end: the question never returns.
+func (t *Terminal) Leave() { t.console.endQuestion(true) }
 
 // Cancel ends the process after a signal.
-func (t *Terminal) Cancel() { t.cancellation.end(t.Err) }
+func (t *Terminal) Cancel() {
+	t.Leave()
+	fmt.Fprintf(t.Err, "\nerror: %v\n", ErrInterrupted)
+	os.Exit(exit.Cancelled)
+}

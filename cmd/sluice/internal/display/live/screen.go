@@ -62,7 +62,7 @@ func (s *Screen) run(ctx context.Context) {
 		return
 	}
 	// If the terminal cannot be drawn on, nothing is shown; the report is written in any case.
-	_ = s.options.Terminal.Draw(ctx, newModel(s.Report, s.options.Interrupt, s.options.Pauser))
+	_ = s.options.Terminal.Show(ctx, newModel(s.Report, s.options.Interrupt, s.options.Pauser))
 }
 
 // Browse shows a report that is closed until the user has seen enough of it.

@@ -1,0 +1,244 @@
+package terminal
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// ErrInterrupted says that the user has pressed Ctrl-C at a question, that a signal has ended it, or that the terminal has gone away.
+var ErrInterrupted error = &exit.Error{Status: exit.Cancelled, Err: interruption{}}
+
+type interruption struct{}
+
+func (interruption) Error() string { return "the command was cancelled" }
+
+// console is the one owner of the streams of a process. A question, a drawn screen and another program each take it before they read from the
+// terminal; at any time one of them has it. Nothing else has a way to the input. It is safe for concurrent use.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+
+	mu      sync.Mutex // guards the fields below, and writing
+	changed sync.Cond  // what the fields say of who has the terminal
+	taken   bool
+	asking  int    // questions that have the terminal or wait for it
+	yield   func() // takes the terminal from the screen that is drawn on it; nil while there is none
+	end     func() // ends the question that has the terminal; nil while none has it
+	held    held   // what was written meanwhile
+	// handled is true while another part of the command handles signals: it ends questions by [Terminal.EndQuestion].
+	handled bool
+	leaving bool // the process ends: a question that is ended never returns
+}
+
+func newConsole(s Streams) *console {
+	c := &console{in: s.In, out: s.Out, err: s.Err}
+	c.changed.L = &c.mu
+	return c
+}
+
+// question calls f, which may read from the terminal until its context is done. A screen that is drawn gives the terminal up until then, and
+// is drawn again afterwards. Ctrl-C and signals that end processes end the question, with [ErrInterrupted].
+func (c *console) question(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	ctx, forget := c.untilSignal(ctx)
+	defer forget()
+	if !c.take(ctx, end) {
+		return c.interrupted()
+	}
+	err := f(ctx)
+	ended := ctx.Err() != nil
+	c.giveBack()
+	if ended {
+		return c.interrupted()
+	}
+	return err
+}
+
+// untilSignal returns a context that is done when a signal ends the process, unless another part of the command handles signals.
+func (c *console) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.handled {
+		return ctx, func() {}
+	}
+	return signal.NotifyContext(ctx, endings()...)
+}
+
+// endings returns the signals that end a process. SIGHUP is not among them if it is ignored, as under nohup.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
+// interrupted returns the error of a question that was ended. If the process is ending, it does not return.
+func (c *console) interrupted() error {
+	c.mu.Lock()
+	leaving := c.leaving
+	c.mu.Unlock()
+	if leaving {
+		select {}
+	}
+	return ErrInterrupted
+}
+
+// take waits until a question has the terminal, and reports whether it has: it has not if the context is done before. end ends the question.
+func (c *console) take(ctx context.Context, end func()) bool {
+	defer context.AfterFunc(ctx, c.wake)()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asking++
+	for c.taken && ctx.Err() == nil {
+		if c.yield != nil {
+			c.yield()
+		}
+		c.changed.Wait()
+	}
+	if ctx.Err() != nil {
+		c.asking--
+		c.changed.Broadcast()
+		return false
+	}
+	c.taken, c.end = true, end
+	return true
+}
+
+func (c *console) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed.Broadcast()
+}
+
+// giveBack ends a question, and writes what was held back.
+func (c *console) giveBack() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asking--
+	c.free()
+}
+
+// free says that nobody has the terminal. c.mu is locked.
+func (c *console) free() {
+	c.taken, c.end, c.yield = false, nil, nil
+	c.held.write()
+	c.changed.Broadcast()
+}
+
+// screen calls draw, which may read from the terminal until its context is done, and calls it again after each question that takes the
+// terminal meanwhile. It returns when draw ends by itself, or when ctx is done.
+func (c *console) screen(ctx context.Context, draw func(ctx context.Context) error) error {
+	for {
+		drawn, yield := context.WithCancel(ctx)
+		if !c.takeForScreen(drawn, yield) {
+			yield()
+			return nil
+		}
+		err := draw(drawn)
+		c.mu.Lock()
+		c.free()
+		c.mu.Unlock()
+		yielded := drawn.Err() != nil && ctx.Err() == nil
+		yield()
+		if err != nil || !yielded {
+			return err
+		}
+	}
+}
+
+// takeForScreen waits until a screen has the terminal, which is when no question has it or waits for it.
+func (c *console) takeForScreen(ctx context.Context, yield func()) bool {
+	defer context.AfterFunc(ctx, c.wake)()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for (c.taken || c.asking > 0) && ctx.Err() == nil {
+		c.changed.Wait()
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	c.taken, c.yield = true, yield
+	return true
+}
+
+// lend calls f, which runs a program that has the terminal for itself.
+func (c *console) lend(ctx context.Context, f func() error) error {
+	if !c.take(ctx, nil) {
+		return c.interrupted()
+	}
+	defer c.giveBack()
+	return f()
+}
+
+// endQuestion ends the question that is open, if there is one, and waits until the terminal is as it was before. If leaving is set, the
+// process is about to end, and the question never returns.
+func (c *console) endQuestion(leaving bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaving = c.leaving || leaving
+	for c.end != nil {
+		c.end()
+		c.changed.Wait()
+	}
+}
+
+// stream is one of the two streams to write to. What is written while somebody has the terminal is held back.
+type stream struct {
+	c  *console
+	to io.Writer
+}
+
+// Write implements [io.Writer].
+func (s stream) Write(p []byte) (int, error) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if s.c.taken {
+		s.c.held.add(s.to, p)
+		return len(p), nil
+	}
+	return s.to.Write(p)
+}
+
+// held is what is held back, in order.
+type held struct {
+	texts []heldText
+	size  int
+	cut   bool
+}
+
+type heldText struct {
+	to   io.Writer
+	text []byte
+}
+
+// maxHeld is how many bytes are held back.
+const maxHeld = 1 << 20
+
+func (h *held) add(to io.Writer, text []byte) {
+	if h.size+len(text) > maxHeld {
+		h.cut = true
+		return
+	}
+	h.size += len(text)
+	h.texts = append(h.texts, heldText{to, slices.Clone(text)})
+}
+
+// write writes what was held back. Nobody is left to report an error to: whoever wrote it has gone on.
+func (h *held) write() {
+	for _, t := range h.texts {
+		_, _ = t.to.Write(t.text)
+	}
+	if h.cut {
+		_, _ = io.WriteString(h.texts[len(h.texts)-1].to, "[some of what was written meanwhile is left out]\n")
+	}
+	*h = held{}
+}
