@@ -99,7 +99,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 		return nil, operation.WithCause(ctx, err)
 	}
 	result := &Result{
-		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
+		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved, Kept: out.Kept,
 		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), isSensitive: e.options.Config.isSensitive(),
 	}
 	if p, ok := e.options.Program.(source.Locator); ok {

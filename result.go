@@ -21,6 +21,8 @@ type Result struct {
 	// Resolved says what became of the interrupted operations of earlier runs that the operation looked at or was told about:
 	// all of them after Recover.
 	Resolved []stages.Resolution
+	// Kept are the recorded resources that the program has not declared and that stay, because something failed: sorted.
+	Kept []urn.URN
 
 	steps func() []stages.StepInfo
 

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/inprocess"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // documented is what the files about the benchmarks tell people to run.
@@ -47,6 +48,7 @@ func documented(t *testing.T) [][]string {
 }
 
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
+	tier.Slow(t, "whole processes")
 	file := filepath.Join(t.TempDir(), "results", "bench.json")
 	var table bytes.Buffer
 	args := []string{"-sizes", "3", "-shapes", "all", "-runs", "1", "-dependents", "2", "-checkpoint", "1", "-out", file}

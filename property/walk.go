@@ -106,6 +106,9 @@ func isUnknown(v Value) bool {
 // HasSealed reports whether v or anything inside it is sealed; see [Value.IsSealed].
 func (v Value) HasSealed() bool { return anyValue(v, Value.IsSealed) }
 
+// HasSealed reports whether a value in m is sealed.
+func (m Map) HasSealed() bool { return anyInMap(m, Value.IsSealed) }
+
 // HasSecrets reports whether v or anything inside it is a secret or a secret output.
 func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
 

@@ -16,6 +16,8 @@ type Deleting struct {
 	Internal bool // a default provider: neither shown nor counted
 	// Seq is the number of the registration whose replacement needs the delete, or [EndPhaseSeq].
 	Seq int
+	// RetainedNow is true for an object that stays because the program declares retainOnDelete now, and Old did not.
+	RetainedNow bool
 }
 
 // Deleted is a delete that is over.
@@ -43,13 +45,13 @@ func IsDelete(d *Decision) bool {
 
 // DeletingOf describes a decision to delete.
 func DeletingOf(d *Decision) Deleting {
-	return Deleting{Op: d.Op, URN: d.URN, Old: d.Old, Reason: d.Reason, Internal: d.Internal, Seq: d.Seq}
+	return Deleting{Op: d.Op, URN: d.URN, Old: d.Old, Reason: d.Reason, Internal: d.Internal, Seq: d.Seq, RetainedNow: d.RetainedNow}
 }
 
 // IsManaged reports whether a provider is called for the delete, in an update: the resource is no component, no provider, not only read, and its
 // object is not retained.
 func (d Deleting) IsManaged() bool {
-	return d.Old.Custom && !d.Old.Type.IsProvider() && !d.Old.External && !d.Old.RetainOnDelete
+	return d.Old.Custom && !d.Old.Type.IsProvider() && !d.Old.External && !d.Old.RetainOnDelete && !d.RetainedNow
 }
 
 // Refuse returns the error with which a stage refuses the delete: the run stops, and the message is shown at the resource.

@@ -33,7 +33,12 @@ type StepInfo struct {
 	Provider     string
 	Internal     bool // not shown and not counted (steps.md 1.6)
 	Reason       Reason
+	// RetainedNow is true for the delete of an old object that stays because the program declares retainOnDelete now, and Old did not.
+	RetainedNow bool
 }
+
+// Retains reports whether the step deletes a recorded state and leaves its object.
+func (s *StepInfo) Retains() bool { return s.RetainedNow || s.Old != nil && s.Old.RetainOnDelete }
 
 // StepStarted says that a step is about to run.
 type StepStarted struct {
@@ -142,7 +147,9 @@ type Summary struct {
 	MaybeCorrupt bool // an operation's outcome is unknown, or its provider's error does not say what it has done (steps.md 9.3)
 	// Lost are the resources with an operation whose outcome is unknown, because the provider was asked and has not answered.
 	// Those whose provider has answered with an error are not among them.
-	Lost     []urn.URN
+	Lost []urn.URN
+	// Kept are the recorded resources that the program has not declared and that stay, because something failed.
+	Kept     []urn.URN
 	Duration time.Duration
 	Changes  map[Op]int
 	Possible map[Op]int // how many of Changes are only possible; see [Possibility]

@@ -85,6 +85,8 @@ const (
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
 	ReasonCarriedForward   ReasonKind = "carried"             // Cause uses it as it is recorded
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
+	ReasonUndecided        ReasonKind = "undecided"           // it was not declared, which proves nothing in a run with a failure; Cause is what failed, if that is known
+	ReasonOmitted          ReasonKind = "omitted"             // the program could not declare it, because something that it needs was not made
 	ReasonRefresh          ReasonKind = "refresh"             // it is read before anything is decided, and could not be
 	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
 	ReasonImport           ReasonKind = "import"              //
@@ -97,7 +99,7 @@ const (
 // String returns the reason as a clause: "because `region` changed". It is empty where the kind of step says enough: "create".
 func (r Reason) String() string {
 	switch r.Kind {
-	case ReasonNew, ReasonUnchanged, ReasonReplaced, ReasonDestroy, ReasonNotTargeted, ReasonCarriedForward, ReasonNeeded, ReasonRead:
+	case ReasonNew, ReasonUnchanged, ReasonReplaced, ReasonDestroy, ReasonNotTargeted, ReasonCarriedForward, ReasonNeeded, ReasonUndecided, ReasonOmitted, ReasonRead:
 		return ""
 	}
 	return r.Clause()
@@ -181,6 +183,8 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonDestroy:       "the whole stack is destroyed",
 	ReasonNotTargeted:   "it is not part of the operation",
 	ReasonNeeded:        "something that failed or was skipped still uses it",
+	ReasonUndecided:     "the program has not declared it, but something failed before, so that it may not have come to that",
+	ReasonOmitted:       "the program could not declare it: something that it needs was not made",
 	ReasonImport:        "the program imports it",
 	ReasonImportCommand: "its import was asked for",
 	ReasonRefresh:       "it is to be read anew",

@@ -25,6 +25,10 @@ type Monitor interface {
 	RegisterInvokeTransform(ctx context.Context, t InvokeTransform) error
 	RegisterHook(ctx context.Context, h Hook) error
 	RegisterErrorHook(ctx context.Context, h ErrorHook) error
+	// Omit says that the program declares a resource and does not register it, because others that it needs were not made. The request may be
+	// incomplete. because are the URNs of those others. It returns the URN of the resource. A program need not say so; the resource is then
+	// kept all the same, but not among what was skipped.
+	Omit(ctx context.Context, req *RegisterRequest, because []urn.URN) urn.URN
 
 	// Log reports a message of the program or of a plugin (protocol.md 5.1). An error message alone does not fail the run:
 	// the end of the program decides whether it has failed.

@@ -72,7 +72,7 @@ type Checkpoint struct {
 // a file that needs unknown features is refused before anything else in it is read, with an
 // [*UnsupportedFeaturesError]. It does not check integrity: see [Verify].
 func DecodeCheckpoint(ctx context.Context, data []byte, o DecodeOptions) (*Checkpoint, error) {
-	env, err := readEnvelope(data)
+	env, err := readCheckpoint(data)
 	if err != nil {
 		return nil, &DecodeError{Name: o.Name, Err: err}
 	}
@@ -109,7 +109,17 @@ type envelope struct {
 	versioned bool // there is a version above 0
 	features  []string
 	stack     string
+	content   bool // there is a member "checkpoint", "stack" or "latest"
 	latest    json.RawMessage
+}
+
+// readCheckpoint reads the envelope of a checkpoint. An object that has nothing of one, such as the message of an error, is no empty stack.
+func readCheckpoint(data []byte) (*envelope, error) {
+	env, err := readEnvelope(data)
+	if err == nil && !env.content {
+		err = errors.New(`it is not the state of a stack: it has no "checkpoint"`)
+	}
+	return env, err
 }
 
 // readEnvelope reads the envelope of a checkpoint, of an export, or a bare checkpoint of version 0.
@@ -131,11 +141,13 @@ func readEnvelope(data []byte) (*envelope, error) {
 		case "features":
 			err = c.decode(&env.features)
 		case "checkpoint":
+			env.content = !c.null()
 			return c.object(member)
 		case "stack":
+			env.content = true
 			err = c.decode(&env.stack)
 		case "latest", "deployment":
-			if !c.null() {
+			if env.content = true; !c.null() {
 				env.latest, err = c.cut()
 			}
 		default:

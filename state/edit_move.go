@@ -36,13 +36,14 @@ type Moved struct {
 }
 
 // Move moves resources, which are entries of source, into dest, which may be nil. Children and views move with them.
-// Providers are copied, unless dest has the same or an equal one. What is moved without its parent becomes a child of
+// Providers are copied, unless dest has the same or an equal one; what is below one that comes along stays below it. What is moved without its parent becomes a child of
 // the destination's stack resource, which is made if there is none. URNs get the destination's stack and project,
 // references between the two states are dropped, and pending operations are dropped.
 //
 // The secrets of both snapshots must be open. Errors are a [*NameTakenError] or say what cannot be moved.
 func Move(ctx context.Context, source, dest *Snapshot, resources []*Resource, o MoveOptions) (*Movement, error) {
 	m := &mover{ctx: ctx, options: o, source: source, dest: dest, out: &Movement{}, moving: map[urn.URN]bool{}, orphans: map[urn.URN]bool{},
+		above: map[urn.URN]bool{},
 		names: renames{}, providers: map[string]string{}}
 	if m.dest == nil {
 		m.dest = &Snapshot{}
@@ -67,6 +68,7 @@ type mover struct {
 
 	moving    map[urn.URN]bool   // by their names in the source
 	orphans   map[urn.URN]bool   // providers whose parents are moved
+	above     map[urn.URN]bool   // providers that are ancestors of what is moved, which are copied with it
 	entries   []*Resource        // what the destination will have
 	root      urn.URN            // its stack resource
 	names     renames            // of what is moved or copied
@@ -85,17 +87,21 @@ func (m *mover) choose(resources []*Resource) error {
 			return fmt.Errorf("%s is a provider, which cannot be moved: providers are copied along with the resources that use them", r.URN)
 		}
 		m.moving[r.URN] = true
-		for p := byURN[r.Parent]; m.options.Parents && p != nil && !p.URN.IsRootStack() && !p.Type.IsProvider(); p = byURN[p.Parent] {
-			m.moving[p.URN] = true
+		for p := byURN[r.Parent]; m.options.Parents && p != nil && !p.URN.IsRootStack(); p = byURN[p.Parent] {
+			if p.Type.IsProvider() {
+				m.above[p.URN] = true
+			} else {
+				m.moving[p.URN] = true
+			}
 		}
 	}
 	for grown := true; grown; {
 		grown = false
 		for _, r := range m.source.Resources {
 			switch {
-			case m.moving[r.URN] || !m.moving[r.Parent] && !m.moving[r.ViewOf]:
+			case m.moving[r.URN] || m.orphans[r.URN] || !m.moving[r.Parent] && !m.orphans[r.Parent] && !m.moving[r.ViewOf]:
 			case r.Type.IsProvider():
-				m.orphans[r.URN] = true
+				m.orphans[r.URN], grown = true, true
 			default:
 				m.moving[r.URN], grown = true, true
 			}
@@ -107,7 +113,7 @@ func (m *mover) choose(resources []*Resource) error {
 		}
 	}
 	for _, r := range m.source.Resources {
-		if m.orphans[r.URN] && !m.moving[r.Parent] {
+		if m.orphans[r.URN] && !m.moving[r.Parent] && !m.orphans[r.Parent] {
 			delete(m.orphans, r.URN)
 		}
 	}
@@ -147,11 +153,14 @@ func (m *mover) rename(u, parent urn.URN) urn.URN {
 
 // parentOf is the parent that r has in the destination.
 func (m *mover) parentOf(r *Resource) urn.URN {
-	if m.moving[r.Parent] {
+	if m.moving[r.Parent] || m.comesAlong(r.Parent) {
 		return m.names.of(r.Parent)
 	}
 	return m.root
 }
+
+// comesAlong reports whether a provider keeps the children that are moved: its copy is their parent.
+func (m *mover) comesAlong(u urn.URN) bool { return m.above[u] || m.orphans[u] }
 
 // copyProviders names everything that is moved or copied, and adds the providers.
 func (m *mover) copyProviders() error {
@@ -162,10 +171,16 @@ func (m *mover) copyProviders() error {
 		}
 	}
 	m.copied = map[*Resource]bool{}
-	for _, r := range m.source.Resources {
-		if r.Type.IsProvider() && used[ProviderRefOf(r)] {
+	parents := map[urn.URN]bool{} // of what is moved or copied
+	for _, r := range slices.Backward(m.source.Resources) {
+		if r.Type.IsProvider() && (used[ProviderRefOf(r)] || !r.Delete && parents[r.URN] && m.comesAlong(r.URN)) {
 			m.copied[r] = true
 		}
+		if m.moving[r.URN] || m.copied[r] {
+			parents[r.Parent] = true
+		}
+	}
+	for _, r := range m.source.Resources {
 		if m.moving[r.URN] || m.copied[r] {
 			m.names[r.URN] = m.rename(r.URN, m.parentOf(r))
 		}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -111,6 +112,16 @@ type Snapshot struct {
 	Extensions      map[string]json.RawMessage
 
 	origin *origin // nil for a snapshot that was made
+}
+
+// HasSealed reports whether a resource or a snippet of a snapshot has a ciphertext, which only the provider of secrets opens. What is pending does not count.
+func (s *Snapshot) HasSealed() bool {
+	for _, r := range s.Resources {
+		if r.Inputs.HasSealed() || r.Outputs.HasSealed() || r.ReplacementTrigger.HasSealed() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Snippets, func(text json.RawMessage) bool { return bytes.Contains(text, []byte(`"ciphertext"`)) })
 }
 
 // SecretsProvider says how the secrets of a snapshot are encrypted (state.md 5.1).

@@ -33,7 +33,7 @@ func Summarise(data []byte, name string) (Summary, error) {
 
 // openCheckpoint reads all of a checkpoint but its resources. There is no deployment if the stack never had one.
 func openCheckpoint(data []byte, name string) (*deployment, *envelope, error) {
-	env, err := readEnvelope(data)
+	env, err := readCheckpoint(data)
 	if err != nil {
 		return nil, nil, &DecodeError{Name: name, Err: err}
 	}
@@ -95,7 +95,7 @@ func (d *deployment) root() json.RawMessage {
 // ReexportCheckpoint returns the export of a checkpoint as it is stored: its bytes, indented in the envelope of an
 // export (state.md 7.6). No resource is decoded, so that a damaged state can be exported and edited.
 func ReexportCheckpoint(data []byte, name string) ([]byte, error) {
-	env, err := readEnvelope(data)
+	env, err := readCheckpoint(data)
 	if err != nil {
 		return nil, &DecodeError{Name: name, Err: err}
 	}

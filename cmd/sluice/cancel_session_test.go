@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,9 +31,13 @@ type stopping struct {
 func (s *stopping) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
 	if !s.stopped {
 		s.stopped = true
+		// The signal stops the process, but this thread may go on for a moment, and would write.
+		continued, done := signal.NotifyContext(ctx, syscall.SIGCONT)
+		defer done()
 		if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 			return store.Info{}, err
 		}
+		<-continued.Done()
 	}
 	return s.Store.Write(ctx, key, content, c)
 }

@@ -54,7 +54,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 	}
 	values, _ := workspace.Effective(s.Project, s.Settings)
 	var dec workspace.Decrypter
-	if showSecrets && workspace.AnySecret(values) {
+	if showSecrets && workspace.AnySealed(values) {
 		if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 	shown := make(map[workspace.Key]workspace.Value, len(values))
 	for k, v := range values {
 		shown[k] = workspace.Masked(v)
-		if dec != nil {
+		if showSecrets {
 			if shown[k], err = workspace.Decrypted(ctx, v, dec); err != nil {
 				return workspace.Undecryptable(k, err)
 			}

@@ -88,7 +88,7 @@ func putSettings(ctx context.Context, from, to *session.Stack, copied map[worksp
 
 // reencryptFor encrypts the secrets among values with the key of another stack.
 func reencryptFor(ctx context.Context, from, to *session.Stack, values map[workspace.Key]workspace.Value) error {
-	if !workspace.AnySecret(values) {
+	if !workspace.AnySealed(values) {
 		return nil
 	}
 	dec, err := session.SettingsDecrypter(ctx, from)

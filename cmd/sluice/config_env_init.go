@@ -120,7 +120,7 @@ func (i environmentInit) define(ctx context.Context, s *session.Stack) (definiti
 		return nil, nil, exit.Usagef("%s has no settings to make an environment of", s.Settings.Path)
 	}
 	var dec workspace.Decrypter
-	if workspace.AnySecret(values) {
+	if workspace.AnySealed(values) {
 		if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 			return nil, nil, err
 		}

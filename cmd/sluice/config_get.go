@@ -58,9 +58,11 @@ func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text s
 	}
 	secret := workspace.HasSecrets(v)
 	if secret {
-		dec, err := session.SettingsDecrypter(ctx, s)
-		if err != nil {
-			return err
+		var dec workspace.Decrypter
+		if workspace.IsSealed(v) {
+			if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
+				return err
+			}
 		}
 		if v, err = workspace.Decrypted(ctx, v, dec); err != nil {
 			return workspace.Undecryptable(key, err)

@@ -62,7 +62,7 @@ func TestCompatibilityTablesNameTests(t *testing.T) {
 func isTest(file string) bool {
 	folder, runs := filepath.Split(filepath.ToSlash(file))
 	folder = filepath.Base(folder)
-	return strings.HasSuffix(runs, "_test.go") || strings.HasSuffix(runs, ".txtar") && slices.Contains([]string{"e2e", "script", "plugins"}, folder)
+	return strings.HasSuffix(runs, "_test.go") || strings.HasSuffix(runs, ".txtar") && slices.Contains([]string{"e2e", "languages", "script", "plugins"}, folder)
 }
 
 var (

@@ -15,20 +15,22 @@ import (
 	"github.com/sluice-iac/sluice/internal/javasdk"
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js, Python, Java and Go, and with the
-// plugin "simple", a process that is found on the PATH.
+// TestEndToEnd runs the scripts in testdata/e2e with real programs in Go and YAML, and with the plugin "simple", a process that is found on
+// the PATH. The objects of that plugin are in the directory that the setting simple:directory names.
+//
+// $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOPOLICIES a built policy pack.
+func TestEndToEnd(t *testing.T) { testscript.Run(t, realPrograms(t, "testdata/e2e")) }
+
+// TestOtherLanguages runs the scripts in testdata/languages with real programs that use the SDKs for Node.js, Python and Java, too.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
-// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram, $GOCOMPONENT a built plugin with
-// a component, whose source is in $GOCOMPONENT_SOURCE, and $GOPOLICIES a built policy pack. The objects of the plugin "simple" are in the
-// directory that the setting simple:directory names.
-func TestEndToEnd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
+// `symlink venv -> $PYTHON_VENV`. $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
+func TestOtherLanguages(t *testing.T) {
+	tier.Slow(t, "Node.js, Python and Java")
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))
@@ -36,15 +38,11 @@ func TestEndToEnd(t *testing.T) {
 	require.NoError(t, err)
 	downloadJavaSDK(t)
 	tools := t.TempDir()
-	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
-	build(t, tools+"/program", "./testdata/goprogram")
 	build(t, tools+"/component", "./testdata/gocomponent")
-	build(t, tools+"/policies", "./testdata/gopolicies")
 	component, err := filepath.Abs("testdata/gocomponent")
 	require.NoError(t, err)
 
-	caches := goCaches(t)
-	p := scripts("testdata/e2e")
+	p := realPrograms(t, "testdata/languages")
 	stripping := strippingNode(t)
 	p.Condition = func(name string) (bool, error) {
 		if name != "strips" {
@@ -57,9 +55,25 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("STRIPPING_NODE", stripping)
-		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
+		return setup(e)
+	}
+	testscript.Run(t, p)
+}
+
+// realPrograms returns the parameters of scripts that run real programs and plugins.
+func realPrograms(t *testing.T, dir string) testscript.Params {
+	t.Helper()
+	tools := t.TempDir()
+	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
+	build(t, tools+"/program", "./testdata/goprogram")
+	build(t, tools+"/policies", "./testdata/gopolicies")
+	caches := goCaches(t)
+	p := scripts(dir)
+	setup := p.Setup
+	p.Setup = func(e *testscript.Env) error {
+		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("GOPOLICIES", tools+"/policies")
 		e.Vars = append(e.Vars, caches...)
 		for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"} { // whom this machine trusts
@@ -72,7 +86,7 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
 		return err
 	}
-	testscript.Run(t, p)
+	return p
 }
 
 // strippingNode returns a directory in which node is one that runs TypeScript by itself: that on the PATH, or the one that is there as

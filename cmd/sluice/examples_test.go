@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,18 +13,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // TestExamples runs the scripts in testdata/examples. Each script runs its own copy of an example. An example that
 // needs packages of Node.js uses those of the test programs, which have the same versions.
 func TestExamples(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
-	require.NoError(t, nodesdk.Install(modules))
+	if tier.IsSlow {
+		require.NoError(t, nodesdk.Install(modules))
+	}
 	p := scripts("testdata/examples")
+	p.Condition = func(name string) (bool, error) {
+		if name != "slow" {
+			return false, fmt.Errorf("unknown condition %q", name)
+		}
+		return tier.IsSlow, nil
+	}
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // attack is what a hostile program or policy pack does, and how the update has to end.
@@ -109,9 +111,7 @@ const theSecret = "hunter2hunter2"
 // However a program or a policy pack behaves: the update ends, in the way that it should, with Ctrl-C if it has to wait;
 // what exists is recorded; nothing secret is shown or written; and no lock and no process is left behind.
 func TestHostileProgramsAndPolicyPacks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs, again and again")
-	}
+	tier.Slow(t, "many real programs")
 	tools := filepath.Join(t.TempDir(), "tools")
 	buildEngine(t, tools)
 	build(t, tools+"/program", "./testdata/hostileprogram")

@@ -72,7 +72,7 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	excludes(cmd, "yes", "preview-only")
 	excludes(cmd, "skip-preview", "preview-only")
 	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
-	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program, and a resource may be named as displays show it")
+	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program, and that of the resource if not given; a resource may be named as displays show it")
 	p.StringVar(&f.provider, "provider", "", "the provider as name=URN, as --parent")
 	p.StringSliceVar(&f.properties, "properties", nil, "record only these inputs, separated by commas; all if not given")
 	p.BoolVar(&f.protect, "protect", true, "protect the resources against deletion")
@@ -190,14 +190,19 @@ func importList(ctx context.Context, job *operate.Job, f *importFlags, list *imp
 func completeTypes(ctx context.Context, job *operate.Job, list *importfile.File) error {
 	types := declarations.NewTypes(job)
 	defer func() { _ = types.Close() }() // an error of a plugin while it ends changes nothing
+	remarked := map[urn.Type]bool{}
 	for i := range list.Resources {
 		r := &list.Resources[i]
 		if r.Component || r.Parameterization != nil {
 			continue
 		}
-		var err error
-		if r.Type, err = types.Full(ctx, r.Type); err != nil {
+		full, remark, err := types.Full(ctx, r.Type)
+		if err != nil {
 			return err
+		}
+		if r.Type = full; remark != "" && !remarked[full] {
+			remarked[full] = true
+			job.Terminal.Warn("%s", remark)
 		}
 	}
 	return nil
@@ -227,7 +232,7 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 		if x.text == "" {
 			continue
 		}
-		name, text, err := named(x.flag, x.text)
+		name, text, err := named(x.flag, x.text, q.Name)
 		if err != nil {
 			return nil, exit.Usagef("--%s: %w", x.flag, err)
 		}
@@ -240,11 +245,14 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 	return list, nil
 }
 
-// named parses name=RESOURCE. The name is optional. RESOURCE is a URN, or what [bindNames] replaces by one.
-func named(ifNone, text string) (name, rest string, err error) {
-	name, rest = ifNone, text
+// named parses name=RESOURCE. RESOURCE is a URN, or what [bindNames] replaces by one. Without a name it is that of the resource, as the program
+// probably calls it, unless what is imported has that name.
+func named(flag, text, imported string) (name, rest string, err error) {
+	rest = text
 	if before, after, ok := strings.Cut(text, "="); ok && !urn.URN(text).IsValid() {
 		name, rest = before, after
+	} else if name = strings.TrimPrefix(rest[strings.LastIndex(rest, "::")+1:], ":"); name == imported {
+		name += strings.ToUpper(flag[:1]) + flag[1:]
 	}
 	if name == "" {
 		return "", "", errors.New("must be of the form name=URN")
@@ -262,7 +270,7 @@ func (f *importFlags) bindNames(ctx context.Context, s *session.Stack, list *imp
 		if text == "" {
 			continue
 		}
-		name, rest, err := named(flag, text)
+		name, rest, err := named(flag, text, list.Resources[0].Name)
 		if err != nil || urn.URN(rest).IsValid() {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/emulatortest"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // settings returns the settings of the stack and its state, as they are in their files.
@@ -53,9 +54,7 @@ func (a *arena) refuses(url, why string) {
 
 // The secrets of a stack are encrypted with a key of a key service, which may be down, refuse, or not have the key.
 func TestSecretsAreEncryptedWithAKeyService(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
+	tier.Slow(t, "emulators")
 	for scheme, start := range emulatortest.KeyServices() {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel() // the client libraries wait for services that are down

@@ -15,6 +15,8 @@ import (
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // newBareArena returns an arena without plugins and programs. Its stack dev has imported resources.
@@ -124,9 +126,7 @@ func window(round, rounds int, first time.Duration) time.Duration {
 // However a rename of a stack or a move between two stacks is killed, the next command on one of them completes it and
 // says so.
 func TestKilledRenamesAndMovesAreCompleted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs, again and again")
-	}
+	tier.Slow(t, "kills")
 	const resources = 2000
 	rounds := max(3, killRounds(t)/6)
 	random := rand.New(rand.NewPCG(9, 2))

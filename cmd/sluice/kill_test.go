@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // killRounds returns the number of killed runs: SLUICE_KILL_ROUNDS, or 12 if it is not set. `.ci/run chaos` plays more.
@@ -66,9 +68,7 @@ func chaosBounds(t *testing.T, end time.Time, nth, places int) bounds {
 // next one has the next seed. With the seed 0 it is made up. The seed decides what is done to whom and when, but not where the
 // processes are at that moment.
 func TestKilledRunsLoseNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs, again and again")
-	}
+	tier.Slow(t, "kills")
 	tools := buildTools(t)
 	seed := number(t, "SLUICE_CHAOS_SEED", 1)
 	if seed == 0 {

@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/internal/emulatortest"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -96,9 +97,7 @@ func (b *bucket) recorded() (things map[string]string, pending map[string]string
 
 // A stack in an object store, from the first update to its removal, with an engine that is killed in the middle of a create.
 func TestAStackLivesInAnObjectStore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
+	tier.Slow(t, "emulators")
 	for name, at := range emulatortest.Stores() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // A database that is away for a while, for a restart, costs an update that time and nothing else.
 func TestAnUpdateOutlivesAnOutageOfItsDatabase(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds and runs programs")
-	}
+	tier.Slow(t, "an outage")
 	a := newArenaAt(t, buildTools(t), inDatabase(t))
 	a.run(0, "config", "set", "scenario", "many")
 	a.run(0, "config", "set", "count", "12")
@@ -87,9 +87,7 @@ func (s *server) kill() {
 // A service that is killed in the middle of an update holds nothing up while it is away. If it is there again in time, the update ends as if nothing had happened;
 // else what was done stays on this machine until the command that the update names has sent it.
 func TestAnUpdateOutlivesItsService(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds and runs programs")
-	}
+	tier.Slow(t, "an outage")
 	t.Setenv("PULUMI_ACCESS_TOKEN", "pul-alice")
 	tools := buildTools(t)
 	for _, form := range []string{"-journal", "-delta", "-delta=false"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong
@@ -26,9 +27,7 @@ import (
 // downloads there are at once, in a file in $CROWDS_FOLDER. $GITHUB_PROXY is a proxy to a server that stands for GitHub, and $GITHUB_AUTHORITY the
 // file with its certificate.
 func TestPlugins(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
+	tier.Slow(t, "npm packages")
 	tools := t.TempDir()
 	simple := filepath.Join(tools, "simple")
 	build(t, simple, "../../providers/internal/pulumi-resource-simple")

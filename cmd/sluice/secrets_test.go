@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // hard is a secret that every way to write it changes, and pem one of several lines.
@@ -39,9 +40,6 @@ type leaks struct {
 
 // newLeaks makes a project with a stack. files are the files of the project by their names.
 func newLeaks(t *testing.T, files map[string]string) *leaks {
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
 	l := &leaks{T: t, dir: t.TempDir()}
 	tools := filepath.Join(l.dir, "tools")
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
@@ -209,6 +207,7 @@ setTimeout(() => {
 }, 50);
 `,
 	})
+	tier.Slow(t, "Node.js")
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))

@@ -91,6 +91,10 @@ func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text 
 	if p.Identity() == own.Provider().Identity() {
 		return text, nil
 	}
+	sealed, err := state.DecodeExport(ctx, text, state.DecodeOptions{Name: "the deployment"})
+	if err != nil || !sealed.HasSealed() {
+		return text, nil // whoever imports it says what is wrong, or encrypts what is in plain text
+	}
 	from, err := secrets.FromState(ctx, p, s.Passphrases)
 	if err != nil {
 		return nil, err

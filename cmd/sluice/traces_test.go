@@ -24,6 +24,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // collector is a collector of traces, for gRPC and HTTP.
@@ -271,6 +272,7 @@ func TestASlowCollectorGetsTheTimeThatItIsGiven(t *testing.T) {
 }
 
 func TestProgramsAndPluginsBelongToTheTrace(t *testing.T) {
+	tier.Slow(t, "Node.js")
 	l := newLeaks(t, map[string]string{
 		"Pulumi.yaml": "name: shop\nruntime: nodejs\n", "package.json": `{"name": "shop"}`,
 		"index.js": `

@@ -96,13 +96,22 @@ func (p *place) signalServer(s os.Signal) bool {
 		_ = lock.Close()
 		return false
 	}
-	text, err := os.ReadFile(p.path(".sluice-fleet/server.json"))
-	var is struct{ PID int }
-	if err != nil || json.Unmarshal(text, &is) != nil || is.PID <= 0 {
+	pid := p.serverPID()
+	if pid == 0 {
 		return false // it has not begun to listen
 	}
-	process, err := os.FindProcess(is.PID)
+	process, err := os.FindProcess(pid)
 	return err == nil && process.Signal(s) == nil
+}
+
+// serverPID returns the process of the server that has begun last, 0 if none has.
+func (p *place) serverPID() int {
+	text, err := os.ReadFile(p.path(".sluice-fleet/server.json"))
+	var is struct{ PID int }
+	if err != nil || json.Unmarshal(text, &is) != nil {
+		return 0
+	}
+	return max(is.PID, 0)
 }
 
 func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {

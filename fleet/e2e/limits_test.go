@@ -58,7 +58,7 @@ func (p *place) connect() client.Client {
 	joined, err := server.Join(p.t.Context(), h, "nothing")
 	require.NoError(p.t, err)
 	p.t.Cleanup(func() { require.NoError(p.t, joined.Close()) })
-	c, err := server.Connect(p.t.Context(), joined.Options(), converter.GetDefaultDataConverter(), temporal.GetDefaultFailureConverter(), server.Silent{})
+	c, err := server.Connect(p.t.Context(), joined.Options(server.Client), converter.GetDefaultDataConverter(), temporal.GetDefaultFailureConverter(), server.Silent{})
 	require.NoError(p.t, err)
 	p.t.Cleanup(c.Close)
 	return c

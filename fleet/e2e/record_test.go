@@ -73,16 +73,19 @@ func TestRecord(t *testing.T) {
 	joined, err := server.Join(t.Context(), h, "nothing")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, joined.Close()) }()
-	to, err := server.Connect(t.Context(), joined.Options(), converter.GetDefaultDataConverter(), temporal.GetDefaultFailureConverter(), server.Silent{})
+	to, err := server.Connect(t.Context(), joined.Options(server.Client), converter.GetDefaultDataConverter(), temporal.GetDefaultFailureConverter(), server.Silent{})
 	require.NoError(t, err)
 	defer to.Close()
+	works, err := server.Connect(t.Context(), joined.Options(server.Worker), converter.GetDefaultDataConverter(), temporal.GetDefaultFailureConverter(), server.Silent{})
+	require.NoError(t, err)
+	defer works.Close()
 	m := made{map[string]int{}}
-	workflows := worker.New(to, run.WorkflowQueue("shop"), worker.Options{})
+	workflows := worker.New(works, run.WorkflowQueue("shop"), worker.Options{})
 	run.Register(workflows)
-	limits := &ours.Worker{Client: to}
+	limits := &ours.Worker{Client: works}
 	workflows.RegisterActivityWithOptions(limits.Ask, activity.RegisterOptions{Name: run.AskActivity})
 	workflows.RegisterActivityWithOptions(limits.Ended, activity.RegisterOptions{Name: run.EndedActivity})
-	activities := worker.New(to, run.ActivityQueue("shop", "q"), worker.Options{})
+	activities := worker.New(works, run.ActivityQueue("shop", "q"), worker.Options{})
 	activities.RegisterActivityWithOptions(m.survey, activity.RegisterOptions{Name: run.SurveyActivity})
 	activities.RegisterActivityWithOptions(m.perform, activity.RegisterOptions{Name: run.PerformActivity})
 	require.NoError(t, workflows.Start())

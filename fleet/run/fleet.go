@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,8 @@ type fleet struct {
 	earlier  map[string]Outcome   // of those that are done again
 	asked    map[string]time.Time // since when stacks wait for an approval
 	approved map[string]*Approval // that were granted
+	shown    map[string]Shown     // what would be done with stacks that wait for an approval
+	attempt  string               // the first workflow of the run, as the server names it
 	running  map[string]StackView
 	used     map[string]int // by limit
 	begun    int            // in this workflow
@@ -51,9 +54,13 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 		f.part[s.Name] = true
 	}
 	f.now = func() time.Time { return workflow.Now(ctx) }
+	f.attempt = firstOf(ctx)
 	f.take(r.Carried)
 	if err := workflow.SetQueryHandler(ctx, ViewQuery, func() (View, error) { return f.view(), nil }); err != nil {
 		return View{}, err
+	}
+	if err := f.admit(ctx); err != nil {
+		return f.view(), err
 	}
 	if r.Carried == nil {
 		if err := f.survey(ctx, slices.Concat(r.Stacks, r.Others)); err != nil {
@@ -100,7 +107,7 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 func (f *fleet) take(c *Carried) {
 	f.began, f.known, f.outputs = f.now(), map[string]order.Known{}, map[string]string{}
 	f.outcomes, f.same, f.earlier = map[string]Outcome{}, map[string]string{}, map[string]Outcome{}
-	f.asked, f.approved = map[string]time.Time{}, map[string]*Approval{}
+	f.asked, f.approved, f.shown = map[string]time.Time{}, map[string]*Approval{}, map[string]Shown{}
 	if c == nil {
 		return
 	}
@@ -109,13 +116,72 @@ func (f *fleet) take(c *Carried) {
 	maps.Copy(f.earlier, c.Earlier)
 	maps.Copy(f.asked, c.Asked)
 	maps.Copy(f.approved, c.Approved)
+	maps.Copy(f.shown, c.Shown)
 }
+
+// firstOf returns the first workflow of a run that may have gone on as a new one, as the server names it.
+func firstOf(ctx workflow.Context) string {
+	info := workflow.GetInfo(ctx)
+	if info.FirstRunID != "" {
+		return info.FirstRunID
+	}
+	return info.WorkflowExecution.RunID
+}
+
+// admitted is how long a run waits for its [Go].
+const admitted = 10 * time.Minute
+
+// admit waits until somebody who has the key of the fleet says that this run begins. What a run is to do is sealed, but it can be sent again: to a run
+// that has another name.
+func (f *fleet) admit(ctx workflow.Context) error {
+	info := workflow.GetInfo(ctx)
+	refused := temporal.NewNonRetryableApplicationError("nobody who has the key of the fleet has begun this run: what it was to do was sealed for another one", "unbidden", nil)
+	switch {
+	case !f.Bound:
+		return nil
+	case f.Carried != nil && f.Carried.Attempt != f.attempt:
+		return refused
+	case f.Carried != nil:
+		return nil
+	case f.Schedule != "" && bySchedule.MatchString(info.WorkflowExecution.ID) && !f.Operation.Changes():
+		return nil // each activity compares it with fleet.yaml
+	case f.Schedule != "":
+		return refused
+	}
+	waiting, stop := workflow.WithCancel(ctx)
+	defer stop()
+	bidden, late := false, false
+	s := workflow.NewSelector(ctx)
+	s.AddReceive(workflow.GetSignalChannel(ctx, GoSignal), func(c workflow.ReceiveChannel, _ bool) {
+		var g Go
+		bidden = c.ReceiveAsync(&g) && g.Attempt == info.WorkflowExecution.RunID
+	})
+	s.AddFuture(workflow.NewTimer(waiting, admitted), func(workflow.Future) { late = true })
+	s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
+	for !bidden && !late && ctx.Err() == nil {
+		s.Select(ctx)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !bidden {
+		return refused
+	}
+	return nil
+}
+
+// bySchedule matches the IDs of workflows that a schedule has begun.
+var bySchedule = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 
 // goOn ends this workflow and begins the next one of the same run, whose history is empty.
 func (f *fleet) goOn(ctx workflow.Context) error {
 	next := f.Request
+	for name, o := range f.outcomes { // each is cut in the same way, so their order does not matter
+		f.outcomes[name] = o.within(mostShown / max(len(f.outcomes), 1))
+	}
 	next.Carried = &Carried{
 		Began: f.began, Known: f.known, Outputs: f.outputs, Outcomes: f.outcomes, Same: f.same, Earlier: f.earlier, Asked: f.asked, Approved: f.approved,
+		Shown: f.shown, Attempt: f.attempt,
 	}
 	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
 }
@@ -140,7 +206,7 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Second},
 		})
 		for chunk := range slices.Chunk(byQueue[queue], surveyed) {
-			futures = append(futures, workflow.ExecuteActivity(ctx, SurveyActivity, Survey{chunk}))
+			futures = append(futures, workflow.ExecuteActivity(ctx, SurveyActivity, f.question(ctx, chunk)))
 		}
 	}
 	for _, future := range futures {
@@ -153,6 +219,9 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 			if !here {
 				continue
 			}
+			if f.Bound && is.Attempt != workflow.GetInfo(ctx).WorkflowExecution.RunID {
+				return temporal.NewNonRetryableApplicationError("what was found out about "+s.Name+" is of another run", "unbidden", nil)
+			}
 			f.known[s.Name], f.outputs[s.Name] = is.Known, is.Outputs
 			if is.Same {
 				f.same[s.Name] = is.Inputs
@@ -163,6 +232,14 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 		}
 	}
 	return nil
+}
+
+// question returns the survey of stacks.
+func (f *fleet) question(ctx workflow.Context, stacks []spec.Stack) Survey {
+	if !f.Bound {
+		return Survey{Stacks: stacks}
+	}
+	return Survey{Stacks: stacks, Attempt: workflow.GetInfo(ctx).WorkflowExecution.RunID, Schedule: f.Schedule, Does: f.Operation}
 }
 
 // arrange computes what comes after what.
@@ -210,10 +287,14 @@ func (f *fleet) begin(ctx workflow.Context) {
 			case f.Options.FailFast && f.hasFailed():
 				f.conclude(ctx, s.Name, Outcome{Status: Skipped, Why: "another stack has failed, and --fail-fast ends the run then"})
 				again = true
+			case f.looks(s):
+				if f.hasRoom(ctx, s) {
+					f.start(ctx, s, true)
+				}
 			case f.asks(ctx, s):
 			case !f.hasRoom(ctx, s):
 			default:
-				f.start(ctx, s)
+				f.start(ctx, s, false)
 			}
 		}
 	}
@@ -299,15 +380,15 @@ func (f *fleet) isFull(ctx workflow.Context) bool {
 	return f.Options.Each > 0 && f.begun >= f.Options.Each || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// start starts the child of a stack.
-func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
+// start starts the child of a stack, which carries out the operation, or looks what that would do.
+func (f *fleet) start(ctx workflow.Context, s spec.Stack, look bool) {
 	info := workflow.GetInfo(ctx)
 	f.begun++
 	for _, l := range s.Limits {
 		f.used[l]++
 	}
 	now := Running
-	if f.lacksApproval(s) {
+	if f.lacksApproval(s) && !look {
 		now = Approving
 	}
 	f.running[s.Name] = StackView{Name: s.Name, Outcome: Outcome{Status: now, Began: f.now()}}
@@ -315,15 +396,19 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack) {
 		WorkflowID: StackID(info.WorkflowExecution.ID, s.Name), WaitForCancellation: true,
 		TypedSearchAttributes: f.attributesOf(ctx, s.Name),
 	})
-	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, StackRequest{
+	r := StackRequest{
 		Run: info.WorkflowExecution.ID, Fleet: f.Fleet, Operation: f.Operation, Stack: s, Options: f.Options, By: f.By, Limits: f.Limits,
 		Inputs: f.inputs(s.Name), Planned: f.planned(s.Name), Approval: f.approval(s.Name),
-	})
-	f.done.AddFuture(future, func(future workflow.Future) { f.end(ctx, s, future) })
+	}
+	if f.Bound {
+		r.Bound, r.Parent, r.Schedule, r.Look = true, info.WorkflowExecution.RunID, f.Schedule, look
+	}
+	future := workflow.ExecuteChildWorkflow(child, StackWorkflow, r)
+	f.done.AddFuture(future, func(workflow.Future) { f.end(ctx, s, future, look) })
 }
 
 // end takes the outcome of a child.
-func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) {
+func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.ChildWorkflowFuture, look bool) {
 	began := f.running[s.Name].Began
 	delete(f.running, s.Name)
 	for _, l := range s.Limits {
@@ -335,11 +420,20 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) 
 		if temporal.IsCanceledError(err) {
 			o = Outcome{Status: Canceled, Why: "the run was canceled"}
 		}
+	} else if f.Bound && !isOf(ctx, future, o) {
+		o = Outcome{Status: Failed, Kind: Lost, Why: ofAnother}
 	}
 	if o.Ended = f.now(); o.Began.IsZero() { // nothing was done, or the child is of an earlier version
 		o.Began = began
 	}
-	if f.tryAgainAfter(ctx, s, o) {
+	again := f.tryAgainAfter(ctx, s, o)
+	switch {
+	case look && again:
+		return
+	case look && o.Status == Succeeded, o.Status == Approving:
+		f.show(s.Name, o)
+		return
+	case again:
 		f.earlier[s.Name] = o
 		return
 	}
@@ -351,6 +445,12 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.Future) 
 		f.outputs[s.Name] = o.Outputs
 	}
 	f.conclude(ctx, s.Name, o)
+}
+
+// isOf reports whether an outcome is that of a child, and not of one of the same ID in an earlier run.
+func isOf(ctx workflow.Context, child workflow.ChildWorkflowFuture, o Outcome) bool {
+	var is workflow.Execution
+	return child.GetChildWorkflowExecution().Get(ctx, &is) == nil && o.Attempt == is.RunID
 }
 
 // conclude gives a stack its outcome.
@@ -430,15 +530,17 @@ func (f *fleet) cancelRest(ctx workflow.Context) {
 
 // view returns the run as it is.
 func (f *fleet) view() View {
-	v := View{Fleet: f.Fleet, Operation: f.Operation, By: f.By, Began: f.began}
+	v := View{Fleet: f.Fleet, Operation: f.Operation, By: f.By, Began: f.began, Attempt: f.attempt}
+	each := mostShown / max(len(f.Stacks), 1)
 	for _, s := range f.Stacks {
 		is := StackView{Name: s.Name, Outcome: Outcome{Status: Waiting}}
 		if o, over := f.outcomes[s.Name]; over {
-			is.Outcome = o
+			is.Outcome = o.within(each)
 		} else if now, runs := f.running[s.Name]; runs {
 			is = now
 		} else if since, asked := f.asked[s.Name]; asked {
-			is.Outcome = Outcome{Status: Approving, Began: since}
+			shown := f.shown[s.Name]
+			is.Outcome = Outcome{Status: Approving, Began: since, Plan: shown.Plan, Changes: shown.Changes, Why: shown.Why}
 		}
 		if f.order != nil {
 			is.Needs = f.before(s.Name)

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/sluice-iac/sluice/fleet/order"
@@ -41,6 +42,7 @@ func (c *cloud) survey(_ context.Context, s run.Survey) (map[string]run.Surveyed
 	for _, one := range s.Stacks {
 		found := run.Surveyed{Known: order.Known{Project: one.Name, Reads: c.reads[one.Name]}, Outputs: "recorded-" + one.Name}
 		found.Inputs, found.Same = c.same[one.Name]
+		found.Attempt = s.Attempt
 		out[one.Name] = found
 	}
 	return out, nil
@@ -64,7 +66,7 @@ func (c *cloud) perform(ctx context.Context, r run.StackRequest) (run.Outcome, e
 	if f := c.results[r.Stack.Name]; f != nil {
 		return f(r)
 	}
-	return run.Outcome{Status: run.Succeeded, Outputs: "new-" + r.Stack.Name, Reads: c.finds[r.Stack.Name]}, nil
+	return run.Outcome{Attempt: r.Attempt, Status: run.Succeeded, Outputs: "new-" + r.Stack.Name, Reads: c.finds[r.Stack.Name]}, nil
 }
 
 func fails(kind run.Kind) func(run.StackRequest) (run.Outcome, error) {
@@ -84,6 +86,7 @@ func newEnvironment(t *testing.T, c *cloud) environment {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(20 * time.Second)
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may have other work
 	env.RegisterWorkflowWithOptions(run.Fleet, workflow.RegisterOptions{Name: run.FleetWorkflow})
 	env.RegisterWorkflowWithOptions(run.Stack, workflow.RegisterOptions{Name: run.StackWorkflow})
 	env.RegisterActivityWithOptions(c.survey, activity.RegisterOptions{Name: run.SurveyActivity})

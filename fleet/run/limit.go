@@ -14,6 +14,18 @@ type Claim struct {
 	Most     int    `json:"most"`     // how many may have one; what was asked last counts
 	Workflow string `json:"workflow"` // of the stack
 	Run      string `json:"run"`
+	Bound    bool   `json:"bound,omitempty"` // that of the [Request]
+}
+
+// Released is a place that is given back. It is no [Claim], so that a question cannot be sent again as an answer.
+type Released Claim
+
+// grant is what grants the place: to this workflow, and to no other one of the same ID.
+func (c Claim) grant() string {
+	if c.Bound {
+		return c.Limit + " " + c.Run
+	}
+	return c.Limit
 }
 
 func (c Claim) is(o Claim) bool { return c.Workflow == o.Workflow && c.Run == o.Run }
@@ -49,10 +61,11 @@ func Limit(ctx workflow.Context, c Claims) error {
 	for {
 		for asks.Len()+releases.Len() > 0 {
 			var claim Claim
+			var back Released
 			if asks.ReceiveAsync(&claim) {
 				c.ask(claim)
-			} else if releases.ReceiveAsync(&claim) {
-				c.release(claim)
+			} else if releases.ReceiveAsync(&back) {
+				c.release(Claim(back))
 			}
 		}
 		switch {
@@ -95,7 +108,7 @@ func (c *Claims) grant(ctx workflow.Context) {
 	next := c.Waiting[0]
 	c.Waiting = slices.Clone(c.Waiting[1:])
 	c.Held = append(c.Held, next)
-	if err := workflow.SignalExternalWorkflow(ctx, next.Workflow, next.Run, GrantSignal, next.Limit).Get(ctx, nil); err != nil {
+	if err := workflow.SignalExternalWorkflow(ctx, next.Workflow, next.Run, GrantSignal, next.grant()).Get(ctx, nil); err != nil {
 		c.release(next)
 	}
 }
@@ -127,10 +140,13 @@ type places struct {
 func placesOf(ctx workflow.Context, r StackRequest) *places {
 	p := &places{}
 	me := workflow.GetInfo(ctx).WorkflowExecution
+	if r.Look {
+		return p // it changes nothing
+	}
 	for _, limit := range slices.Sorted(slices.Values(r.Stack.Limits)) {
 		if most := r.Limits[limit]; most > 0 {
 			p.names = append(p.names, limit)
-			p.claims = append(p.claims, Claim{Limit: LimitID(r.Fleet, limit), Most: most, Workflow: me.ID, Run: me.RunID})
+			p.claims = append(p.claims, Claim{Limit: LimitID(r.Fleet, limit), Most: most, Workflow: me.ID, Run: me.RunID, Bound: r.Bound})
 		}
 	}
 	return p
@@ -145,9 +161,9 @@ func (p *places) take(ctx workflow.Context, fleet string) error {
 		if err := workflow.ExecuteLocalActivity(asking(ctx), AskActivity, fleet, claim).Get(ctx, nil); err != nil {
 			return err
 		}
-		for limit := ""; limit != claim.Limit && ctx.Err() == nil; {
+		for grant := ""; grant != claim.grant() && ctx.Err() == nil; {
 			s := workflow.NewSelector(ctx)
-			s.AddReceive(granted, func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(&limit) })
+			s.AddReceive(granted, func(c workflow.ReceiveChannel, _ bool) { c.ReceiveAsync(&grant) })
 			s.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
 			s.Select(ctx)
 		}
@@ -164,7 +180,7 @@ func (p *places) take(ctx workflow.Context, fleet string) error {
 func (p *places) giveBack(ctx workflow.Context) {
 	var sent []workflow.Future
 	for _, claim := range p.claims {
-		sent = append(sent, workflow.SignalExternalWorkflow(ctx, claim.Limit, "", ReleaseSignal, claim))
+		sent = append(sent, workflow.SignalExternalWorkflow(ctx, claim.Limit, "", ReleaseSignal, Released(claim)))
 	}
 	for _, s := range sent {
 		_ = s.Get(ctx, nil) // a limit that has ended has no places

@@ -18,31 +18,49 @@ const (
 
 // Stack is the workflow of one stack in a run. What becomes of the stack is its result; an error is a fault.
 func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
+	me := workflow.GetInfo(ctx)
+	if r.Bound && (me.ParentWorkflowExecution == nil || me.ParentWorkflowExecution.RunID != r.Parent) {
+		return Outcome{}, temporal.NewNonRetryableApplicationError("what was to be done with the stack was sealed for another run", "unbidden", nil)
+	}
 	aborted := false
 	if err := workflow.SetQueryHandler(ctx, AbortQuery, func() (bool, error) { return aborted, nil }); err != nil {
 		return Outcome{}, err
 	}
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	workflow.Go(free, func(ctx workflow.Context) {
-		workflow.GetSignalChannel(ctx, AbortSignal).Receive(ctx, nil)
-		aborted = true
+		for ask := workflow.GetSignalChannel(ctx, AbortSignal); !aborted; {
+			var a Abort
+			if !r.Bound {
+				ask.Receive(ctx, nil)
+			} else {
+				ask.Receive(ctx, &a)
+			}
+			aborted = !r.Bound || a.Attempt == me.WorkflowExecution.RunID
+		}
 	})
+	if r.Bound {
+		r.Attempt, r.Asked = me.WorkflowExecution.RunID, workflow.Now(ctx)
+	}
 	places := placesOf(ctx, r)
 	if err := workflow.SetQueryHandler(ctx, WaitsQuery, func() (string, error) { return places.waits, nil }); err != nil {
 		return Outcome{}, err
 	}
 	approval, refused := approve(ctx, r)
 	if refused != nil {
+		refused.Attempt = r.Attempt
 		return *refused, nil
 	}
 	o := Outcome{Status: Canceled, Why: "the run was canceled while it waited for a limit"}
 	if places.take(ctx, r.Fleet) == nil {
 		began := workflow.Now(ctx)
+		if r.Bound {
+			r.Asked = began
+		}
 		o = perform(ctx, r)
 		o.Began = began
 	}
 	places.giveBack(free)
-	o.Approval = approval
+	o.Approval, o.Attempt = approval, r.Attempt
 	return o, nil
 }
 
@@ -56,16 +74,25 @@ func perform(ctx workflow.Context, r StackRequest) Outcome {
 	var o Outcome
 	err := workflow.ExecuteActivity(ctx, PerformActivity, r).Get(ctx, &o)
 	if err != nil {
-		return failure(err)
+		return failure(err, r.Attempt)
+	}
+	if o.Attempt != r.Attempt {
+		return Outcome{Status: Failed, Kind: Lost, Why: ofAnother}
 	}
 	return o
 }
 
+// ofAnother is why an outcome does not count that was sealed for another run.
+const ofAnother = "what is said to have become of it is of another run"
+
 // approve waits until somebody approves the operation, where the run has not done so: it is of an earlier version. It returns the outcome if there is no
 // approval.
 func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
-	if !r.lacksApproval() {
+	if !r.lacksApproval() || r.Look {
 		return r.Approval, nil
+	}
+	if r.Bound {
+		return nil, &Outcome{Status: Refused, Why: "nobody has approved it"}
 	}
 	var a Approval
 	began := workflow.Now(ctx)
@@ -92,21 +119,22 @@ func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 	return &a, nil
 }
 
-// failure returns the outcome of an activity that has failed.
-func failure(err error) Outcome {
+// failure returns the outcome of an activity that has failed. Details of another attempt do not count.
+func failure(err error, attempt string) Outcome {
 	var timeout *temporal.TimeoutError
 	var failed *temporal.ApplicationError
 	switch {
 	case temporal.IsCanceledError(err):
 		o := Outcome{Status: Canceled, Why: "the run was canceled"}
 		var canceled *temporal.CanceledError
-		if errors.As(err, &canceled) && canceled.HasDetails() {
-			_ = canceled.Details(&o) // without them it is known that it was canceled
+		var more Outcome
+		if errors.As(err, &canceled) && canceled.HasDetails() && canceled.Details(&more) == nil && more.Attempt == attempt {
+			return more
 		}
-		return o
+		return o // without them it is known that it was canceled
 	case errors.As(err, &failed):
 		o := Outcome{}
-		if failed.HasDetails() && failed.Details(&o) == nil && o.Status != "" {
+		if failed.HasDetails() && failed.Details(&o) == nil && o.Status != "" && o.Attempt == attempt {
 			return o
 		}
 		return Outcome{Status: Failed, Kind: Kind(failed.Type()), Why: failed.Message()}

@@ -21,16 +21,17 @@ const (
 	SurveyActivity  = "survey"
 	PerformActivity = "perform"
 	ApproveSignal   = "approve" // of a run, with a [Decision]; of a stack in runs of earlier versions, with an [Approval]
-	AbortSignal     = "abort"   // of a stack: the second interrupt
+	AbortSignal     = "abort"   // of a stack, with an [Abort]: the second interrupt
 	ViewQuery       = "view"    // of a run: a [View]
 	AbortQuery      = "abort"   // of a stack: whether there was an [AbortSignal]
 	WaitsQuery      = "waits"   // of a stack: for which limit it waits, "" if for none
+	GoSignal        = "go"      // to a run, with a [Go]
 	LimitWorkflow   = "limit"
 	AskActivity     = "ask"     // asks a limit for a place; it is local
 	EndedActivity   = "ended"   // says which [Claim] are of workflows that have ended; it is local
 	AskSignal       = "ask"     // to a limit, with a [Claim]
-	GrantSignal     = "grant"   // to a stack, with the ID of the limit
-	ReleaseSignal   = "release" // to a limit, with a [Claim]
+	GrantSignal     = "grant"   // to a stack, with [Claim.grant]
+	ReleaseSignal   = "release" // to a limit, with a [Released]
 	LimitQuery      = "limit"   // of a limit: its [Claims]
 )
 
@@ -46,6 +47,9 @@ const (
 	Destroy Operation = "destroy"
 )
 
+// Changes reports whether resources are changed. Refresh changes what is recorded of them.
+func (o Operation) Changes() bool { return o == Up || o == Destroy }
+
 // Reversed reports whether dependents come first.
 func (o Operation) Reversed() bool { return o == Destroy }
 
@@ -60,6 +64,20 @@ type Request struct {
 	Options     Options        `json:"options"`
 	By          string         `json:"by,omitempty"` // who has begun it
 	Carried     *Carried       `json:"carried,omitempty"`
+	// Bound is true if the run begins only when a [Go] or a schedule says so. It is false in histories of earlier versions alone: what they have sealed cannot
+	// be opened any more.
+	Bound    bool   `json:"bound,omitempty"`
+	Schedule string `json:"schedule,omitempty"` // the name of the schedule that begins it
+}
+
+// Go says that a run begins. It names the run as the server does, which no sealed text of an earlier run can do.
+type Go struct {
+	Attempt string `json:"attempt"`
+}
+
+// Abort is the second interrupt of the operation on a stack.
+type Abort struct {
+	Attempt string `json:"attempt"` // the stack's workflow, as the server names it
 }
 
 // Options are flags of a run.
@@ -84,11 +102,23 @@ type Carried struct {
 	Earlier  map[string]Outcome     `json:"earlier,omitempty"`
 	Asked    map[string]time.Time   `json:"asked,omitempty"` // since when stacks wait for an approval
 	Approved map[string]*Approval   `json:"approved,omitempty"`
+	Shown    map[string]Shown       `json:"shown,omitempty"`
+	Attempt  string                 `json:"attempt,omitempty"` // the first workflow of the run, as the server names it
+}
+
+// Shown is what the operation on a stack would do. Approvals are of it.
+type Shown struct {
+	Plan    string         `json:"plan"` // its digest
+	Changes map[string]int `json:"changes,omitempty"`
+	Why     string         `json:"why,omitempty"` // why it is shown again
 }
 
 // Survey asks what is recorded of stacks.
 type Survey struct {
-	Stacks []spec.Stack `json:"stacks"`
+	Stacks   []spec.Stack `json:"stacks"`
+	Attempt  string       `json:"attempt,omitempty"` // the workflow that asks, as the server names it
+	Schedule string       `json:"schedule,omitempty"`
+	Does     Operation    `json:"does,omitempty"` // what comes after it
 }
 
 // Surveyed is what is recorded of a stack.
@@ -97,8 +127,9 @@ type Surveyed struct {
 	Outputs string `json:"outputs,omitempty"` // the digest of its outputs
 	Problem string `json:"problem,omitempty"` // why it could not be looked at
 	// Same is true if nothing but what it reads can have changed since its last update, and Inputs is the digest of what it read then.
-	Same   bool   `json:"same,omitempty"`
-	Inputs string `json:"inputs,omitempty"`
+	Same    bool   `json:"same,omitempty"`
+	Inputs  string `json:"inputs,omitempty"`
+	Attempt string `json:"attempt,omitempty"` // that of the [Survey]
 }
 
 // InputsDigest returns the digest of what a stack reads: the references, sorted, and the digests of their outputs. It is "" if one is not known.
@@ -133,6 +164,14 @@ type StackRequest struct {
 	Planned map[string]Planned `json:"planned,omitempty"`
 	// Approval is what somebody has decided.
 	Approval *Approval `json:"approval,omitempty"`
+	// Look finds out what would be done, and does nothing. The outcome has the plan.
+	Look bool `json:"look,omitempty"`
+	// Bound is that of the [Request]. Parent is the workflow of the run and Attempt that of the stack, as the server names them.
+	Bound    bool      `json:"bound,omitempty"`
+	Parent   string    `json:"parent,omitempty"`
+	Attempt  string    `json:"attempt,omitempty"`
+	Schedule string    `json:"schedule,omitempty"`
+	Asked    time.Time `json:"asked,omitzero"` // when the operation was given to the workers
 }
 
 // Planned are outputs that a preview predicts, as `sluice preview --save-outputs` writes them: those that change. A secret is never among
@@ -191,6 +230,23 @@ type Outcome struct {
 	Reads    []string       `json:"reads,omitempty"`
 	Outputs  string         `json:"outputs,omitempty"` // the digest of the outputs
 	Planned  Planned        `json:"planned,omitzero"`
+	Plan     string         `json:"plan,omitempty"`    // the digest of what would be done, of a stack that waits for an approval
+	Attempt  string         `json:"attempt,omitempty"` // that of the [StackRequest]
+}
+
+// mostShown is how much of what stacks have said is in a view of a run, in bytes. A server keeps no larger texts than two megabytes.
+const mostShown = 1 << 20
+
+// within returns the outcome with texts of about that many bytes: the log goes first, which the machine of the worker has.
+func (o Outcome) within(most int) Outcome {
+	const left = "… (the rest is left out: `sluice fleet logs` shows it)"
+	if over := len(o.Log) + len(o.Why) - most; over > 0 {
+		o.Log = strings.ToValidUTF8(o.Log[min(over, len(o.Log)):], "")
+	}
+	if most = max(most, 200); len(o.Why) > most {
+		o.Why = strings.ToValidUTF8(o.Why[:most], "") + left
+	}
+	return o
 }
 
 // OK reports whether what comes after may begin.
@@ -251,6 +307,7 @@ type View struct {
 	Began     time.Time   `json:"began"`
 	Ended     time.Time   `json:"ended,omitzero"`
 	Stacks    []StackView `json:"stacks"`
+	Attempt   string      `json:"attempt,omitempty"` // the first workflow of the run, as the server names it
 }
 
 // Counts counts the stacks by status.

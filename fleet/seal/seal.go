@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -18,15 +20,18 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// encoding is the encoding of sealed payloads, and keyField the field with the name of their key.
+// encoding is the encoding of sealed payloads, and keyField the field with the name of their key. The version of the encoding is that of what payloads are
+// bound to.
 const (
-	encoding = "binary/sluice-sealed"
+	encoding = "binary/sluice-sealed-2"
+	former   = "binary/sluice-sealed"
 	keyField = "sluice-key"
 )
 
@@ -103,70 +108,164 @@ func parse(where, text string) (Key, error) {
 
 // Converters returns the converters of data and of failures for the key.
 func Converters(key Key) (converter.DataConverter, converter.FailureConverter, error) {
-	c, err := newCodec(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	data := converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), c)
-	failures := temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: data, EncodeCommonAttributes: true})
-	return data, failures, nil
-}
-
-// codec seals payloads. It is safe for many goroutines.
-type codec struct {
-	aead cipher.AEAD
-	name []byte // of the key: a part of its digest
-}
-
-func newCodec(key Key) (*codec, error) {
 	aead, err := chacha20poly1305.NewX(key)
 	if err != nil {
-		return nil, fmt.Errorf("the key of the fleet: %w", err)
+		return nil, nil, fmt.Errorf("the key of the fleet: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte("sluice-fleet-key:"), key...))
-	return &codec{aead, []byte(hex.EncodeToString(sum[:6]))}, nil
+	d := data{aead: aead, name: []byte(hex.EncodeToString(sum[:6])), plain: converter.GetDefaultDataConverter()}
+	return d, failuresOf(d), nil
 }
 
-// Encode implements [converter.PayloadCodec].
-func (c *codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	out := make([]*commonpb.Payload, len(payloads))
-	for i, p := range payloads {
-		text, err := proto.Marshal(p)
+// data seals payloads. Each is bound to where it belongs and to the type of its value: it cannot be opened elsewhere, or as something else. It is safe for
+// many goroutines.
+type data struct {
+	aead  cipher.AEAD
+	name  []byte // of the key: a part of its digest
+	plain converter.DataConverter
+	place string // the workflow or activity whose data it is
+	kind  string // of all values; "" takes their types
+}
+
+// scheduled matches what a server adds to the ID of a workflow that a schedule begins.
+var scheduled = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
+
+// WithSerializationContext implements [converter.DataConverterWithSerializationContext].
+func (d data) WithSerializationContext(where converter.SerializationContext) converter.DataConverter {
+	switch w := where.(type) {
+	case converter.WorkflowSerializationContext:
+		d.place = joined("workflow", w.Namespace, scheduled.ReplaceAllString(w.WorkflowID, ""))
+	case converter.ActivitySerializationContext:
+		d.place = joined("activity", w.Namespace, w.WorkflowID, w.ActivityType)
+	}
+	return d
+}
+
+// joined joins parts in such a way that no other parts give the same text.
+func joined(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "%d:%s", len(p), p)
+	}
+	return b.String()
+}
+
+// bound returns what a payload with a value is bound to.
+func (d data) bound(value any) []byte {
+	kind := d.kind
+	if kind == "" {
+		if t := reflect.TypeOf(value); t != nil {
+			kind = strings.TrimLeft(t.String(), "*")
+		}
+	}
+	return []byte(joined(string(d.name), d.place, kind))
+}
+
+// ToPayload implements [converter.DataConverter].
+func (d data) ToPayload(value any) (*commonpb.Payload, error) {
+	p, err := d.plain.ToPayload(value)
+	if err != nil {
+		return nil, err
+	}
+	text, err := proto.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, d.aead.NonceSize(), d.aead.NonceSize()+len(text)+d.aead.Overhead())
+	_, _ = rand.Read(nonce) // never fails
+	return &commonpb.Payload{
+		Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encoding), keyField: d.name},
+		Data:     d.aead.Seal(nonce, nonce, text, d.bound(value)),
+	}, nil
+}
+
+// FromPayload implements [converter.DataConverter].
+func (d data) FromPayload(p *commonpb.Payload, to any) error {
+	if e := string(p.GetMetadata()[converter.MetadataEncoding]); e != encoding {
+		if e == former {
+			return errors.New("a payload was sealed by an earlier version, which did not bind it to its run: cancel the run, and give the command again")
+		}
+		return errors.New("a payload is not sealed: somebody without the key of the fleet has written it")
+	}
+	if name := p.GetMetadata()[keyField]; string(name) != string(d.name) {
+		return fmt.Errorf("a payload is sealed with the key %q, and this one is %q: all machines need the same key", name, d.name)
+	}
+	size := d.aead.NonceSize()
+	if len(p.GetData()) < size {
+		return errors.New("a payload is damaged")
+	}
+	text, err := d.aead.Open(nil, p.GetData()[:size], p.GetData()[size:], d.bound(to))
+	if err != nil {
+		return errors.New("a payload is damaged, was sealed for something else, or was not sealed with the key of the fleet")
+	}
+	is := &commonpb.Payload{}
+	if err := proto.Unmarshal(text, is); err != nil {
+		return fmt.Errorf("a payload is damaged: %w", err)
+	}
+	return d.plain.FromPayload(is, to)
+}
+
+// ToPayloads implements [converter.DataConverter].
+func (d data) ToPayloads(values ...any) (*commonpb.Payloads, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	out := &commonpb.Payloads{}
+	for i, v := range values {
+		p, err := d.ToPayload(v)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("value %d: %w", i, err)
 		}
-		nonce := make([]byte, c.aead.NonceSize())
-		_, _ = rand.Read(nonce) // never fails
-		out[i] = &commonpb.Payload{
-			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encoding), keyField: c.name},
-			Data:     c.aead.Seal(nonce, nonce, text, c.name),
-		}
+		out.Payloads = append(out.Payloads, p)
 	}
 	return out, nil
 }
 
-// Decode implements [converter.PayloadCodec].
-func (c *codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	out := make([]*commonpb.Payload, len(payloads))
-	for i, p := range payloads {
-		if string(p.GetMetadata()[converter.MetadataEncoding]) != encoding {
-			return nil, errors.New("a payload is not sealed: somebody without the key of the fleet has written it")
+// FromPayloads implements [converter.DataConverter].
+func (d data) FromPayloads(payloads *commonpb.Payloads, to ...any) error {
+	for i, p := range payloads.GetPayloads() {
+		if i >= len(to) {
+			return nil
 		}
-		size := c.aead.NonceSize()
-		if name := p.GetMetadata()[keyField]; string(name) != string(c.name) {
-			return nil, fmt.Errorf("a payload is sealed with the key %q, and this one is %q: all machines need the same key", name, c.name)
-		}
-		if len(p.GetData()) < size {
-			return nil, errors.New("a payload is damaged")
-		}
-		text, err := c.aead.Open(nil, p.GetData()[:size], p.GetData()[size:], c.name)
-		if err != nil {
-			return nil, errors.New("a payload is damaged, or was not sealed with the key of the fleet")
-		}
-		out[i] = &commonpb.Payload{}
-		if err := proto.Unmarshal(text, out[i]); err != nil {
-			return nil, fmt.Errorf("a payload is damaged: %w", err)
+		if err := d.FromPayload(p, to[i]); err != nil {
+			return fmt.Errorf("value %d: %w", i, err)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// ToString implements [converter.DataConverter]. What is sealed is not shown.
+func (d data) ToString(*commonpb.Payload) string { return "sealed" }
+
+// ToStrings implements [converter.DataConverter].
+func (d data) ToStrings(payloads *commonpb.Payloads) []string {
+	out := make([]string, len(payloads.GetPayloads()))
+	for i, p := range payloads.GetPayloads() {
+		out[i] = d.ToString(p)
+	}
+	return out
+}
+
+// failures seals the messages and details of failures. Their details are of any type, so all have one kind.
+type failures struct {
+	data data
+	is   converter.FailureConverter
+}
+
+func failuresOf(d data) failures {
+	d.kind = "failure"
+	return failures{d, temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: d, EncodeCommonAttributes: true})}
+}
+
+// WithSerializationContext implements [converter.FailureConverterWithSerializationContext].
+func (f failures) WithSerializationContext(where converter.SerializationContext) converter.FailureConverter {
+	return failuresOf(f.data.WithSerializationContext(where).(data))
+}
+
+// ErrorToFailure implements [converter.FailureConverter].
+func (f failures) ErrorToFailure(err error) *failurepb.Failure { return f.is.ErrorToFailure(err) }
+
+// FailureToError implements [converter.FailureConverter].
+func (f failures) FailureToError(failure *failurepb.Failure) error {
+	return f.is.FailureToError(failure)
 }

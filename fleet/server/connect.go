@@ -6,8 +6,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +16,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
@@ -62,24 +62,9 @@ func (a Address) Options() (client.Options, error) {
 	return o, nil
 }
 
-// Options returns the options of clients of the server of a folder, wherever that is at the time of each connection.
-func (j *Joined) Options() client.Options {
-	o := j.Place.options()
-	o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-		now, err := j.home.place()
-		if err != nil {
-			return nil, err
-		}
-		return new(net.Dialer).DialContext(ctx, "tcp", now.Address)
-	})}
-	return o
-}
-
-func (p Place) options() client.Options {
-	return client.Options{
-		HostPort: p.Address, Namespace: Namespace, Credentials: client.NewAPIKeyStaticCredentials(p.Token),
-		ConnectionOptions: client.ConnectionOptions{TLSDisabled: true}, // it is on loopback
-	}
+// Options returns the options of clients of the server of a folder in a role.
+func (j *Joined) Options(role Role) client.Options {
+	return (&trust{home: j.home, role: role}).options()
 }
 
 // Connect connects with a server. Payloads pass through the converter.
@@ -93,7 +78,7 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 			return &tls.Certificate{}, nil
 		}
 	}
-	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	connecting, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		is, err := client.DialContext(connecting, o)
@@ -102,7 +87,7 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 		}
 		// A server that begins, or begins again, answers soon.
 		if !IsPassing(err) || await.For(connecting, time.Second) != nil {
-			err = fmt.Errorf("the Temporal server at %s: %w", o.HostPort, err)
+			err = fmt.Errorf("the Temporal server at %s: %w", strings.TrimPrefix(o.HostPort, ownScheme), err)
 			if asked.Load() {
 				err = fmt.Errorf("%w; it asks for a client certificate: give one with --tls-cert and --tls-key", err)
 			}
@@ -111,30 +96,61 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 	}
 }
 
-// IsPassing reports whether an error of a server can be gone the next time: it does not answer, or has too much to do. It is not one about what was asked
-// for.
+// IsPassing reports whether an error of a server can be gone the next time: it does not answer, or has not come to what it needs, such as a worker or its
+// own parts. It is not one about what was asked for.
 func IsPassing(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	var of serviceerror.ServiceError
-	if !errors.As(err, &of) {
-		return false
+	code := codes.OK
+	if errors.As(err, &of) {
+		code = of.Status().Code()
+	} else if s, is := codeOf(err); is {
+		code = s
 	}
-	switch of.Status().Code() {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Internal, codes.Unknown, codes.Aborted, codes.Canceled:
+	switch code {
+	// FailedPrecondition is also what a server answers that has seen no worker since it began.
+	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Internal, codes.Unknown, codes.Aborted, codes.Canceled, codes.FailedPrecondition:
 		return true
 	}
 	var failed *serviceerror.QueryFailed
-	var notReady *serviceerror.WorkflowNotReady
-	return errors.As(err, &failed) || errors.As(err, &notReady)
+	return errors.As(err, &failed)
 }
 
-// answers reports whether the server answers.
-func answers(ctx context.Context, p Place) bool {
+// codeOf returns the code of an error of gRPC that Temporal's client has not taken for one of a service.
+func codeOf(err error) (codes.Code, bool) {
+	var of interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &of) {
+		return codes.OK, false
+	}
+	return of.GRPCStatus().Code(), true
+}
+
+// Persist makes a call until it succeeds, fails with an error that does not pass, or the time is over. The call may be made again after it has succeeded
+// without an answer.
+func Persist(ctx context.Context, within time.Duration, call func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		err := call(waiting)
+		if err == nil || ctx.Err() != nil || !IsPassing(err) {
+			return err
+		}
+		if await.For(waiting, time.Second) != nil {
+			return err
+		}
+	}
+}
+
+// Patience is how long a server is waited for that does not answer.
+const Patience = 30 * time.Minute
+
+// answers reports whether the server of a folder answers.
+func answers(ctx context.Context, h Home) bool {
 	asking, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	o := p.options()
+	o := (&trust{home: h, role: Client}).options()
 	o.Logger = Silent{}
 	c, err := client.DialContext(asking, o)
 	if err != nil {

@@ -1,11 +1,18 @@
 package server_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/sluice-iac/sluice/fleet/server"
 )
@@ -30,4 +37,21 @@ func TestAServerOfSomebodyElseIsReachedByTLSIfThereIsAKeyOrACertificate(t *testi
 	require.ErrorContains(t, err, "--tls-ca")
 	_, err = server.Address{Cert: broken, Key: broken}.Options()
 	require.ErrorContains(t, err, "--tls-cert and --tls-key")
+}
+
+func TestErrorsAboutTheQuestionDoNotPass(t *testing.T) {
+	for _, passing := range []error{
+		context.DeadlineExceeded, serviceerror.NewUnavailable("x"), serviceerror.NewInternal("x"), serviceerror.NewResourceExhausted(0, "x"), serviceerror.NewCanceled("x"),
+		serviceerror.NewFailedPrecondition("no poller seen for task queue recently, worker may be down"), serviceerror.NewWorkflowNotReady("x"), serviceerror.NewQueryFailed("x"),
+		status.Error(codes.FailedPrecondition, "no poller seen for task queue recently, worker may be down"), status.Error(codes.Unavailable, "x"),
+		fmt.Errorf("no worker answers: %w", serviceerror.NewFailedPrecondition("x")),
+	} {
+		require.True(t, server.IsPassing(passing), "%T %v", passing, passing)
+	}
+	for _, lasting := range []error{
+		errors.New("a payload is damaged"), serviceerror.NewNotFound("x"), serviceerror.NewNamespaceNotFound("x"), serviceerror.NewInvalidArgument("x"),
+		serviceerror.NewPermissionDenied("x", "y"), status.Error(codes.Unauthenticated, "x"), temporal.NewApplicationError("it is broken", "x"),
+	} {
+		require.False(t, server.IsPassing(lasting), "%T %v", lasting, lasting)
+	}
 }

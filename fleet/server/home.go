@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,6 +29,9 @@ func HomeOf(root string) (Home, error) {
 	if err := private.MkdirAll(h.directory, private.Folder); err != nil {
 		return h, fmt.Errorf("the folder of the fleet: %w", err)
 	}
+	if err := own(h.directory); err != nil {
+		return h, fmt.Errorf("the folder of the fleet: %w", err)
+	}
 	ignore := h.path(".gitignore")
 	if _, err := os.Stat(ignore); errors.Is(err, fs.ErrNotExist) {
 		return h, os.WriteFile(ignore, []byte("*\n"), 0o600)
@@ -45,27 +50,35 @@ func (h Home) database() string         { return h.path("temporal.db") }
 func (h Home) serverLock() *flock.Flock { return flock.New(h.path("server.lock")) }
 func (h Home) usersLock() *flock.Flock  { return flock.New(h.path("users.lock")) }
 
-// Place is where a server is, and the token that it wants to see.
+// Place is where a server is, by what it is known, and the tokens that it wants to see. All of it is of this server alone: the next one has another address,
+// since another program may have taken the port of one that has died, another certificate and other tokens. Who uses the server reads it again for each
+// connection.
 type Place struct {
-	Address string `json:"address"`
-	HTTP    string `json:"http"` // where its API is served as HTTP and JSON
-	Token   string `json:"token"`
-	PID     int    `json:"pid"` // of the process, for people
+	Address     string          `json:"address"`
+	HTTP        string          `json:"http"`        // where its API is served as HTTP and JSON
+	Certificate string          `json:"certificate"` // in PEM; only the process has its key
+	Tokens      map[Role]string `json:"tokens"`
+	PID         int             `json:"pid"` // of the process, for people
 }
 
-// begin returns the place for a server of this folder. The token stays; the address is another one each time, since another program may have taken the
-// port of a server that has died. Who uses the server reads its address again for each connection.
-func (h Home) begin() (Place, error) {
+// begin returns the place for a server of this folder that shows a certificate.
+func begin(certificate []byte) Place {
 	next := Place{
-		Address: loopback(freeport.MustGetFreePort()), HTTP: loopback(freeport.MustGetFreePort()), Token: rand.Text(), PID: os.Getpid(),
+		Address: loopback(freeport.MustGetFreePort()), HTTP: loopback(freeport.MustGetFreePort()), Tokens: map[Role]string{}, PID: os.Getpid(),
+		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: certificate})),
 	}
-	switch was, err := h.place(); {
-	case err == nil:
-		next.Token = was.Token
-	case !errors.Is(err, fs.ErrNotExist):
-		return Place{}, err
+	for _, role := range roles {
+		next.Tokens[role] = rand.Text()
 	}
-	return next, nil
+	return next
+}
+
+const certificateBlock = "CERTIFICATE"
+
+// shows reports whether a certificate is that of the server.
+func (p Place) shows(certificate []byte) bool {
+	block, _ := pem.Decode([]byte(p.Certificate))
+	return block != nil && bytes.Equal(block.Bytes, certificate)
 }
 
 func (h Home) publish(p Place) error {
@@ -87,8 +100,11 @@ func (h Home) place() (Place, error) {
 		return Place{}, err
 	}
 	var p Place
-	if err := json.Unmarshal(text, &p); err != nil || p.Address == "" || p.Token == "" {
+	if err := json.Unmarshal(text, &p); err != nil || p.Address == "" {
 		return Place{}, fmt.Errorf("%s is damaged: remove it", h.path("server.json"))
+	}
+	if p.Certificate == "" || len(p.Tokens) == 0 {
+		return Place{}, fmt.Errorf("%s is of an earlier version: end the process %d, which is the server of the fleet, or wait until nobody uses it", h.path("server.json"), p.PID)
 	}
 	return p, nil
 }

@@ -39,10 +39,11 @@ func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 	if _, err := j.users.TryRLockContext(waiting, 20*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("the lock of the fleet's folder %s: %w", h.directory, err)
 	}
+	var last error // about the place, which is that of a former server until the next one has begun
 	for begun := (time.Time{}); ; {
 		running, err := j.runs()
 		if err == nil && running {
-			if j.Place, err = h.place(); err == nil && answers(waiting, j.Place) {
+			if j.Place, last = h.place(); last == nil && answers(waiting, h) {
 				break
 			}
 		}
@@ -50,11 +51,15 @@ func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 		if err == nil && !running && time.Since(begun) > restart {
 			begun, err = time.Now(), j.start()
 		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err != nil {
 			return nil, errors.Join(err, j.users.Unlock())
 		}
 		if await.For(waiting, 50*time.Millisecond) != nil {
-			return nil, errors.Join(fmt.Errorf("the server of the fleet does not answer: %s says why", h.path("server.log")), j.users.Unlock())
+			err := fmt.Errorf("the server of the fleet does not answer: %s says why", h.path("server.log"))
+			if last != nil && !errors.Is(last, os.ErrNotExist) {
+				err = last
+			}
+			return nil, errors.Join(err, j.users.Unlock())
 		}
 	}
 	watched, stop := context.WithCancel(context.WithoutCancel(ctx))

@@ -22,7 +22,7 @@ func TestNoPortOfTheServerAnswersWhoHasNoToken(t *testing.T) {
 	joined, err := server.Join(t.Context(), h, "serve", root)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, joined.Close()) }()
-	mine, err := connect(t, joined.Options())
+	mine, err := connect(t, joined.Options(server.Client))
 	require.NoError(t, err)
 	_, err = mine.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "a", TaskQueue: "q"}, "nothing")
 	require.NoError(t, err)

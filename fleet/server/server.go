@@ -2,7 +2,7 @@ package server
 
 import (
 	"context"
-	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
@@ -45,11 +46,12 @@ func Run(ctx context.Context, h Home) error {
 		return err
 	}
 	defer func() { _ = mine.Unlock() }() // the system releases it when the process ends
-	where, err := h.begin()
+	shown, err := newCertificate()
 	if err != nil {
 		return err
 	}
-	s, err := start(h, where)
+	where := begin(shown.Certificate[0])
+	s, err := start(h, where, shown)
 	if err != nil {
 		return fmt.Errorf("start the server of the fleet: %w", err)
 	}
@@ -77,8 +79,8 @@ func Run(ctx context.Context, h Home) error {
 	return nil // while the lock of the users is held: who comes now waits until the server has ended
 }
 
-// start starts a server at an address.
-func start(h Home, where Place) (temporal.Server, error) {
+// start starts a server at an address, which shows a certificate.
+func start(h Home, where Place, shown tls.Certificate) (temporal.Server, error) {
 	port, err := portOf(where.Address)
 	if err != nil {
 		return nil, err
@@ -108,14 +110,15 @@ func start(h Home, where Place) (temporal.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	among.FrontendServerConfig = &tls.Config{Certificates: []tls.Certificate{shown}, MinVersion: tls.VersionTLS13}
 	s, err := temporal.NewServer(
 		temporal.WithConfig(c),
 		temporal.ForServices(append([]string{string(primitives.InternalFrontendService)}, temporal.DefaultServices...)),
 		temporal.WithStaticHosts(hosts),
 		temporal.WithLogger(log.NewZapLogger(log.BuildZapLogger(log.Config{Level: "error", OutputFile: h.path("server.log")}))),
 		temporal.WithTLSConfigFactory(among),
-		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
-		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return owner{token: where.Token} }),
+		temporal.WithAuthorizer(authorizer{}),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return tokens(where.Tokens) }),
 		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
 			// Queries and signals of a fleet come from one place, which follows it.
 			dynamicconfig.FrontendRPS.Key():                        10_000,
@@ -128,16 +131,25 @@ func start(h Home, where Place) (temporal.Server, error) {
 	return s, s.Start()
 }
 
-// makeDatabase makes the database unless there is one. A server that is killed meanwhile leaves none.
+// makeDatabase makes the database unless there is one, for its owner alone. A server that is killed meanwhile leaves none.
 func makeDatabase(h Home) error {
+	// What SQLite adds beside a database has the permissions of that.
+	for _, end := range databaseFiles {
+		if err := os.Chmod(h.database()+end, private.File); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
 	if _, err := os.Stat(h.database()); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	next := h.database() + ".new"
-	for _, end := range []string{"", "-wal", "-shm"} {
+	for _, end := range databaseFiles {
 		if err := os.Remove(next + end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
+	}
+	if err := private.Write(next, nil); err != nil {
+		return err
 	}
 	c, _ := configuration(next, 0, 0)
 	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
@@ -148,22 +160,11 @@ func makeDatabase(h Home) error {
 	return os.Rename(next, h.database())
 }
 
+// databaseFiles are the ends of the names of the files that a database is in.
+var databaseFiles = []string{"", "-wal", "-shm", "-journal"}
+
 // SearchAttributes are the attributes by which runs and stacks can be looked for.
 var SearchAttributes = []string{"SluiceFleet", "SluiceOperation", "SluiceStack"}
-
-// owner gives all rights to who has the token of the folder, which only its owner can read, and none to others on this machine.
-type owner struct{ token string }
-
-// GetClaims implements [authorization.ClaimMapper].
-func (o owner) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, error) {
-	if a == nil || subtle.ConstantTimeCompare([]byte(a.AuthToken), []byte("Bearer "+o.token)) != 1 {
-		return nil, errors.New("the token of the fleet's folder is missing")
-	}
-	return &authorization.Claims{System: authorization.RoleAdmin}, nil
-}
-
-// AuthInfoRequired makes the server ask for claims also where there is no token.
-func (o owner) AuthInfoRequired() bool { return true }
 
 // configuration returns the configuration of a server with its data in a file, all of whose services are on loopback.
 func configuration(database string, port, http int) (*config.Config, map[primitives.ServiceName]static.Hosts) {

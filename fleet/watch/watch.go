@@ -34,7 +34,7 @@ type Client struct {
 
 // RunID returns the ID of the run that a request asks for: of the same stacks with the same operation and options there is one at a time.
 func RunID(r run.Request) (string, error) {
-	r.By, r.Carried, r.Options.Message = "", nil, ""
+	r.By, r.Carried, r.Options.Message, r.Bound, r.Schedule = "", nil, "", false, ""
 	text, err := json.Marshal(r)
 	if err != nil {
 		return "", err
@@ -43,11 +43,13 @@ func RunID(r run.Request) (string, error) {
 	return fmt.Sprintf("%s/%s/%s", r.Fleet, r.Operation, hex.EncodeToString(sum[:5])), nil
 }
 
-// Begin begins a run, or joins the one that goes on.
+// Begin begins a run, or joins the one that goes on. The run waits until it is told that it is the one that is meant: whoever can only send again what
+// was sealed cannot do that.
 func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bool, err error) {
 	if id, err = RunID(r); err != nil {
 		return "", false, err
 	}
+	r.Bound = true
 	o := client.StartWorkflowOptions{
 		ID: id, TaskQueue: run.WorkflowQueue(r.Fleet), WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -55,12 +57,31 @@ func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bo
 	if c.HasAttributes(ctx) {
 		o.TypedSearchAttributes = r.SearchAttributes()
 	}
-	_, err = c.ExecuteWorkflow(ctx, o, run.FleetWorkflow, r)
-	var already *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &already) {
-		return id, true, nil
+	attempt := ""
+	err = server.Persist(ctx, server.Patience, func(ctx context.Context) error {
+		is, err := c.ExecuteWorkflow(ctx, o, run.FleetWorkflow, r)
+		var already *serviceerror.WorkflowExecutionAlreadyStarted
+		switch {
+		case errors.As(err, &already):
+			attempt, joined = already.RunId, true
+			return nil
+		case err != nil:
+			return err
+		}
+		attempt = is.GetRunID()
+		return nil
+	})
+	if err != nil {
+		return id, joined, err
 	}
-	return id, false, err
+	err = server.Persist(ctx, server.Patience, func(ctx context.Context) error {
+		return c.SignalWorkflow(ctx, id, attempt, run.GoSignal, run.Go{Attempt: attempt})
+	})
+	var over *serviceerror.NotFound
+	if joined && errors.As(err, &over) {
+		err = nil // it has ended meanwhile
+	}
+	return id, joined, err
 }
 
 // HasAttributes reports whether the server knows the search attributes of fleets. A server of somebody else may lack them; runs are found by their IDs
@@ -77,6 +98,18 @@ type State struct {
 	run.View
 	Over     bool                    `json:"over"`
 	Progress map[string]run.Progress `json:"progress,omitempty"` // of what runs
+}
+
+// answered is how long a run is asked again that no worker answers for. A server that has just begun has seen none.
+const answered = time.Minute
+
+// See is [Client.Look] for who asks once: it asks again while the error passes.
+func (c *Client) See(ctx context.Context, id string) (s State, err error) {
+	err = server.Persist(ctx, answered, func(ctx context.Context) error {
+		s, err = c.Look(ctx, id)
+		return err
+	})
+	return s, err
 }
 
 // Look returns a run as it is.
@@ -98,6 +131,10 @@ func (c *Client) Look(ctx context.Context, id string) (State, error) {
 	s := State{Progress: map[string]run.Progress{}}
 	if err := answer.Get(&s.View); err != nil {
 		return State{}, err
+	}
+	// Older servers do not say which was the first.
+	if first := is.GetWorkflowExecutionInfo().GetFirstRunId(); first != "" && s.Attempt != first {
+		return State{}, fmt.Errorf("the run %s is %s, and the answer is of %s: it is of another run, or of an earlier version", id, first, s.Attempt)
 	}
 	for _, stack := range s.Stacks {
 		if stack.Status == run.Running {
@@ -131,13 +168,16 @@ func (c *Client) progress(ctx context.Context, id string) run.Progress {
 		return p
 	}
 	a := is.GetPendingActivities()[0]
+	where := converter.ActivitySerializationContext{
+		Namespace: c.Namespace, WorkflowID: id, ActivityType: a.GetActivityType().GetName(),
+	}
 	if details := a.GetHeartbeatDetails(); details != nil {
-		_ = c.Data.FromPayloads(details, &p) // without it, it is only known that it runs
+		_ = converter.WithDataConverterSerializationContext(c.Data, where).FromPayloads(details, &p) // without it, it is only known that it runs
 	}
 	if a.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED {
 		p = run.Progress{Waits: "for a worker"}
 		if f := a.GetLastFailure(); f != nil {
-			p.Waits = fmt.Sprintf("to try again (attempt %d): %s", a.GetAttempt(), firstLine(messageOf(c.Failures.FailureToError(f))))
+			p.Waits = fmt.Sprintf("to try again (attempt %d): %s", a.GetAttempt(), firstLine(messageOf(converter.WithFailureConverterSerializationContext(c.Failures, where).FailureToError(f))))
 		}
 	}
 	return p
@@ -173,15 +213,18 @@ func (c *Client) result(ctx context.Context, id string) (run.View, error) {
 	return v, err
 }
 
-// Follow calls show with the run as it is until it is over. A server that does not answer for a while is waited for.
-func (c *Client) Follow(ctx context.Context, id string, every time.Duration, show func(State)) (State, error) {
-	const patience = 3 * time.Minute
+// noticed is how long a server does not answer before it is said.
+const noticed = 10 * time.Second
+
+// Follow calls show with the run as it is until it is over. A server that does not answer is waited for; note says so.
+func (c *Client) Follow(ctx context.Context, id string, every time.Duration, show func(State), note func(string)) (State, error) {
 	var silent time.Time
+	said := false
 	for {
 		s, err := c.Look(ctx, id)
 		switch {
 		case err == nil:
-			silent = time.Time{}
+			silent, said = time.Time{}, false
 			show(s)
 			if s.Over {
 				return s, nil
@@ -192,8 +235,11 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 			return s, err
 		case silent.IsZero():
 			silent = time.Now()
-		case time.Since(silent) > patience:
+		case time.Since(silent) > server.Patience:
 			return s, err
+		case time.Since(silent) > noticed && !said:
+			said = true
+			note(fmt.Sprintf("nothing is heard of the run, so this command waits: %v", err))
 		}
 		if err := await.For(ctx, every); err != nil {
 			return s, err
@@ -201,39 +247,56 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 	}
 }
 
-// Approve says what somebody has decided about an operation that waits for it. In runs of earlier versions the workflow of the stack waits.
-func (c *Client) Approve(ctx context.Context, id, stack string, a run.Approval) error {
-	err := c.SignalWorkflow(ctx, run.StackID(id, stack), "", run.ApproveSignal, a)
-	var missing *serviceerror.NotFound
-	if !errors.As(err, &missing) {
-		return err
-	}
-	return c.SignalWorkflow(ctx, id, "", run.ApproveSignal, run.Decision{Stack: stack, Approval: a})
+// Decide returns the decision about what a stack waits for, as a run has shown it. It is of that alone.
+func Decide(s State, stack run.StackView, a run.Approval) run.Decision {
+	a.Plan = stack.Plan
+	return run.Decision{Stack: stack.Name, Approval: a, Attempt: s.Attempt, Asked: stack.Began}
+}
+
+// Approve says what somebody has decided about an operation that waits for it.
+func (c *Client) Approve(ctx context.Context, id string, d run.Decision) error {
+	return server.Persist(ctx, server.Patience, func(ctx context.Context) error { return c.SignalWorkflow(ctx, id, "", run.ApproveSignal, d) })
 }
 
 // Cancel is the first interrupt of a run. It reports whether there was one before.
 func (c *Client) Cancel(ctx context.Context, id string) (again bool, err error) {
-	is, err := c.DescribeWorkflowExecution(ctx, id, "")
-	if err != nil {
-		return false, c.notThere(id, err)
-	}
-	return is.GetWorkflowExtendedInfo().GetCancelRequested(), c.CancelWorkflow(ctx, id, "")
+	err = server.Persist(ctx, server.Patience, func(ctx context.Context) error {
+		is, err := c.DescribeWorkflowExecution(ctx, id, "")
+		if err != nil {
+			return c.notThere(id, err)
+		}
+		again = again || is.GetWorkflowExtendedInfo().GetCancelRequested()
+		return c.CancelWorkflow(ctx, id, "")
+	})
+	return again, err
 }
 
 // Abort is the second interrupt of what runs of a run.
 func (c *Client) Abort(ctx context.Context, id string) error {
-	s, all := c.Look(ctx, id)
+	s, all := c.See(ctx, id)
 	if s.Over {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Progress)) {
-		err := c.SignalWorkflow(ctx, run.StackID(id, name), "", run.AbortSignal, nil)
+		err := c.abort(ctx, run.StackID(id, name))
 		var over *serviceerror.NotFound
 		if err != nil && !errors.As(err, &over) {
 			all = errors.Join(all, err)
 		}
 	}
 	return all
+}
+
+// abort sends the second interrupt to the workflow of a stack, and to no later one of that ID.
+func (c *Client) abort(ctx context.Context, id string) error {
+	return server.Persist(ctx, server.Patience, func(ctx context.Context) error {
+		is, err := c.DescribeWorkflowExecution(ctx, id, "")
+		if err != nil {
+			return err
+		}
+		attempt := is.GetWorkflowExecutionInfo().GetExecution().GetRunId()
+		return c.SignalWorkflow(ctx, id, attempt, run.AbortSignal, run.Abort{Attempt: attempt})
+	})
 }
 
 // Run is one run in a history.

@@ -2,10 +2,9 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,6 +36,8 @@ type attempt struct {
 	pulse *pulse
 	log   *os.File
 	files string // a folder for files of this attempt
+
+	performed int // how many commands
 }
 
 // pulse sends heartbeats until it is stopped.
@@ -90,16 +91,15 @@ type ended struct {
 
 // perform runs an operation of sluice. Its output goes to the log.
 func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
-	events := filepath.Join(a.files, "events.jsonl")
+	a.performed++
+	events := filepath.Join(a.files, fmt.Sprintf("events-%d.jsonl", a.performed))
+	defer func() { _ = os.Remove(events) }() // the folder is removed, too
 	f := &follower{path: events}
-	c := exec.Command(a.Sluice, slices.Concat([]string{"-C", a.stack.directory, "--non-interactive", "--color", "never"}, args, []string{"--event-log", events})...)
-	c.Env = a.environment(a.stack.Name)
-	start, err := a.log.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ended{}, err
-	}
+	c := a.command(a.stack, slices.Concat(args, []string{"--event-log", events})...)
 	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
-	c.Stdout, c.Stderr = a.log, a.log
+	out := newLogWriter(a.log)
+	c.Stdout, c.Stderr = out, out // one pipe for both, since they are equal
+	c.WaitDelay = lingering
 	group, err := process.Start(c)
 	if err != nil {
 		return ended{}, fmt.Errorf("start sluice: %w", err)
@@ -113,9 +113,15 @@ func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
 	stopped := a.attend(ctx, group, over, f)
 	wg.Wait()
 	group.Release()
+	if c.ProcessState == nil {
+		return ended{}, errors.New("it is not known how sluice has ended")
+	}
 	err = f.follow()
-	return ended{status: c.ProcessState.ExitCode(), printed: a.printed(start), events: f, stopped: stopped}, err
+	return ended{status: c.ProcessState.ExitCode(), printed: out.end(), events: f, stopped: stopped}, err
 }
+
+// lingering is how long a process that has ended may leave others behind that hold its output.
+const lingering = 5 * time.Second
 
 // attend follows the events of a process until it has ended, and interrupts it when it has to stop. It reports whether it did.
 func (a *attempt) attend(ctx context.Context, group *process.Group, over *await.Event, f *follower) bool {
@@ -164,19 +170,4 @@ func (a *attempt) isAborted(ctx context.Context) bool {
 	answer, err := a.Client.QueryWorkflow(asking, is.ID, is.RunID, run.AbortQuery)
 	aborted := false
 	return err == nil && answer.Get(&aborted) == nil && aborted
-}
-
-// printed returns the end of what was printed from a place on.
-func (a *attempt) printed(from int64) string {
-	size, err := a.log.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ""
-	}
-	from = max(from, size-tail)
-	text := make([]byte, size-from)
-	n, err := a.log.ReadAt(text, from)
-	if err != nil && err != io.EOF {
-		return ""
-	}
-	return strings.ToValidUTF8(string(text[:n]), "")
 }

@@ -17,7 +17,8 @@ import (
 type follower struct {
 	path     string
 	offset   int64
-	rest     []byte // of a line whose end is not written yet
+	line     []byte // what is read of a line whose end is not
+	skips    bool   // the line is too long, and is left out
 	progress run.Progress
 	reads    []string
 	changes  map[string]int
@@ -62,19 +63,40 @@ func (f *follower) follow() error {
 		return err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	text, err := io.ReadAll(io.NewSectionReader(file, f.offset, 1<<40))
-	if err != nil {
-		return err
-	}
-	f.offset += int64(len(text))
-	f.rest = append(f.rest, text...)
+	part := make([]byte, 64<<10)
 	for {
-		line, rest, whole := bytes.Cut(f.rest, []byte("\n"))
-		if !whole {
+		n, err := file.ReadAt(part, f.offset)
+		f.offset += int64(n)
+		f.split(part[:n])
+		if err == io.EOF {
 			return nil
 		}
-		f.rest = bytes.Clone(rest)
-		f.take(line)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// split takes the lines that end in a part of the file. It holds one line at most; one that is too long is none that it needs.
+func (f *follower) split(part []byte) {
+	for {
+		end := bytes.IndexByte(part, '\n')
+		line := part
+		if end >= 0 {
+			line = part[:end]
+		}
+		if f.skips = f.skips || len(f.line)+len(line) > mostLine; f.skips {
+			f.line = nil
+		} else {
+			f.line = append(f.line, line...)
+		}
+		if end < 0 {
+			return
+		}
+		if !f.skips {
+			f.take(f.line)
+		}
+		f.line, f.skips, part = f.line[:0], false, part[end+1:]
 	}
 }
 
@@ -87,7 +109,7 @@ func (f *follower) take(line []byte) {
 	switch {
 	case e.Pre != nil:
 		f.progress.Running++
-		f.progress.Last = e.Pre.Metadata.Op + " " + nameOf(e.Pre.Metadata.URN)
+		f.progress.Last = shortened(e.Pre.Metadata.Op+" "+nameOf(e.Pre.Metadata.URN), mostTitle)
 		if m := e.Pre.Metadata; m.Type == referenceType && m.New != nil {
 			f.read(m.New.ID, m.New.Inputs)
 		}
@@ -97,8 +119,8 @@ func (f *follower) take(line []byte) {
 	case e.Failed != nil:
 		f.progress.Failed++
 		f.progress.Running = max(0, f.progress.Running-1)
-	case e.Diagnostic != nil && e.Diagnostic.Severity == "error":
-		f.errors = append(f.errors, strings.TrimSpace(e.Diagnostic.Message))
+	case e.Diagnostic != nil && e.Diagnostic.Severity == "error" && len(f.errors) < mostErrors:
+		f.errors = append(f.errors, shortened(strings.TrimSpace(e.Diagnostic.Message), mostText))
 	case e.Summary != nil:
 		f.changes, f.canceled = e.Summary.Changes, e.Summary.Result == "canceled"
 	}
@@ -111,7 +133,7 @@ func (f *follower) read(id string, inputs json.RawMessage) {
 	if json.Unmarshal(inputs, &named) == nil && named.Name != "" {
 		id = named.Name
 	}
-	if id != "" && !slices.Contains(f.reads, id) {
+	if id != "" && len(id) <= mostText && len(f.reads) < mostReads && !slices.Contains(f.reads, id) {
 		f.reads = append(f.reads, id)
 	}
 }

@@ -24,14 +24,18 @@ import (
 // Perform is the activity that carries out one operation on one stack. Its error says whether and when it is to be tried again; the details
 // are the outcome.
 func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, error) {
+	info := activity.GetInfo(ctx)
+	if err := w.checkBidden(info.WorkflowExecution.RunID, r, time.Now()); err != nil {
+		return run.Outcome{}, unbidden(err)
+	}
 	pulse := beat(ctx, w.name)
 	defer pulse.end()
-	o, err := w.perform(ctx, r, pulse)
+	o, err := w.alone(ctx, r, pulse)
 	if err != nil {
 		o = run.Outcome{Status: run.Failed, Kind: run.Setup, Why: err.Error()}
 	}
-	info := activity.GetInfo(ctx)
-	o.Worker, o.Attempts = w.name, int(info.Attempt)
+	o.Worker, o.Attempts, o.Attempt = w.name, int(info.Attempt), r.Attempt
+	o.Why, o.Log = shortened(o.Why, mostText), shortened(o.Log, 2*tail)
 	switch {
 	case o.Status == run.Canceled && ctx.Err() != nil:
 		return o, temporal.NewCanceledError(o)
@@ -49,6 +53,16 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 	return o, nil
 }
 
+// alone carries out an operation when no other attempt on the stack goes on here.
+func (w *Worker) alone(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
+	end, err := w.works.begin(ctx, LogPath(w.Home, r.Run, r.Stack.Name))
+	if err != nil { // the context has ended
+		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, nil
+	}
+	defer end()
+	return w.perform(ctx, r, pulse)
+}
+
 func (w *Worker) perform(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
 	s, err := w.locate(ctx, r.Stack)
 	if err != nil {
@@ -61,17 +75,22 @@ func (w *Worker) perform(ctx context.Context, r run.StackRequest, pulse *pulse) 
 	if o, nothing := nothingThere(r.Operation, is); nothing {
 		return o, nil
 	}
+	isNew := false
 	if is.missing {
 		if _, err := w.run(ctx, s, "stack", "init", "--no-select", s.Stack.Stack); err != nil && !strings.Contains(readable(err).Error(), "already exists") {
 			return run.Outcome{}, readable(err)
 		}
+		if is, err = w.recorded(ctx, s, s.Stack.Stack); err != nil {
+			return run.Outcome{}, err
+		}
+		isNew = true
 	}
 	now, err := w.now(ctx, s, is, r)
 	if err != nil {
 		return run.Outcome{}, err
 	}
 	why := ""
-	if (r.Operation == run.Up || r.Operation == run.Preview) && !is.missing {
+	if (r.Operation == run.Up || r.Operation == run.Preview) && !isNew {
 		was, err := w.remembered(ctx, s)
 		if err != nil {
 			return run.Outcome{}, err
@@ -131,6 +150,17 @@ func (a *attempt) end() {
 
 // do carries out the operation.
 func (a *attempt) do(ctx context.Context, r run.StackRequest, is recorded, now record, why string) (run.Outcome, error) {
+	approved := r.Bound && r.Approval != nil
+	if r.Look || approved {
+		shown, err := a.look(ctx, r, is, now)
+		if r.Look || err != nil || shown.Status != run.Succeeded {
+			return shown, err
+		}
+		if shown.Plan != r.Approval.Plan {
+			shown.Status, shown.Why = run.Approving, "what it would do has changed since "+shortened(r.Approval.By, mostTitle)+" approved it"
+			return shown, nil
+		}
+	}
 	if is.pending > 0 && r.Operation != run.Preview && r.Operation != run.Drift {
 		if o, over, err := a.recover(ctx, r); over || err != nil {
 			return o, err
@@ -140,21 +170,31 @@ func (a *attempt) do(ctx context.Context, r run.StackRequest, is recorded, now r
 	if err != nil {
 		return run.Outcome{}, err
 	}
+	if approved && r.Operation == run.Up {
+		args = append(args, "--plan", a.planFile())
+	}
 	e, err := a.perform(ctx, args...)
 	if err != nil {
 		return run.Outcome{}, err
 	}
-	o := run.Outcome{Status: run.Succeeded, Why: why, Changes: e.events.changes, Reads: e.events.reads}
+	o := outcomeOf(e, r.Operation)
+	if o.Status != run.Succeeded {
+		return o, nil
+	}
+	o.Why = why
+	return a.finish(ctx, r, o, now)
+}
+
+// outcomeOf returns the outcome of a command of sluice that has ended.
+func outcomeOf(e ended, op run.Operation) run.Outcome {
+	o := run.Outcome{Status: run.Succeeded, Changes: e.events.changes, Reads: e.events.reads}
 	switch {
 	case e.stopped && e.status != 0:
 		o.Status, o.Why = run.Canceled, "it was interrupted; what was done is recorded"
-		return o, nil
-	case e.status != 0 && (e.status != statusDrifted || r.Operation != run.Drift):
-		o.Status, o.Kind, o.Log = run.Failed, kindOf(e), e.printed
-		o.Why = whyFailed(e)
-		return o, nil
+	case e.status != 0 && (e.status != statusDrifted || op != run.Drift):
+		o.Status, o.Kind, o.Why, o.Log = run.Failed, kindOf(e), whyFailed(e), e.printed
 	}
-	return a.finish(ctx, r, o, now)
+	return o
 }
 
 // whyFailed returns the first thing that went wrong.
@@ -231,18 +271,24 @@ func (a *attempt) arguments(r run.StackRequest) ([]string, error) {
 	default:
 		args = append(args, "--yes", "--skip-preview", "--message", message(r))
 	}
-	if r.Stack.Parallel > 0 {
-		args = append(args, "--parallel", strconv.Itoa(r.Stack.Parallel))
-	}
 	if r.Options.ContinueOnError && (r.Operation == run.Up || r.Operation == run.Destroy) {
 		args = append(args, "--continue-on-error")
+	}
+	return append(args, ofStack(r)...), nil
+}
+
+// ofStack returns the flags that fleet.yaml gives to operations on a stack.
+func ofStack(r run.StackRequest) []string {
+	var args []string
+	if r.Stack.Parallel > 0 {
+		args = append(args, "--parallel", strconv.Itoa(r.Stack.Parallel))
 	}
 	if r.Operation == run.Up || r.Operation == run.Preview {
 		for _, key := range slices.Sorted(maps.Keys(r.Stack.Config)) {
 			args = append(args, "--config", key+"="+r.Stack.Config[key])
 		}
 	}
-	return args, nil
+	return args
 }
 
 func message(r run.StackRequest) string {
@@ -260,7 +306,7 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 	}
 	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
 	out, err := a.run(ctx, a.stack, args...)
-	fmt.Fprint(a.log, out)
+	_, _ = newLogWriter(a.log).Write([]byte(out)) // it never fails
 	switch {
 	case err == nil:
 		return o, false, nil
@@ -277,22 +323,61 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 	}, true, nil
 }
 
-// readPlanned reads what a preview has written about the outputs of its stack.
+const (
+	mostPlanned = 32 << 10 // of the outputs that a preview predicts, as an outcome has them
+	unknown     = `"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`
+)
+
+// readPlanned reads what a preview has written about the outputs of its stack. A value for which an outcome has no room is one that is not known.
 func readPlanned(path string) (run.Planned, error) {
 	var p run.Planned
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return p, err
 	}
-	return p, json.Unmarshal(text, &p)
+	defer func() { _ = file.Close() }() // it was only read
+	dec := json.NewDecoder(file)
+	room := mostPlanned
+	err = members(dec, func(name string) error {
+		switch name {
+		case "set":
+			p.Set = map[string]json.RawMessage{}
+			return members(dec, func(name string) error {
+				var value json.RawMessage
+				if err := dec.Decode(&value); err != nil {
+					return err
+				}
+				if len(value) > room {
+					value = json.RawMessage(unknown)
+				}
+				room -= len(value)
+				p.Set[name] = value
+				return nil
+			})
+		case "removed":
+			return dec.Decode(&p.Removed)
+		}
+		return skip(dec)
+	})
+	return p, err
 }
 
 // readDrift counts what `sluice drift` has found.
 func readDrift(path string) (*run.DriftCount, error) {
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = file.Close() }() // it was only read
 	var d run.DriftCount
-	return &d, json.Unmarshal(text, &d)
+	dec := json.NewDecoder(file)
+	return &d, members(dec, func(name string) error {
+		switch name {
+		case "moved":
+			return dec.Decode(&d.Moved)
+		case "read":
+			return dec.Decode(&d.Read)
+		}
+		return skip(dec)
+	})
 }

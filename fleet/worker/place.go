@@ -105,14 +105,14 @@ func git(ctx context.Context, environment []string, folder string, args ...strin
 		}, name)
 	})
 	c.Env = append(environment, "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	out, err := c.Output()
-	if err != nil {
+	out, said := &limited{most: mostSaid}, &limited{most: mostSaid}
+	c.Stdout, c.Stderr = out, said
+	if err := c.Run(); err != nil {
 		text := err.Error()
-		var ended *exec.ExitError
-		if errors.As(err, &ended) && len(ended.Stderr) > 0 {
-			text = strings.TrimSpace(string(ended.Stderr))
+		if s := strings.TrimSpace(said.text()); s != "" {
+			text = s
 		}
 		return "", fmt.Errorf("git %s: %s", args[0], text)
 	}
-	return strings.TrimSpace(string(out)), nil
+	return strings.TrimSpace(out.text()), nil
 }

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 
+	"github.com/sourcegraph/conc"
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/fleet/spec"
@@ -35,57 +37,85 @@ const (
 
 // recorded returns what is recorded of a stack, by its name for sluice.
 func (w *Worker) recorded(ctx context.Context, s stack, name string) (recorded, error) {
-	text, err := w.run(ctx, s, "stack", "export", "--stack", name)
+	reading, write := io.Pipe()
+	var r recorded
+	var misread error
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		r, misread = parse(reading)
+		_, _ = io.Copy(io.Discard, reading) // the process ends only when all it prints is read
+	})
+	err := w.runTo(ctx, w.command(s, "stack", "export", "--stack", name), write)
+	_ = write.Close() // never fails
+	wg.Wait()
 	if statusOf(err) == noStack {
 		return recorded{missing: true}, nil
 	}
 	if err != nil {
 		return recorded{}, readable(err)
 	}
-	return parse([]byte(text))
+	return r, misread
 }
 
-func parse(text []byte) (recorded, error) {
-	var file struct {
-		Deployment struct {
-			Resources []json.RawMessage `json:"resources"`
-			Pending   []json.RawMessage `json:"pending_operations"`
-		} `json:"deployment"`
-	}
-	if err := json.Unmarshal(text, &file); err != nil {
+// parse reads a state. It holds one resource at a time.
+func parse(text io.Reader) (recorded, error) {
+	r := recorded{outputs: digest(nil)}
+	all, pending := sha256.New(), sha256.New()
+	dec := json.NewDecoder(text)
+	err := members(dec, func(name string) error {
+		if name != "deployment" {
+			return skip(dec)
+		}
+		return members(dec, func(name string) error {
+			switch name {
+			case "resources":
+				return elements(dec, func(raw json.RawMessage) {
+					r.resources++
+					all.Write(raw)
+					r.take(raw)
+				})
+			case "pending_operations":
+				return elements(dec, func(raw json.RawMessage) {
+					r.pending++
+					pending.Write(raw)
+				})
+			}
+			return skip(dec)
+		})
+	})
+	if err != nil {
 		return recorded{}, fmt.Errorf("the state is not understood: %w", err)
 	}
-	r := recorded{resources: len(file.Deployment.Resources), pending: len(file.Deployment.Pending), outputs: digest(nil)}
-	all := sha256.New()
-	for _, raw := range append(slices.Clone(file.Deployment.Resources), file.Deployment.Pending...) {
-		all.Write(raw)
+	if r.pending > 0 {
+		all.Write(pending.Sum(nil))
 	}
 	r.fingerprint = hex.EncodeToString(all.Sum(nil)[:16])
-	for _, raw := range file.Deployment.Resources {
-		var res struct {
-			Type    string             `json:"type"`
-			ID      string             `json:"id"`
-			Inputs  struct{ Name any } `json:"inputs"`
-			Outputs json.RawMessage    `json:"outputs"`
-		}
-		if err := json.Unmarshal(raw, &res); err != nil {
-			// Inputs of other types may have a name of another form.
-			continue
-		}
-		switch res.Type {
-		case rootType:
-			r.outputs = digest(res.Outputs)
-		case referenceType:
-			name, isText := res.Inputs.Name.(string)
-			if !isText {
-				name = res.ID
-			}
-			r.reads = append(r.reads, name)
-		}
-	}
 	slices.Sort(r.reads)
 	r.reads = slices.Compact(r.reads)
 	return r, nil
+}
+
+// take takes what is needed of a resource.
+func (r *recorded) take(raw json.RawMessage) {
+	var res struct {
+		Type    string             `json:"type"`
+		ID      string             `json:"id"`
+		Inputs  struct{ Name any } `json:"inputs"`
+		Outputs json.RawMessage    `json:"outputs"`
+	}
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return // inputs of other types may have a name of another form
+	}
+	switch res.Type {
+	case rootType:
+		r.outputs = digest(res.Outputs)
+	case referenceType:
+		name, isText := res.Inputs.Name.(string)
+		if !isText {
+			name = res.ID
+		}
+		r.reads = append(r.reads, name)
+	}
 }
 
 func digest(parts ...[]byte) string {

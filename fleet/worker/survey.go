@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,12 +20,20 @@ import (
 
 // Survey is the activity that finds out what is recorded of stacks. Heartbeats carry what it has found, so that the worker that takes it up goes on there.
 func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surveyed, error) {
+	attempt := activity.GetInfo(ctx).WorkflowExecution.RunID
+	if r.Attempt != attempt {
+		return nil, unbidden(errors.New("the survey was sealed for another run"))
+	}
+	if err := w.checkSchedule(r.Schedule, r.Does); err != nil {
+		return nil, unbidden(err)
+	}
 	found := map[string]run.Surveyed{}
 	if activity.HasHeartbeatDetails(ctx) {
 		if err := activity.GetHeartbeatDetails(ctx, &found); err != nil {
 			found = map[string]run.Surveyed{} // of another version: from the start
 		}
 	}
+	maps.DeleteFunc(found, func(_ string, is run.Surveyed) bool { return is.Attempt != attempt })
 	rest := slices.DeleteFunc(slices.Clone(r.Stacks), func(s spec.Stack) bool { _, done := found[s.Name]; return done })
 	var mu sync.Mutex // guards found
 	beating, stop := context.WithCancel(ctx)
@@ -38,6 +48,7 @@ func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surve
 	err := w.Look(ctx, rest, func(name string, is run.Surveyed) {
 		mu.Lock()
 		defer mu.Unlock()
+		is.Attempt = attempt
 		found[name] = is
 	})
 	stop()
@@ -65,7 +76,7 @@ func (w *Worker) Look(ctx context.Context, stacks []spec.Stack, take func(name s
 }
 
 func (w *Worker) look(ctx context.Context, s spec.Stack) run.Surveyed {
-	problem := func(err error) run.Surveyed { return run.Surveyed{Problem: err.Error()} }
+	problem := func(err error) run.Surveyed { return run.Surveyed{Problem: shortened(err.Error(), mostText)} }
 	here, err := w.locate(ctx, s)
 	if err != nil {
 		return problem(err)

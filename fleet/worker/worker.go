@@ -1,10 +1,10 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,11 +27,12 @@ type Worker struct {
 
 	version string // of sluice
 	name    string // of the machine
+	works   *works // nil of a worker that only looks
 }
 
 // New returns a worker for a fleet.
 func New(ctx context.Context, fleet *spec.Fleet, home server.Home, sluice string, c client.Client) (*Worker, error) {
-	w := &Worker{Fleet: fleet, Home: home, Sluice: sluice, Client: c}
+	w := &Worker{Fleet: fleet, Home: home, Sluice: sluice, Client: c, works: newWorks()}
 	w.name, _ = os.Hostname() // only for people
 	out, err := exec.CommandContext(ctx, sluice, "version").Output()
 	if err != nil {
@@ -64,24 +65,40 @@ type stack struct {
 	directory string
 }
 
-// run runs sluice in the folder of a stack and returns its standard output.
-func (w *Worker) run(ctx context.Context, s stack, args ...string) (string, error) {
+// command returns a command of sluice in the folder of a stack.
+func (w *Worker) command(s stack, args ...string) *exec.Cmd {
 	c := exec.Command(w.Sluice, slices.Concat([]string{"-C", s.directory, "--non-interactive", "--color", "never"}, args)...)
 	c.Env = w.environment(s.Name)
-	var out, said bytes.Buffer
-	c.Stdout, c.Stderr = &out, &said
+	return c
+}
+
+// run runs sluice in the folder of a stack and returns its standard output.
+func (w *Worker) run(ctx context.Context, s stack, args ...string) (string, error) {
+	c := w.command(s, args...)
+	out := &limited{most: mostOutput}
+	err := w.runTo(ctx, c, out)
+	return out.text(), err
+}
+
+// runTo runs a command of sluice whose standard output goes to out. The error has the rest of what it says.
+func (w *Worker) runTo(ctx context.Context, c *exec.Cmd, out io.Writer) error {
+	said := &limited{most: mostSaid}
+	c.Stdout, c.Stderr, c.WaitDelay = out, said, lingering
 	group, err := process.Start(c)
 	if err != nil {
-		return "", fmt.Errorf("start sluice: %w", err)
+		return fmt.Errorf("start sluice: %w", err)
 	}
 	defer context.AfterFunc(ctx, group.Kill)()
 	err = c.Wait()
 	group.Release()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has succeeded, and left a process that holds its output
+	}
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
-		ended.Stderr = said.Bytes()
+		ended.Stderr = []byte(said.text())
 	}
-	return out.String(), err
+	return err
 }
 
 // environment is that of child processes for a stack: without the key of what Temporal keeps, and without what other stacks get.

@@ -141,7 +141,7 @@ func TestEventsAreFollowedWhileTheyAreWritten(t *testing.T) {
 }
 
 func TestAStateIsRead(t *testing.T) {
-	is, err := parse([]byte(`{"deployment":{"resources":[
+	is, err := parse(strings.NewReader(`{"deployment":{"resources":[
 		{"type":"pulumi:pulumi:Stack","outputs":{"a":1}},
 		{"type":"pulumi:pulumi:StackReference","id":"organization/net/dev","inputs":{"name":"organization/net/dev"}},
 		{"type":"other","inputs":{"name":{"first":"x"}}}],"pending_operations":[{}]}}`))
@@ -149,11 +149,11 @@ func TestAStateIsRead(t *testing.T) {
 	require.Equal(t, []string{"organization/net/dev"}, is.reads)
 	require.Equal(t, 3, is.resources)
 	require.Equal(t, 1, is.pending)
-	other, err := parse([]byte(`{"deployment":{"resources":[{"type":"pulumi:pulumi:Stack","outputs":{"a":2}}]}}`))
+	other, err := parse(strings.NewReader(`{"deployment":{"resources":[{"type":"pulumi:pulumi:Stack","outputs":{"a":2}}]}}`))
 	require.NoError(t, err)
 	require.NotEqual(t, is.outputs, other.outputs)
 	require.NotEqual(t, is.fingerprint, other.fingerprint)
-	_, err = parse([]byte("nothing"))
+	_, err = parse(strings.NewReader("nothing"))
 	require.ErrorContains(t, err, "the state is not understood")
 }
 
@@ -218,9 +218,10 @@ func TestASurveyGoesOnWhereAnotherWorkerHasEnded(t *testing.T) {
 	env := suite.NewTestActivityEnvironment()
 	w := &Worker{Fleet: f, Sluice: filepath.Join(root, "sluice")}
 	env.RegisterActivity(w.Survey)
-	before := run.Surveyed{Outputs: "what the other one has found"}
-	env.SetHeartbeatDetails(map[string]run.Surveyed{"net": before})
-	answer, err := env.ExecuteActivity(w.Survey, run.Survey{Stacks: f.Stacks})
+	const attempt = "default-test-run-id" // of the environment
+	before := run.Surveyed{Outputs: "what the other one has found", Attempt: attempt}
+	env.SetHeartbeatDetails(map[string]run.Surveyed{"net": before, "web": {Outputs: "of another run", Attempt: "another"}})
+	answer, err := env.ExecuteActivity(w.Survey, run.Survey{Stacks: f.Stacks, Attempt: attempt})
 	require.NoError(t, err)
 	found := map[string]run.Surveyed{}
 	require.NoError(t, answer.Get(&found))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // patience bounds a test. It takes seconds on a quiet machine.
@@ -46,9 +47,6 @@ func inTools(f func() int) int {
 // environment makes a backend and a home for a test, and returns the folder that they are in.
 func environment(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts real programs")
-	}
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "backend"), 0o700))
 	t.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -92,6 +90,7 @@ func program(t *testing.T, name string) string {
 }
 
 func TestProgramsInNodeJSDriveTheAutomationAPI(t *testing.T) {
+	tier.Slow(t, "Node.js")
 	dir := environment(t)
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
@@ -105,6 +104,7 @@ func TestProgramsInNodeJSDriveTheAutomationAPI(t *testing.T) {
 }
 
 func TestProgramsInPythonDriveTheAutomationAPI(t *testing.T) {
+	tier.Slow(t, "Python")
 	dir := environment(t)
 	venv, err := pythonsdk.Install("../../source/python/testdata/program")
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // patience is how long an installation may take: fake-gcs-server is built from source, with the client libraries of Google.
@@ -85,6 +87,7 @@ func there(file string) bool {
 // nothing about the code.
 func needed(t *testing.T, install func() (string, error)) string {
 	t.Helper()
+	tier.Slow(t, "an emulator")
 	file, err := install()
 	if err != nil {
 		t.Skip("this test needs an emulator: " + err.Error())

@@ -95,7 +95,7 @@ func (s *resolved) failedByAborting() bool {
 
 func (s *resolved) summary(o *Outcome) stages.Summary {
 	out := stages.Summary{
-		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Lost: o.Lost, Duration: time.Since(s.began), Changes: o.Changes,
+		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Lost: o.Lost, Kept: o.Kept, Duration: time.Since(s.began), Changes: o.Changes,
 		Possible: o.Possible, Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs, LimitWaits: s.registry.LimitWaits(),
 	}
 	for _, a := range s.packs.analyzers {

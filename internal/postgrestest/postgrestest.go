@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // Start starts a server with an empty cluster on a Unix socket, and returns the URL of a database in it. The server runs
@@ -16,6 +18,7 @@ import (
 // variable CI is set, it fails.
 func Start(t *testing.T) string {
 	t.Helper()
+	tier.Slow(t, "PostgreSQL")
 	initdb, err := find("initdb")
 	if err != nil {
 		if os.Getenv("CI") != "" {

@@ -110,11 +110,6 @@ func TestWhatTheEngineDoesNotOwnIsLetGoWithoutACall(t *testing.T) {
 		r := k.try(sluice.Update, program(one(in{"immutable": 2})))
 		require.NoError(t, r.err)
 		require.Equal(t, []string{"create a"}, r.changed())
-
-		k = newKit(t)
-		k.up(program(one(in{"immutable": 1})))
-		r = k.up(program(one(in{"immutable": 2}, retain(true))))
-		require.Equal(t, []string{"create a", "delete a"}, r.changed())
 	})
 }
 

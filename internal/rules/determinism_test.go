@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluice-iac/sluice/internal/simulate"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // The main property of the engine: for one program, one state and one table of provider replies, the plan, the final
@@ -15,8 +16,8 @@ import (
 // under more timings than it does there.
 func TestOutcomeDoesNotDependOnTiming(t *testing.T) {
 	cases := 150
-	if testing.Short() {
-		cases = 30
+	if !tier.IsSlow {
+		cases = 40
 	}
 	for seed := range uint64(cases) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

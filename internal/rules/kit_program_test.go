@@ -93,6 +93,11 @@ func (s *script) read(name, id string, with ...func(*stages.ReadRequest)) *stage
 	return r
 }
 
+// omit says that the thing of this name is not registered, because others were not made.
+func (s *script) omit(name string, because ...urn.URN) urn.URN {
+	return s.m.Omit(s.ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name}, because)
+}
+
 // stack registers the root stack.
 func (s *script) stack() *stages.RegisterReply {
 	return s.register(urn.RootStackType, "p-dev", nil, func(r *stages.RegisterRequest) { r.Custom = false })

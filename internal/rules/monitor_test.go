@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,6 +234,45 @@ func TestTransformChangesOptions(t *testing.T) {
 	require.True(t, b.Protect)
 	require.Equal(t, []urn.URN{urnOf("a")}, b.Dependencies)
 	require.Equal(t, []string{"x"}, b.IgnoreChanges)
+}
+
+// A destroy that continues keeps what could not be deleted first only if the dependency is recorded.
+func TestDependenciesThatOuterTransformsAddAreRecorded(t *testing.T) {
+	for name, of := range map[string]func(s *script, t stages.Transform) []option{
+		"the stack": func(s *script, t stages.Transform) []option {
+			s.err = s.m.RegisterStackTransform(s.ctx, t)
+			return nil
+		},
+		"the parent": func(s *script, t stages.Transform) []option {
+			return []option{parent(s.group("g", func(r *stages.RegisterRequest) { r.Transforms = []stages.Transform{t} }))}
+		},
+		"the parent's parent": func(s *script, t stages.Transform) []option {
+			outer := s.group("g", func(r *stages.RegisterRequest) { r.Transforms = []stages.Transform{t} })
+			return []option{parent(s.group("h", parent(outer)))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "b"})
+			k.up(program(func(s *script) {
+				a, before := s.thing("a", nil), s.thing("before", nil)
+				output := property.OutputOf(property.Output{Element: property.String("v"), Known: true, Dependencies: []urn.URN{before.URN}})
+				own := of(s, func(_ context.Context, in stages.TransformInput) (stages.TransformInput, error) {
+					if in.Name == "b" {
+						in.Options.DependsOn = append(slices.Clone(in.Options.DependsOn), a.URN)
+						in.Properties = in.Properties.With("added", output)
+					}
+					return in, nil
+				})
+				s.thing("b", in{"x": 1}, own...)
+			}))
+			b := k.recorded("b")
+			require.Equal(t, []urn.URN{urnOf("a"), urnOf("before")}, b.Dependencies)
+			require.Equal(t, []urn.URN{urnOf("before")}, b.PropertyDependencies["added"])
+			k.options.ContinueOnError = true
+			k.try(sluice.Destroy, nil).requireFailure("refused to delete b")
+			require.Subset(t, k.names(), []string{"a", "b", "before"})
+		})
+	}
 }
 
 func TestFailingTransformIsAnErrorOfTheRegistration(t *testing.T) {

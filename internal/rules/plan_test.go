@@ -422,8 +422,9 @@ func TestPlanKeepsWhatAFailureHasLeftOut(t *testing.T) {
 	plan := k.planned(p(2))
 	k.options.ContinueOnError = true
 	r := k.heldTo(plan, p(2))
-	r.requireFailure("delete is not allowed by the plan: this resource is constrained to same")
+	r.requireFailure("refused to update a")
 	require.Equal(t, []string{"a", "b"}, k.names())
+	require.Equal(t, []urn.URN{urnOf("b")}, r.Kept)
 }
 
 func TestPlanOfAnotherStackIsRefused(t *testing.T) {

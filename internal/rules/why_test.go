@@ -326,11 +326,35 @@ update a [inputs size(program) 1=>2] by Diff <= program
 			return k.up(program(func(s *script) { s.read("a", "y") }))
 		}, "a", `replace a [read-other] <= program
 `, nil},
-		"a failure, and what still uses something": {[]stages.ReasonKind{stages.ReasonNeeded}, func(k *kit) *ran {
+		"a failure, and what still uses something": {[]stages.ReasonKind{stages.ReasonInputs, stages.ReasonNeeded}, func(k *kit) *ran {
+			k.up(program(pair(in{"immutable": 1}, "of")))
+			k.options.ContinueOnError = true
+			return k.fails(program(pair(in{"immutable": 2}, "of")), "refused")
+		}, "a", `replace a [inputs immutable(program) 1=>2] by Diff <= program
+same a [needed] <= failure
+`, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
+		"a failure, and what was not declared": {[]stages.ReasonKind{stages.ReasonUndecided}, func(k *kit) *ran {
 			k.up(program(pair(in{"x": 1}, "of")))
 			k.options.ContinueOnError = true
 			return k.fails(program(func(s *script) { s.thing("b", in{"of": "other"}) }), "refused")
-		}, "a", `same a [needed] <= failure
+		}, "a", `same a [undecided] <= failure
+`, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
+		"a failure of what the undeclared uses": {[]stages.ReasonKind{stages.ReasonUndecided, stages.ReasonInputs}, func(k *kit) *ran {
+			k.up(program(pair(in{"x": 1}, "of")))
+			k.options.ContinueOnError = true
+			return k.fails(program(one(in{"x": 2})), "refused")
+		}, "b", `same b [undecided] <- a
+  update a [inputs x(program) 1=>2] by Diff failed <= failure <= program
+`, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
+		"what the program could not declare": {[]stages.ReasonKind{stages.ReasonOmitted, stages.ReasonInputs}, func(k *kit) *ran {
+			k.up(program(pair(in{"x": 1}, "of")))
+			k.options.ContinueOnError = true
+			return k.fails(program(func(s *script) {
+				s.thing("a", in{"x": 2})
+				require.Equal(k.t, urnOf("b"), s.omit("b", urnOf("a")))
+			}), "refused")
+		}, "b", `same b [omitted] skipped <- a
+  update a [inputs x(program) 1=>2] by Diff failed <= failure <= program
 `, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
 		"skipped": {[]stages.ReasonKind{stages.ReasonInputs, stages.ReasonInputs}, func(k *kit) *ran {
 			version := func(v int) func(s *script) {

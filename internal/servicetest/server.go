@@ -96,6 +96,10 @@ type Fault struct {
 	Done       bool   `json:"done"`
 	// Redirect is where the answer sends the caller; Status is a redirect then.
 	Redirect string `json:"redirect"`
+	// Body is the answer; nil is the message of an error. Header is added to its header, and Pause is how many milliseconds come before each of its bytes.
+	Body   *string           `json:"body"`
+	Header map[string]string `json:"header"`
+	Pause  int               `json:"pause"`
 }
 
 // New starts a server on the loopback interface, which forgets everything when it ends.
@@ -240,7 +244,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	if fault != nil && !fault.Done {
 		call.Status = fault.Status
 		s.calls = append(s.calls, call)
-		fault.answer(w)
+		s.fail(w, fault)
 		return
 	}
 	s.chance.next()
@@ -272,7 +276,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 	s.calls = append(s.calls, call)
 	if fault != nil {
-		fault.answer(w)
+		s.fail(w, fault)
 		return
 	}
 	if d, is := err.(*diagnosed); is {
@@ -381,6 +385,13 @@ func (s *Server) strike(h *http.Request) *Fault {
 	return nil
 }
 
+// fail answers a call that is to fail. Others go on meanwhile. s.mu is held.
+func (s *Server) fail(w http.ResponseWriter, f *Fault) {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	f.answer(w)
+}
+
 func (f *Fault) answer(w http.ResponseWriter) {
 	if f.Status == 0 {
 		panic(http.ErrAbortHandler)
@@ -391,8 +402,25 @@ func (f *Fault) answer(w http.ResponseWriter) {
 	if f.Redirect != "" {
 		w.Header().Set("Location", f.Redirect)
 	}
+	for name, value := range f.Header {
+		w.Header().Set(name, value)
+	}
 	w.WriteHeader(f.Status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"code": f.Status, "message": "a fault of the test"})
+	if f.Body == nil {
+		_ = json.NewEncoder(w).Encode(map[string]any{"code": f.Status, "message": "a fault of the test"})
+		return
+	}
+	if f.Pause == 0 {
+		_, _ = io.WriteString(w, *f.Body) // the caller may have gone
+		return
+	}
+	for i := range len(*f.Body) {
+		time.Sleep(time.Duration(f.Pause) * time.Millisecond)
+		_, err := io.WriteString(w, (*f.Body)[i:i+1])
+		if err != nil || http.NewResponseController(w).Flush() != nil {
+			return // the caller has gone
+		}
+	}
 }
 
 // isMember reports whether a user belongs to an organization.

@@ -41,12 +41,14 @@ func (k *stack) running() *update {
 }
 
 // resources counts those of the state.
-func (k *stack) resources() int {
-	var d struct {
+func (k *stack) resources() int { return len(resourcesOf(k.state)) }
+
+func resourcesOf(d deployment) []json.RawMessage {
+	var content struct {
 		Resources []json.RawMessage `json:"resources"`
 	}
-	_ = json.Unmarshal(k.state.Deployment, &d) // there may be no state
-	return len(d.Resources)
+	_ = json.Unmarshal(d.Deployment, &content) // there may be no state
+	return content.Resources
 }
 
 const emptyDeployment = `{"manifest":{"time":"0001-01-01T00:00:00Z","magic":"","version":""},"metadata":{}}`

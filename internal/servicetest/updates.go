@@ -77,6 +77,9 @@ func (u *update) info() any {
 		"kind": u.kind, "startTime": u.started.Unix(), "message": u.program.Metadata.Message, "environment": environment,
 		"config": config, "result": result, "endTime": u.ended.Unix(), "version": u.version,
 	}
+	if n := len(resourcesOf(u.state)); n > 0 {
+		out["resourceCount"] = n
+	}
 	for _, e := range u.events {
 		var event struct {
 			Summary *struct {

@@ -29,6 +29,8 @@ type Operation struct {
 	Throw int `json:",omitempty"`
 	// Stubborn programs continue with the dependents of a resource that was not made.
 	Stubborn bool `json:",omitempty"`
+	// Omits says that a program that is not stubborn names the resources that it leaves out for that.
+	Omits bool `json:",omitempty"`
 	Mishaps
 	Flags
 	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes

@@ -20,6 +20,8 @@
 //     that was not made, and a valid state (witness.go); what is recovered after a death is what the history goes on with;
 //   - of several engines that begin at once one works at a time, under the lock of package lock, and begins with what the one
 //     before has recorded, also if that has died (race.go);
+//   - an update deletes an object only if its program ended without a failure and did not declare the resource, or because of a
+//     replacement; and never the object of a resource that the program protects or retains from now on (verify_grounds.go);
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
 //   - no more calls change objects at once than there are workers, and no more policies judge a resource at once than allowed;

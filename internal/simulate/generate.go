@@ -299,7 +299,7 @@ func (g *generator) operation(i int, program []Declaration, manner Manner) Opera
 		return o
 	}
 	o.ContinueOnError = g.IntN(3) > 0
-	o.Stubborn = g.chance(3)
+	o.Stubborn, o.Omits = g.chance(3), g.chance(2)
 	if g.chance(2) {
 		for range 1 + g.IntN(3) {
 			o.Failures = append(o.Failures, g.failure(names))
@@ -622,10 +622,10 @@ func (g *generator) changed(d Declaration, gone map[string]bool, renamed map[str
 }
 
 func (g *generator) changeOptions(c *Declaration) {
-	if g.chance(16) {
+	if g.chance(12) {
 		c.Protect = !c.Protect
 	}
-	if g.chance(16) {
+	if g.chance(10) {
 		c.Retain = !c.Retain
 	}
 	if c.Trigger != "" && g.chance(2) {

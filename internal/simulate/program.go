@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,10 +36,16 @@ type program struct {
 	// sawUnknown is true when a resource got a value that is not known yet.
 	sawUnknown atomic.Bool
 	ended      atomic.Bool
+	// undone is true when a registration or a read failed or was skipped.
+	undone atomic.Bool
+
+	mu     sync.Mutex // guards what follows
+	made   map[urn.URN]Declaration
+	unmade map[string]urn.URN // what was not made, or is left out for that, by name
 }
 
 func newProgram(op Operation, preview bool) *program {
-	p := &program{op: op, preview: preview, replies: map[string]*await.Promise[*stages.RegisterReply]{}, first: map[string]int{}}
+	p := &program{op: op, preview: preview, replies: map[string]*await.Promise[*stages.RegisterReply]{}, first: map[string]int{}, made: map[urn.URN]Declaration{}, unmade: map[string]urn.URN{}}
 	for i, d := range op.Program {
 		if _, twice := p.first[d.Name]; !twice {
 			p.first[d.Name] = i
@@ -99,6 +106,7 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 		promise = await.NewPromise[*stages.RegisterReply]()
 	}
 	r, err := p.register(ctx, m, i, d)
+	p.note(i, d, r, err)
 	switch {
 	case err != nil:
 	case r.Result != stages.Success && !p.op.Stubborn:
@@ -127,12 +135,66 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 func (p *program) register(ctx context.Context, m stages.Monitor, i int, d Declaration) (*stages.RegisterReply, error) {
 	refs := p.references(ctx, i, d)
 	if refs == nil {
+		p.omit(ctx, m, i, d)
 		return nil, errNotMade
 	}
 	if d.Kind == Reading {
 		return m.Read(ctx, p.readRequest(d, refs))
 	}
 	return m.Register(ctx, p.request(d, refs))
+}
+
+// note remembers what became of a declaration.
+func (p *program) note(i int, d Declaration, r *stages.RegisterReply, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err != nil:
+		p.undone.Store(true)
+	case r.Result != stages.Success:
+		p.undone.Store(true)
+		if p.first[d.Name] == i {
+			p.unmade[d.Name] = r.URN
+		}
+	default:
+		p.made[r.URN] = d
+	}
+}
+
+// omit says which resource is left out, if the program does so: as evaluators, which know what a resource refers to.
+func (p *program) omit(ctx context.Context, m stages.Monitor, i int, d Declaration) {
+	if !p.op.Omits || p.first[d.Name] != i {
+		return
+	}
+	for _, name := range append(d.dependencies(), d.Parent) { // it evaluates nothing before all of that is over
+		if first, ok := p.first[name]; ok && first < i {
+			_, _ = p.replies[name].Wait(ctx)
+		}
+	}
+	p.mu.Lock()
+	var because []urn.URN
+	for _, name := range append(d.dependencies(), d.Parent) {
+		if u, ok := p.unmade[name]; ok {
+			because = append(because, u)
+		}
+	}
+	req := &stages.RegisterRequest{Type: typeOf(d), Name: d.Name, Parent: p.unmade[d.Parent], AliasSpecs: true}
+	p.mu.Unlock()
+	for _, a := range d.Aliases {
+		req.Aliases = append(req.Aliases, urn.Alias{Name: a.Name, Type: fullType(a.Type), NoParent: a.NoParent})
+	}
+	u := m.Omit(ctx, req, because)
+	p.mu.Lock()
+	p.unmade[d.Name] = u
+	p.mu.Unlock()
+}
+
+// declaration returns what was declared under a name, if it was made.
+func (p *program) declaration(u urn.URN) (Declaration, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d, ok := p.made[u]
+	return d, ok
 }
 
 // await waits for everything that a declaration refers to.

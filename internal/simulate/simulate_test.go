@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/simulate"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 var (
@@ -50,8 +51,8 @@ func TestRandomCases(t *testing.T) {
 			first = uint64(time.Now().UnixNano())
 		}
 		t.Logf("the first seed is %d", first)
-	} else if testing.Short() {
-		last = 30
+	} else if !tier.IsSlow {
+		last = 100
 	}
 	for n := first; n <= last && (end.IsZero() || time.Now().Before(end)); n++ {
 		r := simulate.Check(t, generated(n))

@@ -43,6 +43,7 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyObjects()
 	a.verifyEntries()
 	a.verifyDeletes()
+	a.verifyGrounds()
 	return a.faults
 }
 
@@ -259,9 +260,14 @@ func compareBools(x, y bool) int {
 	return -1
 }
 
-// wasLetGo reports whether the state said that an object is to be retained, or to be deleted by deleting another one.
+// wasLetGo reports whether the state, or the program, said that an object is to be retained, or the state that it is to be deleted by deleting
+// another one.
 func (a verification) wasLetGo(id string) bool {
-	return slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
+	retained := func(e stages.Event) bool {
+		s, ok := e.(stages.StepDone)
+		return ok && s.Step.RetainedNow && s.Step.Old.ID == id
+	}
+	return slices.ContainsFunc(a.events, retained) || slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
 		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
 	})
 }

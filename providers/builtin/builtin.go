@@ -125,7 +125,10 @@ func (p *provider) Diff(_ context.Context, req providers.DiffRequest) (providers
 		return providers.DiffResponse{}, unknownType(req.Type)
 	}
 	old, now := req.OldInputs.At(name), req.NewInputs.At(name)
-	if property.Equal(old, now) && !now.HasUnknowns() {
+	_, filled := req.OldOutputs.Get("output")
+	_, given := req.NewInputs.Get(name)
+	imported := req.Type == Stash && !filled && given // and its input is not stashed yet
+	if property.Equal(old, now) && !now.HasUnknowns() && !imported {
 		return providers.DiffResponse{Changes: providers.DiffNone}, nil
 	}
 	answer := providers.DiffResponse{
@@ -158,12 +161,16 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	return providers.CreateResponse{ID: p.options.NewID(), Properties: out}, nil
 }
 
-// Update lets a stash keep its output. Stack references are replaced, never updated.
+// Update lets a stash keep its output; one that was imported has none, and gets it with its first input. Stack references are replaced, never updated.
 func (p *provider) Update(_ context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
 	if req.Type != Stash {
 		return providers.UpdateResponse{}, fmt.Errorf("a resource of type '%v' cannot be updated", req.Type)
 	}
-	return providers.UpdateResponse{Properties: req.NewInputs.With("output", req.OldOutputs.At("output"))}, nil
+	kept, filled := req.OldOutputs.Get("output")
+	if !filled {
+		kept = req.NewInputs.At("input")
+	}
+	return providers.UpdateResponse{Properties: req.NewInputs.With("output", kept)}, nil
 }
 
 func (p *provider) Delete(_ context.Context, req providers.DeleteRequest) error {
@@ -173,7 +180,7 @@ func (p *provider) Delete(_ context.Context, req providers.DeleteRequest) error 
 	return nil
 }
 
-// Read reads the other stack again; a stash is what it was. Neither can be found by its ID alone.
+// Read reads the other stack again, which cannot be found by its ID alone; a stash is what it was.
 func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	switch req.Type {
 	case StackReference:
@@ -190,10 +197,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 		}
 		return found(req, property.NewMap(map[string]property.Value{"name": name}), state), nil
 	case Stash:
-		if _, ok := req.State.Get("output"); !ok {
-			return providers.ReadResponse{}, errors.New("stash can not be imported")
-		}
-		return found(req, req.Inputs, req.State), nil
+		return found(req, req.Inputs, req.State), nil // one that is imported has nothing yet
 	}
 	return providers.ReadResponse{}, unknownType(req.Type)
 }

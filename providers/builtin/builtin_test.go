@@ -134,11 +134,11 @@ func TestStashKeepsItsFirstInput(t *testing.T) {
 	same(t, in.With("output", in.At("input")), made.Properties)
 
 	now := object("input", property.String("2"))
-	diff, err := p.Diff(ctx, providers.DiffRequest{Type: builtin.Stash, OldInputs: in, NewInputs: now})
+	diff, err := p.Diff(ctx, providers.DiffRequest{Type: builtin.Stash, OldInputs: in, OldOutputs: made.Properties, NewInputs: now})
 	require.NoError(t, err)
 	require.Equal(t, providers.DiffSome, diff.Changes)
 	require.False(t, diff.Replaces())
-	diff, err = p.Diff(ctx, providers.DiffRequest{Type: builtin.Stash, OldInputs: in, NewInputs: in})
+	diff, err = p.Diff(ctx, providers.DiffRequest{Type: builtin.Stash, OldInputs: in, OldOutputs: made.Properties, NewInputs: in})
 	require.NoError(t, err)
 	require.Equal(t, providers.DiffNone, diff.Changes)
 
@@ -148,8 +148,25 @@ func TestStashKeepsItsFirstInput(t *testing.T) {
 	read, err := p.Read(ctx, providers.ReadRequest{Type: builtin.Stash, ID: "i", Inputs: now, State: updated.Properties, Known: true})
 	require.NoError(t, err)
 	same(t, updated.Properties, read.Properties)
-	_, err = p.Read(ctx, providers.ReadRequest{Type: builtin.Stash, ID: "i"})
-	require.EqualError(t, err, "stash can not be imported")
+}
+
+// One that is imported has no value until it gets an input, also if that was imported with it.
+func TestStashIsImportedWithoutAValue(t *testing.T) {
+	p, ctx := newProvider(new(int)), t.Context()
+	read, err := p.Read(ctx, providers.ReadRequest{Type: builtin.Stash, ID: "i"})
+	require.NoError(t, err)
+	require.True(t, read.Exists)
+	require.True(t, read.HasInputs)
+	require.Equal(t, "i", read.ID)
+	for _, old := range []property.Map{read.Inputs, object("input", property.String("1"))} {
+		in := object("input", property.String("1"))
+		diff, err := p.Diff(ctx, providers.DiffRequest{Type: builtin.Stash, OldInputs: old, OldOutputs: read.Properties, NewInputs: in})
+		require.NoError(t, err)
+		require.Equal(t, providers.DiffSome, diff.Changes)
+		updated, err := p.Update(ctx, providers.UpdateRequest{Type: builtin.Stash, OldOutputs: read.Properties, NewInputs: in})
+		require.NoError(t, err)
+		same(t, in.With("output", in.At("input")), updated.Properties)
+	}
 }
 
 func TestFunctionsReadStacksAndResources(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/javasdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
@@ -25,7 +26,9 @@ var sdk error
 
 // TestMain compiles the program in testdata, which downloads the SDK unless it is there already.
 func TestMain(m *testing.M) {
-	sdk = javasdk.Install("testdata/program")
+	if tier.IsSlow {
+		sdk = javasdk.Install("testdata/program")
+	}
 	if sdk != nil && (!errors.Is(sdk, javasdk.ErrMissing) || os.Getenv("CI") != "") {
 		fmt.Fprintln(os.Stderr, sdk)
 		os.Exit(1)
@@ -35,6 +38,7 @@ func TestMain(m *testing.M) {
 
 func project(t testing.TB, args ...string) source.Project {
 	t.Helper()
+	tier.Slow(t, "Java")
 	if sdk != nil {
 		t.Skip(sdk)
 	}

@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // Without the preload, some versions of node need more and more memory for this until they have no more.
 func TestErrorsWithStrangeStacksCanBeShown(t *testing.T) {
+	tier.Slow(t, "Node.js")
 	out, err := exec.Command("node", "--max-old-space-size=64", "--require", "./preload.cjs", "-e", `
 		const util = require("util");
 		const e = new Error("x");

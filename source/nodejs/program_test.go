@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
@@ -21,15 +22,18 @@ import (
 
 // TestMain installs the SDK that the programs in testdata need, unless it is there already.
 func TestMain(m *testing.M) {
-	if err := nodesdk.Install("testdata/program"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if tier.IsSlow {
+		if err := nodesdk.Install("testdata/program"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	os.Exit(m.Run())
 }
 
 func project(t testing.TB, name string) source.Project {
 	t.Helper()
+	tier.Slow(t, "Node.js")
 	root, err := filepath.Abs(filepath.Join("testdata", "program", name))
 	require.NoError(t, err)
 	return source.Project{Runtime: "nodejs", Root: root, Directory: root, Entry: "."}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -26,16 +27,19 @@ var venv string
 
 // TestMain installs the SDK that the programs in testdata need, unless it is there already.
 func TestMain(m *testing.M) {
-	var err error
-	if venv, err = pythonsdk.Install("testdata/program"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	if tier.IsSlow {
+		var err error
+		if venv, err = pythonsdk.Install("testdata/program"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	os.Exit(m.Run())
 }
 
 func project(t testing.TB, name string) source.Project {
 	t.Helper()
+	tier.Slow(t, "Python")
 	root, err := filepath.Abs(filepath.Join("testdata", "program"))
 	require.NoError(t, err)
 	return source.Project{

@@ -164,13 +164,21 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 		switch {
 		case e.monitor.IsOver():
 		case n.Resource != nil:
-			if made, err := declarer.Declare(n); err == nil {
-				e.names.SetResource(n, made)
+			declared, err := declarer.Declare(n)
+			switch {
+			case err != nil:
+			case declared.Made == nil:
+				e.names.SetMissing(n, declared.URN)
+			default:
+				e.names.SetResource(n, declared.Made)
 			}
 		default:
-			if v, err := evaluator.Eval(n.Variable.Value); err == nil {
-				e.names.SetValue(n, v)
+			v, err := evaluator.Eval(n.Variable.Value)
+			if err != nil {
+				e.names.SetMissing(n, e.names.MissingFor(n)...)
+				break
 			}
+			e.names.SetValue(n, v)
 		}
 	})
 	if err != nil || e.monitor.IsOver() {

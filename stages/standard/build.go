@@ -57,6 +57,7 @@ type builder struct {
 	*targeting.Targets
 	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
 	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
+	decided  []decided               // by base position; nil until something goes on with a recorded state
 	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
 	circles  circles
 	possible *possible.Changes
@@ -106,6 +107,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
+	b.noteDecided(d, out.Tasks)
 	out.Refusal = b.refuseInterrupted(d, steps)
 	out.After = append(out.After, b.Outcomes.DeletionsOf(b.Base.StandIn(d.URN))...)
 	b.Progress.Pass(d.Seq, book.Decided)
@@ -145,7 +147,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	case o.IsDeletedByClosure(d.Claimed) && d.Compared && d.IsRenamed():
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
-		if d.Goal.Custom && !d.Raw && d.Course != stages.LeftOut {
+		if d.Course == stages.LeftOut || d.Goal.Custom && !d.Raw {
 			b.askAnew(d, x)
 			return nil
 		}
@@ -277,6 +279,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
+	b.notInTime(d, why.Cause)
 	o.Remove(d.Claimed.URN, book.Deleted)
 	o.Add(d.URN, book.Replaced)
 	d.Reason = why
@@ -292,9 +295,14 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
 	why, _ := b.Outcomes.ReasonOf(d.Claimed)
+	b.notInTime(d, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
+		}
+		if d.Rechecked == nil && d.Goal.Custom && !d.Raw { // it was about to be refused
+			b.askAnew(d, x)
+			return nil
 		}
 		return b.replace(d, x)
 	}
@@ -306,7 +314,28 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	return nil
 }
 
-// askAnew has the inputs of a registration checked again, as those of a new object. Its argument is a copy that lives on.
+// notInTime says that the program protects or retains a resource only now, although the delete-before-replace of another one takes the old
+// object along: that was decided, and begun, before the program declared the resource. A preview can still refuse it (decision 0166).
+func (b *builder) notInTime(d stages.Diffed, cause urn.URN) {
+	old := d.Claimed
+	protects := d.Goal.IsProtected() && !old.Protect && !b.IgnoreProtect
+	retains := d.Goal.IsRetained() && !old.RetainOnDelete
+	switch {
+	case old.PendingReplacement || old.External || !protects && !retains:
+	case protects && b.DryRun():
+		b.Fail(d.Seq, d.URN, 0, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace, With: cause})
+	default:
+		option := "retainOnDelete"
+		if protects {
+			option = "protect"
+		}
+		b.Warn(d.URN, "its old object goes with that of %s, which is deleted before it is replaced: %s is not recorded yet, and comes too late. "+
+			"To keep the old object, make an update first that changes nothing but this option", cause.Name(), option)
+	}
+}
+
+// askAnew has the inputs of a registration checked again, as those of a new object. What was left out has not been checked: it goes along with
+// what is replaced, and is created again as the program declares it now (decision 0167). Its argument is a copy that lives on.
 func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
@@ -338,7 +367,7 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
-	if b.IsProtected(d.Located) {
+	if b.IsProtected(d) {
 		err := &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}
 		if !b.DryRun() {
 			return b.Bail(d.Located, 0, err)
@@ -403,7 +432,7 @@ type Ask struct {
 
 // Answer is the answer to an [Ask].
 type Answer struct {
-	recheck          *stages.Diffed
+	recheck          *stages.Diffed // with what the check has added
 	probe            *closure.Probe
 	accepted, inputs property.Map
 	diff             providers.DiffResponse
@@ -418,12 +447,33 @@ type questioner struct {
 
 // work answers a question. It runs in many goroutines and reads no state of the builder.
 func (r *questioner) work(ctx context.Context, q Ask) (Answer, error) {
+	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
+		return r.include(ctx, *q.recheck)
+	}
 	if q.recheck != nil {
 		accepted, inputs, err := r.differ.checkAnew(ctx, q.recheck.Analyzed)
 		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
 	}
 	diff, err := r.prober.CallProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
+}
+
+// include checks and analyzes a registration that was left out, as that of a new object.
+func (r *questioner) include(ctx context.Context, d stages.Diffed) (Answer, error) {
+	l := d.Located
+	l.Course, l.Old = stages.Managed, nil
+	c, err := r.differ.checker.check(ctx, l)
+	if err != nil {
+		return Answer{}, err
+	}
+	c.Accepted = c.Inputs
+	a, err := r.differ.analyst.analyze(ctx, stages.Analyzed{Checked: c})
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Old = d.Old
+	d.Analyzed = a
+	return Answer{recheck: &d, accepted: a.Accepted, inputs: a.Inputs}, nil
 }
 
 func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {

@@ -43,7 +43,11 @@ func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 			c.After = append(c.After, b.Outcomes.DeletionsOf(res)...)
 			return true
 		}
-		return c.IsPrecededBy(b.Book, res)
+		preceded := c.IsPrecededBy(b.Book, res)
+		if preceded {
+			c.After = append(c.After, b.Outcomes.DeletionsOf(res)...) // of its old object
+		}
+		return preceded
 	}
 }
 
@@ -112,6 +116,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		}
 		deletes[m.ID] = s
 	}
+	b.deleteSuperseded(c, members, deletes)
 	tasks, err := b.scheduleDeletes(d.Seq, deletes)
 	if err != nil {
 		return err
@@ -126,6 +131,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		r.Outcomes.Add(d.Old.URN, book.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
+			RetainedNow: d.Goal.IsRetained() && !d.Old.RetainOnDelete,
 		}, Kind: stages.DeletedFirst})
 	}
 	if err := closure.ShowWaves(b.Control, b.Base.WithinComponents(), deletes, d.URN, own); err != nil {

@@ -185,6 +185,9 @@ type Results struct {
 	Uncertain bool
 	// Lost are the resources of such operations whose provider has not answered, sorted.
 	Lost []urn.URN
+	// Kept are the recorded resources that the program has not declared and that stay, because something failed: sorted, without default
+	// providers. The next update that does not fail deletes them if the program does not declare them then.
+	Kept []urn.URN
 	// Decided holds all decisions: first those about registrations in the order of their arrival, then those about the
 	// rest. Each call sorts them.
 	Decided func() []stages.Decided
@@ -196,7 +199,7 @@ type Results struct {
 func (r *Run) Results() Results {
 	res := Results{
 		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
-		Lost:  r.book.Record.Lost(),
+		Lost: r.book.Record.Lost(), Kept: r.book.Kept(),
 		Steps: r.book.Steps, Decided: r.book.Decided,
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)

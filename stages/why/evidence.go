@@ -42,7 +42,7 @@ func (e *evidence) gather() {
 		e.options(s.Reason.Properties)
 	case stages.ReasonTrigger:
 		e.options([]string{"replacementTrigger"})
-	case stages.ReasonNotInProgram:
+	case stages.ReasonNotInProgram, stages.ReasonUndecided:
 		e.causedBy(d.Cause)
 	}
 	if d.Fate == stages.FateSkipped && d.FailedDependency != d.URN {
@@ -107,7 +107,7 @@ func rootOf(s stages.Decided) Root {
 		return RootCommand
 	case stages.ReasonTainted, stages.ReasonInterrupted, stages.ReasonInitErrors, stages.ReasonReplaced:
 		return RootRecord
-	case stages.ReasonNeeded:
+	case stages.ReasonNeeded, stages.ReasonUndecided, stages.ReasonOmitted:
 		return RootFailure
 	}
 	if s.Fate != stages.FateDone && s.Reason.Kind == stages.ReasonNone {

@@ -51,6 +51,9 @@ func (e *VersionError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ListVersions)}
 }
 
+// ErrUnsaved is what errors are that say that the state of a stack was not saved where it is kept. It has no text of its own.
+var ErrUnsaved = errors.New("the state was not saved")
+
 // NotEmptyError says that a stack that is to be removed has resources.
 type NotEmptyError struct {
 	Name      string

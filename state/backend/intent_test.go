@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -65,7 +66,7 @@ type scene struct {
 
 // stride is how many moments there are from one kill to the next.
 func (c *scene) stride() int {
-	if c.slow && testing.Short() {
+	if c.slow && !tier.IsSlow {
 		return 7
 	}
 	return 1

@@ -49,8 +49,8 @@ func (s *fileStack) export(ctx context.Context, content []byte, name string, sho
 // errDangerous ends the list of what is wrong with an import.
 var errDangerous = advice.With(errors.New("importing this file could be dangerous"), advice.On(advice.ImportAnyway))
 
-// Import implements [Stack] (state.md 7.6). Ciphertexts stay as they are in the export; plaintext secrets are
-// encrypted by the provider that it names, or by this stack's if it names none.
+// Import implements [Stack] (state.md 7.6). An export with ciphertexts keeps them, and the provider that it names encrypts what is
+// in plain text beside them. An export without ciphertexts needs no provider of its own: this stack's encrypts its secrets.
 func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warnings []string, err error) {
 	snapshot, err := state.DecodeExport(ctx, export, state.DecodeOptions{Name: "the deployment"})
 	switch { // scripts look for the words of the first two
@@ -89,13 +89,12 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 		return nil, err
 	}
 	into := *s
-	if snapshot.SecretsProvider != nil {
+	if snapshot.HasSealed() {
 		into.secrets = nil // the ciphertexts belong to the provider that came with them
-	} else if s.secrets == nil {
-		present, err := s.SecretsProvider(ctx)
-		if err == nil && present != nil {
-			snapshot.SecretsProvider = present
-		}
+	} else if s.secrets != nil {
+		snapshot.SecretsProvider = nil // nothing in the export is encrypted
+	} else if present, err := s.SecretsProvider(ctx); err == nil && present != nil {
+		snapshot.SecretsProvider = present
 	}
 	return warnings, errors.Join(into.save(ctx, snapshot, func() error { return nil }), unlock.Close())
 }

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -44,12 +45,18 @@ type cloudState struct {
 // azureScheme is that of the service whose ciphertexts are encoded once more.
 const azureScheme = "azurekeyvault"
 
-// NewCloud makes a manager with a new data key, which the key service encrypts.
+// NewCloud makes a manager with a new data key, which the key service encrypts, and decrypts again: otherwise nobody could open the secrets later.
 func NewCloud(ctx context.Context, url string, from Source) (*Cloud, error) {
 	raw := NewRawKey()
 	var encrypted []byte
 	err := from.withKeeper(ctx, url, func(k Keeper) (err error) {
-		encrypted, err = k.Encrypt(ctx, raw)
+		if encrypted, err = k.Encrypt(ctx, raw); err != nil {
+			return err
+		}
+		again, err := k.Decrypt(ctx, encrypted)
+		if err == nil && !bytes.Equal(raw, again) {
+			err = errors.New("it does not decrypt what it has encrypted to what it was")
+		}
 		return err
 	})
 	if err != nil {

@@ -10,11 +10,13 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // What is counted does not depend on how busy the machine is: a step that is quadratic, or a second conversion of each resource, shows in the
 // allocations. Times are not looked at.
 func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
+	tier.Slow(t, "thousands of resources, again and again")
 	r := runner.New(t.Context(), runner.Settings{
 		Sizes: []int{250, 500, 1000}, Shapes: []string{shape.Wide, shape.Chain, shape.Tree, shape.Hub, shape.Layers, shape.Aliases}, Operations: Operations(),
 		Latencies: []string{"0"}, Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard,

@@ -7,9 +7,16 @@ import (
 	"go.temporal.io/sdk/log"
 )
 
-// openLog returns a logger that adds warnings of Temporal's client to a file.
+// mostLog is how long the log may be before it is begun anew, in bytes.
+const mostLog = 16 << 20
+
+// openLog returns a logger that adds warnings of Temporal's client to a file. A long one is begun anew.
 func openLog(path string) (log.Logger, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	how := os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	if info, err := os.Stat(path); err == nil && info.Size() > mostLog {
+		how |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, how, 0o600)
 	if err != nil {
 		return nil, err
 	}

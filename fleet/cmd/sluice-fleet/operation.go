@@ -219,7 +219,7 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 			}
 		}
 	})
-	end, err := s.client.Follow(following, id, show.every(), show.look)
+	end, err := s.client.Follow(following, id, show.every(), show.look, show.note)
 	if err != nil && ctx.Err() == nil && following.Err() != nil {
 		return end, &statusError{status: statusCancelled, err: fmt.Errorf("the run %s was left to itself; the same command follows it again", id)}
 	}

@@ -1,19 +1,24 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/encoding/protojson"
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/fleet/watch"
 	"github.com/sluice-iac/sluice/internal/manual"
 )
 
@@ -44,43 +49,59 @@ func newKey(*global) *cobra.Command {
 }
 
 func newSeal(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "seal", Short: "Encrypt JSON for a signal to a run", Args: arguments(0, 0),
-		Long: "Read JSON from the standard input, encrypt it with the key of the fleet, and print it as the input of a signal for Temporal's API.\n" +
-			"Other programs approve in this way, see docs/fleet.md.",
+	var named string
+	cmd := &cobra.Command{
+		Use: "seal", Short: "Encrypt an approval for a signal to a run", Args: arguments(0, 0),
+		Long: "Read an approval as JSON from the standard input, encrypt it with the key of the fleet, and print it as the input of a signal for\n" +
+			"Temporal's API. Other programs approve in this way, see docs/fleet.md.\n\n" +
+			"The approval is of what the stack waits for now: sent again, or to another run, it has no effect. If the JSON has a plan, it is an\n" +
+			"error if the stack waits with another one.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := g.read()
-			if err != nil {
-				return err
+			var d run.Decision
+			if err := json.NewDecoder(io.LimitReader(os.Stdin, mostDecision)).Decode(&d); err != nil {
+				return usagef("the standard input is not an approval as JSON: %v", err)
 			}
-			s := &session{global: g, fleet: f}
-			if s.home, err = server.HomeOf(f.Root); err != nil {
-				return err
+			if d.Stack == "" || d.By == "" {
+				return usagef(`an approval names the stack and who decides: {"stack": "web", "granted": true, "by": "ada"}`)
 			}
-			key, err := s.key(cmd.Context())
-			if err != nil {
-				return err
+			var one []string
+			if named != "" {
+				one = []string{named}
 			}
-			var value any
-			if err := json.NewDecoder(os.Stdin).Decode(&value); err != nil {
-				return usagef("the standard input is not JSON: %v", err)
-			}
-			data, _, err := seal.Converters(key)
-			if err != nil {
-				return err
-			}
-			payloads, err := data.ToPayloads(value)
-			if err != nil {
-				return err
-			}
-			text, err := protojson.Marshal(payloads)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Println(string(text))
-			return err
+			return onRun(g, true, func(ctx context.Context, s *session, id string) error { return printSealed(ctx, s, id, d) })(cmd, one)
 		},
 	}
+	cmd.Flags().StringVar(&named, "run", "", "the run; the newest that goes on if not given")
+	return cmd
+}
+
+// mostDecision is how long an approval may be, in bytes.
+const mostDecision = 1 << 20
+
+// printSealed prints a decision about what a stack waits for, for a signal to the run.
+func printSealed(ctx context.Context, s *session, id string, d run.Decision) error {
+	now, err := s.client.See(ctx, id)
+	if err != nil {
+		return err
+	}
+	is, waits := waitingIn(now)[d.Stack]
+	switch {
+	case !waits:
+		return fmt.Errorf("%s does not wait to be approved in the run %s", d.Stack, id)
+	case d.Plan != "" && d.Plan != is.Plan:
+		return fmt.Errorf("%s waits with the plan %s, not %s", d.Stack, is.Plan, d.Plan)
+	}
+	to := converter.WorkflowSerializationContext{Namespace: s.client.Namespace, WorkflowID: id}
+	payloads, err := converter.WithDataConverterSerializationContext(s.client.Data, to).ToPayloads(watch.Decide(now, is, d.Approval))
+	if err != nil {
+		return err
+	}
+	text, err := protojson.Marshal(payloads)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(string(text))
+	return err
 }
 
 func newSchema() *cobra.Command {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/watch"
 	"github.com/sluice-iac/sluice/fleet/worker"
 )
@@ -26,7 +27,11 @@ func (s *session) pick(ctx context.Context, args []string, open bool) (string, e
 	if len(args) > 0 {
 		return args[0], nil
 	}
-	runs, err := s.client.History(ctx, s.fleet.Name, 1000)
+	var runs []watch.Run
+	err := server.Persist(ctx, time.Minute, func(ctx context.Context) (err error) {
+		runs, err = s.client.History(ctx, s.fleet.Name, 1000)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +72,7 @@ func newStatus(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status [RUN]", Short: "Show a run: the newest if none is named", Args: arguments(0, 1),
 		RunE: onRun(g, false, func(ctx context.Context, s *session, id string) error {
-			now, err := s.client.Look(ctx, id)
+			now, err := s.client.See(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -79,7 +84,7 @@ func newStatus(g *global) *cobra.Command {
 			show := newShow(os.Stdout, asJSON, follow && term.IsTerminal(int(os.Stdout.Fd())))
 			show.begin(id, now.Operation, false)
 			if follow {
-				if now, err = s.client.Follow(ctx, id, show.every(), show.look); err != nil {
+				if now, err = s.client.Follow(ctx, id, show.every(), show.look, show.note); err != nil {
 					return err
 				}
 			} else {
@@ -121,7 +126,7 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 		_, err = io.Copy(os.Stdout, f)
 		return err
 	}
-	now, err := s.client.Look(ctx, id)
+	now, err := s.client.See(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -139,12 +144,15 @@ func printLog(ctx context.Context, s *session, id, stack string) error {
 }
 
 func newApprove(g *global) *cobra.Command {
-	var id, message string
+	var id, message, plan string
 	var refuse bool
 	cmd := &cobra.Command{
 		Use: "approve [STACK...]", Short: "Approve or refuse operations", Args: cobra.ArbitraryArgs,
-		Long: "Approve operations of a run that wait for approval: those of the named stacks, or all. The run records who has approved.",
+		Long: "Approve operations of a run that wait for approval: those of the named stacks, or all. The run records who has approved.\n\n" +
+			"An approval is of the plan that the run shows. If the operation would do something else when it begins, the run asks again.\n" +
+			"With --plan, it is an error if the stack waits with another plan than the one that you have looked at.",
 	}
+	cmd.Flags().StringVar(&plan, "plan", "", "the `plan` of the stack that you have looked at")
 	cmd.Flags().StringVar(&id, "run", "", "the run; the newest that goes on if not given")
 	cmd.Flags().BoolVar(&refuse, "refuse", false, "refuse them")
 	cmd.Flags().StringVarP(&message, "message", "m", "", "the reason")
@@ -153,15 +161,18 @@ func newApprove(g *global) *cobra.Command {
 		if id != "" {
 			named = []string{id}
 		}
+		if plan != "" && len(args) != 1 {
+			return usagef("--plan is of one stack: name it")
+		}
 		return onRun(g, true, func(ctx context.Context, s *session, id string) error {
-			return approve(ctx, s, id, args, run.Approval{Granted: !refuse, By: who(), Message: message})
+			return approve(ctx, s, id, args, plan, run.Approval{Granted: !refuse, By: who(), Message: message})
 		})(cmd, named)
 	}
 	return cmd
 }
 
-func approve(ctx context.Context, s *session, id string, stacks []string, a run.Approval) error {
-	now, err := s.client.Look(ctx, id)
+func approve(ctx context.Context, s *session, id string, stacks []string, plan string, a run.Approval) error {
+	now, err := s.client.See(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -169,12 +180,7 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 	if !a.Granted {
 		word = "refused"
 	}
-	waiting := map[string]bool{}
-	for _, is := range now.Stacks {
-		if is.Status == run.Approving {
-			waiting[is.Name] = true
-		}
-	}
+	waiting := waitingIn(now)
 	if len(stacks) == 0 {
 		stacks = slices.Sorted(maps.Keys(waiting))
 	}
@@ -183,11 +189,15 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 	}
 	var not []string
 	for _, name := range stacks {
-		if !waiting[name] {
+		is, waits := waiting[name]
+		if !waits {
 			not = append(not, name)
 			continue
 		}
-		if err := s.client.Approve(ctx, id, name, a); err != nil {
+		if plan != "" && plan != is.Plan {
+			return fmt.Errorf("%s waits with the plan %s, not %s: `sluice fleet logs %s` shows it", name, is.Plan, plan, name)
+		}
+		if err := s.client.Approve(ctx, id, watch.Decide(now, is, a)); err != nil {
 			return err
 		}
 		fmt.Printf("%s %s of %s\n", word, now.Operation, name)
@@ -196,6 +206,17 @@ func approve(ctx context.Context, s *session, id string, stacks []string, a run.
 		return fmt.Errorf("these do not wait to be approved in the run %s: %s", id, strings.Join(not, ", "))
 	}
 	return nil
+}
+
+// waitingIn returns the stacks that wait for an approval, by name.
+func waitingIn(now watch.State) map[string]run.StackView {
+	waiting := map[string]run.StackView{}
+	for _, is := range now.Stacks {
+		if is.Status == run.Approving {
+			waiting[is.Name] = is
+		}
+	}
+	return waiting
 }
 
 func newCancel(g *global) *cobra.Command {

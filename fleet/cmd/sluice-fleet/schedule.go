@@ -98,7 +98,7 @@ func scheduleOptions(f *spec.Fleet, schedule spec.Schedule, attributes bool) (cl
 	}
 	request := run.Request{
 		Fleet: f.Name, Operation: run.Operation(schedule.Operation), Stacks: stacks, Others: others, Concurrency: f.Concurrency, Limits: f.Limits,
-		By: "the schedule " + schedule.Name,
+		By: "the schedule " + schedule.Name, Bound: true, Schedule: schedule.Name,
 	}
 	id, err := watch.RunID(request)
 	if err != nil {

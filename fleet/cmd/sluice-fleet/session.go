@@ -78,6 +78,7 @@ type session struct {
 	fleet  *spec.Fleet
 	home   server.Home
 	client *watch.Client
+	works  client.Client  // for workers: with the fleet's own server, it may do less
 	joined *server.Joined // nil with --address
 }
 
@@ -103,19 +104,28 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.metrics != nil {
-		options.MetricsHandler = s.metrics.handler
-	}
 	logger, err := openLog(s.home.Path("worker.log"))
 	if err != nil {
 		return nil, err
 	}
-	c, err := server.Connect(ctx, options, data, failures, logger)
+	connect := func(o client.Options) (client.Client, error) {
+		if s.metrics != nil {
+			o.MetricsHandler = s.metrics.handler
+		}
+		return server.Connect(ctx, o, data, failures, logger)
+	}
+	c, err := connect(options)
 	if err != nil {
 		s.close()
 		return nil, err
 	}
 	s.client = &watch.Client{Client: c, Namespace: options.Namespace, Data: data, Failures: failures}
+	if s.works = c; s.joined != nil {
+		if s.works, err = connect(s.joined.Options(server.Worker)); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
@@ -147,10 +157,13 @@ func (s *session) serverOptions(ctx context.Context) (client.Options, error) {
 	if err != nil {
 		return client.Options{}, err
 	}
-	return s.joined.Options(), nil
+	return s.joined.Options(server.Client), nil
 }
 
 func (s *session) close() {
+	if s.works != nil && s.joined != nil {
+		s.works.Close()
+	}
 	if s.client != nil {
 		s.client.Close()
 	}

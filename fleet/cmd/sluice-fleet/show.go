@@ -155,6 +155,12 @@ func about(is run.StackView) string {
 	}
 	if is.Status == run.Approving {
 		parts = append(parts, "`sluice fleet approve "+is.Name+"`")
+		if c := is.ChangesText(); c != "" {
+			parts = append(parts, c)
+		}
+		if is.Plan != "" {
+			parts = append(parts, "plan "+is.Plan)
+		}
 	}
 	if len(parts) == 0 {
 		return ""

@@ -25,7 +25,7 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	w, err := worker.New(ctx, s.fleet, s.home, path, s.client.Client)
+	w, err := worker.New(ctx, s.fleet, s.home, path, s.works)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 		o.OnFatalError = func(err error) {
 			fmt.Fprintf(os.Stderr, "error: no work is taken from the queue %s any more: %v\n", queue, err)
 		}
-		one, err := startWorker(ctx, s.client.Client, queue, o, register)
+		one, err := startWorker(ctx, s.works, queue, o, register)
 		if err == nil {
 			started = append(started, one)
 		}
@@ -71,7 +71,7 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 
 // startWorker takes from one queue. A server that begins again meanwhile is waited for.
 func startWorker(ctx context.Context, c client.Client, queue string, o sdk.Options, register func(sdk.Worker)) (sdk.Worker, error) {
-	waiting, cancel := context.WithTimeout(ctx, time.Minute)
+	waiting, cancel := context.WithTimeout(ctx, server.Patience)
 	defer cancel()
 	for {
 		one := sdk.New(c, queue, o)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
@@ -43,9 +44,7 @@ func localStack(t *testing.T) (*nativetest.Stack, *log, string) {
 }
 
 func TestThePublicPackageIsMatched(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs npm packages")
-	}
+	tier.Slow(t, "npm packages")
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
 	nativetest.RequireDeclared(t, command.Package(native.Options{}), modules, "@pulumi/command")

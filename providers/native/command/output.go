@@ -17,19 +17,20 @@ type recorder struct {
 	call native.Call
 
 	mu      sync.Mutex // guards the rest
-	streams map[string]*bytes.Buffer
+	streams map[string]*record
 	mixed   bytes.Buffer             // the last lines of both
 	left    int                      // bytes that were left out before mixed
 	lines   map[string]*bytes.Buffer // the beginning of the line that is being written
+	over    map[string]int           // bytes of that line for which there is no room
 }
 
 // maxMixed is how much of the output is in the error of a command that fails, in bytes.
 const maxMixed = redact.MaxMessage / 2
 
 func newRecorder(c native.Call) *recorder {
-	r := &recorder{call: c, streams: map[string]*bytes.Buffer{}, lines: map[string]*bytes.Buffer{}}
+	r := &recorder{call: c, streams: map[string]*record{}, lines: map[string]*bytes.Buffer{}, over: map[string]int{}}
 	for _, name := range []string{"stdout", "stderr"} {
-		r.streams[name], r.lines[name] = &bytes.Buffer{}, &bytes.Buffer{}
+		r.streams[name], r.lines[name] = &record{}, &bytes.Buffer{}
 	}
 	return r
 }
@@ -44,10 +45,12 @@ func (r *recorder) writer(stream string) io.Writer { return writer{r, stream} }
 func (w writer) Write(p []byte) (int, error) {
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
-	w.r.streams[w.name].Write(p)
+	w.r.streams[w.name].write(p)
 	line := w.r.lines[w.name]
 	for part := range bytes.Lines(p) {
-		line.Write(part)
+		fits := max(min(len(part), redact.MaxMessage-line.Len()), 0)
+		line.Write(part[:fits])
+		w.r.over[w.name] += len(part) - fits
 		if bytes.HasSuffix(part, []byte("\n")) {
 			w.r.take(w.name)
 		}
@@ -59,6 +62,12 @@ func (w writer) Write(p []byte) (int, error) {
 // another stream says meanwhile.
 func (r *recorder) take(stream string) {
 	line := r.lines[stream].String()
+	if over := r.over[stream]; over > 0 {
+		line = strings.TrimSuffix(line, "\n")
+		kept := redact.Beginning(line, len(line)-1)
+		line = kept + redact.CutNote(len(kept), len(line)+over) + "\n"
+	}
+	r.over[stream] = 0
 	r.lines[stream].Reset()
 	r.show(stream, line)
 	r.mixed.WriteString(redact.Cut(line, maxMixed))
@@ -83,6 +92,9 @@ func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range []string{"stdout", "stderr"} {
+		if left := r.streams[name].left; left > 0 {
+			r.call.Log(native.Message{Warning: true, Text: fmt.Sprintf("the command has printed more to %s than is recorded: %d bytes in the middle are left out", name, left)})
+		}
 		if r.lines[name].Len() > 0 {
 			r.lines[name].WriteByte('\n')
 			r.take(name)
@@ -94,7 +106,7 @@ func (r *recorder) flush() {
 func (r *recorder) text(stream string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return strings.TrimSuffix(r.streams[stream].String(), "\n")
+	return r.streams[stream].text()
 }
 
 // failure returns the error of a failed command, with its output in the order in which it came.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/local"
@@ -23,9 +24,7 @@ func stack(t *testing.T, typ urn.Type) (*nativetest.Stack, string) {
 }
 
 func TestThePublicPackageIsMatched(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs npm packages")
-	}
+	tier.Slow(t, "npm packages")
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
 	nativetest.RequireDeclared(t, local.Package(native.Options{}), modules, "@pulumi/local")

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/nativetest"
@@ -13,9 +14,7 @@ import (
 )
 
 func TestThePublicPackageIsMatched(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs npm packages")
-	}
+	tier.Slow(t, "npm packages")
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
 	nativetest.RequireDeclared(t, null.Package(native.Options{}), modules, "@pulumi/null")

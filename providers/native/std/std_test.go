@@ -16,6 +16,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/nativetest"
@@ -36,9 +37,7 @@ func call(t *testing.T, s *nativetest.Stack, name string, args property.Map) (pr
 }
 
 func TestThePublicPackageIsMatched(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs npm packages")
-	}
+	tier.Slow(t, "npm packages")
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
 	// In the public package matchkeys lacks an argument without which it can only fail.

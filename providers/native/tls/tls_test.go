@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/nativetest"
@@ -43,9 +44,7 @@ func der(t *testing.T, text, kind string) []byte {
 }
 
 func TestThePublicPackageIsMatched(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs npm packages")
-	}
+	tier.Slow(t, "npm packages")
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
 	nativetest.RequireDeclared(t, tls.Package(native.Options{}), modules, "@pulumi/tls")

@@ -178,6 +178,12 @@ func ask(ctx context.Context, in native.Values, client *http.Client) (*http.Resp
 		return nil, nil, err
 	}
 	defer found.Body.Close()
-	body, err := io.ReadAll(found.Body)
+	body, err := io.ReadAll(io.LimitReader(found.Body, maxBody+1))
+	if err == nil && len(body) > maxBody {
+		err = fmt.Errorf("the answer has more than %d bytes, which is the most that is recorded", maxBody)
+	}
 	return found, body, err
 }
+
+// maxBody is the length of the longest answer, in bytes.
+const maxBody = 32 << 20

@@ -157,3 +157,19 @@ func TestRequestsMayTakeOnlyTheirTime(t *testing.T) {
 	_, err := s.Invoke(token, props("url", server.URL, "requestTimeoutMs", 50))
 	require.ErrorContains(t, err, "Timeout")
 }
+
+// A server that answers without end does not fill the memory.
+func TestALongAnswerIsAnError(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		part := make([]byte, 1<<20)
+		for {
+			if _, err := w.Write(part); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	s, _ := stack(t)
+	_, err := s.Invoke(token, props("url", server.URL))
+	require.ErrorContains(t, err, "the answer has more than 33554432 bytes")
+}

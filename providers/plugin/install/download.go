@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/sluice-iac/sluice/internal/pace"
 )
 
 // download fetches one file, and goes on where an earlier download of it ended: after a cut connection, and also in another
@@ -137,18 +139,18 @@ func (d *download) begin(f *os.File, b beginning, have int64) error {
 	return os.WriteFile(d.file+".json", text, 0o600)
 }
 
-var errStalled = errors.New("the server has stopped sending")
+var errStalled = errors.New("the server has almost stopped sending")
 
 func (d *download) copy(
 	ctx context.Context, stop context.CancelCauseFunc, f *os.File, body io.Reader, b beginning, have int64,
 ) error {
-	stalled := time.AfterFunc(d.web.stall, func() { stop(errStalled) })
-	defer stalled.Stop()
+	moving := pace.Watch(d.web.slowest(), func(error) { stop(errStalled) })
+	defer func() { _ = moving.End() }() // a read has ended with it
 	began, buffer := have, make([]byte, 128<<10)
 	d.progress(have, b.Total)
 	for {
 		n, err := body.Read(buffer)
-		stalled.Reset(d.web.stall)
+		moving.Moved(n)
 		if _, failed := f.Write(buffer[:n]); failed != nil {
 			return backoff.Permanent(failed)
 		}

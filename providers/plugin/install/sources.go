@@ -326,6 +326,9 @@ func describe(ctx context.Context, w *web, c call) (release, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("the response is not the description of a release: %w", err)
 	}
+	if r.Tag == "" {
+		return r, errors.New("the response is not the description of a release: it has no tag")
+	}
 	return r, nil
 }
 
@@ -349,6 +352,9 @@ func (g *github) find(ctx context.Context, r Request) (asset, error) {
 	described, err := g.release(ctx, "tags/v"+url.PathEscape(r.Version))
 	if err != nil {
 		return asset{}, err
+	}
+	if described.Tag != "v"+r.Version {
+		return asset{}, fmt.Errorf("the response describes the release %q instead of v%s", described.Tag, r.Version)
 	}
 	fetch := func(url string) call { return call{url: url, accept: "application/octet-stream", secret: g.secret} }
 	var a asset

@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/sluice-iac/sluice/internal/pace"
 )
 
 // web fetches from HTTP servers.
 type web struct {
 	transport http.RoundTripper
-	stall     time.Duration // after which a server that sends nothing is given up
+	stall     time.Duration // after which a server that sends hardly anything is given up
 	pause     time.Duration // after the first try that failed
 }
 
@@ -34,6 +36,11 @@ type call struct {
 	accept string
 	secret credential
 	header map[string]string
+}
+
+// slowest is the rate below which a transfer is given up.
+func (w *web) slowest() pace.Rate {
+	return pace.Rate{Window: w.stall, Bytes: max(1, pace.Slowest.Bytes*int64(w.stall)/int64(pace.Slowest.Window))}
 }
 
 // userAgent is what servers see. GitHub refuses requests without one.
@@ -184,10 +191,13 @@ const maxDocument = 8 << 20
 // document fetches something small.
 func (w *web) document(ctx context.Context, c call) ([]byte, error) {
 	return retry(ctx, w.tries(), func() ([]byte, error) {
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
 		response, err := w.do(ctx, c)
 		if err != nil {
 			return nil, err
 		}
+		response.Body = pace.Body(response.Body, w.slowest(), stop)
 		defer response.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
 		if len(text) > maxDocument {

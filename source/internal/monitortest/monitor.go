@@ -46,6 +46,7 @@ type Record struct {
 	Hooks            []stages.Hook
 	ErrorHooks       []stages.ErrorHook
 	Logs             []stages.LogMessage
+	Omitted          []*stages.RegisterRequest
 	Waits            int // calls of WaitForShutdown
 }
 
@@ -161,6 +162,12 @@ func (m *Monitor) RegisterHook(_ context.Context, h stages.Hook) error {
 func (m *Monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error {
 	m.note(func(r *Record) { r.ErrorHooks = append(r.ErrorHooks, h) })
 	return nil
+}
+
+// Omit records the request.
+func (m *Monitor) Omit(_ context.Context, req *stages.RegisterRequest, _ []urn.URN) urn.URN {
+	m.note(func(r *Record) { r.Omitted = append(r.Omitted, req) })
+	return m.URN(req.Type, req.Name, req.Parent)
 }
 
 // Log records the message.

@@ -228,6 +228,11 @@ func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error
 	return m.hooks.Add(h.Name, nil, &h)
 }
 
+// Omit says that the program does not register a resource that it declares.
+func (m *monitor) Omit(_ context.Context, req *stages.RegisterRequest, because []urn.URN) urn.URN {
+	return m.Book.Omit(req, because)
+}
+
 // RegisterStackTransform adds a transform for every later registration.
 func (m *monitor) RegisterStackTransform(_ context.Context, t stages.Transform) error {
 	m.mu.Lock()

@@ -20,14 +20,16 @@ type Completion struct {
 	Req          *stages.RegisterRequest
 	PendingReply *stages.PendingReply
 
-	props     property.Map
-	opts      stages.TransformOptions
-	own       []stages.Transform
-	deps      []urn.URN
-	propDeps  map[string][]urn.URN
-	shared    bool // propDeps are of other registrations, too, and must not be changed
-	provider  string
-	providers map[string]string
+	props    property.Map
+	opts     stages.TransformOptions
+	own      []stages.Transform
+	deps     []urn.URN
+	propDeps map[string][]urn.URN
+	shared   bool // propDeps are of other registrations, too, and must not be changed
+	// isTransformed is true when a transform has run: the resource's own, or one of an ancestor or of the stack.
+	isTransformed bool
+	provider      string
+	providers     map[string]string
 }
 
 func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
@@ -147,6 +149,7 @@ func (c *Completion) transform(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
+	c.isTransformed = true
 	props, err := property.HashAssets(ctx, c.props, c.Directory)
 	c.props = props
 	return err
@@ -172,7 +175,8 @@ func nodeAliases(req *stages.RegisterRequest) []urn.Alias {
 	return out
 }
 
-// rebuildDependencies adds what output values depend on (steps.md 1.2 item 10).
+// rebuildDependencies adds what output values depend on (steps.md 1.2 item 10), and what transforms have made the resource depend on,
+// whosever they are. Only the resource's own transforms get properties with their dependencies, and so may take some away.
 func (c *Completion) rebuildDependencies() {
 	carried := c.props.OutputDependencies()
 	if len(c.Req.Transforms) > 0 {
@@ -197,6 +201,13 @@ func (c *Completion) rebuildDependencies() {
 				c.propDeps, c.shared = maps.Clone(c.propDeps), false
 			}
 			c.propDeps[name] = deps
+		}
+		if c.isTransformed {
+			all := slices.Clone(c.opts.DependsOn)
+			for _, deps := range c.propDeps {
+				all = append(all, deps...)
+			}
+			c.deps = urn.SortedSet(all)
 		}
 	}
 	if !c.Req.Remote {

@@ -90,7 +90,8 @@ func (r locator) include(l *stages.Located) {
 	if !sel.Targets.IsConstrained() && !sel.Excludes.IsConstrained() {
 		return
 	}
-	grows := !r.goesWithDependency(l) && (l.Old == nil || !l.Old.External)
+	goesAlong := r.goesWithDependency(l)
+	grows := !goesAlong && (l.Old == nil || !l.Old.External)
 	var included bool
 	switch {
 	case sel.Targets.IsConstrained():
@@ -104,7 +105,7 @@ func (r locator) include(l *stages.Located) {
 			n.grown.excludes.Add(l.URN)
 		}
 	}
-	if included {
+	if included || goesAlong { // what is deleted is created again as the program declares it (decision 0167)
 		return
 	}
 	l.Course = stages.LeftOut

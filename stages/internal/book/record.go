@@ -198,6 +198,33 @@ func (r *Book) Provisional() []stages.Step {
 	return steps
 }
 
+// KeepUndecided writes down that a recorded state stays although the program has not declared it: something failed, so that this does not
+// prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
+func (r *Book) KeepUndecided(all EndGraph, id graph.ID, now *state.Resource) {
+	if _, skipped := r.Results.FailureOf(r.Names.NewNameOf(now.URN)); skipped {
+		return // that says it
+	}
+	why := stages.Reason{Kind: stages.ReasonUndecided}
+	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
+		cause, failed := r.Results.FailureOf(r.Names.NewNameOf(all.Resources[dep].URN))
+		if failed && (why.Cause == "" || cause < why.Cause) {
+			why.Cause = cause
+		}
+	}
+	r.NoteCarriedForward(now, why)
+}
+
+// Kept returns the names of the recorded states that were kept for that reason, in order; those of default providers are left out.
+func (r *Book) Kept() []urn.URN {
+	var out []urn.URN
+	for _, d := range r.Record.allDecided() {
+		if d.Reason.Kind == stages.ReasonUndecided && !d.Internal {
+			out = append(out, d.URN)
+		}
+	}
+	return urn.SortedSet(out)
+}
+
 // NoteCarriedForward writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
 func (r *Book) NoteCarriedForward(res *state.Resource, why stages.Reason) {
 	d := &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{

@@ -112,12 +112,23 @@ func (w *results) FailureOf(u urn.URN) (cause urn.URN, ok bool) {
 	return cause, ok
 }
 
-func (w *results) MarkFailed(u, cause urn.URN) {
+// MarkFailed writes down that a registration failed, or was skipped because of another one. It reports false if that has been written down
+// before: the first cause stands.
+func (w *results) MarkFailed(u, cause urn.URN) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, ok := w.failed[u]; !ok {
-		w.failed[u] = cause
+	if _, ok := w.failed[u]; ok {
+		return false
 	}
+	w.failed[u] = cause
+	return true
+}
+
+// HasFailed reports whether a registration failed or was skipped.
+func (w *results) HasFailed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.failed) > 0
 }
 
 // OpenFor lets a resource that was not created register outputs, which are ignored.

@@ -62,8 +62,9 @@ func (r *Book) Awaiting(u urn.URN) []*state.Resource {
 	return []*state.Resource{now}
 }
 
-// Supersede removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
-func (r *Book) Supersede(old *state.Resource, c *state.Change) {
+// Supersede removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views. An object is retained if the
+// new state says so, although the old one did not (decision 0166): the mark lasts if the run ends before the delete.
+func (r *Book) Supersede(old, by *state.Resource, c *state.Change) {
 	now := r.Results.Current(old)
 	switch {
 	case now == nil:
@@ -73,15 +74,17 @@ func (r *Book) Supersede(old *state.Resource, c *state.Change) {
 		for _, res := range append([]*state.Resource{now}, r.liveViewsOf(now)...) {
 			marked := res.Clone()
 			marked.Delete = true
+			marked.RetainOnDelete = marked.RetainOnDelete || by.RetainOnDelete
 			c.Replace = append(c.Replace, state.Replacement{Old: res, New: marked})
 		}
 	}
 }
 
-// IsProtected reports whether a replacement must be refused: both the old and the new state say so, so that a resource can
-// be unprotected and replaced in one update (steps.md 3.9).
-func (r *Book) IsProtected(l stages.Located) bool {
-	return l.Goal.IsProtected() && l.Old.Protect && !r.IgnoreProtect
+// IsProtected reports whether a replacement must be refused: what the program declares counts, so that a resource can be unprotected and
+// replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). Where the old object is gone already, only a
+// protection that is recorded counts.
+func (r *Book) IsProtected(d stages.Diffed) bool {
+	return d.Goal.IsProtected() && (d.Old.Protect || !d.IsPending()) && !r.IgnoreProtect
 }
 
 // IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN

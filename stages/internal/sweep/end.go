@@ -27,14 +27,15 @@ func (r *Sweeper) EndPhase(ctx context.Context) error {
 	if r.IsHalted() {
 		return nil
 	}
+	keeps := r.keepsUndeclared() // a target that names nothing hides nothing from the program
 	unknown := errors.Join(r.UnknownTargets(r.Targeting.Targets), r.UnknownExcludes())
-	if err := r.finish(ctx); err != nil {
+	if err := r.finish(ctx, keeps); err != nil {
 		return err
 	}
 	return unknown
 }
 
-func (r *Sweeper) finish(ctx context.Context) error {
+func (r *Sweeper) finish(ctx context.Context, keeps bool) error {
 	switch {
 	case len(r.Base.Resources) == 0 && len(r.Declared) == 0:
 		return nil
@@ -46,7 +47,7 @@ func (r *Sweeper) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	steps, left := r.planDeletes(all, chosen)
+	steps, left := r.planDeletes(all, chosen, keeps)
 	if !r.Plans.FollowAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
@@ -144,10 +145,10 @@ func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stage
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //
-// left are the steps of what stays because it is not part of the operation.
-func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
+// left are the steps of what stays because it is not part of the operation. keeps is what [Sweeper.keepsUndeclared] returns.
+func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
-	needed := r.stillNeeded(all, chosen)
+	needed := r.stillNeeded(all, chosen, keeps)
 	for i, res := range all.Resources {
 		now := r.Results.Current(res)
 		if now == nil || res.ViewOf != "" {
@@ -163,6 +164,10 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 		if op == "" {
 			continue
 		}
+		if keeps && isForWantOfDeclaration(op) {
+			r.KeepUndecided(all, graph.ID(i), now)
+			continue
+		}
 		if needed[graph.ID(i)] {
 			r.NoteCarriedForward(now, stages.Reason{Kind: stages.ReasonNeeded})
 			continue
@@ -170,7 +175,7 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 		r.Outcomes.Add(res.URN, book.Deleted)
 		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
-			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace,
+			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && r.retainsNow(now),
 		}}
 	}
 	return steps, left
@@ -180,7 +185,9 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 // its recorded state depends on (steps.md 5.3 rule 4), and so does an old copy that a delete-before-replace has not deleted. What was skipped, or is no part of the operation, keeps what that
 // state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
 // is not missed.
-func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[graph.ID]bool {
+//
+// keeps says that what the program has not declared stays, too: see [Sweeper.keepsUndeclared].
+func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) map[graph.ID]bool {
 	var failed, skipped, asRecorded []graph.ID
 	for i, res := range all.Resources {
 		cause, ok := r.Results.FailureOf(r.Names.NewNameOf(res.URN))
@@ -190,7 +197,7 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 		case isTakenByClosure(r.Book, res, now): // and its delete has failed, or was not begun
 			failed = append(failed, graph.ID(i))
 		case !ok:
-			stays := r.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
+			stays := keeps || r.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
 			if !stays || now.Delete || res.ViewOf != "" {
 				continue
 			}
@@ -227,6 +234,26 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 	}
 	maps.Copy(needed, dependenciesOf(all, failed))
 	return needed
+}
+
+// keepsUndeclared reports whether what the program has not declared stays nevertheless. After a failure the program may have come to its end
+// without registering what it declares: an evaluator leaves out what uses a resource that was not made, and an SDK what is declared in a
+// callback for an output that never came (decision 0165). A preview goes on after refusals, which hide nothing from it. A destroy
+// deletes whatever is declared.
+func (r *Sweeper) keepsUndeclared() bool {
+	return r.Mode == stages.ModeUpdate && (r.Results.HasFailed() || !r.DryRun() && r.HasFailed())
+}
+
+// isForWantOfDeclaration reports whether the end phase of an update takes a step of this kind only because the program has not declared the
+// resource. Old copies go because they are replaced.
+func isForWantOfDeclaration(op stages.Op) bool {
+	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
+}
+
+// retainsNow reports whether the program declares that the objects of a resource are retained, and the old copy does not say so.
+func (r *Sweeper) retainsNow(old *state.Resource) bool {
+	made := r.Results.Made(r.Names.NewNameOf(old.URN))
+	return made != nil && made.RetainOnDelete && !old.RetainOnDelete
 }
 
 // isTakenByClosure reports whether a delete-before-replace was to delete an old copy, which the end phase leaves alone then.

@@ -86,7 +86,7 @@ func (r *Taker) applyCreate(s *Taking) applied {
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
 	if s.Op == stages.OpCreateReplacement {
-		r.Supersede(s.Old, &a.Change)
+		r.Supersede(s.Old, s.New, &a.Change)
 	}
 	return a
 }
@@ -148,7 +148,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !r.IgnoreProtect {
 		return Failed(&state.ProtectedError{URNs: []urn.URN{old.URN}, Refused: state.RefusedDelete})
 	}
-	if p != nil && !r.DryRun() && !r.skipsCall(old) {
+	if p != nil && !r.DryRun() && !r.skipsCall(s.Decision) {
 		err := r.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
 			Timeout: old.CustomTimeouts.Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
@@ -170,9 +170,9 @@ func (r *Taker) applyDelete(s *Taking) applied {
 }
 
 // skipsCall reports whether a state is removed without a call of its provider (steps.md 5.4 item 4).
-func (r *Taker) skipsCall(old *state.Resource) bool {
-	with := old.DeletedWith
-	return old.External || old.RetainOnDelete || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))
+func (r *Taker) skipsCall(d *stages.Decision) bool {
+	with := d.Old.DeletedWith
+	return d.Old.External || d.Retains() || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))
 }
 
 // applyRead is steps.md 4.1.
@@ -205,7 +205,7 @@ func (r *Taker) applyRead(s *Taking) applied {
 		final.Modified = r.Now().UTC()
 	}
 	if s.Op == stages.OpReadReplacement {
-		r.Supersede(s.Old, &a.Change)
+		r.Supersede(s.Old, s.New, &a.Change)
 	} else if s.Old != nil {
 		a.Change.Remove = r.Present(s.Old)
 	}

@@ -149,7 +149,7 @@ func (r *Taker) applyImport(s *Taking) applied {
 	final.Created, final.Modified = now, now
 	a := applied{Final: final}
 	if s.Superseded != nil {
-		r.Supersede(s.Superseded, &a.Change)
+		r.Supersede(s.Superseded, s.New, &a.Change)
 	}
 	return a
 }

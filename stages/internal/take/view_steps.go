@@ -158,7 +158,7 @@ func (r *Taker) ApplyView(s *Taking) applied {
 		a.Change.Remove = r.Present(s.Old)
 	case stages.Replacing(v.Op) && s.Old != nil:
 		a.Final = s.New
-		r.Supersede(s.Old, &a.Change)
+		r.Supersede(s.Old, s.New, &a.Change)
 	default:
 		a.Final = s.New
 		if s.Old != nil {

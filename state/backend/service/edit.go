@@ -53,7 +53,7 @@ func (s *stack) deliver(ctx context.Context, h *held, before []byte) error {
 	switch {
 	case err == nil:
 		return h.settled(ctx)
-	case api.IsAway(err):
+	case api.IsAway(err), isDoubtful(err):
 		return &UnsentError{s.ref, h.name(), err}
 	}
 	return errors.Join(err, s.revert(ctx, h, before))
@@ -108,7 +108,7 @@ func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.
 	if err != nil {
 		return undo(err)
 	}
-	if err := to.send(ctx, into); err != nil && !api.IsAway(err) {
+	if err := to.send(ctx, into); err != nil && !api.IsAway(err) && !isDoubtful(err) {
 		return undo(err)
 	} else if err != nil {
 		return &UnsentError{to.ref, into.name(), err} // and the other one stays with it

@@ -79,6 +79,23 @@ func (e *PoliciesError) Error() string {
 		"call Begin of the stack, and give the operation the packs that its result names", e.Ref, strings.Join(names, ", "))
 }
 
+// ContradictionError says that a service gives answers that cannot all be true.
+type ContradictionError struct {
+	Ref            backend.Ref
+	Host           string
+	Before, Answer string // what it says elsewhere, and what it answers
+}
+
+func (e *ContradictionError) Error() string {
+	return fmt.Sprintf("the service at %s contradicts itself about stack %s: %s, but %s; nothing more is done with the stack; try again, and if that does not "+
+		"help, ask whoever runs the service", e.Host, e.Ref, e.Before, e.Answer)
+}
+
+// isDoubtful reports whether an answer was none, or cannot be true: what was requested may have been done or not.
+func isDoubtful(err error) bool {
+	return errors.As(err, new(*ContradictionError)) || errors.As(err, new(*api.WrongAnswerError))
+}
+
 // UnsentError says that an operation has done something that the service does not know of.
 type UnsentError struct {
 	Ref  backend.Ref
@@ -94,6 +111,9 @@ func (e *UnsentError) Error() string {
 func (e *UnsentError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.SendState)} }
 
 func (e *UnsentError) Unwrap() error { return e.Err }
+
+// Is reports that the error is [backend.ErrUnsaved].
+func (e *UnsentError) Is(target error) bool { return target == backend.ErrUnsaved }
 
 // OvertakenError says that a stack was updated by somebody else before what an operation had done was sent.
 type OvertakenError struct {

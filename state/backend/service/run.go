@@ -114,17 +114,32 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 			tags[name] = value
 		}
 	}
-	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err != nil {
-		if !o.Preview && !api.IsAway(err) {
-			err = errors.Join(err, r.held.settled(ctx))
-		}
-		return s.explain(ctx, err)
+	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err == nil && !o.Preview && r.lease.Version <= now.Version {
+		err = s.contradicts("it has version %d", "the version that the update makes is %d", now.Version, r.lease.Version)
+	}
+	if err != nil {
+		return s.explain(ctx, r.notStarted(ctx, err))
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = stop
 	r.renewal.Go(func() { r.renew(later) })
 	r.events = newEvents(later, r)
 	return nil
+}
+
+// notStarted ends an update that has not begun as far as is known, and returns why it has not.
+func (r *run) notStarted(ctx context.Context, err error) error {
+	if isDoubtful(err) { // it may have begun
+		if left := r.stack.backend.client.Cancel(context.WithoutCancel(ctx), r.created.ID); left != nil {
+			return errors.Join(err, left) // the next command ends it
+		}
+	} else if api.IsAway(err) {
+		return err
+	}
+	if !r.preview {
+		err = errors.Join(err, r.held.settled(ctx))
+	}
+	return err
 }
 
 // own makes the working copy what the service has, which nobody else changes from now on.
@@ -274,7 +289,20 @@ func (r *run) End(ctx context.Context, u backend.Update) error {
 	if err != nil {
 		return fmt.Errorf("the service has the state of stack %s, and does not know that the operation has ended: %w", r.stack.ref, err)
 	}
+	if err := r.confirm(ctx); err != nil {
+		marked := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1})
+		return errors.Join(&UnsentError{r.stack.ref, r.held.name(), err}, marked)
+	}
 	return r.held.settled(ctx)
+}
+
+// confirm reads what the service has saved, and returns an error if that is not what was recorded.
+func (r *run) confirm(ctx context.Context) error {
+	content, err := r.held.content(ctx)
+	if err != nil {
+		return err
+	}
+	return r.stack.confirm(ctx, content, r.lease.Version)
 }
 
 // complete ends the update at the service.
@@ -286,7 +314,7 @@ func (r *run) complete(ctx context.Context, status string) error {
 	}
 	client := r.stack.backend.client
 	err := client.Complete(ctx, r.lease, status)
-	if err == nil || api.IsAway(err) {
+	if err == nil || api.IsAway(err) && !isDoubtful(err) {
 		return err
 	}
 	if now, _, asked := client.Status(ctx, r.created.ID); asked == nil && now == status {

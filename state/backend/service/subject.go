@@ -47,7 +47,7 @@ func (s subject) describe(ctx context.Context) (api.Stack, error) {
 	return d, err
 }
 
-// download returns the state at the service, as the content of a stack file.
+// download returns the state at the service, as the content of a stack file. An empty one that contradicts what else the service says is refused.
 func (s subject) download(ctx context.Context) ([]byte, error) {
 	d, err := s.backend.client.Export(ctx, s.id(), 0)
 	if api.Is(err, http.StatusNotFound) {
@@ -55,6 +55,11 @@ func (s subject) download(ctx context.Context) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if isEmpty(d) {
+		if err := s.mayBeEmpty(ctx, d); err != nil {
+			return nil, err
+		}
 	}
 	if d.Deployment, err = s.renamed(ctx, d.Deployment); err != nil {
 		return nil, err
@@ -165,8 +170,10 @@ func (s subject) upload(ctx context.Context, d api.Deployment) error {
 			return err
 		case status == api.Failed:
 			return fmt.Errorf("the service has not taken the state of stack %s: the import has failed", s.ref)
+		case more == "" && status == api.Succeeded:
+			return s.saved(ctx, d, 0)
 		case more == "":
-			return nil
+			return fmt.Errorf("the service has not taken the state of stack %s: the import was %s", s.ref, status)
 		}
 		if err := await.For(ctx, poll); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -230,6 +231,7 @@ func TestVariablesAreIdentifiersThatNothingElseHas(t *testing.T) {
 }
 
 func TestTypeScriptIsWellFormed(t *testing.T) {
+	tier.Slow(t, "Node.js")
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not on PATH")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
@@ -44,8 +45,12 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 			"inputs that the program has to declare", s.Project.Runtime)
 		return EnsureFile(o.File)
 	}
+	known := schemas(ctx, j, snapshot, resources)
+	if resources = withoutUnlisted(j, resources, known); len(resources) == 0 {
+		return EnsureFile(o.File)
+	}
 	text, err := codegen.Generate(s.Project.Runtime, codegen.Program{
-		Resources: resources, Names: names, Schemas: schemas(ctx, j, snapshot, resources), ShowSecrets: f.Display.ShowSecrets(),
+		Resources: resources, Names: names, Schemas: known, ShowSecrets: f.Display.ShowSecrets(),
 	})
 	if err == nil && o.File != "" {
 		err = writeFile(o.File, text, f.Display.ShowSecrets())
@@ -57,6 +62,23 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 		return nil
 	}
 	return show(j.Terminal, text, o.Protect)
+}
+
+// withoutUnlisted leaves out the resources whose type the schema of their package does not list, and says so: the SDK of the package has no
+// such type either.
+func withoutUnlisted(j *operate.Job, resources []*state.Resource, known map[string]*codegen.Schema) []*state.Resource {
+	return slices.DeleteFunc(resources, func(r *state.Resource) bool {
+		schema := known[r.Provider]
+		if schema == nil || r.Type.IsProvider() {
+			return false
+		}
+		if types := schema.ResourceTypes(); len(types) == 0 || slices.Contains(types, r.Type) {
+			return false
+		}
+		j.Terminal.Warn("%s has been imported, and there is no declaration for it: the schema of the package %s does not have the type %s",
+			r.URN, r.Type.Package(), r.Type)
+		return true
+	})
 }
 
 func writeFile(path string, text []byte, secrets bool) error {

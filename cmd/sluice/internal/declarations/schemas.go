@@ -11,6 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// ownPackage is the package of stack references and stashes.
+const ownPackage = "pulumi"
+
 // schemas requests the schema of each package once, from the provider of a resource. It leaves out schemas that a
 // provider cannot return; the declarations then follow the usual conventions.
 func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources []*state.Resource) map[string]*codegen.Schema {
@@ -38,6 +41,9 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 			continue
 		}
 		out[ref] = nil
+		if provider.Type.ProviderPackage() == ownPackage {
+			continue // it belongs to each SDK, and has no schema
+		}
 		text, err := sluice.PackageSchema(ctx, host, provider)
 		if err == nil {
 			out[ref], err = codegen.ParseSchema(text)

@@ -32,15 +32,16 @@ func NewTypes(j *operate.Job) *Types {
 // Close ends the providers.
 func (t *Types) Close() error { return t.host.Close() }
 
-// Full returns the type that written means. What cannot be looked up stays as it is written: its provider may know it.
-func (t *Types) Full(ctx context.Context, written urn.Type) (urn.Type, error) {
+// Full returns the type that written means, and a remark if the package does not list it. Then it stays as it is written: a provider may
+// have more types than its schema.
+func (t *Types) Full(ctx context.Context, written urn.Type) (full urn.Type, remark string, err error) {
 	pkg, _, _ := strings.Cut(string(written), ":")
 	if written.IsProvider() || strings.Contains(string(written), "/") || urn.CheckPackageName("package", pkg) != nil {
-		return written, nil
+		return written, "", nil
 	}
 	known := t.of(ctx, pkg)
 	if len(known) == 0 || slices.Contains(known, written) {
-		return written, nil
+		return written, "", nil
 	}
 	var called []urn.Type
 	for _, k := range known {
@@ -50,33 +51,36 @@ func (t *Types) Full(ctx context.Context, written urn.Type) (urn.Type, error) {
 	}
 	switch len(called) {
 	case 0:
-		return "", unknownType(pkg, written, known)
+		text := fmt.Sprintf("the package %s has no resource type %s", pkg, written)
+		if strings.Count(string(written), ":") != 2 {
+			return "", "", errors.New(text + meant(written, known)) // it is no type that a provider can have
+		}
+		return written, "the schema of " + text + "; its provider decides whether there is one" + meant(written, known), nil
 	case 1:
-		return called[0], nil
+		return called[0], "", nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d types are called %s; write the one that you mean", len(called), written)
 	for _, k := range called {
 		fmt.Fprintf(&b, "\n  %s", k)
 	}
-	return "", errors.New(b.String())
+	return "", "", errors.New(b.String())
 }
 
-// unknownType returns the error for a type that a package does not have, with those that are written almost like it.
-func unknownType(pkg string, written urn.Type, known []urn.Type) error {
-	text := fmt.Sprintf("the package %s has no resource type %s", pkg, written)
+// meant returns the end of a text about a type that is not known, with those that are written almost like it.
+func meant(written urn.Type, known []urn.Type) string {
 	last := string(written[strings.LastIndex(string(written), ":")+1:])
-	meant := ""
+	all := ""
 	for _, k := range known {
 		name := string(k[strings.LastIndex(string(k), ":")+1:])
 		if levenshtein.Distance(strings.ToLower(last), strings.ToLower(name), nil) <= max(1, len(last)/4) {
-			meant += "\n  " + string(k)
+			all += "\n  " + string(k)
 		}
 	}
-	if meant != "" {
-		text += "; did you mean" + meant
+	if all == "" {
+		return ""
 	}
-	return errors.New(text)
+	return "; did you mean" + all
 }
 
 // of returns the types of a package, in ascending order; none if its provider does not say.

@@ -74,7 +74,7 @@ func (p stepPrinter) header(s stages.StepInfo) string {
 	case because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate:
 		said += ", " + because
 	}
-	if s.Old != nil && s.Old.RetainOnDelete && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
+	if s.Retains() && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
 		said += " [retain]"
 	}
 	text := w.mark + subject + ": (" + said + ")"

@@ -188,6 +188,38 @@ func TestEventLog(t *testing.T) {
 	}
 }
 
+// counting counts what is written to it, and keeps the end.
+type counting struct {
+	size int
+	last []byte
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.size += len(p)
+	c.last = append(c.last, p...)
+	c.last = c.last[max(0, len(c.last)-2000):]
+	return len(p), nil
+}
+
+// Programs print without end. The log has their first messages, says how many it has not, and has all else.
+func TestAnEventLogHasABound(t *testing.T) {
+	var out counting
+	l := StreamEvents(&out, true)
+	message := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: strings.Repeat("x", 100_000) + "\n"}}
+	for range 2000 {
+		l.Observe(message)
+	}
+	l.Observe(problem("", "it is broken"))
+	l.Observe(stages.Summary{Result: "failed"})
+	require.NoError(t, l.Close())
+	require.Greater(t, out.size, maxLogged-200_000)
+	require.Less(t, out.size, maxLogged+200_000)
+	require.Contains(t, string(out.last), "it is broken")
+	require.Regexp(t, `"message":"\d+ messages with 1\d\d\.\d MiB left out of the event log: it has at most 64\.0 MiB of each kind\\n"`, string(out.last))
+	require.Contains(t, string(out.last), `"result":"failed"`)
+	require.Contains(t, string(out.last), `"cancelEvent"`)
+}
+
 func TestOutputsOfAReplacedComponentBelongToTheStepThatIsCounted(t *testing.T) {
 	var out bytes.Buffer
 	l := StreamEvents(&out, true)

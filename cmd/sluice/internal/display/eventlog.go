@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // EventLog writes events as JSON lines (protocol.md 9). Each event is in the file, or on its way to the server, before Observe
@@ -27,6 +28,17 @@ type EventLog struct {
 	now      func() time.Time
 	ended    bool
 	err      error // the first error; nothing is written after it
+	said     [weights]logged
+}
+
+// maxLogged is how much of messages an event log has, of each weight, in bytes: their texts as JSON. Programs and plugins can print without end.
+const maxLogged = 64 << 20
+
+// logged counts messages of one weight.
+type logged struct {
+	size    int // of those that were written, in bytes
+	omitted int // how many were not
+	lost    int // their bytes
 }
 
 // OpenEventLog opens a log for one phase of an operation: a file, of which it removes what is in it, or a server of events at
@@ -72,6 +84,10 @@ func (l *EventLog) Close() error {
 }
 
 func (l *EventLog) write(e stages.Event) {
+	switch e.(type) {
+	case stages.Summary, stages.Ended:
+		l.note()
+	}
 	var envelope eventEnvelope
 	if !envelope.fill(e) {
 		return
@@ -92,6 +108,9 @@ func (l *EventLog) writeLine(envelope eventEnvelope) {
 	}
 	envelope.Sequence, envelope.Timestamp = l.sequence, l.now().Unix()
 	text, err := json.Marshal(envelope)
+	if err == nil && !l.takes(envelope, len(text)) {
+		return
+	}
 	if err == nil {
 		_, err = l.out.Write(append(text, '\n'))
 	}
@@ -100,6 +119,38 @@ func (l *EventLog) writeLine(envelope eventEnvelope) {
 		return
 	}
 	l.sequence++
+}
+
+// takes reports whether there is room for a line of the log. Only messages can be too many.
+func (l *EventLog) takes(envelope eventEnvelope, size int) bool {
+	w := routine
+	switch d := envelope.Diagnostic; {
+	case d == nil && envelope.Stdout == nil:
+		return true
+	case d != nil && (d.Severity == stages.Error.String() || d.Severity == stages.Warning.String()):
+		w = serious
+	}
+	of := &l.said[w]
+	if of.omitted > 0 || of.size+size > maxLogged {
+		of.omitted, of.lost = of.omitted+1, of.lost+size
+		return false
+	}
+	of.size += size
+	return true
+}
+
+// note writes how many messages were left out.
+func (l *EventLog) note() {
+	for w, words := range [weights][2]string{{"message", "messages"}, {"error or warning", "errors and warnings"}} {
+		of := l.said[w]
+		if l.said[w] = (logged{}); of.omitted > 0 {
+			l.write(stages.Diagnostic{LogMessage: stages.LogMessage{
+				Severity: stages.Warning,
+				Message: fmt.Sprintf("%s with %s left out of the event log: it has at most %s of each kind",
+					plural(of.omitted, words[0], words[1]), byteSize(of.lost), byteSize(maxLogged)),
+			}})
+		}
+	}
 }
 
 // EventLine is a line of an event log, as a Go type for its schema.
@@ -198,6 +249,7 @@ type summaryEvent struct {
 // summaryExtensions are what sluice adds to the summary.
 type summaryExtensions struct {
 	Possible map[stages.Op]int `json:"possibleChanges,omitempty"` // how many of the changes are only possible
+	Kept     []urn.URN         `json:"kept,omitempty"`            // what the program has not declared and what stays because something failed
 }
 
 type startDebuggingEvent struct {
@@ -276,7 +328,7 @@ func newSummaryEvent(s stages.Summary) *summaryEvent {
 	out := &summaryEvent{
 		MaybeCorrupt: s.MaybeCorrupt, DurationSeconds: int(math.Ceil(s.Duration.Seconds())),
 		ResourceChanges: map[string]int{}, PolicyPacks: map[string]string{},
-		IsPreview: s.IsPreview, Result: string(s.Result), summaryExtensions: summaryExtensions{s.Possible},
+		IsPreview: s.IsPreview, Result: string(s.Result), summaryExtensions: summaryExtensions{s.Possible, s.Kept},
 	}
 	for _, op := range sortedOps(s.Changes) {
 		out.ResourceChanges[string(op)] = s.Changes[op]

@@ -183,7 +183,7 @@ func (d *diagnosticEvent) diagnostic() stages.Diagnostic {
 func (s *summaryEvent) summary() stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.IsPreview, MaybeCorrupt: s.MaybeCorrupt, Duration: time.Duration(s.DurationSeconds) * time.Second,
-		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result), Possible: s.Possible,
+		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result), Possible: s.Possible, Kept: s.Kept,
 	}
 	for op, n := range s.ResourceChanges {
 		out.Changes[stages.Op(op)] = n

@@ -249,6 +249,10 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 		}
 		line("  not reached" + because + ": " + plural(len(stopped), "resource", "resources") + " (" + someNames(stopped) + ")")
 	}
+	if kept := f.kept(); len(kept) > 0 {
+		line("  not declared, and kept because of the failure: " + plural(len(kept), "resource", "resources") + " (" + someNames(kept) +
+			"); the next update that does not fail deletes what is not declared then")
+	}
 	if old := f.remaining(); len(old) > 0 {
 		line("  replaced, and the old ones are still there: " + plural(len(old), "resource", "resources") + " (" + someNames(old) + ")")
 	}
@@ -256,6 +260,16 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 		line("  " + f.p.style.bold("Next: ") + say)
 	}
 	return b.String(), told
+}
+
+// kept returns the resources that the program has not declared, and that stay because something failed.
+func (f *facts) kept() []urn.URN {
+	if f.m.summary == nil {
+		return nil
+	}
+	kept := slices.Clone(f.m.summary.Kept)
+	slices.SortFunc(kept, ByKindAndName())
+	return kept
 }
 
 // remaining returns the resources that are replaced while their old objects are still there, in the order of types and names.

@@ -86,6 +86,8 @@ type documentExtensions struct {
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
 	// Waves are the waves in which resources would be deleted.
 	Waves []documentWaves `json:"deletionWaves,omitempty"`
+	// Kept is what the program has not declared and what stays because something failed.
+	Kept []urn.URN `json:"kept,omitempty"`
 	// Renames says which deletes and creates look like one resource.
 	Renames []renames.Rename `json:"renames,omitempty"`
 }
@@ -173,7 +175,7 @@ func (d *PreviewDocument) extended(steps []stages.StepInfo, log *why.Log) *docum
 	doc := &document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}}
 	doc.Pending = d.pending
 	if d.summary != nil {
-		doc.Duration, doc.MaybeCorrupt = d.summary.Duration, d.summary.MaybeCorrupt
+		doc.Duration, doc.MaybeCorrupt, doc.Kept = d.summary.Duration, d.summary.MaybeCorrupt, d.summary.Kept
 		for _, op := range sortedOps(d.summary.Changes) {
 			doc.ChangeSummary[string(op)] = d.summary.Changes[op]
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // SummaryLine collects the events of one phase for --output json, which prints one line of JSON when the phase is over. It is safe
@@ -31,6 +32,8 @@ type summaryLine struct {
 // summaryLineExtensions are what sluice adds to the line.
 type summaryLineExtensions struct {
 	Diagnostics []documentDiagnostic `json:"diagnostics,omitempty"`
+	// Kept is another extension: what the program has not declared and what stays because something failed.
+	Kept []urn.URN `json:"kept,omitempty"`
 }
 
 // summaryResource is a step that was begun or, in a preview, is planned.
@@ -65,7 +68,7 @@ func (l *SummaryLine) Observe(e stages.Event) {
 			l.line.Diagnostics = append(l.line.Diagnostics, documentViolation(e))
 		}
 	case stages.Summary:
-		l.line.Result, l.line.Duration = e.Result, e.Duration
+		l.line.Result, l.line.Duration, l.line.Kept = e.Result, e.Duration, e.Kept
 		l.line.Summary = make(map[string]int, len(e.Changes))
 		for op, n := range e.Changes {
 			l.line.Summary[string(op)] = n

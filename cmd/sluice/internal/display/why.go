@@ -137,6 +137,12 @@ func (p *whyPrinter) verb(l why.Link) string {
 	case stages.OpRemovePendingReplace:
 		return was + "not made again"
 	case stages.OpSame:
+		switch l.Reason {
+		case stages.ReasonUndecided:
+			return "was kept"
+		case stages.ReasonOmitted:
+			return "was to be declared"
+		}
 		return was + "unchanged"
 	case stages.OpRefresh:
 		return was + "read"

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -20,7 +21,11 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 		return nil, err
 	}
 	result, err := followPhase(ctx, o, run, preview, expected)
-	if endErr := end(ctx, o.Job, run, preview, started, result, err); endErr != nil {
+	switch endErr := end(ctx, o.Job, run, preview, started, result, err); {
+	case endErr == nil:
+	case errors.Is(endErr, backend.ErrUnsaved):
+		return result, errors.Join(err, endErr)
+	default:
 		o.Terminal.Warn("the history of the stack was not written: %v", endErr)
 	}
 	return result, err

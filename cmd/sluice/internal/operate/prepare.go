@@ -71,7 +71,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	s, f := j.Stack, j.Flags
 	values, missing := workspace.Effective(s.Project, s.Settings)
 	var dec workspace.Decrypter
-	if !f.Confirmation.PreviewOnly || workspace.AnySecret(values) || f.Plan.Save != "" || f.Outputs.Save != "" {
+	if !f.Confirmation.PreviewOnly || workspace.AnySealed(values) || f.Plan.Save != "" || f.Outputs.Save != "" {
 		manager, err := session.SecretsManager(ctx, s)
 		if err != nil {
 			return err
@@ -98,6 +98,10 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	if j.secrets != nil {
 		s.State = s.State.WithSecrets(j.secrets)
 	}
+	maps.DeleteFunc(values, func(_ workspace.Key, v workspace.Value) bool { // it is in the project file, and no history has it
+		_, declared := v.(workspace.Declared)
+		return declared
+	})
 	j.values, j.config = values, config
 	return nil
 }

@@ -120,6 +120,7 @@ const (
 	Unfinished Status = "unfinished"  // a step has begun, and its end is not known
 	Skipped    Status = "skipped"     // something that it depends on has failed
 	NotReached Status = "not-reached" // the operation ended before
+	Kept       Status = "kept"        // the program has not declared it, and it stays because something failed
 )
 
 // Resource is one resource, whatever the number of steps.

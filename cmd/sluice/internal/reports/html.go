@@ -262,7 +262,7 @@ func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow
 		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation), Danger: r.danger(),
 		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged, Full: display.CleanLine(string(r.URN)),
 		ID: display.CleanLine(r.ID), Position: display.CleanLine(r.Position),
-		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached,
+		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached || r.Status == Kept,
 	}
 	if i, known := at[r.Parent]; known {
 		row.Parent = i

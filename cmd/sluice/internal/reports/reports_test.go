@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
+	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -413,6 +414,7 @@ func TestFilesThatCannotBeWrittenAreRefused(t *testing.T) {
 // chromium returns the command of a browser.
 func chromium(t *testing.T) string {
 	t.Helper()
+	tier.Slow(t, "a browser")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

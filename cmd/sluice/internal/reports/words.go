@@ -74,7 +74,12 @@ func (d *Document) become(r *Resource) string {
 		return display.Doing(r.Operation) + " failed"
 	case Unfinished:
 		return display.Doing(r.Operation) + " (the end is not known)"
+	case Kept:
+		return "kept because of the failure"
 	case Skipped:
+		if r.Operation == stages.OpSame { // nobody knows what it would have been
+			return "skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		}
 		return display.Done(r.Operation, true) + " skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
 	case NotReached:
 		return display.Done(r.Operation, true) + " not reached"
@@ -100,7 +105,7 @@ var troubles = [...]struct {
 	status Status
 	text   string
 }{
-	{Failing, "failed"}, {Unfinished, "with an unknown end"}, {Skipped, "skipped"}, {NotReached, "not reached"},
+	{Failing, "failed"}, {Unfinished, "with an unknown end"}, {Skipped, "skipped"}, {NotReached, "not reached"}, {Kept, "kept because of the failure"},
 }
 
 // tally returns the counts of the summary, troubles first, then the most dangerous, and the number of resources that stay as they are.

@@ -161,6 +161,9 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 		case stages.FateNotReached:
 			r.Status = NotReached
 		}
+		if d.Reason == stages.ReasonUndecided {
+			r.Status = Kept
+		}
 	} else if reason.Cause != "" {
 		out.Causes = []urn.URN{reason.Cause}
 	}

@@ -111,9 +111,22 @@ func ValueAt(values map[Key]Value, k Key) (Value, bool, error) {
 		return nil, false, err
 	}
 	v, ok := values[top]
+	if d, declared := v.(Declared); declared {
+		v, ok = valueAt(d.Plain, rest)
+		return Declared{v}, ok, nil
+	}
+	if ok {
+		v, ok = valueAt(v, rest)
+	}
+	return v, ok, nil
+}
+
+// valueAt returns a part of a value.
+func valueAt(v Value, rest property.Path) (Value, bool) {
+	ok := true
 	for _, e := range rest {
 		if !ok {
-			return nil, false, nil
+			return nil, false
 		}
 		switch c := v.(type) {
 		case map[string]any:
@@ -128,7 +141,7 @@ func ValueAt(values map[Key]Value, k Key) (Value, bool, error) {
 			ok = false
 		}
 	}
-	return v, ok, nil
+	return v, ok
 }
 
 // RemovePath deletes the value at a path, and reports whether it existed.

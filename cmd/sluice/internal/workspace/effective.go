@@ -21,14 +21,23 @@ func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
 		}
 		switch {
 		case d.HasDefault:
-			values[d.Key] = untyped(d.Default)
+			values[d.Key] = d.given(d.Default)
 		case d.HasValue:
-			values[d.Key] = untyped(d.Value)
+			values[d.Key] = d.given(d.Value)
 		default:
 			missing = append(missing, d.Key)
 		}
 	}
 	return values, missing
+}
+
+// given returns a value that the project gives to a stack without one of its own.
+func (d *Declaration) given(v Value) Value {
+	v = untyped(v)
+	if d.Secret {
+		return Declared{v}
+	}
+	return v
 }
 
 // untyped converts a scalar to the text that stack files hold.

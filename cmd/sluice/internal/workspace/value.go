@@ -17,11 +17,14 @@ import (
 const secureKey = "secure"
 
 // Value is a setting or a part of one: nil, bool, [json.Number], string, [Secure], []any or map[string]any. A whole
-// setting is never a bool or a number: a scalar at the top level is a string (state.md 6.4).
+// setting is never a bool or a number: a scalar at the top level is a string (state.md 6.4). It may be [Declared].
 type Value = any
 
 // Secure is the ciphertext of a secret string.
 type Secure string
+
+// Declared is a secret whose plain form is in the project file: the default of a setting that is declared secret. No key opens it.
+type Declared struct{ Plain Value }
 
 // Decrypter decrypts a ciphertext of a stack file.
 type Decrypter interface {
@@ -33,16 +36,22 @@ type Encrypter interface {
 	Encrypt(ctx context.Context, plaintext string) (string, error)
 }
 
-// HasSecrets reports whether v is, or contains, a ciphertext.
+// HasSecrets reports whether v is, or contains, a secret.
 func HasSecrets(v Value) bool {
+	_, declared := v.(Declared)
+	return declared || IsSealed(v)
+}
+
+// IsSealed reports whether v is, or contains, a ciphertext.
+func IsSealed(v Value) bool {
 	switch v := v.(type) {
 	case Secure:
 		return true
 	case []any:
-		return slices.ContainsFunc(v, HasSecrets)
+		return slices.ContainsFunc(v, IsSealed)
 	case map[string]any:
 		for _, e := range v {
-			if HasSecrets(e) {
+			if IsSealed(e) {
 				return true
 			}
 		}
@@ -50,10 +59,10 @@ func HasSecrets(v Value) bool {
 	return false
 }
 
-// AnySecret reports whether any of the values is, or contains, a ciphertext.
-func AnySecret(values map[Key]Value) bool {
+// AnySealed reports whether any of the values is, or contains, a ciphertext.
+func AnySealed(values map[Key]Value) bool {
 	for _, v := range values {
-		if HasSecrets(v) {
+		if IsSealed(v) {
 			return true
 		}
 	}
@@ -62,16 +71,20 @@ func AnySecret(values map[Key]Value) bool {
 
 // IsObject reports whether v is a list or a mapping.
 func IsObject(v Value) bool {
-	switch v.(type) {
+	switch v := v.(type) {
 	case []any, map[string]any:
 		return true
+	case Declared:
+		return IsObject(v.Plain)
 	}
 	return false
 }
 
-// Decrypted returns v with every ciphertext replaced by its plain text. dec may be nil if v has no ciphertexts.
+// Decrypted returns v with every secret replaced by its plain form. dec may be nil if v has no ciphertexts.
 func Decrypted(ctx context.Context, v Value, dec Decrypter) (Value, error) {
 	switch v := v.(type) {
+	case Declared:
+		return v.Plain, nil
 	case Secure:
 		return dec.Decrypt(ctx, string(v))
 	case []any:
@@ -98,15 +111,21 @@ func Decrypted(ctx context.Context, v Value, dec Decrypter) (Value, error) {
 	return v, nil
 }
 
-// Masked returns v with every ciphertext replaced by the text "[secret]".
+// Masked returns v with every secret replaced by the text "[secret]".
 func Masked(v Value) Value {
+	if _, declared := v.(Declared); declared {
+		return maskedText
+	}
 	masked, _ := Decrypted(context.Background(), v, maskSecrets{})
 	return masked
 }
 
 type maskSecrets struct{}
 
-func (maskSecrets) Decrypt(context.Context, string) (string, error) { return "[secret]", nil }
+func (maskSecrets) Decrypt(context.Context, string) (string, error) { return maskedText, nil }
+
+// maskedText stands for a secret.
+const maskedText = "[secret]"
 
 // Text returns a decrypted setting as programs see it: strings unchanged, everything else as JSON (state.md 6.7).
 func Text(v Value) string {
@@ -115,8 +134,8 @@ func Text(v Value) string {
 		return ""
 	case string:
 		return v
-	case Secure:
-		return "[secret]"
+	case Secure, Declared:
+		return maskedText
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -126,7 +145,7 @@ func Text(v Value) string {
 	return string(text)
 }
 
-// JSONForm returns v as the history stores it: ciphertexts are {"secure": text} (state.md 6.5).
+// JSONForm returns v as the history stores it: ciphertexts are {"secure": text} (state.md 6.5). The history does not have what is [Declared].
 func JSONForm(v Value) any {
 	switch v := v.(type) {
 	case Secure:

@@ -51,8 +51,17 @@ type declaration struct {
 	dependsOn  []urn.URN
 }
 
-// Declare registers a resource, or reads it, and waits for the answer. The error is [syntax.ErrReported].
-func (d *Declarer) Declare(n *bind.Node) (*eval.Resource, error) {
+// Declared is a resource that the program declares.
+type Declared struct {
+	URN urn.URN
+	// Made is nil for a resource that failed or was skipped, or that could not be registered because others were not made. It is missing to what
+	// refers to it. The engine has reported why.
+	Made *eval.Resource
+}
+
+// Declare registers a resource, or reads it, and waits for the answer. If the resource cannot be registered because others were not made,
+// Declare says so to the engine. The error is [syntax.ErrReported].
+func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
 	one := &declaration{Declarer: d, node: n, typ: d.Types[n]}
 	one.begin()
 	failed := one.evaluate()
@@ -70,7 +79,10 @@ func (d *Declarer) Declare(n *bind.Node) (*eval.Resource, error) {
 		}
 	}
 	if failed != nil {
-		return nil, failed
+		if unmade := d.Evaluator.MissingFor(n); len(unmade) > 0 {
+			return Declared{URN: one.omit(unmade)}, nil
+		}
+		return Declared{}, failed
 	}
 	d.Declared(one.request.Parent.Child(one.request.Type, one.request.Name), n.Resource)
 	if isRead {
@@ -117,8 +129,16 @@ func (d *declaration) olderNames() []urn.Alias {
 	return []urn.Alias{{URN: d.Owner.URN.Child(urn.Type(d.typ.Token), d.node.Resource.LogicalName())}}
 }
 
+// omit says that the resource is not registered, because others were not made.
+func (d *declaration) omit(unmade []urn.URN) urn.URN {
+	if parent, ok := d.Evaluator.Unmade(d.node.Resource.Options.Parent); ok {
+		d.request.Parent = parent
+	}
+	return d.Monitor.Omit(d.request, unmade)
+}
+
 // register registers the resource and waits for its outcome.
-func (d *declaration) register() (*eval.Resource, error) {
+func (d *declaration) register() (Declared, error) {
 	req := d.request
 	req.PropertyDependencies = make(map[string][]urn.URN, len(d.properties))
 	deps := d.dependsOn
@@ -136,13 +156,13 @@ func (d *declaration) register() (*eval.Resource, error) {
 	req.Dependencies, req.Inputs = values.Sorted(deps), property.NewMap(d.properties)
 	reply, err := d.Monitor.Register(d.node.At, req)
 	if err != nil {
-		return nil, err
+		return Declared{}, err
 	}
-	return d.made(reply, !req.Remote)
+	return d.made(reply, !req.Remote), nil
 }
 
 // read reads the object with an ID; the properties are its state.
-func (d *declaration) read(id property.Value) (*eval.Resource, error) {
+func (d *declaration) read(id property.Value) (Declared, error) {
 	req := d.request
 	deps := values.Union(d.dependsOn, id.OutputDependencies())
 	for name, v := range d.properties {
@@ -156,19 +176,18 @@ func (d *declaration) read(id property.Value) (*eval.Resource, error) {
 		AdditionalSecretOutputs: req.AdditionalSecretOutputs,
 	})
 	if err != nil {
-		return nil, err
+		return Declared{}, err
 	}
 	if reply.ID == "" && plain.IsString() {
 		reply.ID = plain.AsString()
 	}
-	return d.made(reply, true)
+	return d.made(reply, true), nil
 }
 
-// made makes a resource of the reply. A resource that failed or was skipped is missing to what refers to it. The engine
-// has reported why.
-func (d *declaration) made(reply *stages.RegisterReply, custom bool) (*eval.Resource, error) {
+// made makes a resource of the reply.
+func (d *declaration) made(reply *stages.RegisterReply, custom bool) Declared {
 	if reply.Result != stages.Success {
-		return nil, syntax.ErrReported
+		return Declared{URN: reply.URN}
 	}
 	made := &eval.Resource{
 		URN: reply.URN, Type: d.request.Type, Outputs: reply.Outputs, Dependencies: reply.PropertyDependencies,
@@ -182,5 +201,5 @@ func (d *declaration) made(reply *stages.RegisterReply, custom bool) (*eval.Reso
 		made.ID = property.String(reply.ID)
 	}
 	d.Resources.Add(made)
-	return made, nil
+	return Declared{URN: made.URN, Made: made}
 }

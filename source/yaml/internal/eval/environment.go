@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Environment holds the values of names while a program is evaluated. It is safe for many goroutines.
@@ -16,12 +17,15 @@ type Environment struct {
 	mu     sync.RWMutex // guards what follows
 	values map[*bind.Node]property.Value
 	made   map[*bind.Node]*Resource
+	// missing are the nodes that have no value because resources were not made, each with the URNs of those: of a resource, its own.
+	missing map[*bind.Node][]urn.URN
 }
 
 // NewEnvironment returns an environment in which only the settings of a scope and the facts about the run have values.
 func NewEnvironment(s *bind.Scope, facts property.Map) *Environment {
 	return &Environment{
 		scope: s, facts: property.Of(facts), values: map[*bind.Node]property.Value{}, made: map[*bind.Node]*Resource{},
+		missing: map[*bind.Node][]urn.URN{},
 	}
 }
 
@@ -37,6 +41,34 @@ func (e *Environment) SetResource(n *bind.Node, r *Resource) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.made[n] = r
+}
+
+// SetMissing says that a node has no value because resources were not made. For a resource, that is the resource itself.
+func (e *Environment) SetMissing(n *bind.Node, unmade ...urn.URN) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.missing[n] = unmade
+}
+
+// MissingFor returns the resources that were not made and without which a node cannot be evaluated, sorted.
+func (e *Environment) MissingFor(n *bind.Node) []urn.URN {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	var all []urn.URN
+	for _, need := range n.Needs {
+		all = append(all, e.missing[need]...)
+	}
+	return urn.SortedSet(all)
+}
+
+// unmade returns the URN of a resource that was not made.
+func (e *Environment) unmade(n *bind.Node) (urn.URN, bool) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if n == nil || n.Resource == nil || len(e.missing[n]) == 0 {
+		return "", false
+	}
+	return e.missing[n][0], true
 }
 
 // value returns the value of a setting or a variable.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Monitor makes the calls of one run that the program may make fail. It reports the error of a call at the place that the
@@ -41,6 +42,11 @@ func (m *Monitor) Read(at syntax.Range, req *stages.ReadRequest) (*stages.Regist
 func (m *Monitor) Invoke(at syntax.Range, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
 	reply, err := m.engine.Invoke(m.ctx, req)
 	return reply, m.judged(at, err)
+}
+
+// Omit says that a resource is not registered, because others were not made. It returns the URN of the resource.
+func (m *Monitor) Omit(req *stages.RegisterRequest, because []urn.URN) urn.URN {
+	return m.engine.Omit(m.ctx, req, because)
 }
 
 // judged reports the error of a call, unless the engine has reported it or the run is over.

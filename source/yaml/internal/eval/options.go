@@ -7,10 +7,23 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Made returns the resource that was made from a node.
 func (e *Evaluator) Made(n *bind.Node) (*Resource, error) { return e.names.resource(n) }
+
+// MissingFor returns the resources that were not made and without which a node cannot be evaluated.
+func (e *Evaluator) MissingFor(n *bind.Node) []urn.URN { return e.names.MissingFor(n) }
+
+// Unmade returns the URN of the resource that an option names, if that resource was not made.
+func (e *Evaluator) Unmade(x ast.Expr) (urn.URN, bool) {
+	s, ok := x.(*ast.Symbol)
+	if !ok || len(s.Access.Steps) > 0 {
+		return "", false
+	}
+	return e.names.unmade(e.names.scope.Find(s.Access.Root))
+}
 
 // Resource evaluates an option that names a resource. If x is nil, so is the resource.
 func (e *Evaluator) Resource(x ast.Expr, option string) (*Resource, error) {

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/sluice-iac/sluice/internal/pace"
 )
 
 // Options say where the service is and who asks.
@@ -29,6 +31,8 @@ type Options struct {
 	Note func(string)
 	// Patience is how long a call is repeated; 0 means a minute. Pause is the time before the first repetition; 0 means half a second.
 	Patience, Pause time.Duration
+	// Slowest is the rate below which a transfer is ended; zero means [pace.Slowest].
+	Slowest pace.Rate
 }
 
 // Client is safe for concurrent use.
@@ -50,7 +54,7 @@ func New(o Options) (*Client, error) {
 	if base.User != nil {
 		return nil, errors.New("the address of a service has no user and no password in it; the access token is in PULUMI_ACCESS_TOKEN")
 	}
-	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if !isToken(o.Token) {
 		return nil, errors.New("the access token is none: it has spaces, control characters or other letters than those of ASCII in it")
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
@@ -59,6 +63,9 @@ func New(o Options) (*Client, error) {
 	}
 	if o.Pause == 0 {
 		o.Pause = time.Second / 2
+	}
+	if o.Slowest == (pace.Rate{}) {
+		o.Slowest = pace.Slowest
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
@@ -69,14 +76,25 @@ func New(o Options) (*Client, error) {
 	return &Client{options: o, base: base, http: &http.Client{Transport: transport, CheckRedirect: sameOrigin}}, nil
 }
 
+// isToken reports whether a text has only what a header can have.
+func isToken(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
 // errElsewhere says that a token would have gone to another host.
 var errElsewhere = errors.New("it refers to another address, which sluice does not follow: the access token is for this one")
+
+// errOtherCall says that a redirect has made another call of one.
+var errOtherCall = errors.New("it refers to another address with a status that drops what was sent")
 
 const maxRedirects = 5
 
 func sameOrigin(r *http.Request, via []*http.Request) error {
 	if r.URL.Scheme != via[0].URL.Scheme || r.URL.Host != via[0].URL.Host {
 		return errElsewhere
+	}
+	if r.Method != via[0].Method {
+		return errOtherCall
 	}
 	if len(via) > maxRedirects {
 		return errors.New("it refers from one address to another without end")
@@ -97,18 +115,19 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 type call struct {
 	method, path string
 	query        url.Values
-	in, out      any    // JSON; nil for none
+	in           any    // JSON; nil for none
 	text         []byte // sent as it is, instead of in
 	lease        *Lease // whose token authorizes the call; nil for the access token
 	repeat       bool   // has the same effect twice
 	squeeze      bool   // the body is compressed
+	large        bool   // the answer is a state
 }
 
 // acceptVersion is the version of the interface: leases by their own token (5), pages of lists (8), both forms of secret values (9).
 const acceptVersion = "application/vnd.pulumi+9"
 
-// do makes a call, and repeats it while the service is away if that does no harm.
-func (c *Client) do(ctx context.Context, k call) error {
+// do makes a call, and repeats it while the service is away if that does no harm. Its answer is in out if there is no error.
+func (c *Client) do(ctx context.Context, k call, out answer) error {
 	body := k.text
 	if k.in != nil {
 		var err error
@@ -130,7 +149,7 @@ func (c *Client) do(ctx context.Context, k call) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = c.options.Pause, 10*time.Second
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		return struct{}{}, c.once(ctx, k, body)
+		return struct{}{}, c.once(ctx, k, body, out)
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
 	var permanent *backoff.PermanentError
 	if errors.As(err, &permanent) {
@@ -155,43 +174,71 @@ type laterError struct {
 func (e *laterError) Error() string   { return e.err.Error() }
 func (e *laterError) Unwrap() []error { return []error{e.err, e.after} }
 
-func (c *Client) once(ctx context.Context, k call, body []byte) error {
+func (c *Client) once(ctx context.Context, k call, sent []byte, out answer) error {
 	what := k.method + " " + k.path
 	target := c.base.String() + k.path // whose elements are escaped
 	if len(k.query) > 0 {
 		target += "?" + k.query.Encode()
 	}
-	request, err := http.NewRequestWithContext(ctx, k.method, target, bytes.NewReader(body))
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	request, err := http.NewRequestWithContext(ctx, k.method, target, bytes.NewReader(sent))
 	if err != nil {
 		return backoff.Permanent(err)
 	}
 	c.setHeader(request, k)
+	upload := watch(request, sent, c.options.Slowest, stop)
 	response, err := c.http.Do(request)
+	if slow := upload.End(); slow != nil {
+		err = slow
+	}
 	if err != nil {
 		return c.away(ctx, k, what, err)
 	}
+	response.Body = pace.Body(response.Body, c.options.Slowest, stop)
 	defer response.Body.Close()
 	for _, text := range response.Header.Values("X-Pulumi-Warning") {
 		c.note(text)
 	}
-	answer, err := io.ReadAll(response.Body)
+	limit := int64(maxAnswer)
+	isAnswer := response.StatusCode >= 200 && response.StatusCode < 300
 	switch {
+	case !isAnswer:
+		limit = maxError
+	case k.large:
+		limit = maxState
+	}
+	text, err := body(response, limit)
+	var form *formError
+	switch {
+	case !isAnswer && (err == nil || errors.As(err, &form)):
+		return refusal(response, text, k, what)
+	case errors.As(err, &form):
+		return backoff.Permanent(&WrongAnswerError{c.base.Host, what, form.err})
 	case err != nil:
 		return c.away(ctx, k, what, err)
-	case response.StatusCode >= 400:
-		return refusal(response, answer, k, what)
-	case k.out == nil:
-		return nil
 	}
-	if err := json.Unmarshal(answer, k.out); err != nil {
-		return backoff.Permanent(fmt.Errorf("the service at %s: its answer to %s cannot be read: %w", c.base.Host, what, err))
+	if err := decode(text, out); err != nil {
+		return backoff.Permanent(&WrongAnswerError{c.base.Host, what, err})
 	}
 	return nil
+}
+
+// watch has a request stopped whose body a server takes too slowly. A small one is on its way at once.
+func watch(r *http.Request, sent []byte, rate pace.Rate, stop func(error)) *upload {
+	u := &upload{left: len(sent), rate: rate, stop: stop}
+	if len(sent) < largeUpload {
+		return u
+	}
+	r.GetBody = func() (io.ReadCloser, error) { return &uploading{bytes.NewReader(sent), u}, nil }
+	r.Body = &uploading{bytes.NewReader(sent), u}
+	return u
 }
 
 func (c *Client) setHeader(r *http.Request, k call) {
 	r.Header.Set("User-Agent", "sluice/"+c.options.Version)
 	r.Header.Set("Accept", acceptVersion)
+	r.Header.Set("Accept-Encoding", "gzip") // which is unpacked here, where its size is bounded
 	r.Header.Set("Content-Type", "application/json")
 	if k.squeeze {
 		r.Header.Set("Content-Encoding", "gzip")
@@ -215,7 +262,7 @@ func (c *Client) away(ctx context.Context, k call, what string, err error) error
 	unsent := errors.As(err, &dial) && dial.Op == "dial"
 	var badCertificate *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, errElsewhere), errors.As(err, &badCertificate), ctx.Err() != nil, !k.repeat && !unsent:
+	case errors.Is(err, errElsewhere), errors.Is(err, errOtherCall), errors.As(err, &badCertificate), ctx.Err() != nil, !k.repeat && !unsent:
 		return backoff.Permanent(e)
 	}
 	return e
@@ -241,6 +288,6 @@ func (c *Client) note(text string) {
 }
 
 // get is a call that changes nothing.
-func (c *Client) get(ctx context.Context, path string, query url.Values, out any) error {
-	return c.do(ctx, call{method: http.MethodGet, path: path, query: query, out: out, repeat: true})
+func (c *Client) get(ctx context.Context, path string, query url.Values, out answer) error {
+	return c.do(ctx, call{method: http.MethodGet, path: path, query: query, repeat: true}, out)
 }

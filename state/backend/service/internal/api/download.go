@@ -10,6 +10,8 @@ import (
 	"net/url"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/sluice-iac/sluice/internal/pace"
 )
 
 // maxDownload bounds what is downloaded.
@@ -34,7 +36,7 @@ func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, 
 		if err := c.mayDownload(at); err != nil {
 			return nil, err
 		}
-		return open(ctx, web, at)
+		return open(ctx, web, at, c.options.Slowest)
 	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -54,7 +56,17 @@ func (c *Client) mayDownload(at *url.URL) error {
 }
 
 // open asks once. Errors have the host alone: whoever has the whole address may download, too.
-func open(ctx context.Context, web *http.Client, at *url.URL) (io.ReadCloser, error) {
+func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	body, err := openUntil(ctx, stop, web, at, slowest)
+	if err != nil {
+		stop(nil)
+	}
+	return body, err
+}
+
+// openUntil is open with what ends the download.
+func openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, backoff.Permanent(errors.New("the address of the download is not one"))
@@ -71,7 +83,7 @@ func open(ctx context.Context, web *http.Client, at *url.URL) (io.ReadCloser, er
 		return nil, fmt.Errorf("%s cannot be reached: %w", at.Host, err)
 	}
 	if response.StatusCode == http.StatusOK {
-		return &bounded{response.Body, maxDownload}, nil
+		return &bounded{pace.Body(response.Body, slowest, stop), maxDownload, stop}, nil
 	}
 	_ = response.Body.Close()
 	err = fmt.Errorf("%s answers %s", at.Host, response.Status)
@@ -83,14 +95,22 @@ func open(ctx context.Context, web *http.Client, at *url.URL) (io.ReadCloser, er
 
 // bounded is a download that is refused when it is too long.
 type bounded struct {
-	io.ReadCloser
+	body io.ReadCloser
 	left int64
+	stop context.CancelCauseFunc
 }
 
+// Read implements [io.Reader].
 func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+	n, err := b.body.Read(p)
 	if b.left -= int64(n); b.left < 0 {
 		return 0, errors.New("it is too long")
 	}
 	return n, err
+}
+
+// Close implements [io.Closer].
+func (b *bounded) Close() error {
+	defer b.stop(nil)
+	return b.body.Close()
 }

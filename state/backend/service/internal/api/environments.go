@@ -4,14 +4,15 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 )
 
-// session is how long an environment that was opened can be read.
-const session = 2 * time.Hour
+// sessionTime is how long an environment that was opened can be read.
+const sessionTime = 2 * time.Hour
 
 // Environments are calls for the environments of an organization.
 type Environments struct {
@@ -35,19 +36,43 @@ type properties struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 }
 
+// check accepts an environment without properties, which has other members.
+func (*properties) check(given members) error {
+	for _, name := range []string{"properties", "exprs", "schema", "executionContext"} {
+		if given.need(name) == nil {
+			return nil
+		}
+	}
+	return errors.New(`it has no "properties", and nothing else of an environment`)
+}
+
+// session is an environment that was opened.
+type session struct {
+	ID string `json:"id"`
+}
+
+func (a *session) check(members) error { return text("id", a.ID) }
+
+// diagnostics are what is wrong with a definition.
+type diagnostics struct {
+	Diagnostics []Diagnostic `json:"diagnostics"`
+}
+
+func (*diagnostics) check(members) error { return nil }
+
 // Check evaluates a definition without opening anything, and returns its properties as JSON.
 func (e Environments) Check(ctx context.Context, definition []byte) (map[string]json.RawMessage, error) {
 	var out properties
 	err := e.client.do(ctx, call{
 		method: http.MethodPost, path: e.path("yaml", "check"), query: url.Values{"showSecrets": {strconv.FormatBool(false)}},
-		text: definition, out: &out, repeat: true,
-	})
+		text: definition, repeat: true,
+	}, &out)
 	return out.Properties, err
 }
 
 // Open evaluates a definition and returns its properties as JSON. overrides are environments by the names of those whose place they take.
 func (e Environments) Open(ctx context.Context, definition []byte, overrides map[string]string) (map[string]json.RawMessage, error) {
-	query := url.Values{"duration": {session.String()}}
+	query := url.Values{"duration": {sessionTime.String()}}
 	if len(overrides) > 0 {
 		text, err := json.Marshal(overrides)
 		if err != nil {
@@ -55,12 +80,10 @@ func (e Environments) Open(ctx context.Context, definition []byte, overrides map
 		}
 		query.Set("environmentOverrides", base64.RawURLEncoding.EncodeToString(text))
 	}
-	var made struct {
-		ID string `json:"id"`
-	}
+	var made session
 	if err := e.client.do(ctx, call{
-		method: http.MethodPost, path: e.path("yaml", "open"), query: query, text: definition, out: &made, repeat: true,
-	}); err != nil {
+		method: http.MethodPost, path: e.path("yaml", "open"), query: query, text: definition, repeat: true,
+	}, &made); err != nil {
 		return nil, err
 	}
 	var out properties
@@ -71,21 +94,19 @@ func (e Environments) Open(ctx context.Context, definition []byte, overrides map
 // Create makes an environment that is empty.
 func (e Environments) Create(ctx context.Context, project, name string) error {
 	in := map[string]string{"project": project, "name": name}
-	return e.client.do(ctx, call{method: http.MethodPost, path: e.path(), in: in})
+	return e.client.do(ctx, call{method: http.MethodPost, path: e.path(), in: in}, &nothing{})
 }
 
 // Set gives an environment a definition, and returns what is wrong with it.
 func (e Environments) Set(ctx context.Context, project, name string, definition []byte) ([]Diagnostic, error) {
-	var out struct {
-		Diagnostics []Diagnostic `json:"diagnostics"`
-	}
-	err := e.client.do(ctx, call{method: http.MethodPatch, path: e.path(project, name), text: definition, out: &out, repeat: true})
+	var out diagnostics
+	err := e.client.do(ctx, call{method: http.MethodPatch, path: e.path(project, name), text: definition, repeat: true}, &out)
 	return out.Diagnostics, err
 }
 
 // Delete removes an environment.
 func (e Environments) Delete(ctx context.Context, project, name string) error {
-	return e.client.do(ctx, call{method: http.MethodDelete, path: e.path(project, name), repeat: true})
+	return e.client.do(ctx, call{method: http.MethodDelete, path: e.path(project, name), repeat: true}, &nothing{})
 }
 
 // Diagnostic says what is wrong with the definition of an environment.

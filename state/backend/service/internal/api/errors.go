@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/pace"
 )
 
 // AnswerError is an answer of the service that is not the one that was asked for.
@@ -53,10 +54,25 @@ type AwayError struct {
 }
 
 func (e *AwayError) Error() string {
+	if slow := (&pace.SlowError{}); errors.As(e.Err, &slow) {
+		return fmt.Sprintf("the service at %s is too slow (%s): %v", e.Host, e.Call, slow)
+	}
 	return fmt.Sprintf("the service at %s cannot be reached (%s): %v", e.Host, e.Call, e.Err)
 }
 
 func (e *AwayError) Unwrap() error { return e.Err }
+
+// WrongAnswerError says that what a service answered is not what the call gives. It is not known whether the call had its effect.
+type WrongAnswerError struct {
+	Host, Call string
+	Err        error // what is wrong with the answer
+}
+
+func (e *WrongAnswerError) Error() string {
+	return fmt.Sprintf("the service at %s did not answer %s as it must: %v; nothing of the answer is used", e.Host, e.Call, e.Err)
+}
+
+func (e *WrongAnswerError) Unwrap() error { return e.Err }
 
 // Is reports whether err is an answer with this status.
 func Is(err error, status int) bool {
@@ -64,10 +80,10 @@ func Is(err error, status int) bool {
 	return errors.As(err, &e) && e.Status == status
 }
 
-// IsAway reports whether the service gave no answer, or one that says that it cannot work now.
+// IsAway reports whether the service gave no answer, one that is none, or one that says that it cannot work now.
 func IsAway(err error) bool {
 	var e *AnswerError
-	return errors.As(err, new(*AwayError)) || errors.As(err, &e) && (e.Status >= 500 || e.Status == http.StatusTooManyRequests)
+	return errors.As(err, new(*AwayError)) || errors.As(err, new(*WrongAnswerError)) || errors.As(err, &e) && (e.Status >= 500 || e.Status == http.StatusTooManyRequests)
 }
 
 // errorOf reads an answer that is an error.
@@ -77,7 +93,7 @@ func errorOf(r *http.Response, body []byte, call string) *AnswerError {
 		Message     string       `json:"message"`
 		Diagnostics []Diagnostic `json:"diagnostics"`
 	}
-	if json.Unmarshal(body, &said) == nil {
+	if json.Unmarshal(body, &said) == nil { // what is not understood says nothing
 		e.Message, e.Diagnostics = strings.TrimSpace(said.Message), said.Diagnostics
 	}
 	if r.StatusCode >= 500 {

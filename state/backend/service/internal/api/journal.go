@@ -59,7 +59,7 @@ func (c *Client) SaveEntries(ctx context.Context, l *Lease, all []Entry) error {
 	}{all}
 	err := c.do(ctx, call{
 		method: http.MethodPatch, path: l.Update.path("journalentries"), in: in, lease: l, repeat: true, squeeze: true,
-	})
+	}, &nothing{})
 	if half := len(all) / 2; Is(err, http.StatusRequestEntityTooLarge) && half > 0 {
 		if err = c.SaveEntries(ctx, l, all[:half]); err == nil {
 			err = c.SaveEntries(ctx, l, all[half:])

@@ -76,17 +76,64 @@ type Secrets struct {
 // Secrets returns the calls with the key of a stack.
 func (c *Client) Secrets(s StackID) Secrets { return Secrets{c, s} }
 
-// Encrypt encrypts a text.
-func (k Secrets) Encrypt(ctx context.Context, text string) (string, error) {
-	in := map[string][]byte{"plaintext": []byte(text)}
-	var out struct {
-		Ciphertext []byte `json:"ciphertext"`
-	}
-	err := k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("encrypt"), in: in, out: &out, repeat: true})
-	return base64.StdEncoding.EncodeToString(out.Ciphertext), err
+// sealed is the answer of a call that encrypts one text.
+type sealed struct {
+	Ciphertext []byte `json:"ciphertext"`
 }
 
-// EncryptAll encrypts texts, and returns the ciphertexts in their order. The error may be [ErrOneByOne].
+func (a *sealed) check(members) error { return ciphertext(a.Ciphertext) }
+
+func ciphertext(b []byte) error {
+	if len(b) == 0 {
+		return errors.New("it has no ciphertext")
+	}
+	return nil
+}
+
+// Encrypt encrypts a text. The ciphertext was decrypted again: nobody else can say later that it cannot be.
+func (k Secrets) Encrypt(ctx context.Context, text string) (string, error) {
+	in := map[string][]byte{"plaintext": []byte(text)}
+	var out sealed
+	c := call{method: http.MethodPost, path: k.stack.path("encrypt"), in: in, repeat: true}
+	if err := k.client.do(ctx, c, &out); err != nil {
+		return "", err
+	}
+	made := encoded(out.Ciphertext)
+	again, err := k.decrypt(ctx, made)
+	return made, k.same(c, []string{text}, []string{again}, err)
+}
+
+// same returns an error unless what was encrypted by a call was decrypted to what it was.
+func (k Secrets) same(c call, texts, again []string, err error) error {
+	what := c.method + " " + c.path
+	switch {
+	case err == nil && !slices.Equal(texts, again):
+		return &WrongAnswerError{k.client.base.Host, what, errors.New("it does not decrypt what it has encrypted to what it was")}
+	case errors.As(err, new(*AnswerError)) && !IsAway(err):
+		return &WrongAnswerError{k.client.base.Host, what, fmt.Errorf("it does not decrypt what it has encrypted: %w", err)}
+	}
+	return err
+}
+
+// sealedAll is the answer of a call that encrypts texts.
+type sealedAll struct {
+	Ciphertexts [][]byte `json:"ciphertexts"`
+	n           int      // how many there must be
+}
+
+func (a *sealedAll) check(members) error {
+	if len(a.Ciphertexts) != a.n {
+		return fmt.Errorf("it was given %d secrets to encrypt and returned %d", a.n, len(a.Ciphertexts))
+	}
+	for _, b := range a.Ciphertexts {
+		if err := ciphertext(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EncryptAll encrypts texts, and returns the ciphertexts in their order. They were decrypted again. The error may be [ErrOneByOne].
 func (k Secrets) EncryptAll(ctx context.Context, texts []string) ([]string, error) {
 	return inBatches(texts, func(some []string) ([]string, error) {
 		in := struct {
@@ -95,63 +142,112 @@ func (k Secrets) EncryptAll(ctx context.Context, texts []string) ([]string, erro
 		for i, text := range some {
 			in.Plaintexts[i] = []byte(text)
 		}
-		var out struct {
-			Ciphertexts [][]byte `json:"ciphertexts"`
-		}
-		err := k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("batch-encrypt"), in: in, out: &out, repeat: true, squeeze: true})
-		if err == nil && len(out.Ciphertexts) != len(some) {
-			err = fmt.Errorf("the service at %s: it was given %d secrets to encrypt and returned %d", k.client.base.Host, len(some), len(out.Ciphertexts))
-		}
-		if err != nil {
+		out := sealedAll{n: len(some)}
+		c := call{method: http.MethodPost, path: k.stack.path("batch-encrypt"), in: in, repeat: true, squeeze: true}
+		if err := k.client.do(ctx, c, &out); err != nil {
 			return nil, oneByOne(err)
 		}
-		sealed := make([]string, len(some))
+		all := make([]string, len(some))
 		for i, b := range out.Ciphertexts {
-			sealed[i] = base64.StdEncoding.EncodeToString(b)
+			all[i] = encoded(b)
 		}
-		return sealed, nil
+		again, err := k.decryptAll(ctx, all)
+		return all, k.same(c, some, again, err)
 	})
 }
 
+// opened is the answer of a call that decrypts one text.
+type opened struct {
+	Plaintext []byte `json:"plaintext"`
+}
+
+// check accepts null: servers in Go write it for the empty text.
+func (a *opened) check(given members) error { return given.list("plaintext") }
+
 // Decrypt opens a ciphertext.
 func (k Secrets) Decrypt(ctx context.Context, sealed string) (string, error) {
+	text, err := k.decrypt(ctx, sealed)
+	return text, k.notEmptied(ctx, []string{sealed}, []string{text}, err)
+}
+
+func (k Secrets) decrypt(ctx context.Context, sealed string) (string, error) {
 	raw, err := decoded(sealed)
 	if err != nil {
 		return "", err
 	}
 	in := map[string][]byte{"ciphertext": raw[0]}
-	var out struct {
-		Plaintext []byte `json:"plaintext"`
-	}
-	err = k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("decrypt"), in: in, out: &out, repeat: true})
+	var out opened
+	err = k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("decrypt"), in: in, repeat: true}, &out)
 	return string(out.Plaintext), err
 }
 
+// notEmptied returns an error if a secret was decrypted to an empty text although its ciphertext has another length than that of an empty text.
+func (k Secrets) notEmptied(ctx context.Context, all, texts []string, err error) error {
+	at := slices.Index(texts, "")
+	if err != nil || at < 0 {
+		return err
+	}
+	var empty sealed
+	c := call{method: http.MethodPost, path: k.stack.path("encrypt"), in: map[string][]byte{"plaintext": {}}, repeat: true}
+	if err := k.client.do(ctx, c, &empty); err != nil {
+		return err
+	}
+	raw, err := decoded(all...)
+	if err != nil {
+		return err
+	}
+	for i, text := range texts {
+		if text == "" && len(raw[i]) != len(empty.Ciphertext) {
+			return &WrongAnswerError{k.client.base.Host, "POST " + k.stack.path("decrypt"), errors.New("it has no plaintext")}
+		}
+	}
+	return nil
+}
+
+// openedAll is the answer of a call that decrypts texts.
+type openedAll struct {
+	Plaintexts map[string][]byte `json:"plaintexts"`
+	all        []string          // what must be there
+}
+
+func (a *openedAll) check(members) error {
+	for _, text := range a.all {
+		if _, there := a.Plaintexts[text]; !there {
+			return errors.New("it has not decrypted a secret that it was given")
+		}
+	}
+	return nil
+}
+
 // DecryptAll opens ciphertexts, and returns the texts in their order. The error may be [ErrOneByOne].
-func (k Secrets) DecryptAll(ctx context.Context, sealed []string) ([]string, error) {
-	return inBatches(sealed, func(some []string) ([]string, error) {
+func (k Secrets) DecryptAll(ctx context.Context, all []string) ([]string, error) {
+	texts, err := k.decryptAll(ctx, all)
+	return texts, k.notEmptied(ctx, all, texts, err)
+}
+
+func (k Secrets) decryptAll(ctx context.Context, all []string) ([]string, error) {
+	return inBatches(all, func(some []string) ([]string, error) {
 		raw, err := decoded(some...)
 		if err != nil {
 			return nil, err
 		}
 		in := map[string][][]byte{"ciphertexts": raw}
-		var out struct {
-			Plaintexts map[string][]byte `json:"plaintexts"`
-		}
-		if err := k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("batch-decrypt"), in: in, out: &out, repeat: true, squeeze: true}); err != nil {
+		out := openedAll{all: some}
+		if err := k.client.do(ctx, call{
+			method: http.MethodPost, path: k.stack.path("batch-decrypt"), in: in, repeat: true, squeeze: true,
+		}, &out); err != nil {
 			return nil, oneByOne(err)
 		}
 		texts := make([]string, len(some))
 		for i, text := range some {
-			b, there := out.Plaintexts[text]
-			if !there {
-				return nil, fmt.Errorf("the service at %s did not decrypt a secret of stack %s", k.client.base.Host, k.stack.Name)
-			}
-			texts[i] = string(b)
+			texts[i] = string(out.Plaintexts[text])
 		}
 		return texts, nil
 	})
 }
+
+// encoded returns a ciphertext as states have it.
+func encoded(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }
 
 // decoded returns ciphertexts as the service takes them.
 func decoded(sealed ...string) ([][]byte, error) {
@@ -175,5 +271,5 @@ func (k Secrets) NoteDecryption(ctx context.Context, secret, command string) err
 	if secret == "" {
 		which = "log-batch-decryption"
 	}
-	return k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("decrypt", which), in: in})
+	return k.client.do(ctx, call{method: http.MethodPost, path: k.stack.path("decrypt", which), in: in}, &nothing{})
 }

@@ -1,12 +1,15 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // User is who a token belongs to.
@@ -30,21 +33,35 @@ type TokenInfo struct {
 	Team         string `json:"team,omitempty"`
 }
 
+func (u *User) check(members) error {
+	if err := text("githubLogin", u.Login); err != nil {
+		return err
+	}
+	for _, o := range u.Organizations {
+		if err := text("githubLogin", o.Login); err != nil {
+			return fmt.Errorf("an organization: %w", err)
+		}
+	}
+	return nil
+}
+
 // User returns who the token belongs to.
 func (c *Client) User(ctx context.Context) (User, error) {
 	var u User
 	err := c.get(ctx, "/api/user", nil, &u)
-	if err == nil && u.Login == "" {
-		err = fmt.Errorf("the service at %s does not say whom the access token belongs to", c.base.Host)
-	}
 	return u, err
 }
 
+// organization is the answer of the call for the default organization, whose name may be empty.
+type organization struct {
+	Login string `json:"gitHubLogin"`
+}
+
+func (*organization) check(given members) error { return given.need("gitHubLogin") }
+
 // DefaultOrganization returns the organization that the service takes stacks for that are named without one, "" if it has no opinion.
 func (c *Client) DefaultOrganization(ctx context.Context) (string, error) {
-	var out struct {
-		Login string `json:"gitHubLogin"`
-	}
+	var out organization
 	err := c.get(ctx, "/api/user/organizations/default", nil, &out)
 	if Is(err, http.StatusNotFound) {
 		return "", nil // an older service
@@ -62,35 +79,52 @@ type Capabilities struct {
 	StackPolicies     bool
 }
 
+// capabilities is the answer of the call for them.
+type capabilities struct {
+	Capabilities []struct {
+		Capability    string          `json:"capability"`
+		Version       int             `json:"version"`
+		Configuration json.RawMessage `json:"configuration"`
+	} `json:"capabilities"`
+}
+
+func (a *capabilities) check(given members) error {
+	for _, one := range a.Capabilities {
+		if err := text("capability", one.Capability); err != nil {
+			return err
+		}
+	}
+	return given.list("capabilities")
+}
+
+// configuration is that of a capability. What has another form says nothing that is used here.
+type configuration struct {
+	Cutoff  int `json:"checkpointCutoffSizeBytes"`
+	Version int `json:"version"`
+}
+
+func (*configuration) check(members) error { return nil }
+
 // Capabilities asks what the service can do.
 func (c *Client) Capabilities(ctx context.Context) (Capabilities, error) {
-	var out struct {
-		Capabilities []struct {
-			Capability    string          `json:"capability"`
-			Version       int             `json:"version"`
-			Configuration json.RawMessage `json:"configuration"`
-		} `json:"capabilities"`
-	}
+	var out capabilities
 	err := c.get(ctx, "/api/capabilities", nil, &out)
 	if Is(err, http.StatusNotFound) {
 		return Capabilities{}, nil // an older service
 	}
 	var all Capabilities
 	for _, one := range out.Capabilities {
-		var configuration struct {
-			Cutoff  int `json:"checkpointCutoffSizeBytes"`
-			Version int `json:"version"`
-		}
-		if len(one.Configuration) > 0 {
-			_ = json.Unmarshal(one.Configuration, &configuration) // what has another form says nothing that is used here
+		var how configuration
+		if decode(one.Configuration, &how) != nil {
+			how = configuration{}
 		}
 		switch {
 		case one.Capability == "delta-checkpoint-uploads-v2" && one.Version == 2:
-			all.Delta, all.DeltaCutoff = true, configuration.Cutoff
+			all.Delta, all.DeltaCutoff = true, how.Cutoff
 		case one.Capability == "batch-encrypt":
 			all.BatchEncrypt = true
 		case one.Capability == "deployment-schema-version" && one.Version == 1:
-			all.DeploymentVersion = configuration.Version
+			all.DeploymentVersion = how.Version
 		case one.Capability == "stack-policy-packs" && one.Version == 1:
 			all.StackPolicies = true
 		}
@@ -121,6 +155,13 @@ type Stack struct {
 	Config       *StackConfig      `json:"config"`
 }
 
+func (a *Stack) check(given members) error {
+	if a.Version < 0 {
+		return fmt.Errorf("its version is %d", a.Version)
+	}
+	return errors.Join(text("orgName", a.Organization), text("projectName", a.Project), text("stackName", a.Name), given.need("version"))
+}
+
 // Current is an operation that runs.
 type Current struct {
 	Kind    string `json:"kind"`
@@ -145,6 +186,21 @@ type Summary struct {
 	ResourceCount *int   `json:"resourceCount"`
 }
 
+// stacks is a page of the list.
+type stacks struct {
+	Stacks []Summary `json:"stacks"`
+	Next   *string   `json:"continuationToken"`
+}
+
+func (a *stacks) check(given members) error {
+	for _, s := range a.Stacks {
+		if err := errors.Join(text("orgName", s.Organization), text("projectName", s.Project), text("stackName", s.Name)); err != nil {
+			return fmt.Errorf("a stack: %w", err)
+		}
+	}
+	return given.list("stacks")
+}
+
 // Filter says which stacks are listed; "" is no condition.
 type Filter struct{ Project, Organization, TagName, TagValue string }
 
@@ -160,10 +216,7 @@ func (c *Client) Stacks(ctx context.Context, f Filter) ([]Summary, error) {
 		}
 	}
 	for {
-		var page struct {
-			Stacks []Summary `json:"stacks"`
-			Next   *string   `json:"continuationToken"`
-		}
+		var page stacks
 		if err := c.get(ctx, "/api/user/stacks", query, &page); err != nil {
 			return nil, err
 		}
@@ -182,8 +235,18 @@ func (c *Client) Stacks(ctx context.Context, f Filter) ([]Summary, error) {
 func (c *Client) Stack(ctx context.Context, s StackID) (Stack, error) {
 	var out Stack
 	err := c.get(ctx, s.path(), nil, &out)
+	if err == nil && (!strings.EqualFold(out.Project, s.Project) || !strings.EqualFold(out.Name, s.Name)) {
+		err = &WrongAnswerError{c.base.Host, "GET " + s.path(), fmt.Errorf("it is about the stack %s/%s", out.Project, out.Name)}
+	}
 	return out, err
 }
+
+// messages is the answer of a call that may have something to say to people.
+type messages struct {
+	Messages []Message `json:"messages"`
+}
+
+func (*messages) check(members) error { return nil }
 
 // CreateStack makes a stack.
 func (c *Client) CreateStack(ctx context.Context, s StackID, tags map[string]string) error {
@@ -191,9 +254,9 @@ func (c *Client) CreateStack(ctx context.Context, s StackID, tags map[string]str
 		Name string            `json:"stackName"`
 		Tags map[string]string `json:"tags,omitempty"`
 	}{s.Name, tags}
-	var out struct{ Messages []Message }
+	var out messages
 	path := "/api/stacks/" + url.PathEscape(s.Organization) + "/" + url.PathEscape(s.Project)
-	err := c.do(ctx, call{method: http.MethodPost, path: path, in: in, out: &out})
+	err := c.do(ctx, call{method: http.MethodPost, path: path, in: in}, &out)
 	c.notes(out.Messages)
 	return err
 }
@@ -212,18 +275,18 @@ func (c *Client) notes(all []Message) {
 
 // DeleteStack removes a stack; with force, one that has resources too.
 func (c *Client) DeleteStack(ctx context.Context, s StackID, force bool) error {
-	return c.do(ctx, call{method: http.MethodDelete, path: s.path(), query: url.Values{"force": {strconv.FormatBool(force)}}})
+	return c.do(ctx, call{method: http.MethodDelete, path: s.path(), query: url.Values{"force": {strconv.FormatBool(force)}}}, &nothing{})
 }
 
 // RenameStack gives a stack another name and project.
 func (c *Client) RenameStack(ctx context.Context, s StackID, project, name string) error {
 	in := map[string]string{"newName": name, "newProject": project}
-	return c.do(ctx, call{method: http.MethodPost, path: s.path("rename"), in: in})
+	return c.do(ctx, call{method: http.MethodPost, path: s.path("rename"), in: in}, &nothing{})
 }
 
 // SetTags replaces all tags of a stack.
 func (c *Client) SetTags(ctx context.Context, s StackID, tags map[string]string) error {
-	return c.do(ctx, call{method: http.MethodPatch, path: s.path("tags"), in: tags, repeat: true})
+	return c.do(ctx, call{method: http.MethodPatch, path: s.path("tags"), in: tags, repeat: true}, &nothing{})
 }
 
 // Deployment is a state in the form in which it travels.
@@ -233,6 +296,34 @@ type Deployment struct {
 	Deployment json.RawMessage `json:"deployment,omitempty"`
 }
 
+// check accepts a deployment that is missing: a stack without updates has none. Whoever knows whether there were updates judges that ([Deployment.IsNothing]).
+func (d *Deployment) check(given members) error {
+	if d.Version < 1 {
+		return errors.New(`it has no "version" of a state`)
+	}
+	if d.IsNothing() {
+		return nil
+	}
+	if given["deployment"][0] != '{' {
+		return errors.New(`its "deployment" is no state`)
+	}
+	inner := objectOf(d.Deployment)
+	for name, open := range map[string]byte{"manifest": '{', "resources": '[', "secrets_providers": '{', "pending_operations": '[', "metadata": '{'} {
+		if raw := inner[name]; !isNull(raw) && raw[0] != open {
+			return fmt.Errorf("its %q is none", name)
+		}
+	}
+	if isNull(inner["manifest"]) && len(inner) > 0 {
+		return errors.New(`its "deployment" has no "manifest"`)
+	}
+	return nil
+}
+
+// IsNothing reports whether there is no state at all, not even one without resources.
+func (d *Deployment) IsNothing() bool {
+	return isNull(d.Deployment) || string(bytes.Join(bytes.Fields(d.Deployment[:min(len(d.Deployment), 64)]), nil)) == "{}"
+}
+
 // Export returns the state of a stack; that of an older version of it if version is not 0.
 func (c *Client) Export(ctx context.Context, s StackID, version int) (Deployment, error) {
 	path := s.path("export")
@@ -240,15 +331,20 @@ func (c *Client) Export(ctx context.Context, s StackID, version int) (Deployment
 		path += "/" + strconv.Itoa(version)
 	}
 	var d Deployment
-	err := c.get(ctx, path, nil, &d)
+	err := c.do(ctx, call{method: http.MethodGet, path: path, repeat: true, large: true}, &d)
 	return d, err
 }
 
+// imported is the answer of an import.
+type imported struct {
+	ID string `json:"updateId"`
+}
+
+func (a *imported) check(members) error { return text("updateId", a.ID) }
+
 // Import replaces the state of a stack and returns the update that does it.
 func (c *Client) Import(ctx context.Context, s StackID, d Deployment) (UpdateID, error) {
-	var out struct {
-		ID string `json:"updateId"`
-	}
-	err := c.do(ctx, call{method: http.MethodPost, path: s.path("import"), in: d, out: &out, squeeze: true})
+	var out imported
+	err := c.do(ctx, call{method: http.MethodPost, path: s.path("import"), in: d, squeeze: true}, &out)
 	return UpdateID{s, out.ID}, err
 }

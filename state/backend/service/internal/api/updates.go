@@ -3,8 +3,11 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -64,11 +67,26 @@ type RequiredPolicy struct {
 	Environments []string                   `json:"environments"`
 }
 
+// policies is the answer of the call for the policy packs of a stack. A service leaves the list out if there are none.
+type policies struct {
+	Policies []RequiredPolicy `json:"requiredPolicies"`
+}
+
+func (a *policies) check(members) error { return named(a.Policies) }
+
+// named returns an error if a policy pack has no name.
+func named(all []RequiredPolicy) error {
+	for _, p := range all {
+		if err := text("name", p.Name); err != nil {
+			return fmt.Errorf("a policy pack: %w", err)
+		}
+	}
+	return nil
+}
+
 // StackPolicies returns the policy packs that updates of a stack have to be held to.
 func (c *Client) StackPolicies(ctx context.Context, s StackID) ([]RequiredPolicy, error) {
-	var out struct {
-		Policies []RequiredPolicy `json:"requiredPolicies"`
-	}
+	var out policies
 	err := c.get(ctx, s.path("policypacks"), nil, &out)
 	return out.Policies, err
 }
@@ -79,14 +97,19 @@ type Created struct {
 	Policies []RequiredPolicy
 }
 
+// created is the answer of the call that makes an update.
+type created struct {
+	ID       string           `json:"updateID"`
+	Policies []RequiredPolicy `json:"requiredPolicies"`
+	Messages []Message        `json:"messages"`
+}
+
+func (a *created) check(members) error { return errors.Join(text("updateID", a.ID), named(a.Policies)) }
+
 // CreateUpdate makes an update. kind is "update", "preview", "refresh" or "destroy".
 func (c *Client) CreateUpdate(ctx context.Context, s StackID, kind string, p Program) (Created, error) {
-	var out struct {
-		ID       string           `json:"updateID"`
-		Policies []RequiredPolicy `json:"requiredPolicies"`
-		Messages []Message        `json:"messages"`
-	}
-	err := c.do(ctx, call{method: http.MethodPost, path: s.path(kind), in: p, out: &out})
+	var out created
+	err := c.do(ctx, call{method: http.MethodPost, path: s.path(kind), in: p}, &out)
 	c.notes(out.Messages)
 	return Created{UpdateID{s, out.ID}, out.Policies}, err
 }
@@ -115,6 +138,32 @@ func (l *Lease) set(token string) {
 	l.token = token
 }
 
+// started is the answer of the call that begins an update.
+type started struct {
+	Version int    `json:"version"`
+	Token   string `json:"token"`
+	Journal int    `json:"journalVersion"`
+	offered int    // the version of the journal that was offered
+}
+
+func (a *started) check(given members) error {
+	switch {
+	case a.Version < 0:
+		return fmt.Errorf("its version is %d", a.Version)
+	case a.Journal < 0 || a.Journal > a.offered:
+		return fmt.Errorf("it takes version %d of the journal, and %d was offered", a.Journal, a.offered)
+	}
+	return errors.Join(given.need("version"), leaseToken(a.Token))
+}
+
+// leaseToken returns an error unless a text can be the token of a lease.
+func leaseToken(value string) error {
+	if !isToken(value) {
+		return errors.New("its token is none: it has spaces, control characters or other letters than those of ASCII in it")
+	}
+	return text("token", value)
+}
+
 // StartUpdate begins an update and replaces the tags of the stack. journal is the newest version of the journal that the caller can
 // write. An answer with the status 409 says that another update runs.
 func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]string, journal int) (*Lease, error) {
@@ -122,12 +171,8 @@ func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]st
 		Tags    map[string]string `json:"tags,omitempty"`
 		Journal int               `json:"journalVersion,omitempty"`
 	}{tags, journal}
-	var out struct {
-		Version int    `json:"version"`
-		Token   string `json:"token"`
-		Journal int    `json:"journalVersion"`
-	}
-	if err := c.do(ctx, call{method: http.MethodPost, path: u.path(), in: in, out: &out}); err != nil {
+	out := started{offered: journal}
+	if err := c.do(ctx, call{method: http.MethodPost, path: u.path(), in: in}, &out); err != nil {
 		return nil, err
 	}
 	return &Lease{Update: u, Version: out.Version, Journal: out.Journal, token: out.Token}, nil
@@ -136,17 +181,22 @@ func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]st
 // LeaseTime is how long a lease lasts that has begun, and the longest time that it can be renewed for.
 const LeaseTime = 5 * time.Minute
 
+// renewed is the answer of the call that renews a lease.
+type renewed struct {
+	Token string `json:"token"`
+}
+
+func (a *renewed) check(members) error { return leaseToken(a.Token) }
+
 // Renew makes a lease last for some time from now.
 func (c *Client) Renew(ctx context.Context, l *Lease, lasts time.Duration) error {
 	in := struct {
 		Token    string `json:"token"` // former versions of the interface had it here
 		Duration int    `json:"duration"`
 	}{"", int(lasts / time.Second)}
-	var out struct {
-		Token string `json:"token"`
-	}
-	err := c.do(ctx, call{method: http.MethodPost, path: l.Update.path("renew_lease"), in: in, out: &out, lease: l, repeat: true})
-	if err == nil && out.Token != "" {
+	var out renewed
+	err := c.do(ctx, call{method: http.MethodPost, path: l.Update.path("renew_lease"), in: in, lease: l, repeat: true}, &out)
+	if err == nil {
 		l.set(out.Token)
 	}
 	return err
@@ -160,7 +210,7 @@ func (c *Client) SaveCheckpoint(ctx context.Context, l *Lease, d Deployment) err
 	}{false, d}
 	return c.do(ctx, call{
 		method: http.MethodPatch, path: l.Update.path("checkpoint"), in: in, lease: l, repeat: true, squeeze: true,
-	})
+	}, &nothing{})
 }
 
 // Verbatim is a checkpoint whose bytes count: later ones are differences from it.
@@ -174,7 +224,7 @@ type Verbatim struct {
 func (c *Client) SaveVerbatim(ctx context.Context, l *Lease, v Verbatim) error {
 	return c.do(ctx, call{
 		method: http.MethodPatch, path: l.Update.path("checkpointverbatim"), in: v, lease: l, repeat: true, squeeze: true,
-	})
+	}, &nothing{})
 }
 
 // Delta is a checkpoint as the difference from the one before.
@@ -189,7 +239,7 @@ type Delta struct {
 func (c *Client) SaveDelta(ctx context.Context, l *Lease, d Delta) error {
 	return c.do(ctx, call{
 		method: http.MethodPatch, path: l.Update.path("checkpointdelta"), in: d, lease: l, repeat: true, squeeze: true,
-	})
+	}, &nothing{})
 }
 
 // SaveEvents records events of the engine.
@@ -199,32 +249,52 @@ func (c *Client) SaveEvents(ctx context.Context, l *Lease, events []json.RawMess
 	}{events}
 	return c.do(ctx, call{
 		method: http.MethodPost, path: l.Update.path("events", "batch"), in: in, lease: l, repeat: true, squeeze: true,
-	})
+	}, &nothing{})
 }
 
-// The ends of an update.
+// What becomes of an update.
 const (
-	Succeeded = "succeeded"
-	Failed    = "failed"
+	NotStarted = "not started"
+	Requested  = "requested"
+	Running    = "running"
+	Succeeded  = "succeeded"
+	Failed     = "failed"
+	Cancelled  = "cancelled"
 )
 
 // Complete ends an update.
 func (c *Client) Complete(ctx context.Context, l *Lease, status string) error {
 	in := map[string]string{"status": status}
-	return c.do(ctx, call{method: http.MethodPost, path: l.Update.path("complete"), in: in, lease: l, repeat: true})
+	return c.do(ctx, call{method: http.MethodPost, path: l.Update.path("complete"), in: in, lease: l, repeat: true}, &nothing{})
 }
 
 // Cancel ends an update that another process makes, or that nobody makes any more.
 func (c *Client) Cancel(ctx context.Context, u UpdateID) error {
-	return c.do(ctx, call{method: http.MethodPost, path: u.path("cancel"), repeat: true})
+	return c.do(ctx, call{method: http.MethodPost, path: u.path("cancel"), repeat: true}, &nothing{})
+}
+
+// status is the answer of the call for what has become of an update.
+type status struct {
+	Status string  `json:"status"`
+	Next   *string `json:"continuationToken"`
+}
+
+func (a *status) check(members) error {
+	if err := text("status", a.Status); err != nil {
+		return err
+	}
+	ended := a.Status == Succeeded || a.Status == Failed || a.Status == Cancelled
+	if isOpen := slices.Contains([]string{NotStarted, Requested, Running}, a.Status); isOpen && (a.Next == nil || *a.Next == "") {
+		return fmt.Errorf("its status is %q, and no more will come", a.Status)
+	} else if !isOpen && !ended {
+		return fmt.Errorf("its status is %q, which no update has", a.Status)
+	}
+	return nil
 }
 
 // Status returns what has become of an update, and a token to ask for more with; "" if it has ended.
-func (c *Client) Status(ctx context.Context, u UpdateID) (status, next string, err error) {
-	var out struct {
-		Status string  `json:"status"`
-		Next   *string `json:"continuationToken"`
-	}
+func (c *Client) Status(ctx context.Context, u UpdateID) (now, next string, err error) {
+	var out status
 	err = c.get(ctx, u.path(), nil, &out)
 	if out.Next != nil {
 		next = *out.Next
@@ -243,13 +313,26 @@ type Info struct {
 	EndTime         int64                  `json:"endTime"`
 	Version         int                    `json:"version"`
 	ResourceChanges map[string]int         `json:"resourceChanges"`
+	ResourceCount   int                    `json:"resourceCount"`
+}
+
+// history is a page of it.
+type history struct {
+	Updates []Info `json:"updates"`
+}
+
+func (a *history) check(given members) error {
+	for _, u := range a.Updates {
+		if err := errors.Join(text("kind", u.Kind), text("result", u.Result)); err != nil {
+			return fmt.Errorf("an update: %w", err)
+		}
+	}
+	return given.list("updates")
 }
 
 // History returns a page of the history, the newest first. Pages begin with 1.
 func (c *Client) History(ctx context.Context, s StackID, size, page int) ([]Info, error) {
-	var out struct {
-		Updates []Info `json:"updates"`
-	}
+	var out history
 	query := url.Values{"pageSize": {strconv.Itoa(size)}, "page": {strconv.Itoa(page)}}
 	err := c.get(ctx, s.path("updates"), query, &out)
 	return out.Updates, err

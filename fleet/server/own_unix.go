@@ -1,0 +1,27 @@
+//go:build unix
+
+package server
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/sluice-iac/sluice/internal/private"
+)
+
+// own makes sure that a folder is for this user alone. One of another user is refused, since that user could read what is put there; root has every folder.
+func own(folder string) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	is, known := info.Sys().(*syscall.Stat_t)
+	if me := os.Geteuid(); known && me != 0 && int(is.Uid) != me {
+		return fmt.Errorf("%s belongs to another user (uid %d): remove it, or work as that user", folder, is.Uid)
+	}
+	if info.Mode().Perm() == private.Folder {
+		return nil
+	}
+	return os.Chmod(folder, private.Folder)
+}

@@ -1,0 +1,41 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/spec"
+)
+
+// stale is how old a request may be, by the clock of this worker. It is far more than clocks differ and stacks wait: it bounds for how long the operator of
+// the server can send again what was sealed.
+const stale = 7 * 24 * time.Hour
+
+// unbidden returns the error of an activity that is refused for good.
+func unbidden(err error) error {
+	return temporal.NewNonRetryableApplicationError(err.Error(), "unbidden", nil)
+}
+
+// checkBidden refuses an operation that was sealed for another workflow than the one that asks for it, or long ago.
+func (w *Worker) checkBidden(attempt string, r run.StackRequest, now time.Time) error {
+	switch age := now.Sub(r.Asked); {
+	case !r.Bound || r.Attempt != attempt:
+		return fmt.Errorf("the operation on %s was sealed for another run", r.Stack.Name)
+	case age > stale || age < -stale:
+		return fmt.Errorf("the operation on %s was sealed on %s, more than %d days from now: check the clocks of the machines, or give the command again",
+			r.Stack.Name, r.Asked.UTC().Format(time.DateTime), stale/(24*time.Hour))
+	}
+	return w.checkSchedule(r.Schedule, r.Operation)
+}
+
+// checkSchedule refuses what this worker's fleet.yaml does not repeat. A run that no schedule begins has "".
+func (w *Worker) checkSchedule(name string, op run.Operation) error {
+	if name == "" || slices.ContainsFunc(w.Fleet.Schedules, func(s spec.Schedule) bool { return s.Name == name && run.Operation(s.Operation) == op }) {
+		return nil
+	}
+	return fmt.Errorf("fleet.yaml has no schedule %q with the operation %s", name, op)
+}

@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// The program declares a after what depends on it by its recorded state, which is replaced in the same edit: what is deleted first is deleted after the
+// old objects of those. Decision 0168.
+func TestOldObjectsOfDependentsGoBeforeWhatIsDeletedFirst(t *testing.T) {
+	before := program(func(s *script) {
+		a := s.thing("a", in{"dbr": 1})
+		b := s.thing("b", nil, from("value", a))
+		s.thing("c", nil, from("value", b))
+	})
+	for name, c := range map[string]struct {
+		after   func(*script)
+		changed []string
+	}{
+		"a chain": {func(s *script) {
+			b := s.thing("b", in{"immutable": 1})
+			s.thing("c", in{"immutable": 1}, from("value", b))
+			s.thing("a", in{"dbr": 2})
+		}, []string{"create b", "create c", "delete c", "delete b", "delete a", "create a"}},
+		"one that others are updated from": {func(s *script) {
+			s.thing("c", nil, from("value", s.thing("b", in{"immutable": 1})))
+			s.thing("a", in{"dbr": 2})
+		}, []string{"create b", "update c", "delete b", "delete a", "create a"}},
+		"one that deletes first itself": {func(s *script) {
+			s.thing("c", nil, from("value", s.thing("b", in{"immutable": 1}, deleteFirst(true))))
+			s.thing("a", in{"dbr": 2})
+		}, []string{"delete b", "create b", "update c", "delete a", "create a"}},
+		// The old object of b is still in use.
+		"one that another one uses that comes later": {func(s *script) {
+			b := s.thing("b", in{"immutable": 1})
+			s.thing("a", in{"dbr": 2})
+			s.thing("c", nil, from("value", b))
+		}, []string{"create b", "delete a", "create a", "update c", "delete b"}},
+		"one that is retained from now on": {func(s *script) {
+			s.thing("c", nil, from("value", s.thing("b", in{"immutable": 1}, retain(true))))
+			s.thing("a", in{"dbr": 2})
+		}, []string{"create b", "update c", "delete a", "create a"}},
+		// The program waits for the new a before it declares b.
+		"one that is made from it again": {func(s *script) {
+			b := s.thing("b", in{"immutable": 1}, from("value", s.thing("a", in{"dbr": 2})))
+			s.thing("c", nil, from("value", b))
+		}, []string{"delete a", "create a", "create b", "update c", "delete b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(before)
+			require.Equal(t, c.changed, k.try(sluice.Update, program(c.after)).changed())
+			require.ElementsMatch(t, []string{"a", "b", "c"}, k.names())
+			again := k.try(sluice.Update, program(c.after))
+			require.NoError(t, again.err)
+			require.False(t, again.HasChanges())
+		})
+	}
+}
+
+// If the old object cannot be deleted, neither can what it depends on.
+func TestWhatIsDeletedFirstStaysIfTheOldObjectOfADependentDoes(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "b", Nth: 1})
+	k.up(program(func(s *script) { s.thing("b", nil, from("value", s.thing("a", in{"dbr": 1}))) }))
+	k.options.ContinueOnError = true
+	after := program(func(s *script) {
+		s.thing("b", in{"immutable": 1})
+		require.Equal(t, stages.Fail, s.thing("a", in{"dbr": 2}).Result)
+	})
+	r := k.fails(after, "refused to delete b")
+	require.Equal(t, []string{"create b", "delete b"}, r.changed())
+	require.ElementsMatch(t, []string{"a", "b", "b (delete)"}, k.names())
+	r = k.up(program(func(s *script) {
+		s.thing("b", in{"immutable": 1})
+		s.thing("a", in{"dbr": 2})
+	}))
+	require.Equal(t, []string{"delete b", "delete a", "create a"}, r.changed())
+}

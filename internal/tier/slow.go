@@ -1,0 +1,6 @@
+//go:build slow
+
+package tier
+
+// IsSlow reports whether the slow tier runs, too.
+const IsSlow = true

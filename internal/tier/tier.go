@@ -1,0 +1,19 @@
+// Package tier divides the tests into two tiers.
+//
+//	go test ./...               the first tier: it needs Go and nothing else, and takes minutes
+//	go test -tags slow ./...    both tiers
+//
+// The slow tier has the tests that need other languages, servers, emulators or a browser, and those that take long because they kill, wait or explore.
+//
+// Invariant: each rule of the specification has a test in the first tier.
+package tier
+
+import "testing"
+
+// Slow skips a test of the slow tier unless that is to run. needs says in a few words why the test is in it: "Node.js".
+func Slow(t testing.TB, needs string) {
+	t.Helper()
+	if !IsSlow {
+		t.Skipf("a test of the slow tier (%s): go test -tags slow", needs)
+	}
+}

@@ -1,0 +1,143 @@
+package standard
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+)
+
+// decided is what a later delete-before-replace needs of a registration that goes on with a recorded state.
+type decided struct {
+	last     graph.ID // its last task
+	hasTasks bool
+	retains  bool // the program declares that its objects are retained
+}
+
+// noteDecided keeps what is needed of a registration that has been decided on.
+func (b *builder) noteDecided(d stages.Diffed, tasks []stages.Task) {
+	id, recorded := b.Base.ID(d.Claimed)
+	if !recorded || len(tasks) == 0 || d.Goal == nil {
+		return
+	}
+	if b.decided == nil {
+		b.decided = make([]decided, len(b.Base.Resources))
+	}
+	b.decided[id] = decided{tasks[len(tasks)-1].ID, true, d.Goal.IsRetained()}
+}
+
+// superseded finds, for a delete-before-replace, the dependents that earlier registrations of this run replace, or earlier runs have replaced. Their old objects depend on what is
+// deleted first, and so are deleted before it and not only in the end phase (decision 0168).
+type superseded struct {
+	*builder
+	root    *closure.Root
+	members []closure.Member
+	checked map[graph.ID]bool // whether the old object of a state may be deleted before the end
+	deletes map[graph.ID]*stages.Decision
+}
+
+// deleteSuperseded adds the deletes of such old objects to those of a closure. The deletes come after the replacements that they belong to, and after what goes
+// on with what depends on the old objects.
+func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, deletes map[graph.ID]*stages.Decision) {
+	id, recorded := b.Base.ID(c.D.Claimed)
+	if !recorded || b.decided == nil || b.Targeting.IsPartial() { // what is left out goes on using what is recorded
+		return
+	}
+	s := &superseded{builder: b, root: c, members: members, checked: map[graph.ID]bool{}, deletes: deletes}
+	s.below(id)
+	for _, m := range members {
+		s.below(m.ID)
+	}
+}
+
+// below looks at the dependents of what is deleted.
+func (s *superseded) below(id graph.ID) {
+	for _, e := range s.Base.Graph.Dependents(id) {
+		if e.Kind&book.ClosureKinds == 0 || e.ID <= id || s.goes(e.ID) || !s.isReplaced(e.ID) && !s.isOldCopy(e.ID) {
+			continue
+		}
+		s.after(e.ID)
+		if s.mayGo(e.ID) {
+			s.add(e.ID)
+		}
+	}
+}
+
+// isReplaced reports whether an earlier registration replaces a recorded object.
+func (s *superseded) isReplaced(id graph.ID) bool {
+	res := s.Base.Resources[id]
+	return !res.Delete && !res.External && !res.PendingReplacement && s.isDecided(id) && !s.Outcomes.IsDeletedByClosure(res) &&
+		s.Outcomes.Has(s.Names.NewNameOf(res.URN), book.Replaced)
+}
+
+// isOldCopy reports whether a state is what an earlier run has replaced and not deleted.
+func (s *superseded) isOldCopy(id graph.ID) bool {
+	res := s.Base.Resources[id]
+	return res.Delete && !res.External && res.ViewOf == "" && res != s.Base.StandIn(res.URN)
+}
+
+// isDecided reports whether an earlier registration goes on with a recorded state.
+func (s *superseded) isDecided(id graph.ID) bool {
+	by, claimed := s.Names.Claimant(s.Base.Resources[id])
+	return claimed && by < s.root.D.Seq
+}
+
+// after makes the delete-before-replace come after the registration that goes on with a recorded state.
+func (s *superseded) after(id graph.ID) {
+	if d := s.decided[id]; d.hasTasks {
+		res := s.Base.Resources[id]
+		by, _ := s.Names.Claimant(res)
+		s.root.After = append(s.root.After, stages.Deletion{Task: d.last, URN: s.Names.NewNameOf(res.URN), Root: by})
+	}
+}
+
+// mayGo reports whether nothing uses an old object any more once the earlier registrations are over. What registers later may still use it: then it
+// stays until the end.
+func (s *superseded) mayGo(id graph.ID) bool {
+	if may, ok := s.checked[id]; ok {
+		return may
+	}
+	s.checked[id] = true // a valid base has no circles
+	res := s.Base.Resources[id]
+	may := s.isOldCopy(id) || s.decided[id].hasTasks && !s.Outcomes.Has(res.URN, book.Deleted|book.Imported) && len(s.Outcomes.DeletionsOf(res)) == 0
+	for _, e := range s.Base.Graph.Dependents(id) {
+		switch {
+		case e.ID <= id || s.goes(e.ID):
+		case s.isReplaced(e.ID), s.isOldCopy(e.ID):
+			may = may && s.mayGo(e.ID)
+		default:
+			may = may && s.isDecided(e.ID)
+		}
+	}
+	s.checked[id] = may
+	return may
+}
+
+// goes reports whether a closure deletes a state.
+func (s *superseded) goes(id graph.ID) bool {
+	return s.Outcomes.IsDeletedByClosure(s.Base.Resources[id]) || slices.ContainsFunc(s.members, func(m closure.Member) bool { return m.ID == id })
+}
+
+// add adds the delete of an old object, and of those that depend on it.
+func (s *superseded) add(id graph.ID) {
+	if s.deletes[id] != nil {
+		return
+	}
+	res := s.Base.Resources[id]
+	s.deletes[id] = &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
+		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.decided[id].retains && !res.RetainOnDelete,
+	}}
+	for _, e := range s.Base.Graph.Dependents(id) {
+		switch {
+		case e.ID <= id:
+		case s.isReplaced(e.ID), s.isOldCopy(e.ID):
+			s.after(e.ID)
+			s.add(e.ID)
+		case s.isDecided(e.ID):
+			s.after(e.ID)
+		}
+	}
+}
