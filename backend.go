@@ -157,6 +157,9 @@ type lockedStack struct {
 	chronicle *chronicle
 }
 
+// Readable implements [backend.Stack].
+func (s lockedStack) Readable() backend.Stack { return lockedStack{s.Stack.Readable(), s.chronicle} }
+
 // WithSecrets implements [backend.Stack].
 func (s lockedStack) WithSecrets(m secrets.Manager) backend.Stack {
 	return lockedStack{s.Stack.WithSecrets(m), s.chronicle}

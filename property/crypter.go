@@ -56,6 +56,12 @@ type StateDecodeOptions struct {
 	Crypter string
 }
 
+// Lenient returns a decrypter that makes what d cannot decrypt a value that is not available (see [Unavailable]), where it would be an error
+// otherwise. The reason is the error's text.
+func Lenient(d Decrypter) Decrypter { return lenient{d} }
+
+type lenient struct{ Decrypter }
+
 // identity is the crypter of secrets inside secrets: the outer encryption covers them (state.md 2.5).
 type identity struct{}
 

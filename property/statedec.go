@@ -95,8 +95,8 @@ func (d *stateDecoder) value(raw any, depth int) (Value, error) {
 }
 
 func (d *stateDecoder) text(s string) (Value, error) {
-	if s == unknownStringSentinel {
-		return Computed(), nil
+	if kind, ok := unknownFromSentinel(s); ok {
+		return UnknownOf(kind), nil
 	}
 	return String(s), d.spend(0, len(s))
 }
@@ -138,7 +138,7 @@ func malformed(what, problem string) error {
 // fieldText returns the text of a field of a special value. Such a field is never an unknown, whatever its text.
 func fieldText(v Value) (string, bool) {
 	if v.IsUnknown() {
-		return unknownStringSentinel, true
+		return v.AsUnknown().Kind.sentinel(), true
 	}
 	return v.AsString(), v.IsString()
 }
@@ -172,6 +172,9 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 	}
 	if ciphertext != "" {
 		if plaintext, err = d.Decrypter.Decrypt(d.ctx, ciphertext); err != nil {
+			if _, ok := d.Decrypter.(lenient); ok && d.ctx.Err() == nil {
+				return Unavailable(err.Error()), nil
+			}
 			return Null, &ValueError{before: "decrypt ", Err: err}
 		}
 	}

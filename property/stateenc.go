@@ -59,7 +59,7 @@ func (e *stateEncoder) value(v Value, depth int) error {
 	case Map:
 		return e.object(x, depth)
 	case Unknown:
-		e.dst = appendJSONString(e.dst, unknownStringSentinel)
+		e.dst = appendJSONString(e.dst, x.Kind.sentinel())
 	case *secret:
 		return e.secret(x, depth)
 	case *Output:
@@ -232,7 +232,7 @@ func (e *stateEncoder) secret(s *secret, depth int) error {
 // element encodes what is inside a secret; that text is what gets encrypted.
 func (e *stateEncoder) element(s *secret, depth int, o StateOptions) (string, error) {
 	if s.isOpaque() {
-		return "", sealedError()
+		return "", sealedError(s)
 	}
 	inner := stateEncoder{StateOptions: o, ctx: e.ctx, budget: e.budget}
 	err := inner.value(s.element, depth+1)

@@ -87,11 +87,13 @@ type secret struct {
 	sealed  atomic.Pointer[sealed]
 }
 
-// sealed is the encrypted form of a secret. opaque says that nobody decrypted it: the element is not there.
+// sealed is the encrypted form of a secret. opaque says that nobody decrypted it: the element is not there. why is not empty
+// for one that cannot be written back either: see [Unavailable].
 type sealed struct {
 	ciphertext string
 	crypter    string
 	opaque     bool
+	why        string
 }
 
 // Null is the null value.

@@ -199,7 +199,7 @@ func (e *wireEncoder) unknown(k UnknownKind) (*structpb.Value, error) {
 
 func (e *wireEncoder) secret(s *secret, depth int) (*structpb.Value, error) {
 	if s.isOpaque() {
-		return nil, sealedError()
+		return nil, sealedError(s)
 	}
 	if e.KeepSecrets && e.Outputs == UpgradeOutputs {
 		o := mergeOutput(Output{Known: true, Secret: true}, s.element)
@@ -215,7 +215,10 @@ func (e *wireEncoder) secret(s *secret, depth int) (*structpb.Value, error) {
 	return signedCell(secretSignature, 1, "value", w), nil
 }
 
-func sealedError() error {
+func sealedError(s *secret) error {
+	if why := s.sealed.Load().why; why != "" {
+		return &ValueError{before: "", after: " is not available: " + why}
+	}
 	return &ValueError{before: "the secret ", after: " has not been decrypted; read the state with its secrets provider"}
 }
 

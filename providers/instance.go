@@ -13,6 +13,9 @@ import (
 
 // instance is a provider that the registry started. It satisfies [Provider]: resource calls wait for its configuration and for
 // limits, and are counted, so that an unloaded provider is closed only when nobody uses it.
+//
+// It is also the door to providers at which unknown values end: outside of previews, nothing is made, changed or called with them, and what is
+// recorded of an object is sent without them. A component is constructed with them: what it registers comes back to the engine.
 type instance struct {
 	Provider
 	spec   Spec
@@ -136,6 +139,11 @@ var errPanicked = errors.New("the provider has panicked")
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
 	return limited(ctx, i, req.URN, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
+		if !req.AllowUnknowns {
+			if err := known("check", string(req.URN), req.News); err != nil {
+				return CheckResponse{}, err
+			}
+		}
 		if i.unconfigured != nil {
 			return i.unconfigured.check(req)
 		}
@@ -154,6 +162,11 @@ func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, err
 
 func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateResponse, error) {
 	return limited(ctx, i, req.URN, limitedCall{method: MethodCreate, typ: req.Type, preview: req.Preview}, func() (CreateResponse, error) {
+		if !req.Preview {
+			if err := known("create", string(req.URN), req.Properties); err != nil {
+				return CreateResponse{}, err
+			}
+		}
 		if i.unconfigured != nil {
 			return i.unconfigured.create(req)
 		}
@@ -163,9 +176,13 @@ func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateRespons
 
 func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, error) {
 	return limited(ctx, i, req.URN, limitedCall{method: MethodRead, typ: req.Type}, func() (ReadResponse, error) {
+		if err := identified("read", req.URN, req.ID); err != nil {
+			return ReadResponse{}, err
+		}
 		if i.unconfigured != nil {
 			return i.unconfigured.read(req)
 		}
+		req.Inputs, req.State = req.Inputs.WithoutUnknowns(), req.State.WithoutUnknowns()
 		return i.Provider.Read(ctx, req)
 	})
 }
@@ -181,6 +198,12 @@ func (i *instance) List(ctx context.Context, req ListRequest) (ListResponse, err
 
 func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
 	return limited(ctx, i, req.URN, limitedCall{method: MethodUpdate, typ: req.Type, preview: req.Preview}, func() (UpdateResponse, error) {
+		if !req.Preview {
+			if err := errors.Join(identified("update", req.URN, req.ID), known("update", string(req.URN), req.NewInputs)); err != nil {
+				return UpdateResponse{}, err
+			}
+			req.OldInputs, req.OldOutputs = req.OldInputs.WithoutUnknowns(), req.OldOutputs.WithoutUnknowns()
+		}
 		if i.unconfigured != nil {
 			return i.unconfigured.update(req)
 		}
@@ -190,9 +213,13 @@ func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateRespons
 
 func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
 	_, err := limited(ctx, i, req.URN, limitedCall{method: MethodDelete, typ: req.Type}, func() (struct{}, error) {
+		if err := identified("delete", req.URN, req.ID); err != nil {
+			return struct{}{}, err
+		}
 		if i.unconfigured != nil {
 			return struct{}{}, i.unconfigured.refuse("delete", req.URN)
 		}
+		req.Inputs, req.Outputs = req.Inputs.WithoutUnknowns(), req.Outputs.WithoutUnknowns()
 		return struct{}{}, i.Provider.Delete(ctx, req)
 	})
 	return err
@@ -200,6 +227,11 @@ func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
 
 func (i *instance) Invoke(ctx context.Context, req InvokeRequest) (InvokeResponse, error) {
 	return limited(ctx, i, "", limitedCall{method: MethodInvoke, typ: urn.Type(req.Token)}, func() (InvokeResponse, error) {
+		if !req.Preview {
+			if err := known("call", req.Token, req.Args); err != nil {
+				return InvokeResponse{}, err
+			}
+		}
 		if i.unconfigured != nil {
 			return InvokeResponse{}, nil
 		}
@@ -212,6 +244,11 @@ func (i *instance) Call(ctx context.Context, req CallRequest) (CallResponse, err
 		return CallResponse{}, err
 	}
 	defer i.end()
+	if !req.Deployment.DryRun {
+		if err := known("call", req.Token, req.Args); err != nil {
+			return CallResponse{}, err
+		}
+	}
 	if i.unconfigured != nil {
 		return CallResponse{}, nil
 	}

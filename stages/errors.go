@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -92,4 +93,56 @@ func (v *PlanViolation) Error() string {
 
 func Invalid(format string, args ...any) error {
 	return &InvalidRequestError{Err: fmt.Errorf(format, args...)}
+}
+
+// UnknownInputError says that nothing is made of a resource, because one of its inputs is not known. Only a preview may go on without it.
+type UnknownInputError struct {
+	URN      urn.URN
+	Property property.Path
+	// Why says what the value is and how to get it, "" if only its source is known.
+	Why string
+	// From is the resource that the value comes from, "" if the program does not say. Because is what became of it.
+	From    urn.URN
+	Because UnknownBecause
+	Missing []urn.URN // with SourceNotCreated: what would have to be part of the operation
+}
+
+// UnknownBecause is why an output of a resource is not known outside of a preview.
+type UnknownBecause uint8
+
+// The reasons. With UnknownSource it is not known.
+const (
+	UnknownSource    UnknownBecause = iota
+	SourceNotCreated                // the resource is not created, because it is not part of the operation
+	SourceFailed                    // an operation on the resource has failed, or was skipped
+	UnknownOutputs                  // the resource's recorded outputs are not all known
+)
+
+func (e *UnknownInputError) Error() string {
+	text := fmt.Sprintf("nothing is done about %s: the value of its property %s is not ", e.URN, e.Property)
+	if e.Why != "" {
+		return text + "available: " + e.Why
+	}
+	text += "known"
+	if e.From == "" {
+		return text + ", and the program does not say from which resource it comes"
+	}
+	text += fmt.Sprintf("; it comes from %s", e.From)
+	switch e.Because {
+	case SourceNotCreated:
+		text += ", which is not created, because it is not part of the operation"
+	case SourceFailed:
+		text += ", which has failed"
+	case UnknownOutputs:
+		text += ", whose recorded outputs are not all known: refresh or update it first"
+	}
+	return text
+}
+
+// Advice names what would have to be part of the operation.
+func (e *UnknownInputError) Advice() []advice.Advice {
+	if len(e.Missing) == 0 {
+		return nil
+	}
+	return []advice.Advice{advice.On(advice.TargetNeeded, e.Missing...)}
 }

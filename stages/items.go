@@ -286,6 +286,8 @@ type Checked struct {
 	Accepted property.Map
 	// Violation is set when the registration is not as planned, unless it turns out to be created again.
 	Violation *PlanViolation
+	// Unknown is set when nothing can be made of the program's inputs. No provider is called about them then.
+	Unknown *UnknownInputError
 	// DeleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
 	DeleteFirst bool
 }

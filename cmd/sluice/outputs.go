@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -37,4 +38,36 @@ func writeOutputsTable(w io.Writer, outputs property.Map, showSecrets bool) erro
 		rows = append(rows, [2]string{"    " + format.Printable(name), outputText(v, showSecrets)})
 	}
 	return format.Table(w, rows)
+}
+
+// checkReadable returns an error for an output that cannot be decrypted.
+func checkReadable(name string, v property.Value) error {
+	why, ok := v.WhyUnavailable()
+	if !ok {
+		return nil
+	}
+	return fmt.Errorf("the output %q cannot be decrypted: %s", name, why)
+}
+
+// knownOutputs returns the outputs that have a value, and says which have none: of those the state has only the mark of an unknown value, which
+// another tool has recorded.
+func knownOutputs(t *terminal.Terminal, outputs property.Map) (property.Map, error) {
+	var unknown []string
+	for name, v := range outputs.All() {
+		if err := checkReadable(name, v); err != nil {
+			return outputs, err
+		}
+		if v.HasMark() {
+			unknown = append(unknown, name)
+		}
+	}
+	switch len(unknown) {
+	case 0:
+	case 1:
+		t.Warn("the output %q is not known: the state has only the mark of an unknown value; the next update of the stack records it", unknown[0])
+	default:
+		t.Warn("the outputs \"%s\" are not known: the state has only marks of unknown values; the next update of the stack records them",
+			strings.Join(unknown, `", "`))
+	}
+	return outputs.Without(unknown...), nil
 }

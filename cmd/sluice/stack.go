@@ -67,7 +67,10 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	if err != nil {
 		return err
 	}
-	outputs, err := s.State.Outputs(ctx, !show.secrets)
+	outputs, err := s.State.Readable().Outputs(ctx, !show.secrets)
+	if err == nil {
+		outputs, err = knownOutputs(open.Terminal, outputs)
+	}
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text 
 	if err != nil || !sealed.HasSealed() {
 		return text, nil // whoever imports it says what is wrong, or encrypts what is in plain text
 	}
-	from, err := secrets.FromState(ctx, p, s.Passphrases)
+	from, err := secrets.FromState(ctx, p, s.Keys())
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func (m migration) chooseKey(ctx context.Context, from *session.Stack, snapshot 
 	}
 	next := key{Manager: usual, decrypts: present.Decrypter()}
 	if usual == nil || provider != "" && provider != "default" {
-		next.Manager, next.settings, err = secrets.NewManager(ctx, provider, m.Passphrases)
+		next.Manager, next.settings, err = secrets.NewManager(ctx, provider, m.Passphrases.For(there.Project, there.Name))
 	}
 	return next, err
 }

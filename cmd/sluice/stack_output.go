@@ -41,7 +41,7 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 	if err != nil {
 		return err
 	}
-	outputs, err := s.State.Outputs(ctx, !f.showSecrets)
+	outputs, err := s.State.Readable().Outputs(ctx, !f.showSecrets)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,16 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 		if !ok {
 			return fmt.Errorf("current stack does not have output property '%v'", args[0])
 		}
+		if err := checkReadable(args[0], v); err != nil {
+			return err
+		}
+		if v.HasMark() {
+			return fmt.Errorf("the output %q is not known: the state has only the mark of an unknown value; the next update of the stack records it", args[0])
+		}
 		return writeOutput(out, args[0], v, f)
+	}
+	if outputs, err = knownOutputs(open.Terminal, outputs); err != nil {
+		return err
 	}
 	switch {
 	case f.asJSON:

@@ -50,7 +50,7 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 		if provider != "default" {
 			manager = nil
 		}
-		newKeys := s.Passphrases
+		newKeys := s.Keys()
 		if manager == nil {
 			var err error
 			if newKeys, err = sourceOfNewKeys(ctx, s, provider); err != nil {
@@ -97,7 +97,7 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (se
 	rotates := secrets.IsPassphrase(provider) && secrets.IsPassphrase(s.Settings.SecretsProvider()) &&
 		s.Settings.EncryptionSalt() != ""
 	if !rotates {
-		return s.Passphrases, nil
+		return s.Keys(), nil
 	}
 	ask := terminal.AskPassphrase(s.Terminal)
 	if !s.Terminal.Interactive() {

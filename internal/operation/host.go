@@ -2,8 +2,10 @@ package operation
 
 import (
 	"context"
+	"fmt"
 	"os"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/builtin"
 	"github.com/sluice-iac/sluice/source"
@@ -16,7 +18,7 @@ import (
 // through the caller's host.
 func (s *resolved) host() providers.Host {
 	o := builtin.Options{
-		StackOutputs: s.StackOutputs,
+		StackOutputs: s.stackOutputs(),
 		Warn:         s.warn,
 		Resource: func(u urn.URN) (builtin.Resource, bool) {
 			r, ok := s.run.Find(u)
@@ -41,6 +43,28 @@ func (s *resolved) host() providers.Host {
 		Monitor: s.monitor,
 	}
 	return s.masks.host(builtin.Host(o, yaml.ComponentHost(s.Providers, components)), s.Log)
+}
+
+// stackOutputs returns what reads the outputs of other stacks. In a preview those that will only be known later are unknown. In an update
+// nothing may be made of what is not known.
+func (s *resolved) stackOutputs() func(context.Context, string) (property.Map, error) {
+	if s.StackOutputs == nil || s.Stages.Info.DryRun {
+		return s.StackOutputs
+	}
+	return func(ctx context.Context, name string) (property.Map, error) {
+		outputs, err := s.StackOutputs(ctx, name)
+		if err != nil || outputs.IsKnown() {
+			return outputs, err
+		}
+		all := outputs.Mutable()
+		for output, v := range all {
+			all[output] = v.ReplaceUnknowns(func() property.Value {
+				return property.Unavailable(fmt.Sprintf("the output %q of the stack %s is not known: the state has only the mark of an unknown value; "+
+					"update that stack", output, name))
+			})
+		}
+		return property.NewMap(all), nil
+	}
 }
 
 func builtinResource(r *state.Resource) builtin.Resource {

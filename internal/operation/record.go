@@ -13,10 +13,12 @@ type record struct {
 	state.Recorder // nil before open
 }
 
-func (r *record) open(ctx context.Context, o *opened) (err error) {
-	if r.Recorder, err = o.State.Record(ctx, o.found); err != nil {
+func (r *record) open(ctx context.Context, o *opened) error {
+	inner, err := o.State.Record(ctx, o.found)
+	if err != nil {
 		return err
 	}
+	r.Recorder = state.NewKnownRecorder(inner)
 	if o.migrated {
 		if err := r.Rebase(ctx, o.base); err != nil {
 			return fmt.Errorf("rebasing the deployment: %w", err)

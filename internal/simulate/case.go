@@ -134,6 +134,8 @@ type Declaration struct {
 	Trigger       string   `json:",omitempty"`
 	ID            string   `json:",omitempty"` // to read or to import
 	Invokes       bool     `json:",omitempty"` // the program calls a function with an output of the resource
+	// Exports are names of resources whose output the stack exports, once everything is declared.
+	Exports []string `json:",omitempty"`
 	// Hooks are names of hooks by kind, as in BeforeCreate: "well" does nothing, "ill" fails, "again" asks for one retry.
 	Hooks map[string]string `json:",omitempty"`
 }

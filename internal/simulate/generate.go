@@ -386,7 +386,22 @@ func (g *generator) program(n int) []Declaration {
 	for range n {
 		out = append(out, g.declaration(out))
 	}
-	return out
+	return g.withExports(out)
+}
+
+// withExports has the stack of a program, if it declares one, export outputs of some resources.
+func (g *generator) withExports(program []Declaration) []Declaration {
+	if len(program) == 0 || program[0].Kind != Stack {
+		return program
+	}
+	var names []string
+	for _, d := range program[1:] {
+		if g.chance(3) {
+			names = append(names, d.Name)
+		}
+	}
+	program[0].Exports = names
+	return program
 }
 
 // declaration returns one declaration that may refer to those before it.
@@ -550,7 +565,7 @@ func (g *generator) next(in []Declaration) []Declaration {
 	if len(out) == 0 {
 		return []Declaration{g.declaration(nil)}
 	}
-	return out
+	return g.withExports(out)
 }
 
 // waitsOf lists what a resource was registered after. In the place of a removed resource it lists what that was

@@ -78,6 +78,7 @@ func (j *journal) Record(_ context.Context, base *state.Snapshot) (state.Recorde
 }
 
 func (j *journal) Begin(ctx context.Context, op state.Pending) error {
+	j.mustBeKnown(op.Resource)
 	return j.record(ctx, record{begin: &op}, func() error {
 		if j.ending == nil && op.Type == state.Deleting && j.attempt.isLate() {
 			j.ending = j.last
@@ -91,6 +92,10 @@ func (j *journal) Begin(ctx context.Context, op state.Pending) error {
 }
 
 func (j *journal) End(ctx context.Context, c state.Change) error {
+	j.mustBeKnown(c.Add)
+	for _, r := range c.Replace {
+		j.mustBeKnown(r.New)
+	}
 	return j.record(ctx, record{change: &c}, func() error {
 		if op, ok := j.open[c.Begun]; ok {
 			j.attempt.mustBeOver(op)
@@ -98,6 +103,16 @@ func (j *journal) End(ctx context.Context, c state.Change) error {
 		}
 		return j.ledger.End(c)
 	})
+}
+
+// mustBeKnown reports a fault if a state that is recorded has an unknown.
+func (j *journal) mustBeKnown(r *state.Resource) {
+	if r == nil || r.Inputs.IsKnown() && r.Outputs.IsKnown() {
+		return
+	}
+	j.attempt.mu.Lock()
+	defer j.attempt.mu.Unlock()
+	j.attempt.fault("%s is recorded with an unknown", r.URN)
 }
 
 func (j *journal) Rebase(ctx context.Context, base *state.Snapshot) error {

@@ -38,6 +38,9 @@ type program struct {
 	ended      atomic.Bool
 	// undone is true when a registration or a read failed or was skipped.
 	undone atomic.Bool
+	// exported is the stack, if it has registered its outputs, and unknownExports are those that were not known.
+	exported       urn.URN
+	unknownExports []string
 
 	mu     sync.Mutex // guards what follows
 	made   map[urn.URN]Declaration
@@ -56,7 +59,7 @@ func newProgram(op Operation, preview bool) *program {
 }
 
 // run registers everything in the manner of the program.
-func (p *program) run(ctx context.Context, m stages.Monitor) error {
+func (p *program) run(ctx context.Context, m stages.Monitor) (err error) {
 	defer p.ended.Store(true)
 	for _, h := range hooks() {
 		if err := m.RegisterHook(ctx, h); err != nil {
@@ -77,7 +80,12 @@ func (p *program) run(ctx context.Context, m stages.Monitor) error {
 		p.answered(r)
 	}
 	var wg conc.WaitGroup
-	defer wg.Wait()
+	defer func() {
+		wg.Wait()
+		if err == nil {
+			p.export(ctx, m)
+		}
+	}()
 	for i, d := range p.op.Program {
 		if p.op.Throw == i+1 {
 			return errThrown
@@ -117,7 +125,7 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 		return
 	}
 	p.answered(r)
-	if (d.Kind == Component || d.Kind == Stack) && r.Result == stages.Success {
+	if d.Kind == Component && r.Result == stages.Success {
 		outputs := map[string]property.Value{"of": property.String(d.Name)}
 		for k, v := range d.Values {
 			outputs[k] = property.String(v)
@@ -130,6 +138,38 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 		})
 	}
 	promise.Resolve(r)
+}
+
+// export registers the outputs of the stack, if the program declares it. What was not made is left out.
+func (p *program) export(ctx context.Context, m stages.Monitor) {
+	of := slices.IndexFunc(p.op.Program, func(d Declaration) bool { return d.Kind == Stack })
+	if of < 0 {
+		return
+	}
+	d := p.op.Program[of]
+	r, err := p.replies[d.Name].Wait(ctx)
+	if err != nil || r.Result != stages.Success {
+		return
+	}
+	outputs := map[string]property.Value{"of": property.String(d.Name)}
+	for k, v := range d.Values {
+		outputs[k] = property.String(v)
+	}
+	for _, name := range d.Exports {
+		promise, declared := p.replies[name]
+		if !declared {
+			continue
+		}
+		if from, err := promise.Wait(ctx); err == nil {
+			outputs["of "+name] = p.output(from)
+			if outputs["of "+name].IsUnknown() {
+				p.unknownExports = append(p.unknownExports, "of "+name)
+			}
+		}
+	}
+	if m.RegisterOutputs(ctx, r.URN, property.NewMap(outputs)) == nil {
+		p.exported = r.URN
+	}
 }
 
 func (p *program) register(ctx context.Context, m stages.Monitor, i int, d Declaration) (*stages.RegisterReply, error) {
@@ -225,6 +265,8 @@ func (p *program) output(r *stages.RegisterReply) property.Value {
 	v, ok := r.Outputs.Get("arn")
 	switch {
 	case ok:
+	case r.Unknown, r.Result != stages.Success && len(r.URN)%2 == 0: // as SDKs do, which know nothing of it either
+		v = property.Computed()
 	case !p.preview || r.Result != stages.Success:
 		v = property.String("missing")
 	default:

@@ -72,7 +72,7 @@ func (a *attempt) wasStopped() bool {
 		}
 	}
 	for _, text := range a.errors() {
-		if strings.Contains(text, "an earlier operation was interrupted while creating") {
+		if strings.Contains(text, "an earlier operation was interrupted while creating") || strings.Contains(text, "nothing is done about") {
 			failed++ // the resource fails, without a step
 		}
 	}

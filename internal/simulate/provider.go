@@ -125,6 +125,16 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	}
 }
 
+// mustBeKnown reports a fault if a call that changes something gets an unknown.
+func (a *attempt) mustBeKnown(what string, u urn.URN, inputs property.Map) {
+	if inputs.IsKnown() {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fault("%s %s gets an unknown", what, u)
+}
+
 // buries reports whether a call deletes an old copy whose replacement an earlier operation created. That may happen at
 // any time. In a delete-before-replace the old object is deleted before the new one is created.
 func (a *attempt) buries(c *call) bool {
@@ -177,6 +187,7 @@ func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (provider
 	if r.Preview {
 		return g.Provider.Create(ctx, r)
 	}
+	g.attempt.mustBeKnown("a create of", r.URN, r.Properties)
 	g.attempt.mustBeRemedied("a create of", r.URN, r.Properties)
 	g.attempt.mustBeStaged("a create of", r.URN, r.Properties)
 	end := g.attempt.begin(providers.MethodCreate, r.URN, "", state.Creating)
@@ -194,6 +205,7 @@ func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (provider
 	if r.Preview {
 		return g.Provider.Update(ctx, r)
 	}
+	g.attempt.mustBeKnown("an update of", r.URN, r.NewInputs)
 	g.attempt.mustBeRemedied("an update of", r.URN, r.NewInputs)
 	g.attempt.mustBeStaged("an update of", r.URN, r.NewInputs)
 	end := g.attempt.begin(providers.MethodUpdate, r.URN, r.ID, state.Updating)

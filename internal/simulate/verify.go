@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -44,7 +45,31 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyEntries()
 	a.verifyDeletes()
 	a.verifyGrounds()
+	a.verifyExports()
 	return a.faults
+}
+
+// verifyExports checks that outputs of the stack that were not known at the end have the values that were recorded before, or none.
+func (a verification) verifyExports() {
+	if a.program == nil || a.program.exported == "" || a.wasInterrupted() {
+		return
+	}
+	outputs := func(w *world) property.Map {
+		for _, r := range w.resources() {
+			if r.URN == a.program.exported && !r.Delete {
+				return r.Outputs
+			}
+		}
+		return property.Map{}
+	}
+	before, after := outputs(a.before), outputs(a.after)
+	for _, name := range a.program.unknownExports {
+		was, had := before.Get(name)
+		is, has := after.Get(name)
+		if has && !(had && property.Equal(was, is)) || had && !has && after.Len() > 0 {
+			a.fault("the output %q, which is not known, was %v and is %v", name, was, is)
+		}
+	}
 }
 
 // verifyTime finds operations that waited for something that never came, until the simulator gave up.

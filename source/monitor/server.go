@@ -67,7 +67,7 @@ func (s *Server) Close() error {
 }
 
 func newHandler(m stages.Monitor, options ...Option) *handler {
-	h := &handler{monitor: m, features: allFeatures(), callbacks: newCallbackClients()}
+	h := &handler{monitor: withUnavailable(m), features: allFeatures(), callbacks: newCallbackClients()}
 	for _, o := range options {
 		o(h)
 	}

@@ -98,8 +98,10 @@ func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after [
 
 // commitTasks is like commit, for steps in several tasks.
 func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out stages.Built, x pipeline.Exchange[Ask, stages.Built]) error {
-	if err := b.Plans.Follow(d, steps); err != nil {
-		return err
+	if out.Refusal == nil {
+		if err := b.Plans.Follow(d, steps); err != nil {
+			return err
+		}
 	}
 	if err := b.Uncreated(d.Located, steps); err != nil {
 		return err
@@ -108,7 +110,9 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 		return err
 	}
 	b.noteDecided(d, out.Tasks)
-	out.Refusal = b.refuseInterrupted(d, steps)
+	if out.Refusal == nil {
+		out.Refusal = b.refuseInterrupted(d, steps)
+	}
 	out.After = append(out.After, b.Outcomes.DeletionsOf(b.Base.StandIn(d.URN))...)
 	b.Progress.Pass(d.Seq, book.Decided)
 	for i, s := range steps {
@@ -144,6 +148,8 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.decideBypassed(d, x)
 	case d.Read != nil:
 		return b.read(d, x)
+	case d.Unknown != nil:
+		return b.refuseUnknown(d, x)
 	case o.IsDeletedByClosure(d.Claimed) && d.Compared && d.IsRenamed():
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
@@ -407,6 +413,9 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	g, o := d.Read, b.Outcomes
 	if g.ID.IsString() && g.ID.AsString() == "" {
 		return b.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+	}
+	if e := b.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.DryRun()) {
+		return b.readUnknown(d, e, x)
 	}
 	id, fresh := g.ID.AsString(), d.NewRead()
 	s := &stages.Decision{StepInfo: stages.StepInfo{

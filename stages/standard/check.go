@@ -43,6 +43,9 @@ func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 				return r.Bail(l, stages.CodeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.Invalid))
 			}
 			c.Accepted = c.Inputs
+			if c.Unknown != nil {
+				return emit(c)
+			}
 			if err := r.HoldToPlan(&c); err != nil {
 				return err
 			}
@@ -62,7 +65,9 @@ func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, 
 		}
 		return c, nil
 	}
-	if !l.Goal.Custom {
+	l = r.withKnownInputs(l)
+	c.Located = l
+	if c.Unknown = r.unknownInput(l); c.Unknown != nil || !l.Goal.Custom {
 		c.Inputs = l.Goal.Inputs
 		return c, nil
 	}
@@ -83,6 +88,35 @@ func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, 
 	inputs, err := r.checkAgainst(ctx, &c)
 	c.Inputs = inputs
 	return c, err
+}
+
+// withKnownInputs returns a registration of an operation that does not make what the program declares with the recorded values of the inputs that are
+// not known: a provider is configured as it was.
+func (r *checker) withKnownInputs(l stages.Located) stages.Located {
+	if r.DryRun() || r.Mode == stages.ModeUpdate {
+		return l
+	}
+	if _, _, found := l.Goal.Inputs.FindUnknown(); !found {
+		return l
+	}
+	var last property.Map
+	if l.Old != nil {
+		last = l.Old.Inputs
+	}
+	known := *l.Goal
+	known.Inputs, _, _ = l.Goal.Inputs.KnownOr(last)
+	l.Goal = &known
+	return l
+}
+
+// unknownInput returns why nothing can be made of the program's inputs, nil if they are known. One whose changes are ignored does not count.
+func (r *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
+	e := r.UnknownInput(l, l.Goal.Inputs, r.DryRun())
+	if e == nil || !l.Goal.Custom {
+		return e
+	}
+	_, news, _ := r.checkInputs(l)
+	return r.UnknownInput(l, news, r.DryRun())
 }
 
 // checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state

@@ -60,6 +60,9 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 			d.Reason.Kind = stages.ReasonVanished
 		}
 		return d, nil
+	case a.Unknown != nil:
+		d.Reason = stages.Reason{Kind: stages.ReasonInputs, Properties: []string{a.Unknown.Property.String()}, By: stages.ByEngine}
+		return d, nil
 	case r.IsDeletedBefore(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build recreates it
 	}

@@ -93,6 +93,9 @@ type Stack interface {
 	// WithSecrets returns the same stack, whose writes encrypt with m. Without it, writes use the provider that the
 	// state names.
 	WithSecrets(m secrets.Manager) Stack
+	// Readable returns the same stack for reading what can be read: a secret that cannot be opened is a value that is not available
+	// (see [property.Unavailable]), where it is an error otherwise. What Load returns then cannot be saved.
+	Readable() Stack
 	// SecretsProvider is what the stack file names; nil when it names none.
 	SecretsProvider(ctx context.Context) (*state.SecretsProvider, error)
 

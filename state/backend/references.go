@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
@@ -27,7 +26,25 @@ func (find Referenced) Outputs(ctx context.Context, name string) (property.Map, 
 	if err != nil {
 		return property.Map{}, err
 	}
-	return s.Outputs(ctx, false)
+	outputs, err := s.Readable().Outputs(ctx, false)
+	if err != nil {
+		return property.Map{}, err
+	}
+	return explainOutputs(s.Ref(), outputs), nil
+}
+
+// explainOutputs says of each output of a stack that cannot be decrypted which one it is.
+func explainOutputs(ref Ref, outputs property.Map) property.Map {
+	if !outputs.HasUnavailable() {
+		return outputs
+	}
+	all := outputs.Mutable()
+	for name, v := range all {
+		all[name] = property.Of(property.NewMap(map[string]property.Value{name: v}).ReplaceUnavailable(func(_ property.Value, why string) property.Value {
+			return property.Unavailable(fmt.Sprintf("the output %q of the stack %s cannot be decrypted: %s", name, ref, why))
+		})).AsMap().At(name)
+	}
+	return property.NewMap(all)
 }
 
 // Resources is what [Backend] promises of StackResources.
@@ -36,9 +53,22 @@ func (find Referenced) Resources(ctx context.Context, name string) ([]*state.Res
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := s.Load(ctx)
+	snapshot, err := s.Readable().Load(ctx)
 	if err != nil || snapshot == nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(snapshot.Resources), func(r *state.Resource) bool { return r.Delete }), nil
+	var live []*state.Resource
+	for _, r := range snapshot.Resources {
+		if r.Delete {
+			continue
+		}
+		if r.Outputs.HasUnavailable() {
+			r = r.Clone()
+			r.Outputs = r.Outputs.ReplaceUnavailable(func(_ property.Value, why string) property.Value {
+				return property.Unavailable(fmt.Sprintf("an output of %s in the stack %s cannot be decrypted: %s", r.URN, s.Ref(), why))
+			})
+		}
+		live = append(live, r)
+	}
+	return live, nil
 }

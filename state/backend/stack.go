@@ -18,6 +18,7 @@ type fileStack struct {
 	stackFiles
 	reader  *reader
 	secrets secrets.Manager // nil: what the state names
+	lenient bool            // secrets that cannot be opened are not available, and no error
 	hold    *hold
 }
 
@@ -25,7 +26,7 @@ var _ Stack = (*fileStack)(nil)
 
 // seal opens and encrypts the secrets of the stack.
 func (s *fileStack) seal() sealing.Seal {
-	return sealing.Seal{Manager: s.secrets, Passphrases: s.options.Passphrases}
+	return sealing.Seal{Manager: s.secrets, Passphrases: s.options.Passphrases.For(s.ref.Project, s.ref.Name), Lenient: s.lenient}
 }
 
 // Ref implements [Stack].
@@ -35,6 +36,13 @@ func (s *fileStack) Ref() Ref { return s.ref }
 func (s *fileStack) WithSecrets(m secrets.Manager) Stack {
 	c := *s
 	c.secrets = m
+	return &c
+}
+
+// Readable implements [Stack].
+func (s *fileStack) Readable() Stack {
+	c := *s
+	c.lenient = true
 	return &c
 }
 

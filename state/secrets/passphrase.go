@@ -98,7 +98,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) {
 		k, err := from.keys.key(later, keyName{salt, text}, check(later, raw, proof))
 		if errors.Is(err, ErrIncorrectPassphrase) {
-			return nil, ErrLocked
+			return nil, from.locked()
 		}
 		return k, err
 	})), nil

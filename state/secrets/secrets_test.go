@@ -190,3 +190,27 @@ func TestDamagedCiphertextIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestThePassphraseOfOneStackCountsFirst(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "my-net"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "my-net", "dev.eu"), []byte("from the file\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "outside"), []byte("no"), 0o600))
+	variables := map[string]string{EnvPassphrase: "of all", EnvDirectory: dir}
+	source := NewSource(func(name string) (string, bool) { text, ok := variables[name]; return text, ok }, nil)
+	passphrase := func(project, stack string) string {
+		text, err := source.For(project, stack).Passphrase(t.Context())
+		require.NoError(t, err)
+		return text
+	}
+	require.Equal(t, "from the file", passphrase("my-net", "dev.eu"))
+	require.Equal(t, "of all", passphrase("my-net", "prod"))
+	require.Equal(t, "of all", passphrase("..", "outside"))
+	require.Equal(t, "of all", passphrase("my-net", "../outside"))
+	variables["SLUICE_PASSPHRASE_MY_NET_DEV_EU"] = "from the variable"
+	require.Equal(t, "from the variable", passphrase("my-net", "dev.eu"))
+	delete(variables, EnvPassphrase)
+	_, err := source.For("my-net", "prod").Passphrase(t.Context())
+	require.ErrorIs(t, err, ErrNoPassphrase)
+	require.ErrorContains(t, err, "SLUICE_PASSPHRASE_MY_NET_PROD")
+}

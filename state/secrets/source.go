@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +22,31 @@ const (
 	EnvPassphraseFile = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
 
+// What gives the passphrase of one stack alone, before the variables that give one for all: a variable whose name begins with EnvPrefix (see
+// [VariableOf]), or the file <project>/<stack> in the directory that EnvDirectory names.
+const (
+	EnvPrefix    = "SLUICE_PASSPHRASE_"
+	EnvDirectory = "SLUICE_PASSPHRASES_DIR"
+)
+
+// VariableOf returns the name of the variable that gives the passphrase of one stack: that of the project and that of the stack in capital letters,
+// in which every character but letters and digits is "_". Names that differ only in such characters have one variable.
+func VariableOf(project, stack string) string {
+	name := stack
+	if project != "" {
+		name = project + "_" + stack
+	}
+	return EnvPrefix + strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		}
+		return '_'
+	}, name)
+}
+
 // ErrNoPassphrase says that no passphrase was given.
 var ErrNoPassphrase = fmt.Errorf("passphrase must be set with %s or %s environment variables",
 	EnvPassphrase, EnvPassphraseFile)
@@ -30,6 +57,7 @@ type Source struct {
 	lookup func(name string) (string, bool)
 	prompt Prompt
 	keys   *keyring
+	stack  stackName // "" for no stack in particular
 
 	keepers map[string]KeeperOpener // by scheme
 	service ServiceOpener           // nil where the backend is not the service
@@ -59,6 +87,14 @@ func FixedSource(passphrase string) Source {
 	return NewSource(func(name string) (string, bool) { return passphrase, name == EnvPassphrase }, nil)
 }
 
+type stackName struct{ project, name string }
+
+// For returns the source for one stack: a passphrase that is given for the stack alone counts before all others.
+func (s Source) For(project, stack string) Source {
+	s.stack = stackName{project, stack}
+	return s
+}
+
 // Passphrase returns the passphrase of an existing stack, or an error that wraps [ErrNoPassphrase].
 func (s Source) Passphrase(ctx context.Context) (string, error) { return s.ask(ctx, false) }
 
@@ -71,7 +107,7 @@ func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
 		return text, err
 	}
 	if s.prompt == nil {
-		return "", ErrNoPassphrase
+		return "", s.missing()
 	}
 	return s.prompt(ctx, confirm)
 }
@@ -79,6 +115,9 @@ func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
 func (s Source) environment() (text string, ok bool, err error) {
 	if s.lookup == nil {
 		return "", false, nil
+	}
+	if text, ok, err = s.ofStack(); ok || err != nil {
+		return text, ok, err
 	}
 	if text, ok := s.lookup(EnvPassphrase); ok {
 		return text, true, nil
@@ -92,6 +131,52 @@ func (s Source) environment() (text string, ok bool, err error) {
 		return "", false, fmt.Errorf("read the passphrase from the file that %s names: %w", EnvPassphraseFile, err)
 	}
 	return strings.TrimSpace(string(b)), true, nil
+}
+
+// ofStack returns the passphrase that is given for the stack alone.
+func (s Source) ofStack() (text string, ok bool, err error) {
+	if s.stack.name == "" {
+		return "", false, nil
+	}
+	if text, ok := s.lookup(VariableOf(s.stack.project, s.stack.name)); ok {
+		return text, true, nil
+	}
+	dir, given := s.lookup(EnvDirectory)
+	file := filepath.Join(s.stack.project, s.stack.name)
+	if !given || dir == "" || !filepath.IsLocal(file) || s.stack.project != "" && filepath.Dir(file) != s.stack.project {
+		return "", false, nil
+	}
+	root, err := os.OpenRoot(dir) // a link that leads out of it is not followed
+	if err != nil {
+		return "", false, fmt.Errorf("open the directory that %s names: %w", EnvDirectory, err)
+	}
+	defer func() { _ = root.Close() }()
+	b, err := root.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("read the passphrase of the stack in the directory that %s names: %w", EnvDirectory, err)
+	}
+	return strings.TrimSpace(string(b)), true, nil
+}
+
+// locked returns the error for a passphrase that is wrong.
+func (s Source) locked() error {
+	if s.stack.name == "" {
+		return ErrLocked
+	}
+	return fmt.Errorf("%w; for this stack alone, set %s, or put the passphrase into the file %s of the directory that %s names",
+		ErrLocked, VariableOf(s.stack.project, s.stack.name), filepath.Join(s.stack.project, s.stack.name), EnvDirectory)
+}
+
+// missing returns the error for a passphrase that nothing gives.
+func (s Source) missing() error {
+	if s.stack.name == "" {
+		return ErrNoPassphrase
+	}
+	return fmt.Errorf("%w; for this stack alone, set %s, or put the passphrase into the file %s of the directory that %s names",
+		ErrNoPassphrase, VariableOf(s.stack.project, s.stack.name), filepath.Join(s.stack.project, s.stack.name), EnvDirectory)
 }
 
 // key returns the key for a salt. A wrong passphrase from the prompt is asked for again; other ones are errors.

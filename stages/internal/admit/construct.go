@@ -22,6 +22,9 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 		q.Reject(err)
 		return nil
 	}
+	if err := available(g.Inputs); err != nil {
+		return c.notConstructed(g, err)
+	}
 	if g.ExtensionRef != "" {
 		if err := c.Extensions.Apply(ctx, p, g.ExtensionRef); err != nil {
 			return c.notConstructed(g, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -39,6 +40,9 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	}
 	if unresolved {
 		return &stages.InvokeReply{Unknown: true}, nil
+	}
+	if err := available(in.Args); err != nil {
+		return nil, fmt.Errorf("invocation of %v returned an error: %w", req.Token, err)
 	}
 	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.DryRun()})
 	if err != nil {
@@ -98,6 +102,9 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 		return nil, causeOf(ctx, err)
 	}
 	d := m.deployment()
+	if err := available(req.Args); err != nil {
+		return nil, m.callFailed(req.Token, err)
+	}
 	args := req.Args.LiftOutputs()
 	deps := map[string][]urn.URN{}
 	for name, ds := range req.ArgDependencies {
@@ -111,9 +118,7 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		m.Fail(0, "", stages.CodeCallFailed, fmt.Errorf("call to function '%v' failed: %w", req.Token, err))
-		m.Halt()
-		return nil, stages.ErrShutDown
+		return nil, m.callFailed(req.Token, err)
 	}
 	ret := map[string][]urn.URN{}
 	for name, ds := range res.ReturnDependencies {
@@ -123,6 +128,23 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 		ret[name] = urn.SortedSet(append(ret[name], ds...))
 	}
 	return &stages.CallReply{Return: res.Return.DowngradeOutputs(), ReturnDependencies: ret, Failures: checkFailures(res.Failures)}, nil
+}
+
+// callFailed stops the run.
+func (m *monitor) callFailed(token string, err error) error {
+	m.Fail(0, "", stages.CodeCallFailed, fmt.Errorf("call to function '%v' failed: %w", token, err))
+	m.Halt()
+	return stages.ErrShutDown
+}
+
+// available returns an error if there is an argument that is not available, which no preview can go on without either.
+func available(args property.Map) error {
+	at, v, found := args.FindUnavailable()
+	if !found {
+		return nil
+	}
+	why, _ := v.IsUnavailable()
+	return fmt.Errorf("the value of %s is not available: %s", at, why)
 }
 
 // methodProvider chooses the provider of a call (steps.md 10.2).

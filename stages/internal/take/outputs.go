@@ -2,14 +2,21 @@ package take
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
-// SetOutputs replaces the outputs of the state that s produced.
+// SetOutputs replaces the outputs of the state that s produced. Those that are not known after an operation keep their last known values.
 func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
+	if r.DryRun() {
+		outputs = outputs.ReplaceUnavailable(func(property.Value, string) property.Value { return property.Secret(property.Computed()) })
+	} else {
+		outputs = r.knownOutputs(s, outputs)
+	}
 	before, after := r.Results.SetOutputs(s.URN, outputs)
 	r.NoteOutputs(s, outputs)
 
@@ -29,6 +36,49 @@ func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
 	}
 	r.Emit(stages.StepDone{Step: t.Shown(), Planning: r.DryRun(), Outputs: true, At: r.Now()})
 	return nil
+}
+
+// knownOutputs returns outputs as they are recorded, and says in one line which of those of the program are not.
+func (r *Taker) knownOutputs(s *stages.Decision, outputs property.Map) property.Map {
+	var last property.Map
+	if s.Old != nil {
+		last = s.Old.Outputs
+	}
+	outputs, kept, dropped := r.KnownOutputs(outputs, last)
+	if text := unknownOutputs(kept, dropped); text != "" {
+		r.Diagnose(s.URN, stages.Warning, 0, text)
+	}
+	return outputs
+}
+
+// unknownOutputs says what becomes of outputs that are not known, "" if there are none.
+func unknownOutputs(kept, dropped []string) string {
+	var parts []string
+	if len(kept) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s", quoted(kept), plural(kept, "keeps its last known value", "keep their last known values")))
+	}
+	if len(dropped) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s", quoted(dropped), plural(dropped, "has none and is not recorded", "have none and are not recorded")))
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s not known after this operation: %s", plural(append(kept, dropped...), "an output is", "outputs are"), strings.Join(parts, "; "))
+}
+
+func quoted(names []string) string {
+	texts := make([]string, len(names))
+	for i, n := range names {
+		texts[i] = strconv.Quote(n)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func plural(names []string, one, many string) string {
+	if len(names) == 1 {
+		return one
+	}
+	return many
 }
 
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged

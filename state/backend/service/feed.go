@@ -39,7 +39,7 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 	if err != nil {
 		return nil, err
 	}
-	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases()}
+	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases().For(s.ref.Project, s.ref.Name)}
 	if s.secrets != nil {
 		seal.Manager = s.backend.shelter(s.secrets)
 	}

@@ -53,7 +53,7 @@ type opened struct {
 
 // newJournal begins a journal for a run on base, which was read from the state with the digest present.
 func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
-	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases()}
+	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases().For(s.ref.Project, s.ref.Name)}
 	provider := seal.Provider(providerOf(base))
 	j := &journal{
 		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), sent: await.NewEvent(),

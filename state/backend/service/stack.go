@@ -19,6 +19,7 @@ import (
 type stack struct {
 	subject
 	secrets secrets.Manager
+	lenient bool // secrets that cannot be opened are not available, and no error
 	shared  *shared
 	kept    *api.StackConfig // nil if the service does not keep the settings
 }
@@ -59,6 +60,13 @@ func (s *stack) KeptSettings() (file []byte, environment string, err error) {
 	return file, s.kept.Environment, err
 }
 
+// Readable implements [backend.Stack].
+func (s *stack) Readable() backend.Stack {
+	c := *s
+	c.lenient = true
+	return &c
+}
+
 // WithSecrets implements [backend.Stack].
 func (s *stack) WithSecrets(m secrets.Manager) backend.Stack {
 	c := *s
@@ -97,6 +105,9 @@ func (s *stack) view(ctx context.Context, content []byte) (backend.Stack, *memor
 	if err == nil && s.secrets != nil {
 		v = v.WithSecrets(s.secrets)
 	}
+	if err == nil && s.lenient {
+		v = v.Readable()
+	}
 	return v, m, err
 }
 
@@ -107,7 +118,7 @@ func (s *stack) reading(ctx context.Context, opened bool) (backend.Stack, error)
 		return nil, err
 	}
 	if opened {
-		if err := s.openSecrets(ctx, content); err != nil {
+		if err := s.openSecrets(ctx, content); err != nil && !s.lenient {
 			return nil, err
 		}
 	}
@@ -215,7 +226,7 @@ func (s *stack) Outputs(ctx context.Context, sealed bool) (property.Map, error) 
 		return property.Map{}, err
 	}
 	if text, err := property.EncodeState(ctx, kept, property.StateOptions{Crypter: p.Identity()}); err == nil && len(secretsIn(text)) > 1 {
-		if err := s.openAll(ctx, p, secretsIn(text)); err != nil {
+		if err := s.openAll(ctx, p, secretsIn(text)); err != nil && !s.lenient {
 			return property.Map{}, err
 		}
 	}

@@ -240,12 +240,14 @@ func newEventMetadata(s stages.StepInfo, at time.Time) eventMetadata {
 func sortedOps(changes map[stages.Op]int) []stages.Op { return slices.Sorted(maps.Keys(changes)) }
 
 // PlainJSON returns a value for people and scripts. A secret is the text "[secret]", or its content if secrets are
-// shown. Nothing else marks values as secret.
+// shown. Nothing else marks values as secret. An unknown, which only a state of another tool has, is a text.
 func PlainJSON(v property.Value, showSecrets bool) any {
 	inner, shown := visible(v, showSecrets)
 	switch {
 	case !shown:
 		return maskedText
+	case inner.IsUnknown():
+		return "[unknown]"
 	case inner.IsArray():
 		out := make([]any, 0, inner.AsArray().Len())
 		for _, e := range inner.AsArray().All() {

@@ -80,10 +80,13 @@ func choose(ctx context.Context, s *Stack, settings secrets.Settings, recorded *
 	usual := s.Backend.DefaultSecrets(s.Ref)
 	named := settings.Provider != "" && settings.Provider != "default"
 	if usual == nil || named || settings.Salt != "" || recorded != nil && recorded.Type != secrets.TypeService {
-		return secrets.Choose(ctx, settings, recorded, s.Passphrases)
+		return secrets.Choose(ctx, settings, recorded, s.Keys())
 	}
 	return secrets.Choice{Manager: usual, Disagrees: recorded != nil && recorded.Identity() != usual.Provider().Identity()}, nil
 }
+
+// Keys returns what gives the passphrase of the stack.
+func (s *Stack) Keys() secrets.Source { return s.Passphrases.For(s.Ref.Project, s.Ref.Name) }
 
 // encryptedIn returns the file that says how the secrets of the stack are encrypted.
 func (s *Stack) encryptedIn(ctx context.Context) string {

@@ -2,9 +2,11 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -16,12 +18,35 @@ type walker struct {
 	preview   bool
 }
 
-// value follows steps into a value. a is for messages.
-func (w *walker) value(v property.Value, steps []syntax.Step, a *syntax.Access) (property.Value, error) {
+// walk is one access.
+type walk struct {
+	*walker
+	access *syntax.Access
+	inText bool // the value becomes a part of a text
+}
+
+// existence says what a property is that an object does not have.
+type existence uint8
+
+const (
+	// optional is for objects of which nobody says what they have: a property that is missing is null, but not in a text.
+	optional existence = iota
+	// required is for objects whose properties the program, or the stack that is referred to, has listed: a property that is missing is a mistake.
+	required
+)
+
+// value follows steps into a value.
+func (w walk) value(v property.Value, steps []syntax.Step, e existence) (property.Value, error) {
+	if why, ok := v.IsUnavailable(); ok {
+		return property.Null, w.report.Fail(w.access.Range, "", "%s", why)
+	}
 	if len(steps) == 0 {
 		return v, nil
 	}
 	in, marks := values.Unmark(v)
+	if isFromStack(marks) {
+		e = required
+	}
 	var found property.Value
 	var err error
 	switch {
@@ -31,12 +56,12 @@ func (w *walker) value(v property.Value, steps []syntax.Step, a *syntax.Access) 
 		found = property.Null
 	case in.IsReference():
 		var r *Resource
-		if r, err = w.resources.find(in.AsReference().URN, a.Range); err == nil {
-			found, err = w.resource(r, steps, a)
+		if r, err = w.resources.find(in.AsReference().URN, w.access.Range); err == nil {
+			found, err = w.resource(r, steps)
 		}
 	default:
-		if found, err = w.step(in, steps[0], a); err == nil {
-			found, err = w.value(found, steps[1:], a)
+		if found, err = w.step(in, steps, marks.Secret, e); err == nil {
+			found, err = w.value(found, steps[1:], e)
 		}
 	}
 	if err != nil {
@@ -45,34 +70,54 @@ func (w *walker) value(v property.Value, steps []syntax.Step, a *syntax.Access) 
 	return marks.Mark(found), nil
 }
 
+// isFromStack reports whether a value comes from other stacks alone.
+func isFromStack(m values.Marks) bool {
+	return len(m.Dependencies) > 0 && !slices.ContainsFunc(m.Dependencies, func(u urn.URN) bool { return u.Type() != StackReferenceType })
+}
+
 // step returns a property or an element of a known value.
-func (w *walker) step(in property.Value, step syntax.Step, a *syntax.Access) (property.Value, error) {
+func (w walk) step(in property.Value, steps []syntax.Step, secret bool, e existence) (property.Value, error) {
+	step, at := steps[0], w.access.Range
 	switch {
 	case in.IsMap() && step.IsIndex:
-		return property.Null, w.report.Fail(a.Range, fmt.Sprintf("write [%q] for the property of that name", fmt.Sprint(step.Index)),
+		return property.Null, w.report.Fail(at, fmt.Sprintf("write [%q] for the property of that name", fmt.Sprint(step.Index)),
 			"an object has no element %d: its properties have names", step.Index)
 	case in.IsMap():
-		return in.AsMap().At(step.Name), nil
+		v, has := in.AsMap().Get(step.Name)
+		if has || e == optional && !w.inText {
+			return v, nil
+		}
+		var names []string
+		if !secret {
+			names = in.AsMap().Names()
+		}
+		return property.Null, w.missing(steps, names)
 	case in.IsArray() && !step.IsIndex:
-		return property.Null, w.report.Fail(a.Range, "write [0] for the first element",
+		return property.Null, w.report.Fail(at, "write [0] for the first element",
 			"a list has no property %q: its elements have numbers", step.Name)
 	case in.IsArray():
 		if n := in.AsArray().Len(); step.Index < 0 || step.Index >= n {
-			return property.Null, w.report.Fail(a.Range, "", "element %d is asked for of a list of %d; the first is 0", step.Index, n)
+			return property.Null, w.report.Fail(at, "", "element %d is asked for of a list of %d; the first is 0", step.Index, n)
 		}
 		return in.AsArray().At(step.Index), nil
 	}
-	return property.Null, w.report.Fail(a.Range, "", "%s has no properties and no elements", values.Describe(in))
+	return property.Null, w.report.Fail(at, "", "%s has no properties and no elements", values.Describe(in))
+}
+
+// missing reports a property that does not exist: the first of the steps that are left.
+func (w walk) missing(steps []syntax.Step, names []string) error {
+	so := &syntax.Access{Root: w.access.Root, Steps: w.access.Steps[:len(w.access.Steps)-len(steps)]}
+	return w.report.Fail(w.access.Range, syntax.Nearest(steps[0].Name, names), "%s has no property %q", so, steps[0].Name)
 }
 
 // resource follows steps into a resource.
-func (w *walker) resource(r *Resource, steps []syntax.Step, a *syntax.Access) (property.Value, error) {
+func (w walk) resource(r *Resource, steps []syntax.Step) (property.Value, error) {
 	if len(steps) == 0 {
 		return r.reference(), nil
 	}
 	step := steps[0]
 	if step.IsIndex {
-		return property.Null, w.report.Fail(a.Range, "", "a resource has no element %d: its properties have names", step.Index)
+		return property.Null, w.report.Fail(w.access.Range, "", "a resource has no element %d: its properties have names", step.Index)
 	}
 	var v property.Value
 	switch out, has := r.Outputs.Get(step.Name); {
@@ -86,10 +131,64 @@ func (w *walker) resource(r *Resource, steps []syntax.Step, a *syntax.Access) (p
 		v = out
 	case r.Unknown || w.preview && r.mayHave(step.Name):
 		v = property.Computed()
+	case r.Type == StackReferenceType, w.inText && !r.declares(step.Name):
+		return property.Null, w.missing(steps, r.Outputs.Names())
+	case w.inText:
+		w.report.Warn(w.access.Range, "", "%s has no value for %q, and the text has <nil> in its place", w.access.Root, step.Name)
 	}
-	found, err := w.value(v, steps[1:], a)
+	if v, err := w.ofStack(r, v, steps); err != nil {
+		return v, err
+	}
+	e := optional
+	if r.Type == StackReferenceType {
+		e = required
+	}
+	found, err := w.value(v, steps[1:], e)
 	if err != nil {
 		return property.Null, err
 	}
 	return values.Marks{Dependencies: values.Union([]urn.URN{r.URN}, r.Dependencies[step.Name])}.Mark(found), nil
+}
+
+// ofStack reports an output that another stack does not have.
+func (w walk) ofStack(r *Resource, v property.Value, steps []syntax.Step) (property.Value, error) {
+	if r.Type != StackReferenceType || steps[0].Name != "outputs" || len(steps) < 2 || steps[1].IsIndex {
+		return v, nil
+	}
+	outputs, _ := values.Unmark(v)
+	if _, has := outputs.AsMap().Get(steps[1].Name); has || outputs.IsUnknown() {
+		return v, nil
+	}
+	name, _ := values.UnmarkDeep(r.Outputs.At("name"))
+	return property.Null, noOutput(w.report, w.access.Range, name.AsString(), steps[1].Name, outputs.AsMap())
+}
+
+// noOutput reports an output that another stack does not have.
+func noOutput(report *syntax.Report, at syntax.Range, stack, output string, outputs property.Map) error {
+	return report.Fail(at, syntax.Nearest(output, outputs.Names()), "the stack %s has no output %q", stack, output)
+}
+
+// checkLiteral reports a property that an object does not have which is written out in the program.
+func (w walk) checkLiteral(x ast.Expr) error {
+	for i, step := range w.access.Steps {
+		o, ok := x.(*ast.Object)
+		if !ok || step.IsIndex {
+			return nil
+		}
+		var names []string
+		x = nil
+		for _, entry := range o.Entries {
+			key, written := entry.Key.(*ast.Literal)
+			if !written || !key.Value.IsString() {
+				return nil
+			}
+			if names = append(names, key.Value.AsString()); key.Value.AsString() == step.Name {
+				x = entry.Value
+			}
+		}
+		if x == nil {
+			return w.missing(w.access.Steps[i:], names)
+		}
+	}
+	return nil
 }

@@ -67,7 +67,7 @@ func (e *Evaluator) Eval(x ast.Expr) (property.Value, error) {
 	case *ast.Literal:
 		return x.Value, nil
 	case *ast.Symbol:
-		return e.access(x.Access)
+		return e.access(x.Access, false)
 	case *ast.Interpolation:
 		return e.interpolate(x)
 	case *ast.List:
@@ -152,8 +152,11 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 		if part.Access == nil {
 			continue
 		}
-		v, err := e.access(part.Access)
+		v, err := e.access(part.Access, true)
 		if err != nil {
+			return property.Null, err
+		}
+		if err := e.available(v, part.Access.Range); err != nil {
 			return property.Null, err
 		}
 		plain, marks := values.UnmarkDeep(v)
@@ -211,9 +214,10 @@ func (e *Evaluator) number(a *syntax.Access, v float64, written string) string {
 }
 
 // access returns the value of "${...}".
-func (e *Evaluator) access(a *syntax.Access) (property.Value, error) {
+func (e *Evaluator) access(a *syntax.Access, inText bool) (property.Value, error) {
+	w := walk{walker: e.walker, access: a, inText: inText}
 	if a.Root == bind.Facts {
-		return e.walker.value(e.names.facts, a.Steps, a)
+		return w.value(e.names.facts, a.Steps, required)
 	}
 	n := e.names.scope.Find(a.Root)
 	switch {
@@ -224,13 +228,16 @@ func (e *Evaluator) access(a *syntax.Access) (property.Value, error) {
 		if err != nil {
 			return property.Null, err
 		}
-		return e.walker.resource(r, a.Steps, a)
+		return w.resource(r, a.Steps)
 	}
 	v, err := e.names.value(n)
+	if err == nil && n.Variable != nil {
+		err = w.checkLiteral(n.Variable.Value)
+	}
 	if err != nil {
 		return property.Null, err
 	}
-	return e.walker.value(v, a.Steps, a)
+	return w.value(v, a.Steps, optional)
 }
 
 // call calls a function of the language (protocol.md 11.7).
@@ -238,6 +245,11 @@ func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
 	args, err := e.all(c.Args)
 	if err != nil {
 		return property.Null, err
+	}
+	for i, arg := range args {
+		if err := e.available(arg, c.Args[i].Range()); err != nil {
+			return property.Null, err
+		}
 	}
 	if c.Function == "fn::stackReference" {
 		return e.stackReference(c, args[0].AsString(), args[1])
@@ -247,6 +259,15 @@ func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
 		return property.Null, e.report.Fail(placeOf(c, mistake), "", "%s", mistake.Text)
 	}
 	return v, nil
+}
+
+// available reports a value that is needed as a whole and of which a part is not available.
+func (e *Evaluator) available(v property.Value, at syntax.Range) error {
+	why, ok := v.WhyUnavailable()
+	if !ok {
+		return nil
+	}
+	return e.report.Fail(at, "", "%s", why)
 }
 
 // placeOf returns the place of the wrong argument, or of the wrong element of it.
@@ -275,5 +296,12 @@ func (e *Evaluator) stackReference(c *ast.Call, stack string, of property.Value)
 	if all.IsUnknown() {
 		return own.Mark(property.Computed()), nil
 	}
-	return marks.And(own).Mark(all.AsMap().At(output.AsString())), nil
+	v, has := all.AsMap().Get(output.AsString())
+	if !has {
+		return property.Null, noOutput(e.report, c.Args[1].Range(), stack, output.AsString(), all.AsMap())
+	}
+	if why, ok := v.IsUnavailable(); ok {
+		return property.Null, e.report.Fail(c.Args[1].Range(), "", "%s", why)
+	}
+	return marks.And(own).Mark(v), nil
 }

@@ -65,6 +65,9 @@ func (e *Evaluator) arguments(i *ast.Invoke) (property.Value, values.Marks, erro
 	if err != nil {
 		return property.Null, values.Marks{}, err
 	}
+	if err := e.available(v, i.Args.Range()); err != nil {
+		return property.Null, values.Marks{}, err
+	}
 	plain, marks := values.UnmarkDeep(v)
 	if !plain.IsMap() && !plain.IsUnknown() {
 		return property.Null, values.Marks{}, e.report.Fail(i.Args.Range(), "",

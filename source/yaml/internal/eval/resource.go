@@ -41,6 +41,11 @@ func (r *Resource) mayHave(output string) bool {
 	return r.Schema.Outputs[output] != nil
 }
 
+// declares reports whether the schema of the resource has an output, which may be missing.
+func (r *Resource) declares(output string) bool {
+	return r.Schema != nil && r.Schema.Outputs[output] != nil
+}
+
 // ProviderRef returns the reference by which registrations name the resource as their provider.
 func (r *Resource) ProviderRef() string {
 	id := r.ID.AsString()

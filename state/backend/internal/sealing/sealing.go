@@ -13,6 +13,8 @@ import (
 type Seal struct {
 	Manager     secrets.Manager // nil: what the state names
 	Passphrases secrets.Source
+	// Lenient makes what cannot be opened a value that is not available, where it would be an error otherwise.
+	Lenient bool
 }
 
 // manager returns the one that opens and encrypts what p encrypted; nil for no provider.
@@ -26,8 +28,13 @@ func (s Seal) manager(ctx context.Context, p *state.SecretsProvider) (secrets.Ma
 // Decrypter returns what opens the secrets that p encrypted; nil for no provider.
 func (s Seal) Decrypter(ctx context.Context, p *state.SecretsProvider) (property.Decrypter, error) {
 	m, err := s.manager(ctx, p)
-	if err != nil || m == nil {
+	switch {
+	case err != nil && s.Lenient && ctx.Err() == nil:
+		return property.Lenient(unusable{err}), nil
+	case err != nil || m == nil:
 		return nil, err
+	case s.Lenient:
+		return property.Lenient(m.Decrypter()), nil
 	}
 	return m.Decrypter(), nil
 }
@@ -96,9 +103,11 @@ func CiphertextEncoder(p *state.SecretsProvider, why error) *state.Encoder {
 	return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity(), Encrypter: unusable{why}})
 }
 
-// unusable fails when there is a new secret to encrypt.
+// unusable fails when there is a secret to encrypt or to decrypt.
 type unusable struct{ err error }
 
 func (u unusable) Encrypt(context.Context, string) (string, error) { return "", u.err }
+
+func (u unusable) Decrypt(context.Context, string) (string, error) { return "", u.err }
 
 var _ property.Encrypter = unusable{}

@@ -1,0 +1,86 @@
+package property
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func mapOf(pairs ...any) Map {
+	m := map[string]Value{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1].(Value)
+	}
+	return NewMap(m)
+}
+
+func TestWhatIsNotKnownIsFoundWhereverItIs(t *testing.T) {
+	for path, v := range map[string]Value{
+		"a":      Computed(),
+		"a.b":    Of(mapOf("b", Secret(Computed()))),
+		"a[1].c": ArrayOf(Null, Of(mapOf("c", OutputOf(Output{})))),
+		"a.d":    Of(mapOf("d", Of(Reference{URN: "u", ID: Computed()}))),
+		"a.e":    Secret(Of(mapOf("e", Unavailable("because")))),
+		"a.f":    OutputOf(Output{Known: true, Element: Of(mapOf("f", UnknownOf(UnknownNumber)))}),
+		"a.g":    Of(Archive{Kind: KindMembers, Members: mapOf("g", Computed())}),
+	} {
+		at, _, found := mapOf("a", v).FindUnknown()
+		require.True(t, found, path)
+		require.Equal(t, path, at.String())
+		require.False(t, v.IsKnown())
+	}
+	known := mapOf("a", String("x"), "b", Of(Reference{URN: "component"}), "c", Of(Reference{URN: "u", ID: String("i")}))
+	require.True(t, known.IsKnown())
+	require.True(t, IdenticalMaps(known, known.WithoutUnknowns()))
+}
+
+func TestAnOutputThatIsNotKnownKeepsItsLastKnownValue(t *testing.T) {
+	last := mapOf("a", String("old"), "b", Computed(), "c", String("gone"))
+	now, kept, dropped := mapOf("a", Of(mapOf("in", Computed())), "b", Computed(), "d", Secret(Computed()), "e", Number(1)).KnownOr(last)
+	require.True(t, IdenticalMaps(mapOf("a", String("old"), "e", Number(1)), now))
+	require.Equal(t, []string{"a"}, kept)
+	require.Equal(t, []string{"b", "d"}, dropped)
+}
+
+func TestWithoutUnknownsListsGoAsAWhole(t *testing.T) {
+	m := mapOf("a", Of(mapOf("x", Computed(), "y", Number(1))), "b", ArrayOf(Number(1), Computed()), "c", Secret(Of(mapOf("x", Computed(), "y", Null))))
+	want := mapOf("a", Of(mapOf("y", Number(1))), "c", Secret(Of(mapOf("y", Null))))
+	require.True(t, IdenticalMaps(want, m.WithoutUnknowns()))
+}
+
+func TestEveryMarkInAStateIsUnknownAndIsWrittenAsItWas(t *testing.T) {
+	for _, kind := range []UnknownKind{UnknownString, UnknownBool, UnknownNumber, UnknownArray, UnknownAsset, UnknownArchive, UnknownObject} {
+		text := `{"a":"` + kind.sentinel() + `"}`
+		m, err := DecodeState(t.Context(), []byte(text), StateDecodeOptions{})
+		require.NoError(t, err)
+		require.Equal(t, kind, m.At("a").AsUnknown().Kind)
+		out, err := EncodeState(t.Context(), m, StateOptions{})
+		require.NoError(t, err)
+		require.Equal(t, text, string(out))
+	}
+}
+
+type refusing struct{}
+
+func (refusing) Decrypt(_ context.Context, text string) (string, error) {
+	if text == "good" {
+		return `"open"`, nil
+	}
+	return "", errors.New("wrong key")
+}
+
+func TestALenientDecrypterMakesOneValueUnavailable(t *testing.T) {
+	text := []byte(`{"a":{"` + SignatureKey + `":"` + secretSignature + `","ciphertext":"bad"},"b":{"` + SignatureKey + `":"` + secretSignature + `","ciphertext":"good"},"c":1}`)
+	_, err := DecodeState(t.Context(), text, StateDecodeOptions{Decrypter: refusing{}})
+	require.ErrorContains(t, err, "wrong key")
+	m, err := DecodeState(t.Context(), text, StateDecodeOptions{Decrypter: Lenient(refusing{})})
+	require.NoError(t, err)
+	why, ok := m.At("a").IsUnavailable()
+	require.True(t, ok)
+	require.Equal(t, "wrong key", why)
+	require.Equal(t, "open", m.At("b").AsSecret().AsString())
+	_, err = EncodeState(t.Context(), m, StateOptions{})
+	require.ErrorContains(t, err, "wrong key", "it is not written")
+}
