@@ -204,7 +204,7 @@ func (c *counting) Write(p []byte) (int, error) {
 // Programs print without end. The log has their first messages, says how many it has not, and has all else.
 func TestAnEventLogHasABound(t *testing.T) {
 	var out counting
-	l := StreamEvents(&out)
+	l := StreamEvents(&out, true)
 	message := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: strings.Repeat("x", 100_000) + "\n"}}
 	for range 2000 {
 		l.Observe(message)
