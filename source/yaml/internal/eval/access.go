@@ -6,7 +6,6 @@ import (
 
 	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -166,29 +165,4 @@ func (w walk) ofStack(r *Resource, v property.Value, steps []syntax.Step) (prope
 // noOutput reports an output that another stack does not have.
 func noOutput(report *syntax.Report, at syntax.Range, stack, output string, outputs property.Map) error {
 	return report.Fail(at, syntax.Nearest(output, outputs.Names()), "the stack %s has no output %q", stack, output)
-}
-
-// checkLiteral reports a property that an object does not have which is written out in the program.
-func (w walk) checkLiteral(x ast.Expr) error {
-	for i, step := range w.access.Steps {
-		o, ok := x.(*ast.Object)
-		if !ok || step.IsIndex {
-			return nil
-		}
-		var names []string
-		x = nil
-		for _, entry := range o.Entries {
-			key, written := entry.Key.(*ast.Literal)
-			if !written || !key.Value.IsString() {
-				return nil
-			}
-			if names = append(names, key.Value.AsString()); key.Value.AsString() == step.Name {
-				x = entry.Value
-			}
-		}
-		if x == nil {
-			return w.missing(w.access.Steps[i:], names)
-		}
-	}
-	return nil
 }

@@ -231,9 +231,6 @@ func (e *Evaluator) access(a *syntax.Access, inText bool) (property.Value, error
 		return w.resource(r, a.Steps)
 	}
 	v, err := e.names.value(n)
-	if err == nil && n.Variable != nil {
-		err = w.checkLiteral(n.Variable.Value)
-	}
 	if err != nil {
 		return property.Null, err
 	}
