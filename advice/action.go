@@ -93,4 +93,6 @@ const (
 	InstallPlugin Action = "install plugin"
 	// InstallFile installs a plugin from a file that the user has fetched.
 	InstallFile Action = "install plugin from file"
+	// InstallProject installs the packages and makes the SDKs that a project needs.
+	InstallProject Action = "install project"
 )

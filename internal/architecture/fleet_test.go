@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/sluice-iac/sluice/internal/architecture/shape"
 )
 
 // fleetRooms lists the packages of the fleet module, from the top to the bottom: each may import those after it.
@@ -50,14 +48,4 @@ func TestPackagesOfFleetsImportThoseBelowThem(t *testing.T) {
 		}
 	}
 	require.Equal(t, len(fleetRooms), count)
-}
-
-func TestNothingOfFleetsIsTooLarge(t *testing.T) {
-	packages, err := shape.Load(filepath.Join(root, "fleet"), "./...")
-	require.NoError(t, err)
-	for _, s := range shape.Sizes(packages) {
-		if s.Above() {
-			t.Errorf("%s: %d %s, the limit is %d", s.Where, s.Size, s.What, s.Limit)
-		}
-	}
 }

@@ -2,8 +2,8 @@ package plugin
 
 import (
 	"cmp"
-	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 )
 
@@ -50,8 +50,8 @@ func (f Finder) completeFromPackages(spec providers.Spec) providers.Spec {
 func (f Finder) checkMade(spec providers.Spec) error {
 	for _, p := range f.Packages {
 		if p.Name == spec.Package && len(p.Parameters) > 0 && spec.Parameterization == nil {
-			return fmt.Errorf("the project has the plugin %q make the package %q of parameters (see `packages` in the project file), "+
-				"and that has not been done yet: run `sluice install`", p.Plugin, p.Name)
+			return advice.Errorf(advice.On(advice.InstallProject), "the project has the plugin %q make the package %q of parameters (see `packages` in the project file), "+
+				"and that has not been done yet", p.Plugin, p.Name)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
@@ -44,6 +45,6 @@ func TestAPackageOfParametersHasToBeMadeFirst(t *testing.T) {
 	h := plugin.NewHost(plugin.Options{ProjectPackages: []plugin.ProjectPackage{{Name: "made", Plugin: "maker", Parameters: []string{"x"}}}})
 	_, err := h.Load(t.Context(), providers.Spec{Package: "made"})
 	require.ErrorContains(t, err, `the project has the plugin "maker" make the package "made" of parameters`)
-	require.ErrorContains(t, err, "`sluice install`")
+	require.Equal(t, []advice.Advice{{Action: advice.InstallProject}}, advice.Of(err))
 	require.Error(t, h.Prepare(t.Context(), providers.Spec{Package: "made"}))
 }

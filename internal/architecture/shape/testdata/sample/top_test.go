@@ -1,3 +1,0 @@
-package sample
-
-const InTest = Least
