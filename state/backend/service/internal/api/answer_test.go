@@ -10,9 +10,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -510,10 +510,15 @@ func noise(n int) string {
 // There is one way from the bytes of an answer to a value.
 func TestAnswersAreReadInOnePlace(t *testing.T) {
 	files := token.NewFileSet()
-	all, err := parser.ParseDir(files, ".", func(i fs.FileInfo) bool { return !strings.HasSuffix(i.Name(), "_test.go") }, 0) //nolint:staticcheck // it needs no types
+	names, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	reads := 0
-	for name, file := range all["api"].Files {
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(files, name, nil, 0)
+		require.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			s, is := n.(*ast.SelectorExpr)
 			if !is {
