@@ -57,10 +57,13 @@ type StateDecodeOptions struct {
 }
 
 // Lenient returns a decrypter that makes what d cannot decrypt a value that is not available (see [Unavailable]), where it would be an error
-// otherwise. The reason is the error's text.
-func Lenient(d Decrypter) Decrypter { return lenient{d} }
+// otherwise. The reason is the error's text. The errors of which isFatal reports true stay errors.
+func Lenient(d Decrypter, isFatal func(error) bool) Decrypter { return lenient{d, isFatal} }
 
-type lenient struct{ Decrypter }
+type lenient struct {
+	Decrypter
+	isFatal func(error) bool
+}
 
 // identity is the crypter of secrets inside secrets: the outer encryption covers them (state.md 2.5).
 type identity struct{}

@@ -172,7 +172,7 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 	}
 	if ciphertext != "" {
 		if plaintext, err = d.Decrypter.Decrypt(d.ctx, ciphertext); err != nil {
-			if _, ok := d.Decrypter.(lenient); ok && d.ctx.Err() == nil {
+			if l, ok := d.Decrypter.(lenient); ok && d.ctx.Err() == nil && !l.isFatal(err) {
 				return Unavailable(err.Error()), nil
 			}
 			return Null, &ValueError{before: "decrypt ", Err: err}

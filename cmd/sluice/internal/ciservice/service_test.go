@@ -74,7 +74,7 @@ func TestAnnotationsCannotBecomeOtherCommands(t *testing.T) {
 	s.Annotate(&out, Annotation{
 		File: "/work/repo/infra/a,b:c.ts", Line: 14, Column: 3, Title: "x\n::add-mask::y", Message: "100%\r\n::set-env name=A::b\n",
 	})
-	require.Equal(t, "::error file=infra/a%2Cb%3Ac.ts,line=14,col=3,title=x %3A%3Aadd-mask%3A%3Ay::100%25%0D%0A::set-env name=A::b\n", out.String())
+	require.Equal(t, "::error file=infra/a%2Cb%3Ac.ts,line=14,col=3,title=x %3A%3Aadd-mask%3A%3Ay::100%25%0A::set-env name=A::b\n", out.String())
 	out.Reset()
 	s.Annotate(&out, Annotation{Warning: true, File: "/elsewhere/x.ts", Title: "t", Message: strings.Repeat("é", maxAnnotation)})
 	require.Regexp(t, `^::warning file=/elsewhere/x.ts,title=t::é+ \.\.\.\n$`, out.String())

@@ -29,14 +29,21 @@ func (s Seal) manager(ctx context.Context, p *state.SecretsProvider) (secrets.Ma
 func (s Seal) Decrypter(ctx context.Context, p *state.SecretsProvider) (property.Decrypter, error) {
 	m, err := s.manager(ctx, p)
 	switch {
-	case err != nil && s.Lenient && ctx.Err() == nil:
-		return property.Lenient(unusable{err}), nil
+	case err != nil && s.Lenient && ctx.Err() == nil && !isUnanswered(err):
+		return property.Lenient(unusable{err}, isUnanswered), nil
 	case err != nil || m == nil:
 		return nil, err
 	case s.Lenient:
-		return property.Lenient(m.Decrypter()), nil
+		return property.Lenient(m.Decrypter(), isUnanswered), nil
 	}
 	return m.Decrypter(), nil
+}
+
+// isUnanswered reports whether the user was asked for a passphrase and has ended the question. That ends the command, and says nothing of the
+// secret.
+func isUnanswered(err error) bool {
+	var unanswered *secrets.PromptError
+	return errors.As(err, &unanswered)
 }
 
 // Provider returns what the next state names: the provider of the manager in use, else that of the present state.
