@@ -63,6 +63,7 @@ func TestSecretsAreEncryptedWithAKeyOfAKeyService(t *testing.T) {
 	m, settings, err := statesecrets.NewManager(ctx, "hashivault://states", from)
 	require.NoError(t, err)
 	require.Equal(t, "hashivault://states", settings.Provider)
+	require.EqualValues(t, 1, v.asked.Swap(0), "a new data key is decrypted before it is used")
 	sealed, err := m.Encrypter().Encrypt(ctx, "hunter2")
 	require.NoError(t, err)
 

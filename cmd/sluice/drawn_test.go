@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -54,12 +55,17 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(entry string) bool { return entry == "PULUMI_CONFIG_PASSPHRASE=" })
 	size := sizeOf(ts, args[0])
-	file, err := pty.StartWithSize(cmd, size)
+	file, tty, err := pty.Open()
 	ts.Check(err)
+	ts.Check(pty.Setsize(file, size))
+	before := modeOf(ts, file)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	ts.Check(cmd.Start())
+	_ = tty.Close() // the command has it
 	file, err = closable(file)
 	ts.Check(err)
 	s := &screen{ts: ts, cmd: cmd, file: file, term: vt10x.New(vt10x.WithSize(int(size.Cols), int(size.Rows)))}
-	before := modeOf(ts, file)
 	var read sync.WaitGroup
 	read.Go(s.read)
 	for line := range strings.Lines(ts.ReadFile(args[1])) {
