@@ -146,12 +146,12 @@ func (s Source) environment() (text string, ok bool, err error) {
 	return strings.TrimSpace(string(b)), true, nil
 }
 
-// ofStack returns the passphrase that is given for the stack alone.
+// ofStack returns the passphrase that is given for the stack alone. An empty variable gives none.
 func (s Source) ofStack() (text string, ok bool, err error) {
 	if s.stack.name == "" {
 		return "", false, nil
 	}
-	if text, ok := s.lookup(VariableOf(s.stack.project, s.stack.name)); ok {
+	if text, ok := s.lookup(VariableOf(s.stack.project, s.stack.name)); ok && text != "" {
 		return text, true, nil
 	}
 	dir, given := s.lookup(EnvDirectory)

@@ -67,7 +67,7 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.DebugPlugins:   plain("; --attach-debugger=plugins attaches to plugins alone"),
 	advice.RefuseBuiltins: plain(" (--no-builtin-providers refuses it)"),
 
-	advice.InstallProject: plain(": run `sluice install`"),
+	advice.InstallProject: plain("\nrun `sluice install`"),
 	advice.InstallPlugin: func(a advice.Advice) string {
 		return "\ninstall it with `" + installing(a.Plugin, a.Plugin.Server, "") + "`"
 	},
