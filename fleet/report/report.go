@@ -133,10 +133,13 @@ var escaper = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&
 // reference is what services make a link of: "@user", issues and others, "#1", and "GH-1". Whoever or whatever it means would be told of the page.
 var reference = regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`)
 
+// lineEnds makes one line of several: a cell of a table has one.
+var lineEnds = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+
 // cell escapes a text for a table. It mentions nobody: a comment, which nobody sees, is between the sign and the name. An entity would not do, as
 // services look at the text of the page.
 func cell(text string) string {
-	text = printable.Line(text)
+	text = printable.Line(lineEnds.Replace(text))
 	var b strings.Builder
 	from := 0
 	for _, at := range reference.FindAllStringIndex(text, -1) {

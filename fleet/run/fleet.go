@@ -487,11 +487,24 @@ func (f *fleet) tryAgainAfter(ctx workflow.Context, s spec.Stack, o Outcome) boo
 			later = append(later, name)
 		}
 	}
-	if len(later) == 0 || o.Status == Succeeded && workflow.GetVersion(ctx, "again-after-success", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+	switch {
+	case len(later) == 0 && !f.lacksPredicted(ctx, s.Name, found),
+		len(later) > 0 && o.Status == Succeeded && workflow.GetVersion(ctx, "again-after-success", workflow.DefaultVersion, 1) == workflow.DefaultVersion:
 		return false
 	}
 	f.order = found
 	return true
+}
+
+// lacksPredicted reports whether a stack reads, as nobody knew, what a preview predicts of another one. It was not given that, and may have failed
+// for want of it.
+func (f *fleet) lacksPredicted(ctx workflow.Context, name string, found *order.Order) bool {
+	for reference, owner := range found.Reads(name) {
+		if _, known := f.order.Reads(name)[reference]; !known && !f.outcomes[owner].Planned.IsEmpty() {
+			return workflow.GetVersion(ctx, "again-for-predicted", workflow.DefaultVersion, 1) != workflow.DefaultVersion
+		}
+	}
+	return false
 }
 
 // inputs returns the digests of what a stack reads.
