@@ -1,5 +1,7 @@
 package property
 
+import "slices"
+
 // Unavailable returns a secret of which nobody has the content, such as an output of another stack that cannot be decrypted. It counts as
 // unknown. why is a sentence without a full stop that says what it is and how to get it.
 func Unavailable(why string) Value { return sealedSecret(Computed(), &sealed{opaque: true, why: why}) }
@@ -14,7 +16,7 @@ func (v Value) IsUnavailable() (why string, ok bool) {
 
 // WhyUnavailable reports whether v is or contains a value that [Unavailable] made, and returns the reason of the first one.
 func (v Value) WhyUnavailable() (why string, ok bool) {
-	_, found, ok := find(v, nil, isUnavailable)
+	_, found, ok := find(v, isUnavailable)
 	if ok {
 		why, _ = found.IsUnavailable()
 	}
@@ -34,7 +36,7 @@ func isUnavailable(v Value) bool {
 
 // HasMark reports whether v is or contains an unknown. What is in secrets that are not open does not count.
 func (v Value) HasMark() bool {
-	_, _, found := find(v, nil, Value.IsUnknown)
+	_, _, found := find(v, Value.IsUnknown)
 	return found
 }
 
@@ -109,17 +111,17 @@ func (v Value) ReplaceTexts(with func(text string) (Value, bool)) Value {
 
 // FindUnknown returns the first value of m, in the order of names, that is not known, and where it is. What counts is what may not leave an
 // update: unknowns, outputs that are not known, and secrets without content. A reference does not count: that to a component has no ID, or an empty one.
-func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), nil, isNotKnown) }
+func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), isNotKnown) }
 
 // FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and where it is.
-func (m Map) FindUnavailable() (at Path, v Value, found bool) { return find(Of(m), nil, isUnavailable) }
+func (m Map) FindUnavailable() (at Path, v Value, found bool) { return find(Of(m), isUnavailable) }
 
 // IsKnown reports whether nothing in m counts for [Map.FindUnknown].
 func (m Map) IsKnown() bool { return Of(m).IsKnown() }
 
 // IsKnown reports whether nothing in v counts for [Map.FindUnknown].
 func (v Value) IsKnown() bool {
-	_, _, found := find(v, nil, isNotKnown)
+	_, _, found := find(v, isNotKnown)
 	return !found
 }
 
@@ -135,33 +137,34 @@ func isNotKnown(v Value) bool {
 	return false
 }
 
-// find returns the first value inside v for which is returns true, and where it is.
-func find(v Value, at Path, is func(Value) bool) (Path, Value, bool) {
+// find returns the first value inside v for which is returns true, and where it is. It makes a path only for a value that it has found: nearly
+// all that it is called with is known.
+func find(v Value, is func(Value) bool) (at Path, found Value, ok bool) {
 	if is(v) {
-		return at, v, true
+		return nil, v, true
 	}
 	switch x := v.v.(type) {
 	case Array:
 		for i, e := range x.a {
-			if p, u, found := find(e, at.With(Index(i)), is); found {
-				return p, u, true
+			if at, found, ok := find(e, is); ok {
+				return slices.Insert(at, 0, Index(i)), found, true
 			}
 		}
 	case Map:
 		for _, e := range x.members() {
-			if p, u, found := find(e.value, at.With(Key(e.name)), is); found {
-				return p, u, true
+			if at, found, ok := find(e.value, is); ok {
+				return slices.Insert(at, 0, Key(e.name)), found, true
 			}
 		}
 	case Archive:
-		return find(Value{x.Members}, at, is)
+		return find(Value{x.Members}, is)
 	case *secret:
 		if !x.isOpaque() {
-			return find(x.element, at, is)
+			return find(x.element, is)
 		}
 	case *Output:
 		if x.Known {
-			return find(x.Element, at, is)
+			return find(x.Element, is)
 		}
 	}
 	return nil, Null, false

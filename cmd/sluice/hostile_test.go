@@ -84,7 +84,7 @@ var hostilePacks = map[string]attack{
 	"has no name":                    {pack: "info nameless", made: 1, says: []string{"pack@v1.0.0"}},
 	"dies in Remediate":              {pack: "remediate die", status: 1, says: []string{"ended unexpectedly (exit status 3)"}},
 	"hangs in Remediate":             {pack: "remediate hang", presses: 1, status: 8},
-	"remediates with an unknown":     {pack: "remediate unknown", status: 1, says: []string{"unexpected unknown property value"}},
+	"remediates with an unknown":     {pack: "remediate unknown", status: 1, says: []string{"the value of the property x is not known"}},
 	"remediates with a signature":    {pack: "remediate signature", status: 1, says: []string{"unrecognized signature"}},
 	"remediates deeply":              {pack: "remediate deep", status: 1, says: []string{"nested deeper than 1000 levels"}},
 	"copies a secret":                {pack: "remediate copy", made: 1},
