@@ -75,6 +75,13 @@ func (a *attempt) fault(format string, args ...any) {
 // tick counts events. The mutex is held.
 func (a *attempt) tick() int { a.clock++; return a.clock }
 
+// now counts as an event too.
+func (a *attempt) now() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.tick()
+}
+
 // mustBeOver reports a fault if an operation is recorded as ended while it runs. The mutex is held.
 func (a *attempt) mustBeOver(op state.Pending) {
 	for _, c := range a.calls {
@@ -235,6 +242,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	if op.runsProgram() {
 		a.program = newProgram(op, a.preview)
 		a.program.answered = a.answered
+		a.program.now = a.now
 		o.Program = source.Func(a.program.run)
 	}
 	if s.Narrow {

@@ -559,6 +559,9 @@ func (g *generator) next(in []Declaration) []Declaration {
 		}
 		out = append(out, c)
 	}
+	if !g.tame && g.chance(4) {
+		out = g.moved(out)
+	}
 	for range g.IntN(3) {
 		out = append(out, g.declaration(out))
 	}
@@ -566,6 +569,18 @@ func (g *generator) next(in []Declaration) []Declaration {
 		return []Declaration{g.declaration(nil)}
 	}
 	return g.withExports(out)
+}
+
+// moved returns the program with one of its things declared last: what referred to it does so no longer.
+func (g *generator) moved(program []Declaration) []Declaration {
+	things := ofKind(program, Thing)
+	if len(things) == 0 {
+		return program
+	}
+	name := g.pick(things...)
+	at := slices.IndexFunc(program, func(d Declaration) bool { return d.Name == name })
+	d := program[at]
+	return append(slices.Delete(slices.Clone(program), at, at+1), d)
 }
 
 // waitsOf lists what a resource was registered after. In the place of a removed resource it lists what that was

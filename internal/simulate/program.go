@@ -33,6 +33,8 @@ type program struct {
 	first   map[string]int // where a name is declared first
 	// answered is called with each reply to a registration.
 	answered func(*stages.RegisterReply)
+	// now returns the time by the clock of the attempt.
+	now func() int
 	// sawUnknown is true when a resource got a value that is not known yet.
 	sawUnknown atomic.Bool
 	ended      atomic.Bool
@@ -44,11 +46,12 @@ type program struct {
 
 	mu     sync.Mutex // guards what follows
 	made   map[urn.URN]Declaration
+	times  map[urn.URN]moment
 	unmade map[string]urn.URN // what was not made, or is left out for that, by name
 }
 
 func newProgram(op Operation, preview bool) *program {
-	p := &program{op: op, preview: preview, replies: map[string]*await.Promise[*stages.RegisterReply]{}, first: map[string]int{}, made: map[urn.URN]Declaration{}, unmade: map[string]urn.URN{}}
+	p := &program{op: op, preview: preview, replies: map[string]*await.Promise[*stages.RegisterReply]{}, first: map[string]int{}, made: map[urn.URN]Declaration{}, times: map[urn.URN]moment{}, unmade: map[string]urn.URN{}}
 	for i, d := range op.Program {
 		if _, twice := p.first[d.Name]; !twice {
 			p.first[d.Name] = i
@@ -113,8 +116,8 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 	if p.first[d.Name] != i {
 		promise = await.NewPromise[*stages.RegisterReply]()
 	}
-	r, err := p.register(ctx, m, i, d)
-	p.note(i, d, r, err)
+	r, when, err := p.register(ctx, m, i, d)
+	p.note(i, d, r, when, err)
 	switch {
 	case err != nil:
 	case r.Result != stages.Success && !p.op.Stubborn:
@@ -172,22 +175,39 @@ func (p *program) export(ctx context.Context, m stages.Monitor) {
 	}
 }
 
-func (p *program) register(ctx context.Context, m stages.Monitor, i int, d Declaration) (*stages.RegisterReply, error) {
+func (p *program) register(ctx context.Context, m stages.Monitor, i int, d Declaration) (r *stages.RegisterReply, when moment, err error) {
 	refs := p.references(ctx, i, d)
 	if refs == nil {
 		p.omit(ctx, m, i, d)
-		return nil, errNotMade
+		return nil, when, errNotMade
 	}
+	when.sent = p.now()
 	if d.Kind == Reading {
-		return m.Read(ctx, p.readRequest(d, refs))
+		r, err = m.Read(ctx, p.readRequest(d, refs))
+	} else {
+		r, err = m.Register(ctx, p.request(d, refs))
 	}
-	return m.Register(ctx, p.request(d, refs))
+	when.answered = p.now()
+	return r, when, err
+}
+
+// moment is when a registration was sent and when it was answered, by the clock of the attempt.
+type moment struct{ sent, answered int }
+
+// moment returns when a resource was registered. It is never if it was not, or if there was no answer.
+func (p *program) moment(u urn.URN) moment {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.times[u]
 }
 
 // note remembers what became of a declaration.
-func (p *program) note(i int, d Declaration, r *stages.RegisterReply, err error) {
+func (p *program) note(i int, d Declaration, r *stages.RegisterReply, when moment, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err == nil {
+		p.times[r.URN] = when
+	}
 	switch {
 	case err != nil:
 		p.undone.Store(true)

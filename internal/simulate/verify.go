@@ -44,6 +44,7 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyObjects()
 	a.verifyEntries()
 	a.verifyDeletes()
+	a.verifyOrder()
 	a.verifyGrounds()
 	a.verifyExports()
 	return a.faults

@@ -28,7 +28,7 @@ func (a verification) verifyGrounds() {
 	}
 	for _, c := range a.calls {
 		d, declared := a.program.declaration(c.urn)
-		if c.method != providers.MethodDelete || !declared || a.goesWithAnother(c) {
+		if c.method != providers.MethodDelete || !declared || d.Kind == Reading || a.goesWithAnother(c) { // a read has no such options
 			continue
 		}
 		if d.Retain {

@@ -1,0 +1,153 @@
+package simulate
+
+import (
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// verifyOrder checks the order of the deletes that an update makes while its program runs: what is deleted before it is replaced, with what goes
+// along, comes after the old objects of its dependents that are deleted in the same run. If one of those could not be deleted, it stays.
+//
+// There are two excuses (decision 0168). The program had not declared the dependent yet, so that nobody could know what becomes of its object; or
+// something that uses the old object of the dependent had not been declared yet.
+func (a verification) verifyOrder() {
+	if a.op.Do != Update || a.program == nil || len(a.op.Targets)+len(a.op.Excludes) > 0 {
+		return
+	}
+	o := a.newOrder()
+	for i, c := range o.deletes {
+		if c == nil || c.late || a.isStandIn(i) {
+			continue
+		}
+		for d := range o.users[i] {
+			own := o.deletes[d]
+			switch {
+			case own == nil || a.isStandIn(d) || own.err == nil && own.end < c.begun:
+			case o.mayComeLater(d, o.decidedAt(i)):
+			case own.err != nil:
+				a.fault("%s is deleted first although the delete of %s, which depends on it, has failed", c.id, own.id)
+			default:
+				a.fault("%s is deleted first, before %s, which depends on it", c.id, own.id)
+			}
+		}
+	}
+}
+
+// isStandIn reports whether a state of the beginning is an old copy that has taken the place of its resource.
+func (a verification) isStandIn(i int) bool {
+	all := a.before.resources()
+	if !all[i].Delete {
+		return false
+	}
+	for _, r := range all {
+		if r.URN == all[i].URN && !r.Delete {
+			return false
+		}
+	}
+	return true
+}
+
+// order is what is known about the states of the beginning, by position: who uses whom, and what became of their objects.
+type order struct {
+	verification
+	users   []map[int]bool
+	deletes []*call
+	steps   []stages.StepInfo // those that have begun, in their order
+}
+
+func (a verification) newOrder() *order {
+	all := a.before.resources()
+	o := &order{verification: a, users: make([]map[int]bool, len(all)), deletes: make([]*call, len(all))}
+	at := map[urn.URN][]int{}
+	for i, r := range all {
+		o.users[i] = map[int]bool{}
+		for ref := range r.References() {
+			for _, dep := range at[ref.URN] {
+				o.users[dep][i] = true
+			}
+		}
+		at[r.URN] = append(at[r.URN], i)
+		for _, c := range a.calls {
+			if c.method == providers.MethodDelete && c.urn == r.URN && c.id == r.ID {
+				o.deletes[i] = c
+			}
+		}
+	}
+	for _, e := range a.events {
+		if s, ok := e.(stages.StepStarted); ok {
+			o.steps = append(o.steps, s.Step)
+		}
+	}
+	return o
+}
+
+// decidedAt returns when the registration was sent that has an object deleted first.
+func (o *order) decidedAt(i int) int {
+	r := o.before.resources()[i]
+	for range o.steps { // from what goes along to what it goes along with
+		cause := urn.URN("")
+		for _, s := range o.steps {
+			if s.Old == nil || s.Old.URN != r.URN || s.Old.ID != r.ID || !stages.Removes(s.Op) {
+				continue
+			}
+			switch s.Reason.Kind {
+			case stages.ReasonDependency, stages.ReasonDeletedWith, stages.ReasonReplaceWith:
+				cause = s.Reason.Cause
+			}
+		}
+		next := o.recorded(cause)
+		if next == nil {
+			break
+		}
+		r = next
+	}
+	return o.program.moment(o.nameNow(r)).sent
+}
+
+// recorded returns the state of the beginning that a resource goes on with, under its old or its new name.
+func (o *order) recorded(u urn.URN) *state.Resource {
+	for _, r := range o.before.resources() {
+		if u != "" && !r.Delete && (r.URN == u || o.nameNow(r) == u) {
+			return r
+		}
+	}
+	return nil
+}
+
+// nameNow returns the name under which the program declares a recorded resource.
+func (o *order) nameNow(r *state.Resource) urn.URN {
+	for _, s := range o.steps {
+		if s.Old != nil && s.Old.ID == r.ID && s.Old.URN == r.URN && s.New != nil && !s.Old.Delete {
+			return s.URN
+		}
+	}
+	return r.URN
+}
+
+// isSettled reports whether the program had the answer about a recorded resource at some time.
+func (o *order) isSettled(i, at int) bool {
+	m := o.program.moment(o.nameNow(o.before.resources()[i]))
+	return m.answered > 0 && m.answered < at
+}
+
+// mayComeLater reports whether the old object of a dependent may be deleted at the end of a run, although what it depends on is deleted first.
+func (o *order) mayComeLater(i, at int) bool {
+	return !o.before.resources()[i].Delete && !o.isSettled(i, at) || o.isInUse(i, at)
+}
+
+// isInUse reports whether something that was not settled at some time uses an object, or an old object that uses it.
+func (o *order) isInUse(i, at int) bool {
+	for u := range o.users[i] {
+		switch {
+		case o.before.resources()[u].Delete || o.deletes[u] != nil:
+			if o.mayComeLater(u, at) {
+				return true
+			}
+		case !o.isSettled(u, at):
+			return true
+		}
+	}
+	return false
+}
