@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // The program declares a after what depends on it by its recorded state, which is replaced in the same edit: what is deleted first is deleted after the
@@ -60,6 +61,54 @@ func TestOldObjectsOfDependentsGoBeforeWhatIsDeletedFirst(t *testing.T) {
 			again := k.try(sluice.Update, program(c.after))
 			require.NoError(t, again.err)
 			require.False(t, again.HasChanges())
+		})
+	}
+}
+
+// Children and what depends on a component with what is deleted first in it count as dependents, as in the order of all deletes (steps.md 5.3).
+func TestOldObjectsOfChildrenAndOfDependentsOfComponentsGoFirstToo(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after func(*script)
+	}{
+		"a child that has left": {
+			func(s *script) { s.thing("b", nil, parent(s.thing("a", in{"dbr": 1}))) },
+			func(s *script) {
+				s.thing("b", in{"immutable": 1}, alias(urn.Alias{Parent: urnOf("a")}))
+				s.thing("a", in{"dbr": 2})
+			},
+		},
+		"what depended on the component": {
+			func(s *script) {
+				g := s.group("g")
+				s.thing("a", in{"dbr": 1}, parent(g))
+				s.thing("b", nil, dependsOn(g))
+			},
+			func(s *script) {
+				s.thing("b", in{"immutable": 1})
+				s.thing("a", in{"dbr": 2}, parent(s.group("g")))
+			},
+		},
+		"what depended on a component of several": {
+			func(s *script) {
+				g := s.group("g")
+				s.thing("first", nil, parent(g))
+				s.thing("a", in{"dbr": 1}, parent(s.group("inner", parent(g))))
+				s.thing("last", nil, parent(g))
+				s.thing("b", nil, dependsOn(g))
+			},
+			func(s *script) {
+				s.thing("b", in{"immutable": 1})
+				g := s.group("g")
+				s.thing("first", nil, parent(g))
+				s.thing("a", in{"dbr": 2}, parent(s.group("inner", parent(g))))
+				s.thing("last", nil, parent(g))
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(c.before))
+			require.Equal(t, []string{"create b", "delete b", "delete a", "create a"}, k.up(program(c.after)).changed())
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -66,6 +67,11 @@ func (a verification) newOrder() *order {
 		for ref := range r.References() {
 			for _, dep := range at[ref.URN] {
 				o.users[dep][i] = true
+				if !all[dep].Custom && ref.Kind != graph.Parent {
+					for _, child := range o.below(dep, i) {
+						o.users[child][i] = true
+					}
+				}
 			}
 		}
 		at[r.URN] = append(at[r.URN], i)
@@ -81,6 +87,20 @@ func (a verification) newOrder() *order {
 		}
 	}
 	return o
+}
+
+// below returns the states before a position that are in a component.
+func (o *order) below(component, before int) []int {
+	all := o.before.resources()
+	in := map[urn.URN]bool{all[component].URN: true}
+	var out []int
+	for i, r := range all[:before] {
+		if in[r.Parent] {
+			in[r.URN] = true
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // decidedAt returns when the registration was sent that has an object deleted first.

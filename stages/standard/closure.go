@@ -16,7 +16,7 @@ import (
 )
 
 // rootOrPark returns the root of a delete-before-replace. If an earlier registration may claim one of those that it could take along,
-// that one decides first: the replacement is parked, and there is no root.
+// or goes on with a dependent, that one decides first: the replacement is parked, and there is no root.
 func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 	c := closure.NewRoot(d, d.Old)
 	if id, ok := b.Base.ID(d.Claimed); ok {
@@ -27,6 +27,10 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 				b.parked[first] = append(b.parked[first], d)
 				return nil
 			}
+		}
+		if first, open := b.openDependent(d.Seq, id); open {
+			b.parked[first] = append(b.parked[first], d)
+			return nil
 		}
 	}
 	return c

@@ -38,6 +38,58 @@ type superseded struct {
 	deletes map[graph.ID]*stages.Decision
 }
 
+// users returns what depends on a state directly, as its parent, or by depending on a component that contains it: what is deleted before it
+// (steps.md 5.3).
+func (b *builder) users(id graph.ID) []graph.ID {
+	within := b.Base.WithinComponents()
+	var out, joins []graph.ID
+	collect := func(of graph.ID) {
+		for _, e := range within.Dependents(of) {
+			switch {
+			case within.IsJoin(e.ID):
+				joins = append(joins, e.ID)
+			case e.ID > id:
+				out = append(out, e.ID)
+			}
+		}
+	}
+	collect(id)
+	for len(joins) > 0 {
+		last := joins[len(joins)-1]
+		joins = joins[:len(joins)-1]
+		collect(last)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// openDependent returns an earlier registration that is not decided and goes on with a dependent of what a registration deletes first: what
+// becomes of that has to be known.
+func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
+	if b.Targeting.IsPartial() {
+		return 0, false
+	}
+	visited := map[graph.ID]bool{root: true}
+	for todo := []graph.ID{root}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, user := range b.users(id) {
+			if visited[user] {
+				continue
+			}
+			visited[user] = true
+			by, claimed := b.Names.Claimant(b.Base.Resources[user])
+			switch {
+			case !claimed || by >= seq || b.isReplaced(user, seq):
+				todo = append(todo, user)
+			case !b.Progress.HasPassed(by, book.Decided):
+				return by, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // deleteSuperseded adds the deletes of such old objects to those of a closure. The deletes come after the replacements that they belong to, and after what goes
 // on with what depends on the old objects.
 func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, deletes map[graph.ID]*stages.Decision) {
@@ -54,34 +106,34 @@ func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, de
 
 // below looks at the dependents of what is deleted.
 func (s *superseded) below(id graph.ID) {
-	for _, e := range s.Base.Graph.Dependents(id) {
-		if e.Kind&book.ClosureKinds == 0 || e.ID <= id || s.goes(e.ID) || !s.isReplaced(e.ID) && !s.isOldCopy(e.ID) {
+	for _, user := range s.users(id) {
+		if s.goes(user) || !s.isReplaced(user, s.root.D.Seq) && !s.isOldCopy(user) {
 			continue
 		}
-		s.after(e.ID)
-		if s.mayGo(e.ID) {
-			s.add(e.ID)
+		s.after(user)
+		if s.mayGo(user) {
+			s.add(user)
 		}
 	}
 }
 
-// isReplaced reports whether an earlier registration replaces a recorded object.
-func (s *superseded) isReplaced(id graph.ID) bool {
-	res := s.Base.Resources[id]
-	return !res.Delete && !res.External && !res.PendingReplacement && s.isDecided(id) && !s.Outcomes.IsDeletedByClosure(res) &&
-		s.Outcomes.Has(s.Names.NewNameOf(res.URN), book.Replaced)
+// isReplaced reports whether a registration before that number replaces a recorded object.
+func (b *builder) isReplaced(id graph.ID, before int) bool {
+	res := b.Base.Resources[id]
+	return !res.Delete && !res.External && !res.PendingReplacement && b.isDecided(id, before) && !b.Outcomes.IsDeletedByClosure(res) &&
+		b.Outcomes.Has(b.Names.NewNameOf(res.URN), book.Replaced)
 }
 
 // isOldCopy reports whether a state is what an earlier run has replaced and not deleted.
-func (s *superseded) isOldCopy(id graph.ID) bool {
-	res := s.Base.Resources[id]
-	return res.Delete && !res.External && res.ViewOf == "" && res != s.Base.StandIn(res.URN)
+func (b *builder) isOldCopy(id graph.ID) bool {
+	res := b.Base.Resources[id]
+	return res.Delete && !res.External && res.ViewOf == "" && res != b.Base.StandIn(res.URN)
 }
 
-// isDecided reports whether an earlier registration goes on with a recorded state.
-func (s *superseded) isDecided(id graph.ID) bool {
-	by, claimed := s.Names.Claimant(s.Base.Resources[id])
-	return claimed && by < s.root.D.Seq
+// isDecided reports whether a registration before that number goes on with a recorded state.
+func (b *builder) isDecided(id graph.ID, before int) bool {
+	by, claimed := b.Names.Claimant(b.Base.Resources[id])
+	return claimed && by < before
 }
 
 // after makes the delete-before-replace come after the registration that goes on with a recorded state.
@@ -102,13 +154,13 @@ func (s *superseded) mayGo(id graph.ID) bool {
 	s.checked[id] = true // a valid base has no circles
 	res := s.Base.Resources[id]
 	may := s.isOldCopy(id) || s.decided[id].hasTasks && !s.Outcomes.Has(res.URN, book.Deleted|book.Imported) && len(s.Outcomes.DeletionsOf(res)) == 0
-	for _, e := range s.Base.Graph.Dependents(id) {
+	for _, user := range s.users(id) {
 		switch {
-		case e.ID <= id || s.goes(e.ID):
-		case s.isReplaced(e.ID), s.isOldCopy(e.ID):
-			may = may && s.mayGo(e.ID)
+		case s.goes(user):
+		case s.isReplaced(user, s.root.D.Seq), s.isOldCopy(user):
+			may = may && s.mayGo(user)
 		default:
-			may = may && s.isDecided(e.ID)
+			may = may && s.isDecided(user, s.root.D.Seq)
 		}
 	}
 	s.checked[id] = may
@@ -130,14 +182,13 @@ func (s *superseded) add(id graph.ID) {
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.decided[id].retains && !res.RetainOnDelete,
 	}}
-	for _, e := range s.Base.Graph.Dependents(id) {
+	for _, user := range s.users(id) {
 		switch {
-		case e.ID <= id:
-		case s.isReplaced(e.ID), s.isOldCopy(e.ID):
-			s.after(e.ID)
-			s.add(e.ID)
-		case s.isDecided(e.ID):
-			s.after(e.ID)
+		case s.isReplaced(user, s.root.D.Seq), s.isOldCopy(user):
+			s.after(user)
+			s.add(user)
+		case s.isDecided(user, s.root.D.Seq):
+			s.after(user)
 		}
 	}
 }

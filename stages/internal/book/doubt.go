@@ -37,7 +37,7 @@ func (r *doubts) About(id graph.ID) (claimant int, d Doubt) {
 	switch {
 	case !ok:
 		return 0, Unclaimed
-	case r.progress.hasPassed(claimant, Decided):
+	case r.progress.HasPassed(claimant, Decided):
 		return claimant, Certain
 	}
 	return claimant, Undecided

@@ -47,7 +47,8 @@ func (p *progress) Pass(seq int, m milestone) {
 	}
 }
 
-func (p *progress) hasPassed(seq int, m milestone) bool {
+// HasPassed reports whether a registration has passed a milestone.
+func (p *progress) HasPassed(seq int, m milestone) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.isPast(seq, m)
@@ -59,7 +60,7 @@ func (p *progress) isPast(seq int, m milestone) bool {
 
 // Await waits until a registration has passed a milestone, or ctx ends.
 func (p *progress) Await(ctx context.Context, seq int, m milestone) error {
-	if p.hasPassed(seq, m) {
+	if p.HasPassed(seq, m) {
 		return nil
 	}
 	p.mu.Lock()
