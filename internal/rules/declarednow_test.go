@@ -154,6 +154,54 @@ func TestAnImportThatReplacesRetainsTheOldObjectIfItSaysSo(t *testing.T) {
 	require.Equal(t, "there", k.recorded("a").ID)
 }
 
+// The object that an import takes the place of is deleted, as that of any replacement.
+func TestAnImportThatReplacesIsRefusedIfTheResourceIsProtected(t *testing.T) {
+	for name, recorded := range map[string]bool{"as recorded": true, "from now on": false} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(one(in{"x": 1}, protect(recorded))))
+			k.exists("there", in{"x": 1})
+			p := program(one(in{"x": 1}, imports("there"), protect(true)))
+			k.try(sluice.Preview, p).requireFailure("as it is currently marked for protection")
+			r := k.fails(p, "as it is currently marked for protection")
+			require.Empty(t, r.changed())
+			require.Equal(t, idOf("a", 1), k.recorded("a").ID)
+
+			k.options.IgnoreProtect = true
+			require.Equal(t, []string{"delete a"}, k.try(sluice.Update, p).changed())
+			require.Equal(t, "there", k.recorded("a").ID)
+		})
+	}
+	t.Run("not any more", func(t *testing.T) {
+		k := newKit(t)
+		k.up(program(one(in{"x": 1}, protect(true))))
+		k.exists("there", in{"x": 1})
+		require.Equal(t, []string{"delete a"}, k.try(sluice.Update, program(one(in{"x": 1}, imports("there")))).changed())
+	})
+	t.Run("in place of what is only read", func(t *testing.T) {
+		k := newKit(t)
+		k.exists("there", in{"x": 1})
+		k.exists("other", in{"x": 1})
+		k.up(program(func(s *script) { s.read("a", "other") }))
+		require.NoError(t, k.try(sluice.Update, program(one(in{"x": 1}, imports("there"), protect(true)))).err)
+		require.Equal(t, "there", k.recorded("a").ID)
+	})
+}
+
+// An import cannot keep what a closure has deleted either, and says so.
+func TestProtectionOfAnImportThatComesTooLate(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
+	k.exists("there", in{"immutableOf": "new"})
+	p := program(func(s *script) {
+		s.thing("a", in{"dbr": 2})
+		s.thing("b", in{"immutableOf": "new"}, imports("there"), protect(true))
+	})
+	k.try(sluice.Preview, p).requireFailure("as it is currently marked for protection")
+	k.try(sluice.Update, p).requireDiagnostic(stages.Warning, 0, "protect, which was not recorded yet, and comes too late")
+	require.Equal(t, "there", k.recorded("b").ID)
+}
+
 // Where there is no old object any more, there is nothing to protect.
 func TestAnInterruptedReplacementGoesOnAlthoughItIsProtectedNow(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
@@ -170,7 +218,7 @@ func TestProtectionOfADependentThatComesTooLate(t *testing.T) {
 			s.thing("b", nil, append(with, from("immutableOf", s.thing("a", in{"dbr": v})))...)
 		}
 	}
-	const late = "is not recorded yet, and comes too late"
+	const late, done = "is not recorded yet, and comes too late", "which was not recorded yet, and comes too late. It counts for the new object"
 	k := newKit(t)
 	k.up(program(version(1)))
 	r := k.try(sluice.Preview, program(version(2, protect(true))))
@@ -179,7 +227,7 @@ func TestProtectionOfADependentThatComesTooLate(t *testing.T) {
 	require.ErrorAs(t, r.err, &refused)
 	require.Equal(t, &state.ProtectedError{URNs: []urn.URN{urnOf("b")}, Refused: state.RefusedReplace, With: urnOf("a")}, refused)
 	k.preview(program(version(2, retain(true)))).requireDiagnostic(stages.Warning, 0, late)
-	k.up(program(version(2, retain(true)))).requireDiagnostic(stages.Warning, 0, late)
+	k.up(program(version(2, retain(true)))).requireDiagnostic(stages.Warning, 0, done)
 
 	k.up(program(version(2, retain(true), protect(true))))
 	k.fails(program(version(3, retain(true), protect(true))), "as it is currently marked for protection")

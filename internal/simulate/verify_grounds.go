@@ -34,7 +34,7 @@ func (a verification) verifyGrounds() {
 		if d.Retain {
 			a.fault("the object %s of %s is deleted, which the program retains now", c.id, c.urn)
 		}
-		if d.Protect && d.ID == "" && !a.op.IgnoreProtect && !a.buries(c) {
+		if d.Protect && !a.op.IgnoreProtect && !a.buries(c) {
 			a.fault("the object %s of %s is deleted, which the program protects now", c.id, c.urn)
 		}
 	}

@@ -285,7 +285,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
-	b.notInTime(d, why.Cause)
+	b.NotInTime(b.Control, d.Located, why.Cause)
 	o.Remove(d.Claimed.URN, book.Deleted)
 	o.Add(d.URN, book.Replaced)
 	d.Reason = why
@@ -301,7 +301,7 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
 	why, _ := b.Outcomes.ReasonOf(d.Claimed)
-	b.notInTime(d, why.Cause)
+	b.NotInTime(b.Control, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
@@ -318,26 +318,6 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	}
 	b.askAnew(d, x)
 	return nil
-}
-
-// notInTime says that the program protects or retains a resource only now, although the delete-before-replace of another one takes the old
-// object along: that was decided, and begun, before the program declared the resource. A preview can still refuse it (decision 0166).
-func (b *builder) notInTime(d stages.Diffed, cause urn.URN) {
-	old := d.Claimed
-	protects := d.Goal.IsProtected() && !old.Protect && !b.IgnoreProtect
-	retains := d.Goal.IsRetained() && !old.RetainOnDelete
-	switch {
-	case old.PendingReplacement || old.External || !protects && !retains:
-	case protects && b.DryRun():
-		b.Fail(d.Seq, d.URN, 0, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace, With: cause})
-	default:
-		option := "retainOnDelete"
-		if protects {
-			option = "protect"
-		}
-		b.Warn(d.URN, "its old object goes with that of %s, which is deleted before it is replaced: %s is not recorded yet, and comes too late. "+
-			"To keep the old object, make an update first that changes nothing but this option", cause.Name(), option)
-	}
 }
 
 // askAnew has the inputs of a registration checked again, as those of a new object. What was left out has not been checked: it goes along with
@@ -373,7 +353,7 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
-	if b.IsProtected(d) {
+	if b.IsProtected(d.Located, d.IsPending()) {
 		err := &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}
 		if !b.DryRun() {
 			return b.Bail(d.Located, 0, err)

@@ -232,7 +232,7 @@ func (r *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	if !d.Goal.Custom || d.Raw || d.Reason.Kind == stages.ReasonTainted || d.Reason.Kind == stages.ReasonRequested {
 		return nil
 	}
-	if !r.DryRun() && (r.IsProtected(*d) || d.Goal.ImportID != "") {
+	if !r.DryRun() && (r.IsProtected(d.Located, d.IsPending()) || d.Goal.ImportID != "") {
 		return nil
 	}
 	_, inputs, err := r.checkAnew(ctx, d.Analyzed)

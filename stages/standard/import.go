@@ -10,6 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/plan"
 	"github.com/sluice-iac/sluice/stages/internal/take"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // importer takes under management the existing objects that the program names.
@@ -78,6 +80,9 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return l, err
 	}
+	if err := r.mayReplace(l); err != nil {
+		return l, err
+	}
 	r.Outcomes.Add(l.URN, book.Imported)
 	s := &stages.Decision{
 		StepInfo: stages.StepInfo{
@@ -118,6 +123,27 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	}
 	l.Old, l.Claimed, l.Origin = imported.Made, nil, stages.FromImport
 	return l, nil
+}
+
+// mayReplace refuses the import of an object in the place of a recorded one if that is protected (decision 0191). A preview goes on. If a
+// closure has deleted the old object, that has been decided before.
+func (r *importer) mayReplace(l stages.Located) error {
+	if l.Old == nil || l.Old.External {
+		return nil
+	}
+	if why, deleted := r.Outcomes.ReasonOf(l.Claimed); deleted {
+		r.Book.NotInTime(r.Access.Control, l, why.Cause)
+		return nil
+	}
+	if !r.IsProtected(l, l.Old.PendingReplacement) {
+		return nil
+	}
+	err := &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace}
+	if !r.Access.DryRun() {
+		return r.Access.Bail(l, 0, err)
+	}
+	r.Access.Fail(l.Seq, l.URN, 0, err)
+	return nil
 }
 
 // takeImport runs the steps of an import unless something that the registration needs has failed.
