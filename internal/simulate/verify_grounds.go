@@ -1,14 +1,24 @@
 package simulate
 
 import (
+	"slices"
+
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
-// verifyGrounds finds objects that an update deletes without grounds. There are two: a replacement, and that a program without a failure has
+// verifyGrounds finds objects that are deleted without grounds. An update has two: a replacement, and that a program without a failure has
 // not declared the resource. What the program declares about the old object of a replacement counts.
 func (a verification) verifyGrounds() {
-	if a.op.Do != Update || a.program == nil {
+	switch {
+	case a.op.Do == Destroy:
+		a.verifyDestroyed()
+		return
+	case a.op.Do != Update:
+		a.verifyUntouched()
+		return
+	case a.program == nil:
 		return
 	}
 	for _, e := range a.events {
@@ -23,12 +33,10 @@ func (a verification) verifyGrounds() {
 			a.fault("%s of %s, which the program has declared", s.Step.Op, s.Step.URN)
 		}
 	}
-	if len(a.op.Targets)+len(a.op.Excludes) > 0 {
-		return // what is left out is not what the program declares
-	}
+	partial := len(a.op.Targets)+len(a.op.Excludes) > 0 // then old copies of what is left out go by what is recorded
 	for _, c := range a.calls {
 		d, declared := a.program.declaration(c.urn)
-		if c.method != providers.MethodDelete || !declared || d.Kind == Reading || a.goesWithAnother(c) { // a read has no such options
+		if c.method != providers.MethodDelete || !declared || d.Kind == Reading || a.goesWithAnother(c) || a.buries(c) && (partial || !a.wasDeclared(c)) { // a read has no such options
 			continue
 		}
 		if d.Retain {
@@ -40,8 +48,64 @@ func (a verification) verifyGrounds() {
 	}
 }
 
+// verifyDestroyed finds objects that a destroy deletes although they are not recorded, protected, retained or left out.
+func (a verification) verifyDestroyed() {
+	for _, c := range a.calls {
+		if c.method != providers.MethodDelete {
+			continue
+		}
+		at := slices.IndexFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == c.id && isManaged(r) })
+		if at < 0 {
+			a.fault("a destroy deletes %s of %s, which is not recorded", c.id, c.urn)
+			continue
+		}
+		r := a.before.resources()[at]
+		if a.program != nil {
+			if d, declared := a.program.declaration(c.urn); declared && !r.Delete { // that is recorded first, unless it refers to something new (steps.md 7.5)
+				r = r.Clone()
+				r.Protect, r.RetainOnDelete = r.Protect && d.Protect, r.RetainOnDelete && d.Retain
+			}
+		}
+		switch {
+		case a.isManagedTwice(c.id): // under two names, of which either may be meant
+		case r.Protect && !r.Delete && !a.op.IgnoreProtect:
+			a.fault("a destroy deletes %s of %s, which is protected", c.id, c.urn)
+		case r.RetainOnDelete:
+			a.fault("a destroy deletes %s of %s, which is retained", c.id, c.urn)
+		case len(a.op.Targets) > 0 && !a.op.Dependents && !slices.Contains(a.op.Targets, r.URN.Name()) && !slices.Contains(a.op.Targets, c.urn.Name()):
+			a.fault("a destroy deletes %s of %s, which is no target", c.id, c.urn)
+		case slices.Contains(a.op.Excludes, r.URN.Name()):
+			a.fault("a destroy deletes %s of %s, which is excluded", c.id, c.urn)
+		}
+	}
+}
+
+// isManagedTwice reports whether several states stand for an object.
+func (a verification) isManagedTwice(id string) bool {
+	n := 0
+	for _, r := range a.before.resources() {
+		if r.ID == id {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// verifyUntouched finds objects that an operation changes which only reads: a refresh, an import or a recovery.
+func (a verification) verifyUntouched() {
+	for _, c := range a.calls {
+		a.fault("a %s makes a %s of %s", a.op.Do, c.method, c.urn)
+	}
+}
+
 func isForWantOfDeclaration(op stages.Op) bool {
 	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
+}
+
+// wasDeclared reports whether the program had declared the resource of an object before that was deleted.
+func (a verification) wasDeclared(c *call) bool {
+	m := a.program.moment(c.urn)
+	return m.answered > 0 && m.answered < c.begun
 }
 
 // goesWithAnother reports whether a delete is part of the delete-before-replace of another resource: it comes before the program declares the resource.

@@ -180,7 +180,7 @@ func (s *superseded) add(id graph.ID) {
 	res := s.Base.Resources[id]
 	s.deletes[id] = &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
-		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.decided[id].retains && !res.RetainOnDelete,
+		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete,
 	}}
 	for _, user := range s.users(id) {
 		switch {
@@ -191,4 +191,14 @@ func (s *superseded) add(id graph.ID) {
 			s.after(user)
 		}
 	}
+}
+
+// retains reports whether the program has declared that the object of a state is retained. Of an old copy it may declare that later, and too late
+// (decision 0191).
+func (s *superseded) retains(id graph.ID) bool {
+	res := s.Base.Resources[id]
+	if live, ok := s.Base.ID(s.Base.Olds[res.URN]); ok && res.Delete {
+		id = live
+	}
+	return s.decided[id].retains
 }
