@@ -14,6 +14,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
@@ -33,7 +34,9 @@ type attempt struct {
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
 	// guard is asked before anything is begun; nil allows everything.
-	guard   func(context.Context) error
+	guard func(context.Context) error
+	// read returns the outputs of the other stack, for a reader.
+	read    func(context.Context, string) (property.Map, error)
 	judges  *judges // nil without policies
 	slots   *slots  // nil without stages
 	workers int
@@ -233,6 +236,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	if len(op.Policies) > 0 {
 		o.Analyzers, o.AnalyzeLimit = a.analyzers(s), op.AnalyzeLimit
 	}
+	o.StackOutputs = a.read
 	if a.guard != nil {
 		o.State = guardedStore{a.journal, a.guard}
 	}

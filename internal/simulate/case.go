@@ -39,8 +39,18 @@ type Operation struct {
 	AnalyzeLimit int      `json:",omitempty"`
 	// Stages are in the slots of the engine.
 	Stages []Stage `json:",omitempty"`
+	// Reader is another stack, which is updated after the operation and reads the outputs of this one.
+	Reader *Reader `json:",omitempty"`
 	// Race are engines that do the same once more, and at once.
 	Race *Race `json:",omitempty"`
+}
+
+// Reader is an update of a stack that reads the outputs of the stack of the history.
+type Reader struct {
+	Program         []Declaration
+	Manner          Manner `json:",omitempty"`
+	Sealed          bool   `json:",omitempty"` // it cannot decrypt secrets of the stack that it reads
+	ContinueOnError bool   `json:",omitempty"`
 }
 
 // Mishaps are events from outside that an operation meets.
@@ -116,7 +126,9 @@ type Declaration struct {
 	// Values are constants. Refs are properties whose value is an output of another resource.
 	Values map[string]string `json:",omitempty"`
 	Refs   map[string]string `json:",omitempty"`
-	Secret []string          `json:",omitempty"` // properties that are secret
+	Secret []string          `json:",omitempty"` // properties, or exports, that are secret
+	// Outputs are properties of which the value is an output of the stack that a reader reads. One that does not exist is left out.
+	Outputs map[string]string `json:",omitempty"`
 
 	Parent      string   `json:",omitempty"`
 	Provider    string   `json:",omitempty"`

@@ -76,6 +76,8 @@ func Generate(c Choices) Case {
 	}
 	if g.chance(6) {
 		g.race(&out)
+	} else if g.chance(2) {
+		g.readers(&out)
 	}
 	if g.chance(5) {
 		g.policies(&out)
@@ -150,6 +152,42 @@ func (g *generator) race(c *Case) {
 		r.Engines = append(r.Engines, e)
 	}
 	c.Operations[g.IntN(len(c.Operations))].Race = &r
+}
+
+// readers lets another stack read the outputs of a history's stack, if that has any.
+func (g *generator) readers(c *Case) {
+	var outputs []string
+	for _, o := range c.Operations {
+		for _, d := range o.Program {
+			for _, name := range d.Exports {
+				outputs = append(outputs, "of "+name)
+			}
+		}
+	}
+	if len(outputs) == 0 {
+		return
+	}
+	var program []Declaration
+	for i := range c.Operations {
+		if program == nil || g.chance(3) {
+			program = nil
+			for n := range 1 + g.IntN(4) {
+				d := Declaration{Name: fmt.Sprintf("reader%d", n)}
+				for _, p := range plainNames {
+					switch {
+					case g.chance(2):
+						set(&d.Outputs, p, g.pick(outputs...))
+					case n > 0 && g.chance(2):
+						set(&d.Refs, p, program[g.IntN(n)].Name)
+					}
+				}
+				program = append(program, d)
+			}
+		}
+		if g.chance(2) {
+			c.Operations[i].Reader = &Reader{Program: program, Manner: c.Operations[i].Manner, Sealed: g.chance(3), ContinueOnError: g.chance(2)}
+		}
+	}
 }
 
 // policies makes policies judge what programs declare, from some operation on.
@@ -400,7 +438,12 @@ func (g *generator) withExports(program []Declaration) []Declaration {
 			names = append(names, d.Name)
 		}
 	}
-	program[0].Exports = names
+	program[0].Exports, program[0].Secret = names, nil
+	for _, name := range names {
+		if g.chance(3) {
+			program[0].Secret = append(program[0].Secret, name)
+		}
+	}
 	return program
 }
 

@@ -28,7 +28,9 @@ type history struct {
 	Case
 	Report
 	world *world
-	ctx   context.Context
+	// second is the world of the stack that reads the outputs of the first one; nil until there is one.
+	second *world
+	ctx    context.Context
 }
 
 // play runs a case. It must be called in a bubble of testing/synctest.
@@ -99,6 +101,7 @@ func (h *history) step(i int, op Operation) {
 	if len(h.Faults) == 0 {
 		h.race(i, op)
 	}
+	h.reader(i, attempts[0].text)
 }
 
 // reread makes the next operation begin with the state as it is read from a file.

@@ -43,6 +43,7 @@ type program struct {
 	// exported is the stack, if it has registered its outputs, and unknownExports are those that were not known.
 	exported       urn.URN
 	unknownExports []string
+	outputs        property.Map // of the stack that a reader reads
 
 	mu     sync.Mutex // guards what follows
 	made   map[urn.URN]Declaration
@@ -81,6 +82,9 @@ func (p *program) run(ctx context.Context, m stages.Monitor) (err error) {
 		return err
 	} else {
 		p.answered(r)
+	}
+	if err := p.readStack(ctx, m); err != nil {
+		return err
 	}
 	var wg conc.WaitGroup
 	defer func() {
@@ -165,7 +169,10 @@ func (p *program) export(ctx context.Context, m stages.Monitor) {
 		}
 		if from, err := promise.Wait(ctx); err == nil {
 			outputs["of "+name] = p.output(from)
-			if outputs["of "+name].IsUnknown() {
+			if slices.Contains(d.Secret, name) {
+				outputs["of "+name] = property.Secret(outputs["of "+name])
+			}
+			if !outputs["of "+name].IsKnown() {
 				p.unknownExports = append(p.unknownExports, "of "+name)
 			}
 		}
@@ -368,6 +375,12 @@ func (p *program) inputs(d Declaration, refs map[string]*stages.RegisterReply, r
 		inputs[k] = p.output(r)
 		req.PropertyDependencies[k] = []urn.URN{r.URN}
 		req.Dependencies = append(req.Dependencies, r.URN)
+	}
+	for _, k := range sorted(d.Outputs) {
+		if v, ok := p.outputs.Get(d.Outputs[k]); ok {
+			inputs[k] = v
+			req.PropertyDependencies[k] = nil
+		}
 	}
 	for _, k := range d.Secret {
 		if v, ok := inputs[k]; ok {
