@@ -21,7 +21,13 @@
 //   - of several engines that begin at once one works at a time, under the lock of package lock, and begins with what the one
 //     before has recorded, also if that has died (race.go);
 //   - an update deletes an object only if its program ended without a failure and did not declare the resource, or because of a
-//     replacement; and never the object of a resource that the program protects or retains from now on (verify_grounds.go);
+//     replacement; and never the object of a resource that the program protects or retains from now on. A destroy deletes what is recorded
+//     and neither protected, retained nor left out; a refresh, an import and a recovery change no object (verify_grounds.go);
+//   - what an update deletes first, while its program runs, comes after the old objects of its dependents, if those could be known
+//     (verify_order.go);
+//   - no unknown is recorded, or sent to a call that changes something;
+//   - a stack that reads the outputs of another one gets what that has recorded, secrets as secrets, and fails if and only if it uses an
+//     output that it cannot decrypt (reader.go);
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
 //   - no more calls change objects at once than there are workers, and no more policies judge a resource at once than allowed;
