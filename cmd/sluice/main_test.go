@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,13 +15,14 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // TestMain makes sluice and the plugins of the tests available as commands of the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
-		"sluice":                      func() { os.Exit(realMain()) },
-		"pulumi":                      func() { os.Exit(realMain()) },
+		"sluice":                      func() { os.Exit(realMain(cheapKeys{})) },
+		"pulumi":                      func() { os.Exit(realMain(cheapKeys{})) },
 		"pulumi-language-fake":        serveFakeLanguage,
 		"pulumi-resource-fake":        serveFakeProvider,
 		"pulumi-converter-fake":       serveFakeConverter,
@@ -26,6 +30,28 @@ func TestMain(m *testing.M) {
 		"holdlock":                    holdLock,
 		"callengine":                  callEngine,
 	})
+}
+
+// cheapKeys derives the keys of stacks that scripts make in microseconds. They start thousands of processes, and most of what each cost was the
+// derivation. All other salts, such as those in recorded states, count as they always do, and so do those of the programs that tests build.
+type cheapKeys struct{ secrets.PBKDF2 }
+
+// cheap begins the salts of cheap keys.
+const cheap = "cheap"
+
+// Salt implements [secrets.Derivation].
+func (k cheapKeys) Salt() ([]byte, error) {
+	salt, err := k.PBKDF2.Salt()
+	return append([]byte(cheap), salt...), err
+}
+
+// Key implements [secrets.Derivation].
+func (k cheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
+	if !bytes.HasPrefix(salt, []byte(cheap)) {
+		return k.PBKDF2.Key(passphrase, salt)
+	}
+	key := sha256.Sum256(slices.Concat(salt, []byte(passphrase)))
+	return key[:], nil
 }
 
 // tests are all tests, and what they build.

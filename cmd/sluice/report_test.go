@@ -32,7 +32,7 @@ func TestExitStatuses(t *testing.T) {
 		status = run(t.Context(), args, terminal.Streams{
 			In: strings.NewReader(in), Out: &stdout, Err: &stderr, Width: func() int { return 80 },
 			Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		})
+		}, cheapKeys{})
 		return status, stdout.String(), stderr.String()
 	}
 	status, _, errs := call("", "p", "stack", "init", "dev")
@@ -102,7 +102,7 @@ func TestPanicsAreInternalFaults(t *testing.T) {
 	var stderr bytes.Buffer
 	status := run(t.Context(), []string{"stack", "init"}, terminal.Streams{In: strings.NewReader(""), Out: &stderr, Err: &stderr, Lookup: func(string) (string, bool) {
 		panic("a bug")
-	}})
+	}}, cheapKeys{})
 	require.Equal(t, exit.Internal, status)
 	require.Contains(t, stderr.String(), "internal fault: a bug")
 }
