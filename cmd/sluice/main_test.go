@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -20,7 +19,7 @@ import (
 
 // TestMain makes sluice and the plugins of the tests available as commands of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){
+	testscript.Main(m, map[string]func(){
 		"sluice":                      func() { os.Exit(realMain(cheapKeys{})) },
 		"pulumi":                      func() { os.Exit(realMain(cheapKeys{})) },
 		"pulumi-language-fake":        serveFakeLanguage,
@@ -52,21 +51,6 @@ func (k cheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
 	}
 	key := sha256.Sum256(slices.Concat(salt, []byte(passphrase)))
 	return key[:], nil
-}
-
-// tests are all tests, and what they build.
-type tests struct{ *testing.M }
-
-// Run runs the tests.
-func (m tests) Run() int {
-	directory, err := os.MkdirTemp("", "sluice-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	executables.directory = directory
-	defer os.RemoveAll(directory)
-	return m.M.Run()
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
