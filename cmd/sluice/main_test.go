@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,7 +21,7 @@ import (
 
 // TestMain makes sluice and the plugins of the tests available as commands of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"sluice":                      func() { os.Exit(realMain(cheapKeys{})) },
 		"pulumi":                      func() { os.Exit(realMain(cheapKeys{})) },
 		"pulumi-language-fake":        serveFakeLanguage,
@@ -51,6 +53,18 @@ func (k cheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
 	}
 	key := sha256.Sum256(slices.Concat(salt, []byte(passphrase)))
 	return key[:], nil
+}
+
+// tests are the tests of this package.
+type tests struct{ m *testing.M }
+
+// Run runs the tests. The commands that they start end at SIGHUP as they do at a terminal, also below nohup, which has every process ignore it: a
+// signal that this process catches is not ignored in its children.
+func (all tests) Run() int {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	defer signal.Stop(hangUps)
+	return all.m.Run()
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
