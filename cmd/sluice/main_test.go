@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"testing"
 
@@ -16,14 +13,15 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
-	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 )
 
-// TestMain makes sluice and the plugins of the tests available as commands of the scripts.
+// TestMain makes sluice and the plugins of the tests available as commands of the scripts. Scripts start thousands of processes, and most of what
+// each would cost is the derivation of a key, so that new stacks have cheap ones. Stacks of the programs that tests build have real ones.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
-		"sluice":                      func() { os.Exit(realMain(cheapKeys{})) },
-		"pulumi":                      func() { os.Exit(realMain(cheapKeys{})) },
+		"sluice":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
+		"pulumi":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
 		"pulumi-language-fake":        serveFakeLanguage,
 		"pulumi-resource-fake":        serveFakeProvider,
 		"pulumi-converter-fake":       serveFakeConverter,
@@ -31,28 +29,6 @@ func TestMain(m *testing.M) {
 		"holdlock":                    holdLock,
 		"callengine":                  callEngine,
 	})
-}
-
-// cheapKeys derives the keys of stacks that scripts make in microseconds. They start thousands of processes, and most of what each cost was the
-// derivation. All other salts, such as those in recorded states, count as they always do, and so do those of the programs that tests build.
-type cheapKeys struct{ secrets.PBKDF2 }
-
-// cheap begins the salts of cheap keys.
-const cheap = "cheap"
-
-// Salt implements [secrets.Derivation].
-func (k cheapKeys) Salt() ([]byte, error) {
-	salt, err := k.PBKDF2.Salt()
-	return append([]byte(cheap), salt...), err
-}
-
-// Key implements [secrets.Derivation].
-func (k cheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
-	if !bytes.HasPrefix(salt, []byte(cheap)) {
-		return k.PBKDF2.Key(passphrase, salt)
-	}
-	key := sha256.Sum256(slices.Concat(salt, []byte(passphrase)))
-	return key[:], nil
 }
 
 // tests are the tests of this package.
