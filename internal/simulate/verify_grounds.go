@@ -33,10 +33,15 @@ func (a verification) verifyGrounds() {
 			a.fault("%s of %s, which the program has declared", s.Step.Op, s.Step.URN)
 		}
 	}
-	partial := len(a.op.Targets)+len(a.op.Excludes) > 0 // then old copies of what is left out go by what is recorded
+	partial := len(a.op.Targets)+len(a.op.Excludes) > 0
 	for _, c := range a.calls {
 		d, declared := a.program.declaration(c.urn)
-		if c.method != providers.MethodDelete || !declared || d.Kind == Reading || a.goesWithAnother(c) || a.buries(c) && (partial || !a.wasDeclared(c)) { // a read has no such options
+		switch {
+		case c.method != providers.MethodDelete, !declared, a.goesWithAnother(c):
+			continue
+		case d.Kind == Reading: // it has no such options
+			continue
+		case a.buries(c) && (partial || !a.wasDeclared(c)): // it goes by what is recorded (decision 0191)
 			continue
 		}
 		if d.Retain {

@@ -11,7 +11,7 @@ import (
 // verifyOrder checks the order of the deletes that an update makes while its program runs: what is deleted before it is replaced, with what goes
 // along, comes after the old objects of its dependents that are deleted in the same run. If one of those could not be deleted, it stays.
 //
-// There are two excuses (decision 0168). The program had not declared the dependent yet, so that nobody could know what becomes of its object; or
+// There are two excuses (decision 0190). The program had not declared the dependent yet, so that nobody could know what becomes of its object; or
 // something that uses the old object of the dependent had not been declared yet.
 func (a verification) verifyOrder() {
 	if a.op.Do != Update || a.program == nil || len(a.op.Targets)+len(a.op.Excludes) > 0 {

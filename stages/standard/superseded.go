@@ -38,8 +38,8 @@ type superseded struct {
 	deletes map[graph.ID]*stages.Decision
 }
 
-// users returns what depends on a state directly, as its parent, or by depending on a component that contains it: what is deleted before it
-// (steps.md 5.3).
+// users returns what is deleted before a state (steps.md 5.3): what depends on it, its children, and what depends on a component that
+// contains it.
 func (b *builder) users(id graph.ID) []graph.ID {
 	within := b.Base.WithinComponents()
 	var out, joins []graph.ID
@@ -80,10 +80,10 @@ func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
 			visited[user] = true
 			by, claimed := b.Names.Claimant(b.Base.Resources[user])
 			switch {
-			case !claimed || by >= seq || b.isReplaced(user, seq):
-				todo = append(todo, user)
-			case !b.Progress.HasPassed(by, book.Decided):
+			case claimed && by < seq && !b.Progress.HasPassed(by, book.Decided):
 				return by, true
+			case !claimed || by >= seq || b.isReplaced(user, seq): // what depends on it may have to go first, too
+				todo = append(todo, user)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (r *Book) Supersede(old, by *state.Resource, c *state.Change) {
 }
 
 // IsProtected reports whether a replacement must be refused: what the program declares counts, so that a resource can be unprotected and
-// replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). Where the old object is gone already, only a
+// replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). If the old object is gone, only a
 // protection that is recorded counts.
 func (r *Book) IsProtected(l stages.Located, gone bool) bool {
 	return l.Goal.IsProtected() && (l.Old.Protect || !gone) && !r.IgnoreProtect
