@@ -22,7 +22,8 @@
 //     before has recorded, also if that has died (race.go);
 //   - an update deletes an object only if its program ended without a failure and did not declare the resource, or because of a
 //     replacement; and never the object of a resource that the program protects or retains from now on. A destroy deletes what is recorded
-//     and neither protected, retained nor left out; a refresh, an import and a recovery change no object (verify_grounds.go);
+//     and neither protected, retained nor left out; a refresh, an import and a recovery change no object, but for what goes with a
+//     provider that a refresh replaces (verify_grounds.go);
 //   - what an update deletes first, while its program runs, comes after the old objects of its dependents, if those could be known
 //     (verify_order.go);
 //   - no unknown is recorded, or sent to a call that changes something;

@@ -96,9 +96,13 @@ func (a verification) isManagedTwice(id string) bool {
 	return n > 1
 }
 
-// verifyUntouched finds objects that an operation changes which only reads: a refresh, an import or a recovery.
+// verifyUntouched finds objects that an operation changes which only reads: a refresh, an import or a recovery. A refresh that runs its program
+// makes the providers of that, and what cannot stay without a provider that is replaced goes (decision 0012).
 func (a verification) verifyUntouched() {
 	for _, c := range a.calls {
+		if a.op.RunProgram && c.method == providers.MethodDelete && (a.goesWithAnother(c) || a.buries(c)) {
+			continue
+		}
 		a.fault("a %s makes a %s of %s", a.op.Do, c.method, c.urn)
 	}
 }

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -67,7 +66,7 @@ func (a verification) newOrder() *order {
 		for ref := range r.References() {
 			for _, dep := range at[ref.URN] {
 				o.users[dep][i] = true
-				if !all[dep].Custom && ref.Kind != graph.Parent {
+				if !all[dep].Custom && ref.URN != r.Parent { // siblings do not depend on one another
 					for _, child := range o.below(dep, i) {
 						o.users[child][i] = true
 					}
