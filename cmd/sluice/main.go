@@ -16,16 +16,17 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-func main() { os.Exit(realMain()) }
+func main() { os.Exit(realMain(secrets.PBKDF2{})) }
 
 // realMain runs the command line of the process, and returns its exit status.
-func realMain() int {
+func realMain(keys secrets.Derivation) int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
 	limitMemory()
 	defer runtime.KeepAlive(ballast())
-	return run(context.Background(), os.Args[1:], terminal.ProcessStreams())
+	return run(context.Background(), os.Args[1:], terminal.ProcessStreams(), keys)
 }
 
 // memoryShare is the part of the machine's memory, or of the control group's, that sluice uses. Programs and plugins need the rest.
@@ -66,7 +67,7 @@ func adoptOwnVariables(environ []string, set func(name, value string) error) {
 }
 
 // run executes one command line. It reports a panic as an error of sluice, with status 255.
-func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
+func run(ctx context.Context, args []string, s terminal.Streams, keys secrets.Derivation) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(terminal.New(s).Err, "error: internal fault: %v\n%s", p, debug.Stack())
@@ -77,6 +78,7 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 		s.Guard = service.Guard
 	}
 	open := session.NewOpener(terminal.New(s))
+	open.Derivation = keys
 	global := &globalFlags{open: open}
 	root := newTree(global)
 	root.SetArgs(args)

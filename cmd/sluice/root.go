@@ -31,7 +31,7 @@ const exitStatuses = `The exit status is
 // newTree builds the tree of commands with the given values of the flags that all commands have.
 func newTree(global *globalFlags) *cobra.Command {
 	open := global.open
-	fresh := func() *cobra.Command { return newRootCommand(session.NewOpener(open.Terminal.Again())) }
+	fresh := func() *cobra.Command { return newRootCommand(open.Again()) }
 	root := &cobra.Command{
 		Use:   open.Terminal.Command(), // in usage texts and completions
 		Short: "Preview, create and destroy infrastructure that programs declare",

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 var deep = flag.Int("deep", 0, "let processes be interrupted this many times more")
@@ -24,7 +26,7 @@ func TestMain(m *testing.M) {
 // pauses are long enough for the timers of a process: that it renews its lease and writes a checkpoint, and that its lease is over.
 var pauses = []time.Duration{31 * time.Second, 70 * time.Second}
 
-// scenarios are what is explored, by name. Together they take a minute and a half on one core.
+// scenarios are what is explored, by name. Together they take minutes on one core, and seconds within smaller bounds.
 var scenarios = map[string]scenario{
 	"two engines, one is killed": {
 		setting: setting{conditional: true, creates: []string{"a"}}, processes: []func(*process){update, update},
@@ -108,10 +110,29 @@ var scenarios = map[string]scenario{
 	},
 }
 
+// Every schedule within smaller bounds: one preemption fewer than a scenario has, one crash, and no pause together with a lost reply.
+func TestEverySmallScheduleKeepsTheRules(t *testing.T) {
+	explore(t, func(b budget) budget {
+		b.preemptions, b.crashes = max(b.preemptions-1, 0), min(b.crashes, 1)
+		if b.replies > 0 {
+			b.pauses = 0
+		}
+		return b
+	})
+}
+
 func TestEveryScheduleKeepsTheRules(t *testing.T) {
+	tier.Slow(t, "tens of thousands of schedules")
+	explore(t, func(b budget) budget {
+		b.preemptions += *deep
+		return b
+	})
+}
+
+func explore(t *testing.T, within func(budget) budget) {
 	for name, s := range scenarios {
 		t.Run(name, func(t *testing.T) {
-			s.budget.preemptions += *deep
+			s.budget = within(s.budget)
 			x := newExplorer(t, s)
 			o := x.find(t)
 			t.Logf("%d states, %d schedules, %d steps", len(x.known), x.schedules, x.steps)

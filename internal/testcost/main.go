@@ -3,6 +3,7 @@
 //
 //	go test -exec "$testcost run $dir" ./...    # runs each test binary, and writes what it cost to a file in $dir
 //	testcost report -budget 10m $dir            # prints the sum and the cost of each package
+//	testcost skipped tests.jsonl                # prints the arguments of go test that run what the first tier has skipped
 //
 // The cost of a test binary includes the processes that it has started and waited for. The status of report is 1 if the sum is above the
 // budget by more than a quarter.
@@ -16,13 +17,17 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sluice-iac/sluice/internal/tier"
 )
 
 // cost is what the tests of a package have cost.
@@ -41,7 +46,7 @@ func main() {
 }
 
 func command(args []string, out io.Writer) (status int, err error) {
-	const usage = "usage: testcost run DIR BINARY [ARGUMENT...], or testcost report [-budget DURATION] DIR"
+	const usage = "usage: testcost run DIR BINARY [ARGUMENT...], testcost report [-budget DURATION] DIR, or testcost skipped FILE"
 	switch {
 	case len(args) >= 3 && args[0] == "run":
 		return run(args[1], args[2], args[3:])
@@ -56,6 +61,18 @@ func command(args []string, out io.Writer) (status int, err error) {
 			return 1, err
 		}
 		return report(out, costs, *budget)
+	case len(args) == 2 && args[0] == "skipped":
+		file, err := os.Open(args[1])
+		if err != nil {
+			return 1, err
+		}
+		defer file.Close()
+		arguments, err := skipped(file)
+		if err != nil {
+			return 1, fmt.Errorf("%s: %w", args[1], err)
+		}
+		_, err = fmt.Fprintln(out, arguments)
+		return 0, err
 	}
 	return 2, errors.New(usage)
 }
@@ -151,4 +168,26 @@ func report(out io.Writer, costs []cost, budget time.Duration) (status int, err 
 			sum.Round(time.Second), budget)
 	}
 	return 0, nil
+}
+
+// skipped reads what go test -json has printed, and returns the arguments of go test that run the tests, with all their subtests, of which the
+// slow tier has at least a part. A test belongs to that tier if package tier has skipped it.
+func skipped(events io.Reader) (arguments string, err error) {
+	packages, tests := map[string]bool{}, map[string]bool{}
+	for d := json.NewDecoder(events); ; {
+		var e struct{ Action, Package, Test, Output string }
+		if err := d.Decode(&e); err == io.EOF {
+			break
+		} else if err != nil {
+			return "", err
+		}
+		if e.Action == "output" && strings.Contains(e.Output, tier.Mark) {
+			test, _, _ := strings.Cut(e.Test, "/")
+			packages[e.Package], tests[test] = true, true
+		}
+	}
+	if len(tests) == 0 {
+		return "", errors.New("no test of the slow tier was skipped: the file has to be what the first tier printed with -json")
+	}
+	return "-run ^(" + strings.Join(slices.Sorted(maps.Keys(tests)), "|") + ")$ " + strings.Join(slices.Sorted(maps.Keys(packages)), " "), nil
 }

@@ -46,3 +46,15 @@ func TestNoCostsAreAnError(t *testing.T) {
 	require.ErrorContains(t, err, "usage")
 	require.Equal(t, 2, status)
 }
+
+func TestTheSlowTierIsWhatTheFirstOneHasSkipped(t *testing.T) {
+	arguments, err := skipped(strings.NewReader(`{"Action":"output","Package":"a/b","Test":"TestOne/part","Output":"x.go:1: a test of the slow tier (Java): go test -tags slow"}
+{"Action":"skip","Package":"a/b","Test":"TestOne/part"}
+{"Action":"output","Package":"a/b","Test":"TestTwo","Output":"x.go:1: not on this system"}
+{"Action":"output","Package":"a","Test":"TestThree","Output":"a test of the slow tier (kills): go test -tags slow"}
+`))
+	require.NoError(t, err)
+	require.Equal(t, "-run ^(TestOne|TestThree)$ a a/b", arguments)
+	_, err = skipped(strings.NewReader(`{"Action":"pass","Package":"a"}`))
+	require.ErrorContains(t, err, "no test of the slow tier was skipped")
+}

@@ -10,10 +10,13 @@ package tier
 
 import "testing"
 
+// Mark begins the line that a test of the slow tier prints in the first one.
+const Mark = "a test of the slow tier"
+
 // Slow skips a test of the slow tier unless that is to run. needs says in a few words why the test is in it: "Node.js".
 func Slow(t testing.TB, needs string) {
 	t.Helper()
 	if !IsSlow {
-		t.Skipf("a test of the slow tier (%s): go test -tags slow", needs)
+		t.Skipf("%s (%s): go test -tags slow", Mark, needs)
 	}
 }

@@ -231,6 +231,7 @@ func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
 }
 
 func TestInstallMakesTheEnvironment(t *testing.T) {
+	tier.Slow(t, "Python")
 	root := t.TempDir()
 	p := source.Project{Runtime: "python", Root: root, Directory: root, Entry: ".", Options: map[string]any{"virtualenv": "env"}}
 	require.ErrorContains(t, python.Runtime{}.Install(context.Background(), p, nil), "there is no requirements.txt")
@@ -252,6 +253,7 @@ func TestInstallMakesTheEnvironment(t *testing.T) {
 }
 
 func TestPrepareMakesAnEnvironmentThatDoesNotExist(t *testing.T) {
+	tier.Slow(t, "Python")
 	root := t.TempDir()
 	p := source.Project{Runtime: "python", Root: root, Directory: root, Entry: ".", Options: map[string]any{"virtualenv": "env"}}
 	var said []string

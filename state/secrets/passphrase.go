@@ -2,9 +2,6 @@ package secrets
 
 import (
 	"context"
-	"crypto/pbkdf2"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -16,13 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// The parameters of the passphrase provider (state.md 5.2).
-const (
-	saltLength = 8
-	keyLength  = 32
-	iterations = 1_000_000
-	verifier   = "pulumi"
-)
+// verifier is what the key of a stack has to decrypt (state.md 5.2).
+const verifier = "pulumi"
 
 // ErrIncorrectPassphrase is wrapped by the error for a passphrase that does not fit the salt.
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
@@ -47,11 +39,11 @@ func New(ctx context.Context, from Source) (*Passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	salt := make([]byte, saltLength)
-	if _, err := rand.Read(salt); err != nil {
+	salt, err := from.derivation.Salt()
+	if err != nil {
 		return nil, err
 	}
-	k, err := derive(text, salt)
+	k, err := from.derive(text, salt)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +62,7 @@ func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := from.key(ctx, salt, check(ctx, raw, proof))
+	k, err := from.key(ctx, salt, from.check(ctx, raw, proof))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +88,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 	}
 	later := context.WithoutCancel(ctx)
 	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) {
-		k, err := from.keys.key(later, keyName{salt, text}, check(later, raw, proof))
+		k, err := from.keys.key(later, keyName{salt, text}, from.check(later, raw, proof))
 		if errors.Is(err, ErrIncorrectPassphrase) {
 			return nil, from.locked()
 		}
@@ -115,7 +107,7 @@ func openAsking(ctx context.Context, salt string, from Source) (*Passphrase, err
 		return nil, err
 	}
 	later := context.WithoutCancel(ctx)
-	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) { return from.key(later, salt, check(later, raw, proof)) })), nil
+	return newPassphrase(salt, sync.OnceValues(func() (*Key, error) { return from.key(later, salt, from.check(later, raw, proof)) })), nil
 }
 
 func splitSalt(salt string) (raw []byte, proof string, err error) {
@@ -131,9 +123,9 @@ func splitSalt(salt string) (raw []byte, proof string, err error) {
 }
 
 // check derives a key and makes sure that it is the right one.
-func check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*Key, error) {
+func (s Source) check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*Key, error) {
 	return func(passphrase string) (*Key, error) {
-		k, err := derive(passphrase, salt)
+		k, err := s.derive(passphrase, salt)
 		if err != nil {
 			return nil, err
 		}
@@ -152,8 +144,8 @@ func newPassphrase(salt string, k func() (*Key, error)) *Passphrase {
 	return &Passphrase{salt: salt, key: k, provider: &state.SecretsProvider{Type: TypePassphrase, State: s}}
 }
 
-func derive(passphrase string, salt []byte) (*Key, error) {
-	raw, err := pbkdf2.Key(sha256.New, passphrase, salt, iterations, keyLength)
+func (s Source) derive(passphrase string, salt []byte) (*Key, error) {
+	raw, err := s.derivation.Key(passphrase, salt)
 	if err != nil {
 		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
 	}

@@ -29,7 +29,7 @@ func vectorState() *state.SecretsProvider {
 
 func TestVectorOfTheSpecification(t *testing.T) {
 	ctx := context.Background()
-	k, err := derive("sluice", []byte{0, 1, 2, 3, 4, 5, 6, 7})
+	k, err := FixedSource("").derive("sluice", []byte{0, 1, 2, 3, 4, 5, 6, 7})
 	require.NoError(t, err)
 	raw, err := hex.DecodeString("7b964f82c330008af00fa9e1c9dd405acb9c8bdc1b66a568c3470e9a03d97abf")
 	require.NoError(t, err)

@@ -59,6 +59,8 @@ type Source struct {
 	keys   *keyring
 	stack  stackName // "" for no stack in particular
 
+	derivation Derivation
+
 	keepers map[string]KeeperOpener // by scheme
 	service ServiceOpener           // nil where the backend is not the service
 }
@@ -89,7 +91,13 @@ type Prompt func(ctx context.Context, q Question) (string, error)
 // file that PULUMI_CONFIG_PASSPHRASE_FILE names; the prompt, unless it is nil. lookup is [os.LookupEnv] or a stand-in.
 // A derived key is kept for as long as the source, so that each is derived once.
 func NewSource(lookup func(name string) (string, bool), prompt Prompt) Source {
-	return Source{lookup: lookup, prompt: prompt, keys: &keyring{}}
+	return Source{lookup: lookup, prompt: prompt, keys: &keyring{}, derivation: PBKDF2{}}
+}
+
+// WithDerivation returns the source with another derivation: tests that start thousands of processes have a cheap one.
+func (s Source) WithDerivation(d Derivation) Source {
+	s.derivation = d
+	return s
 }
 
 // FixedSource always gives the same passphrase.

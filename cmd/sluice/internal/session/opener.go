@@ -20,6 +20,8 @@ type Opener struct {
 	FullNames     bool // show stacks with their organization and project
 	// Provider is how the secrets are encrypted of a stack that the user makes when asked for one; "" is the default.
 	Provider string
+	// Derivation is how keys come from passphrases.
+	Derivation secrets.Derivation
 
 	checkpoints backend.Cadence // how often an operation writes the stack file
 	deciding    bool            // the command decides about a journal
@@ -28,7 +30,14 @@ type Opener struct {
 
 // NewOpener returns an opener for a command with the given terminal.
 func NewOpener(t *terminal.Terminal) *Opener {
-	return &Opener{Terminal: t, undecided: map[string]bool{}}
+	return &Opener{Terminal: t, Derivation: secrets.PBKDF2{}, undecided: map[string]bool{}}
+}
+
+// Again returns an opener for another command of the same process.
+func (o *Opener) Again() *Opener {
+	again := NewOpener(o.Terminal.Again())
+	again.Derivation = o.Derivation
+	return again
 }
 
 // WithCheckpoints returns an opener whose stacks write their file during an operation as often as c says.
@@ -84,7 +93,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 		prompt = terminal.AskPassphrase(t)
 	}
 	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, provider: o.Provider, nowhere: nowhere}
-	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers()).WithService(serviceKeys(t))
+	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers()).WithService(serviceKeys(t)).WithDerivation(o.Derivation)
 	if s.Home, err = stateworkspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}
