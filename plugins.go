@@ -383,13 +383,13 @@ func (b *builtins) expect(specs []providers.Spec) {
 }
 
 // serves reports whether spec is served in process: no plugin of its package is installed, nor is one for it, and neither the project nor
-// the program nor the environment says more about the package than its name. If a plugin is installed in another version than the wanted one, that version
+// the program says more about the package than its name. If a plugin is installed in another version than the wanted one, that version
 // is: the built-in provider may differ from it in what it can do.
 func (b *builtins) serves(spec providers.Spec) bool {
 	b.mu.Lock()
 	exact := spec.Exact || b.exact[spec.Package]
 	b.mu.Unlock()
-	return !exact && b.catalog.Serves(spec) && !install.IsElsewhere(spec.Package, b.options.LookupEnv) && !b.plugins.Installed(spec.Package)
+	return !exact && b.catalog.Serves(spec) && !b.plugins.Installed(spec.Package)
 }
 
 // Prepare makes the plugin for spec available before it is loaded.

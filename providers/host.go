@@ -31,7 +31,7 @@ type Spec struct {
 	// OnlySchema is true if the provider will be asked for nothing but its schema. A host may remember the answer of an earlier
 	// process then, and start none.
 	OnlySchema bool
-	// Environment maps names that the plugin shall see to names in the engine's environment (protocol.md 1.5).
+	// Environment maps names in the engine's environment to the names under which the plugin shall see their values (protocol.md 1.5).
 	Environment map[string]string
 }
 

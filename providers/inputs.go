@@ -100,8 +100,8 @@ func (s Spec) internal() map[string]property.Value {
 		m[checksumsKey] = property.Of(property.NewMap(sums))
 	}
 	environment := make(map[string]property.Value, len(s.Environment))
-	for name, source := range s.Environment {
-		environment[name] = property.String(source)
+	for from, to := range s.Environment {
+		environment[from] = property.String(to)
 	}
 	if len(environment) > 0 {
 		m[environmentKey] = property.Of(property.NewMap(environment))

@@ -35,7 +35,9 @@ import (
 //	make FILE    make a file, for which something waits
 //	terminate    end the command with SIGTERM
 //	hang up      end the command with SIGHUP
-//	vanish       let the terminal go away, and give the command some time to notice
+//	vanish       let the terminal go away
+//	await FILE TEXT
+//	             wait until the file has the text
 //
 // What it has written on the normal screen, without colours, and the exit status are the standard output. Whatever the end, the terminal
 // has to have the mode in which it was before. An empty passphrase in the environment is none.
@@ -199,6 +201,12 @@ func (s *screen) act(line string) {
 		s.send(map[string]string{"enter": "\r", "ctrl-d": "\x04", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
 	case "make":
 		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
+	case "await":
+		name, text, _ := strings.Cut(rest, " ")
+		s.wait(line, func() bool {
+			content, err := os.ReadFile(s.ts.MkAbs(name))
+			return err == nil && strings.Contains(string(content), text)
+		})
 	case "terminate":
 		s.ts.Check(s.cmd.Process.Signal(unix.SIGTERM))
 	case "hang":
@@ -206,7 +214,6 @@ func (s *screen) act(line string) {
 	case "vanish":
 		s.gone = true
 		s.ts.Check(s.file.Close())
-		time.Sleep(3 * time.Second) // it says nowhere that it has
 	case "size":
 		size := sizeOf(s.ts, rest)
 		s.term.Resize(int(size.Cols), int(size.Rows))

@@ -106,7 +106,12 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (se
 			return secrets.Source{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}
 		line = strings.TrimSpace(line)
-		ask = func(context.Context, bool) (string, error) { return line, nil }
+		ask = func(_ context.Context, q secrets.Question) (string, error) {
+			if q == secrets.AskAgain {
+				return "", secrets.ErrIncorrectPassphrase
+			}
+			return line, nil
+		}
 		recorded, err := s.State.SecretsProvider(ctx)
 		if err != nil {
 			return secrets.Source{}, err

@@ -81,8 +81,12 @@ func (s *resolved) monitor() stages.Monitor { return s.masks.monitor(s.run.Monit
 // watch lets interrupts and the end of the caller's context stop the run. If the operation has been asked to stop
 // already, the run stops at once. The run is stopped before the analyzers: what these abort is then no failure.
 func (s *resolved) watch(ctx context.Context) {
-	s.OnInterrupt(s.run.Halt, s.cancelProviders)
-	s.release = context.AfterFunc(ctx, func() { s.run.Halt(); s.cancelProviders() })
+	halt := func() {
+		s.run.Halt()
+		s.Log.Debug("the operation was stopped: nothing new begins")
+	}
+	s.OnInterrupt(halt, s.cancelProviders)
+	s.release = context.AfterFunc(ctx, func() { halt(); s.cancelProviders() })
 	if s.RunsProgram() {
 		s.OnInterrupt(s.cancelAnalyzers, func() {})
 		s.packs.releases = append(s.packs.releases, context.AfterFunc(ctx, s.cancelAnalyzers))

@@ -22,6 +22,9 @@ type masks struct {
 	known *redact.Set
 	// shown is known, or nil if texts may have secrets.
 	shown *redact.Set
+	// settings are the secrets of the configuration, nil if there are none or texts may have them. Values in events are masked with them: a provider
+	// that repeats a setting has lost its mark.
+	settings *redact.Set
 }
 
 func newMasks(known *redact.Set, s *stages.Settings) masks {
@@ -31,6 +34,13 @@ func newMasks(known *redact.Set, s *stages.Settings) masks {
 	}
 	for _, key := range s.Info.ConfigSecretKeys {
 		m.known.Add(s.Info.Config[key])
+		if s.ShowSecrets {
+			continue
+		}
+		if m.settings == nil {
+			m.settings = &redact.Set{}
+		}
+		m.settings.Add(s.Info.Config[key])
 	}
 	return m
 }
@@ -58,19 +68,19 @@ func (m masks) event(event stages.Event) stages.Event {
 	switch e := event.(type) {
 	case stages.StepStarted:
 		m.learnResource(e.Step.New)
-		if hasErrors(e.Step) { // else the event need not be copied
-			e.Step = m.step(e.Step)
+		if m.settings != nil || hasErrors(e.Step) { // else the event need not be copied
+			e.Step = m.withoutSettings(m.step(e.Step))
 			return e
 		}
 	case stages.StepDone:
 		m.learnResource(e.Step.New)
-		if hasErrors(e.Step) {
-			e.Step = m.step(e.Step)
+		if m.settings != nil || hasErrors(e.Step) {
+			e.Step = m.withoutSettings(m.step(e.Step))
 			return e
 		}
 	case stages.StepFailed:
 		m.learnResource(e.Step.New)
-		e.Step = m.step(e.Step)
+		e.Step = m.withoutSettings(m.step(e.Step))
 		e.Err = m.shown.Error(e.Err)
 		return e
 	case stages.Diagnostic:
@@ -84,6 +94,10 @@ func (m masks) event(event stages.Event) stages.Event {
 		return e
 	case stages.PolicyViolation:
 		e.Message = m.text(e.Message)
+		return e
+	case stages.Summary:
+		e.Outputs, _ = m.withoutSettingsOf(e.Outputs)
+		e.OldOutputs, _ = m.withoutSettingsOf(e.OldOutputs)
 		return e
 	}
 	return event
@@ -139,6 +153,41 @@ func (m masks) resource(r *state.Resource) *state.Resource {
 	return &masked
 }
 
+// withoutSettings returns a step without the secrets of the configuration in its values.
+func (m masks) withoutSettings(s stages.StepInfo) stages.StepInfo {
+	if m.settings != nil {
+		s.Old, s.New = m.withoutSettingsIn(s.Old), m.withoutSettingsIn(s.New)
+	}
+	return s
+}
+
+func (m masks) withoutSettingsIn(r *state.Resource) *state.Resource {
+	if r == nil {
+		return nil
+	}
+	inputs, inInputs := m.withoutSettingsOf(r.Inputs)
+	outputs, inOutputs := m.withoutSettingsOf(r.Outputs)
+	if !inInputs && !inOutputs {
+		return r
+	}
+	masked := *r
+	masked.Inputs, masked.Outputs = inputs, outputs
+	return &masked
+}
+
+// withoutSettingsOf returns values without the secrets of the configuration, and reports whether there were any.
+func (m masks) withoutSettingsOf(values property.Map) (masked property.Map, found bool) {
+	if m.settings == nil {
+		return values, false
+	}
+	out := property.Of(values).ReplaceTexts(func(text string) (property.Value, bool) {
+		masked := m.settings.Mask(text)
+		found = found || masked != text
+		return property.String(masked), masked != text
+	})
+	return out.AsMap(), found
+}
+
 func (m masks) texts(set *redact.Set, list []string) []string {
 	list = slices.Clone(list)
 	for i, text := range list {
@@ -157,7 +206,7 @@ func (m masks) results(r *standard.Results) {
 		shown := steps()
 		for i, s := range shown {
 			m.learnResource(s.New)
-			shown[i] = m.step(s)
+			shown[i] = m.withoutSettings(m.step(s))
 		}
 		return shown
 	}

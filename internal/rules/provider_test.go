@@ -178,7 +178,7 @@ func TestVersionOfAProviderIsKept(t *testing.T) {
 		k := newKit(t)
 		check(k, func(m property.Map) property.Map { return m.Without("version") })
 		k.up(p)
-		const name = "default_1_0_0_https___get_example_com"
+		const name = "default_1_0_0_https_/get.example.com"
 		require.Equal(t, "1.0.0", k.recorded(name).Inputs.At("version").AsString())
 		inner := k.recorded(name).Inputs.At("__internal").AsMap()
 		require.Equal(t, "https://get.example.com", inner.At("pluginDownloadURL").AsString())
@@ -194,7 +194,7 @@ func TestVersionOfAProviderIsKept(t *testing.T) {
 		k := newKit(t)
 		check(k, func(m property.Map) property.Map { return m.With("__internal", property.String("mine")) })
 		k.up(p).requireDiagnostic(stages.Warning, 0, "the provider returned a property \"__internal\", which is reserved for the engine")
-		require.True(t, k.recorded("default_1_0_0_https___get_example_com").Inputs.At("__internal").IsMap())
+		require.True(t, k.recorded("default_1_0_0_https_/get.example.com").Inputs.At("__internal").IsMap())
 	})
 	t.Run("never shown to the provider", func(t *testing.T) {
 		k := newKit(t)

@@ -390,9 +390,9 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 	if name == DynamicNodejs && h.options.Project != "" {
 		more["PULUMI_NODEJS_PROJECT"] = h.options.Project
 	}
-	for _, to := range slices.Sorted(maps.Keys(spec.Environment)) {
-		if value, ok := h.options.LookupEnv(spec.Environment[to]); ok {
-			more[to] = value
+	for _, from := range slices.Sorted(maps.Keys(spec.Environment)) {
+		if value, ok := h.options.LookupEnv(from); ok {
+			more[spec.Environment[from]] = value
 		}
 	}
 	return mergeEnvironment(h.options.Environ(), more)

@@ -521,7 +521,7 @@ func TestPluginGetsItsEnvironmentAndOutputIsForwarded(t *testing.T) {
 	// The mapping makes the plugin write a port of its own choice, at which nobody answers.
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := host.Load(ctx, providers.Spec{Package: "simple", Environment: map[string]string{"SIMPLE_PORT_LINE": "SOURCE", "NONE": "UNSET"}})
+	_, err := host.Load(ctx, providers.Spec{Package: "simple", Environment: map[string]string{"SOURCE": "SIMPLE_PORT_LINE", "UNSET": "SIMPLE_EXIT"}})
 	require.Error(t, err)
 	mu.Lock()
 	defer mu.Unlock()

@@ -152,8 +152,12 @@ func (s stackFiles) explain(ctx context.Context, name string, err error) error {
 	var unsupported *secrets.UnsupportedProviderError
 	var features *state.UnsupportedFeaturesError
 	var unanswered *secrets.PromptError
-	if errors.As(err, &unanswered) {
-		return unanswered // what it was asked for does not matter
+	var unreadable *secrets.UnreadableError
+	switch {
+	case errors.As(err, &unanswered): // what it was asked for does not matter
+		return unanswered
+	case errors.As(err, &unreadable): // for whichever secret
+		return unreadable
 	}
 	if errors.As(err, &unsupported) || errors.As(err, &features) || errors.Is(err, secrets.ErrNoPassphrase) ||
 		errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, state.ErrVersion) || errors.Is(err, context.Canceled) {

@@ -85,7 +85,7 @@ func TestWrongPassphraseFromConfigurationIsAnError(t *testing.T) {
 func TestPassphraseSources(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pass")
 	require.NoError(t, os.WriteFile(file, []byte(" from file\n"), 0o600))
-	prompt := func(context.Context, bool) (string, error) { return "typed", nil }
+	prompt := func(context.Context, Question) (string, error) { return "typed", nil }
 	for name, c := range map[string]struct {
 		env    map[string]string
 		prompt Prompt
@@ -111,7 +111,9 @@ func TestPassphraseSources(t *testing.T) {
 
 func TestPromptAsksAgainAfterAWrongPassphrase(t *testing.T) {
 	answers := []string{"wrong", "sluice"}
-	prompt := func(context.Context, bool) (string, error) {
+	var questions []Question
+	prompt := func(_ context.Context, q Question) (string, error) {
+		questions = append(questions, q)
 		a := answers[0]
 		answers = answers[1:]
 		return a, nil
@@ -122,6 +124,7 @@ func TestPromptAsksAgainAfterAWrongPassphrase(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Empty(t, answers)
+	require.Equal(t, []Question{AskExisting, AskAgain}, questions)
 }
 
 func TestChoosingTheManager(t *testing.T) {

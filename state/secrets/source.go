@@ -74,8 +74,18 @@ func (s Source) WithService(open ServiceOpener) Source {
 	return s
 }
 
-// Prompt asks the user for a passphrase; twice with confirm, for a new one.
-type Prompt func(ctx context.Context, confirm bool) (string, error)
+// Question is what a prompt is for.
+type Question int
+
+// The questions.
+const (
+	AskExisting Question = iota // the passphrase of an existing stack
+	AskAgain                    // the same, after one that is wrong
+	AskNew                      // a new passphrase, which is entered twice
+)
+
+// Prompt asks the user for a passphrase.
+type Prompt func(ctx context.Context, q Question) (string, error)
 
 // NewSource makes the source of a process: the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to nothing; the
 // file that PULUMI_CONFIG_PASSPHRASE_FILE names; the prompt, unless it is nil. lookup is [os.LookupEnv] or a stand-in.
@@ -104,12 +114,12 @@ func (s Source) For(project, stack string) Source {
 }
 
 // Passphrase returns the passphrase of an existing stack, or an error that wraps [ErrNoPassphrase].
-func (s Source) Passphrase(ctx context.Context) (string, error) { return s.ask(ctx, false) }
+func (s Source) Passphrase(ctx context.Context) (string, error) { return s.ask(ctx, AskExisting) }
 
 // NewPassphrase returns the passphrase for a new stack; the prompt asks for it twice.
-func (s Source) NewPassphrase(ctx context.Context) (string, error) { return s.ask(ctx, true) }
+func (s Source) NewPassphrase(ctx context.Context) (string, error) { return s.ask(ctx, AskNew) }
 
-func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
+func (s Source) ask(ctx context.Context, q Question) (string, error) {
 	text, ok, err := s.environment()
 	if err != nil || ok {
 		return text, err
@@ -117,7 +127,7 @@ func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
 	if s.prompt == nil {
 		return "", s.missing()
 	}
-	text, err = s.prompt(ctx, confirm)
+	text, err = s.prompt(ctx, q)
 	if err != nil {
 		return "", &PromptError{err}
 	}
@@ -132,6 +142,20 @@ func (e *PromptError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error of the prompt.
 func (e *PromptError) Unwrap() error { return e.Err }
+
+// UnreadableError says that what shall give a passphrase cannot be read. Nothing is wrong with what the passphrase is for.
+type UnreadableError struct {
+	Variable string // names the file or the directory
+	Err      error
+}
+
+// Error names the variable.
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("no passphrase can be read from what %s names: %v; correct the variable, or remove it", e.Variable, e.Err)
+}
+
+// Unwrap returns the error of the file or directory.
+func (e *UnreadableError) Unwrap() error { return e.Err }
 
 func (s Source) environment() (text string, ok bool, err error) {
 	if s.lookup == nil {
@@ -149,7 +173,7 @@ func (s Source) environment() (text string, ok bool, err error) {
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return "", false, fmt.Errorf("read the passphrase from the file that %s names: %w", EnvPassphraseFile, err)
+		return "", false, &UnreadableError{EnvPassphraseFile, err}
 	}
 	return strings.TrimSpace(string(b)), true, nil
 }
@@ -169,7 +193,7 @@ func (s Source) ofStack() (text string, ok bool, err error) {
 	}
 	root, err := os.OpenRoot(dir) // a link that leads out of it is not followed
 	if err != nil {
-		return "", false, fmt.Errorf("open the directory that %s names: %w", EnvDirectory, err)
+		return "", false, &UnreadableError{EnvDirectory, err}
 	}
 	defer func() { _ = root.Close() }()
 	b, err := root.ReadFile(file)
@@ -177,7 +201,7 @@ func (s Source) ofStack() (text string, ok bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false, nil
 	case err != nil:
-		return "", false, fmt.Errorf("read the passphrase of the stack in the directory that %s names: %w", EnvDirectory, err)
+		return "", false, &UnreadableError{EnvDirectory, err}
 	}
 	return strings.TrimSpace(string(b)), true, nil
 }
@@ -221,12 +245,12 @@ func (s Source) key(ctx context.Context, salt string, derive func(passphrase str
 		s.keys.asking.Lock() // whoever needs the same passphrase finds that it is known
 		defer s.keys.asking.Unlock()
 	}
-	for {
+	for q := AskExisting; ; q = AskAgain {
 		_, given, err := s.environment()
 		if err != nil {
 			return nil, err
 		}
-		text, err := s.remembered(ctx, salt)
+		text, err := s.remembered(ctx, salt, q)
 		if err != nil {
 			return nil, err
 		}
@@ -241,12 +265,12 @@ func (s Source) key(ctx context.Context, salt string, derive func(passphrase str
 	}
 }
 
-// remembered returns the passphrase that has fitted this salt before, or the one that the source gives.
-func (s Source) remembered(ctx context.Context, salt string) (string, error) {
+// remembered returns the passphrase that has fitted this salt before, or the one that the source gives. q is what a prompt would be for.
+func (s Source) remembered(ctx context.Context, salt string, q Question) (string, error) {
 	if text, ok := s.keys.passphrase(salt); ok {
 		return text, nil
 	}
-	return s.ask(ctx, false)
+	return s.ask(ctx, q)
 }
 
 // Used returns the passphrases that have opened secrets, sorted.

@@ -89,17 +89,6 @@ func (i *Installer) sources(r Request) ([]source, error) {
 	return list, err
 }
 
-// IsElsewhere reports whether the environment says where the public plugin of a package comes from.
-func IsElsewhere(pkg string, lookup func(string) (string, bool)) bool {
-	overrides, _ := lookup(overridesVariable)
-	from, err := Request{Kind: plugin.Resource, Name: pkg}.from()
-	if err != nil || overrides == "" {
-		return false
-	}
-	to, err := override(from, overrides)
-	return err != nil || to != from
-}
-
 // from returns the URL of the plugin's source, as overrides match it: for a git repository its own.
 func (r Request) from() (string, error) {
 	switch {

@@ -184,9 +184,11 @@ func TestDefaultProvidersAreNamedAfterWhatTheyNeed(t *testing.T) {
 	for want, spec := range map[string]providers.Spec{
 		"default":                           {},
 		"default_1_2_3":                     {Version: "1.2.3"},
-		"default_1_2_3_beta_1_build_5":      {Version: "1.2.3-beta.1+build-5"},
-		"default_https___example_com_x":     {DownloadURL: "https://example.com/x/"},
-		"default_1_0_0_github___org__repo_": {Version: "1.0.0", DownloadURL: "github://org/.repo_/"},
+		"default_1_2_3_beta_1_build-5":      {Version: "1.2.3-beta.1+build-5"},
+		"default_https_/example.com/x":      {DownloadURL: "https://example.com/x/"},
+		"default_1_0_0_github_/org/.repo_":  {Version: "1.0.0", DownloadURL: "github://org/.repo_/"},
+		"default_https_/h_8080/a-b/-c/d_e_": {DownloadURL: "https://h:8080/a-b//-c/d~e?"},
+		"default__":                         {DownloadURL: "/"},
 	} {
 		got, err := DefaultName(spec)
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -130,7 +131,7 @@ func DefaultName(spec providers.Spec) (string, error) {
 		name += fmt.Sprintf("_%d_%d_%d", v.Major(), v.Minor(), v.Patch())
 		for _, part := range []string{v.Prerelease(), v.Metadata()} {
 			if part != "" {
-				name += "_" + strings.NewReplacer(".", "_", "-", "_").Replace(part)
+				name += "_" + strings.ReplaceAll(part, ".", "_")
 			}
 		}
 	}
@@ -140,15 +141,24 @@ func DefaultName(spec providers.Spec) (string, error) {
 	return name, nil
 }
 
-// urlAsName keeps letters, digits and underscores and turns everything else into underscores.
+// urlAsName turns what names of providers do not have into underscores. Slashes separate the parts of a name; empty parts are left out.
 func urlAsName(url string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
+	var parts []string
+	for part := range strings.SplitSeq(url, "/") {
+		if part == "" {
+			continue
 		}
-		return '_'
-	}, strings.TrimSuffix(url, "/"))
+		name := []byte(part)
+		for i, b := range name {
+			switch {
+			case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', b == '_', b == '.', b == '-':
+			default:
+				name[i] = '_'
+			}
+		}
+		parts = append(parts, string(name))
+	}
+	return cmp.Or(strings.Join(parts, "/"), "_")
 }
 
 // mergeProviders returns the providers of a component, completed from its parent component's.

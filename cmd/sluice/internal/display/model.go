@@ -139,6 +139,9 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		}
 	case stages.Replacing(s.Op):
 		is |= newMade
+		if s.Old != nil && s.Old.PendingReplacement {
+			is |= oldGone // in an earlier operation
+		}
 	}
 	if counts && m.completes(s, is) {
 		m.done++

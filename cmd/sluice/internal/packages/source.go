@@ -192,7 +192,7 @@ type pluginPlace struct {
 // place finds the plugin of a package, whose folder must be absolute if it has one.
 func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 	at := pluginPlace{options: r.Options, spec: providers.Spec{
-		Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server, Exact: entry.Version != "" || entry.Server != "" || len(entry.Parameters)+len(entry.Extensions) > 0,
+		Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server, Exact: entry.Version != "" || entry.Server != "",
 	}}
 	switch server, version, err := entry.Repository(); {
 	case err == nil:

@@ -191,17 +191,18 @@ func (c *console) endQuestion(leaving bool) {
 	}
 }
 
-// stream is one of the two streams to write to. What is written while somebody has the terminal is held back.
+// stream is one of the two streams to write to. What is written to the terminal while somebody has it is held back.
 type stream struct {
-	c  *console
-	to io.Writer
+	c          *console
+	to         io.Writer
+	isTerminal bool
 }
 
 // Write implements [io.Writer].
 func (s stream) Write(p []byte) (int, error) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
-	if s.c.taken {
+	if s.c.taken && s.isTerminal {
 		s.c.held.add(s.to, p)
 		return len(p), nil
 	}

@@ -2,7 +2,10 @@ package terminal
 
 import (
 	"context"
+	"io"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -24,9 +27,11 @@ func (t *Terminal) Show(ctx context.Context, m tea.Model) error {
 func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 	ctx, done := context.WithCancel(ctx)
 	var p *tea.Program
-	in := t.console.in
+	in, leave := t.console.in, func() {}
 	if f, is := in.(*os.File); is { // the library reads a terminal in its own way, which needs a file
-		in = &input{f, func() { p.Send(GoneMsg{}) }}
+		i := &input{File: f, ended: func() { p.Send(GoneMsg{}) }}
+		in, leave = i, i.leave
+		defer i.left.Store(true)
 	}
 	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(t.console.out), tea.WithoutSignalHandler(), tea.WithFPS(20)}
 	if !t.Colored() {
@@ -36,6 +41,7 @@ func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		<-ctx.Done()
+		leave()
 		p.Quit()
 	})
 	_, err := p.Run()
@@ -47,16 +53,36 @@ func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 // GoneMsg is told to a model when the terminal has gone away: nobody presses a key any more. Who has no controlling terminal gets no signal of it.
 type GoneMsg struct{}
 
-// input is a file that tells when it has ended.
+// input is a file that tells when it has ended. The library waits half a second at most for its own reader; what is typed after that is for a question,
+// and a reader that comes late must not have it.
 type input struct {
 	*os.File
 	ended func()
+
+	reading sync.Mutex // held while the file is read
+	left    atomic.Bool
+}
+
+// leave ends the input. What was not read yet stays.
+func (i *input) leave() {
+	i.left.Store(true)
+	i.reading.Lock() // until a reader that came before has what it was waiting for
+	defer i.reading.Unlock()
 }
 
 func (i *input) Read(b []byte) (int, error) {
-	n, err := i.File.Read(b)
-	if err != nil {
+	n, err := i.read(b)
+	if err != nil && !i.left.Load() {
 		i.ended()
 	}
 	return n, err
+}
+
+func (i *input) read(b []byte) (int, error) {
+	i.reading.Lock()
+	defer i.reading.Unlock()
+	if i.left.Load() {
+		return 0, io.EOF
+	}
+	return i.File.Read(b)
 }

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// AskPassphrase returns a function that reads a passphrase without showing it. If confirm is set, the function asks
-// twice.
-func AskPassphrase(t *Terminal) func(ctx context.Context, confirm bool) (string, error) {
-	return func(ctx context.Context, confirm bool) (string, error) {
-		if !confirm {
+// AskPassphrase returns a function that reads a passphrase without showing it.
+func AskPassphrase(t *Terminal) secrets.Prompt {
+	return func(ctx context.Context, q secrets.Question) (string, error) {
+		switch q {
+		case secrets.AskExisting:
 			return t.AskHidden(ctx, "Enter your passphrase to unlock config/secrets: ")
+		case secrets.AskAgain:
+			return t.AskHidden(ctx, "The passphrase is wrong. Enter your passphrase to unlock config/secrets: ")
 		}
 		for ctx.Err() == nil {
 			first, err := t.AskHidden(ctx, "Enter a passphrase to protect config/secrets: ")

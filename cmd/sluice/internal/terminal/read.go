@@ -14,15 +14,16 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// readAnswer reads a line until ctx is done. If hidden is set, the terminal does not show it.
-func (c *console) readAnswer(ctx context.Context, hidden bool) (string, error) {
-	if f, is := c.in.(*os.File); hidden && is && term.IsTerminal(int(f.Fd())) {
-		show, err := hide(f)
-		if err != nil {
-			return "", err
-		}
-		defer show()
+// hidden makes a terminal not show what is typed, until show is called.
+func (c *console) hidden() (show func(), err error) {
+	if f, is := c.in.(*os.File); is && term.IsTerminal(int(f.Fd())) {
+		return hide(f)
 	}
+	return func() {}, nil
+}
+
+// readAnswer reads a line until ctx is done.
+func (c *console) readAnswer(ctx context.Context) (string, error) {
 	in, done := c.reader(ctx)
 	defer done()
 	return readLine(in)
@@ -59,14 +60,21 @@ func readLine(in io.Reader) (string, error) {
 	}
 }
 
-// ask prints a question and reads one line.
+// ask prints a question and reads one line. If hidden is set, the terminal does not show it, from before the question is there.
 func (c *console) ask(ctx context.Context, to io.Writer, question string, hidden bool) (answer string, err error) {
 	err = c.question(ctx, func(ctx context.Context) error {
+		if hidden {
+			show, err := c.hidden()
+			if err != nil {
+				return err
+			}
+			defer show()
+		}
 		if _, err := io.WriteString(to, question); err != nil {
 			return err
 		}
 		var err error
-		answer, err = c.readAnswer(ctx, hidden)
+		answer, err = c.readAnswer(ctx)
 		if hidden || ctx.Err() != nil {
 			fmt.Fprintln(to)
 		}
@@ -82,7 +90,7 @@ func (c *console) ask(ctx context.Context, to io.Writer, question string, hidden
 func (t *Terminal) FirstLine(ctx context.Context) (line string, err error) {
 	err = t.console.question(ctx, func(ctx context.Context) error {
 		var err error
-		if line, err = t.console.readAnswer(ctx, false); errors.Is(err, io.EOF) && line != "" {
+		if line, err = t.console.readAnswer(ctx); errors.Is(err, io.EOF) && line != "" {
 			err = nil
 		}
 		return err

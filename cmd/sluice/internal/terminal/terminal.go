@@ -48,7 +48,7 @@ func New(s Streams) *Terminal {
 		Color: "auto", Log: slog.New(slog.DiscardHandler), InTerminal: s.InTerminal, OutTerminal: s.OutTerminal, Dumb: s.Dumb, Width: s.Width,
 		Lookup: s.Lookup, AsPulumi: s.AsPulumi, console: newConsole(s), streams: s,
 	}
-	var out, errs io.Writer = stream{t.console, s.Out}, stream{t.console, s.Err}
+	var out, errs io.Writer = stream{t.console, s.Out, s.OutTerminal}, stream{t.console, s.Err, s.ErrTerminal}
 	t.doors.data = out
 	if s.OutTerminal {
 		t.doors.data = printable.NewWriter(out)
@@ -89,7 +89,7 @@ func (t *Terminal) Commands() io.Writer {
 	if t.discards {
 		return io.Discard
 	}
-	return stream{t.console, t.streams.Out}
+	return stream{t.console, t.streams.Out, t.streams.OutTerminal}
 }
 
 // OutputFiles returns the files that the command writes its output to.

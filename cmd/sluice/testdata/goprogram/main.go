@@ -124,7 +124,7 @@ func options(ctx *pulumi.Context, c settings) error {
 func flags(ctx *pulumi.Context, c settings) error {
 	var p simpleProvider
 	err := ctx.RegisterResource("pulumi:providers:simple", "explicit", pulumi.Map{"directory": pulumi.String(c.Get("directory"))}, &p,
-		pulumi.EnvVarMappings(map[string]string{"SIMPLE_EXIT": "LICENCE"}))
+		pulumi.EnvVarMappings(map[string]string{"LICENCE": "SIMPLE_EXIT"}))
 	if err != nil {
 		return err
 	}
