@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/executable"
 	"github.com/sluice-iac/sluice/internal/javasdk"
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
@@ -133,26 +134,20 @@ func goCaches(t *testing.T) []string {
 	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
 
-// executables are the programs that tests have built. To link one takes seconds, so each is built once.
-var executables struct {
-	directory string // removed when all tests are over
-	built     await.Flight[string, string]
-}
+// executables are the programs that tests of this process have built, by package.
+var executables await.Flight[string, string]
 
 // build makes binary the executable of a package.
 func build(t *testing.T, binary, pkg string) {
 	t.Helper()
-	file, err := executables.built.Do(t.Context(), pkg, func() (string, error) {
-		file := filepath.Join(executables.directory, strings.NewReplacer("/", "_", ".", "_").Replace(pkg))
-		out, err := exec.Command("go", "build", "-o", file, pkg).CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%w: %s", err, out)
-		}
-		return file, err
-	})
+	file, err := executables.Do(t.Context(), pkg, func() (string, error) { return executable.Build(t.Context(), pkg) })
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(binary), 0o755))
-	require.NoError(t, os.Link(file, binary))
+	if os.Link(file, binary) != nil { // it is on another file system
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(binary, data, 0o755))
+	}
 }
 
 // scripts returns the parameters that all scripts of command lines share.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"os"
-	"slices"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,14 +13,15 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
-	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 )
 
-// TestMain makes sluice and the plugins of the tests available as commands of the scripts.
+// TestMain makes sluice and the plugins of the tests available as commands of the scripts. Scripts start thousands of processes, and most of what
+// each would cost is the derivation of a key, so that new stacks have cheap ones. Stacks of the programs that tests build have real ones.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
-		"sluice":                      func() { os.Exit(realMain(cheapKeys{})) },
-		"pulumi":                      func() { os.Exit(realMain(cheapKeys{})) },
+		"sluice":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
+		"pulumi":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
 		"pulumi-language-fake":        serveFakeLanguage,
 		"pulumi-resource-fake":        serveFakeProvider,
 		"pulumi-converter-fake":       serveFakeConverter,
@@ -32,41 +31,16 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// cheapKeys derives the keys of stacks that scripts make in microseconds. They start thousands of processes, and most of what each cost was the
-// derivation. All other salts, such as those in recorded states, count as they always do, and so do those of the programs that tests build.
-type cheapKeys struct{ secrets.PBKDF2 }
+// tests are the tests of this package.
+type tests struct{ m *testing.M }
 
-// cheap begins the salts of cheap keys.
-const cheap = "cheap"
-
-// Salt implements [secrets.Derivation].
-func (k cheapKeys) Salt() ([]byte, error) {
-	salt, err := k.PBKDF2.Salt()
-	return append([]byte(cheap), salt...), err
-}
-
-// Key implements [secrets.Derivation].
-func (k cheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
-	if !bytes.HasPrefix(salt, []byte(cheap)) {
-		return k.PBKDF2.Key(passphrase, salt)
-	}
-	key := sha256.Sum256(slices.Concat(salt, []byte(passphrase)))
-	return key[:], nil
-}
-
-// tests are all tests, and what they build.
-type tests struct{ *testing.M }
-
-// Run runs the tests.
-func (m tests) Run() int {
-	directory, err := os.MkdirTemp("", "sluice-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	executables.directory = directory
-	defer os.RemoveAll(directory)
-	return m.M.Run()
+// Run runs the tests. The commands that they start end at SIGHUP as they do at a terminal, also below nohup, which has every process ignore it: a
+// signal that this process catches is not ignored in its children.
+func (all tests) Run() int {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	defer signal.Stop(hangUps)
+	return all.m.Run()
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 )
 
 func TestExitStatuses(t *testing.T) {
@@ -32,7 +33,7 @@ func TestExitStatuses(t *testing.T) {
 		status = run(t.Context(), args, terminal.Streams{
 			In: strings.NewReader(in), Out: &stdout, Err: &stderr, Width: func() int { return 80 },
 			Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		}, cheapKeys{})
+		}, secretstest.CheapKeys{})
 		return status, stdout.String(), stderr.String()
 	}
 	status, _, errs := call("", "p", "stack", "init", "dev")
@@ -102,7 +103,7 @@ func TestPanicsAreInternalFaults(t *testing.T) {
 	var stderr bytes.Buffer
 	status := run(t.Context(), []string{"stack", "init"}, terminal.Streams{In: strings.NewReader(""), Out: &stderr, Err: &stderr, Lookup: func(string) (string, bool) {
 		panic("a bug")
-	}}, cheapKeys{})
+	}}, secretstest.CheapKeys{})
 	require.Equal(t, exit.Internal, status)
 	require.Contains(t, stderr.String(), "internal fault: a bug")
 }

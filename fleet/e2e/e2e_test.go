@@ -15,6 +15,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/executable"
 )
 
 // programs is the folder with the programs that are tested.
@@ -28,11 +30,13 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
-		for _, build := range [][]string{{"..", "./cmd/sluice-fleet"}, {"../..", "./cmd/sluice"}} {
-			c := exec.Command("go", "build", "-o", folder+"/", build[1])
-			c.Dir, c.Stderr = build[0], os.Stderr
-			if err := c.Run(); err != nil {
-				fmt.Fprintln(os.Stderr, "build", build[1], err)
+		for name, pkg := range map[string]string{"sluice-fleet": "../cmd/sluice-fleet", "sluice": "../../cmd/sluice"} {
+			built, err := executable.Build(context.Background(), pkg)
+			if err == nil {
+				err = os.Symlink(built, filepath.Join(folder, name))
+			}
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
 				return 1
 			}
 		}

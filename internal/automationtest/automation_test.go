@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/executable"
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
 	"github.com/sluice-iac/sluice/internal/tier"
@@ -18,30 +19,18 @@ import (
 // patience bounds a test. It takes seconds on a quiet machine.
 const patience = 5 * time.Minute
 
-// tools is the folder with the command under the name pulumi, and with the plugin "simple".
-var tools string
-
-func TestMain(m *testing.M) { os.Exit(inTools(m.Run)) }
-
-// inTools builds the tools, and calls f.
-func inTools(f func() int) int {
-	dir, err := os.MkdirTemp("", "sluice-automation-")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
+// toolsOf makes a folder with the command under the name pulumi, and with the plugin "simple".
+func toolsOf(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
 	for name, pkg := range map[string]string{
-		"sluice": "../../cmd/sluice", "pulumi-resource-simple": "../../providers/internal/pulumi-resource-simple",
+		"pulumi": "../../cmd/sluice", "pulumi-resource-simple": "../../providers/internal/pulumi-resource-simple",
 	} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
-			panic(string(out))
-		}
+		built, err := executable.Build(t.Context(), pkg)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(built, filepath.Join(dir, name)))
 	}
-	if err := os.Symlink("sluice", filepath.Join(dir, "pulumi")); err != nil {
-		panic(err)
-	}
-	tools = dir
-	return f()
+	return dir
 }
 
 // environment makes a backend and a home for a test, and returns the folder that they are in.
@@ -49,7 +38,7 @@ func environment(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "backend"), 0o700))
-	t.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", toolsOf(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("PULUMI_HOME", filepath.Join(dir, "home"))
 	t.Setenv("PULUMI_BACKEND_URL", "file://"+filepath.Join(dir, "backend"))
 	t.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,14 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/require"
+
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/executable"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/urn"
-	"github.com/sourcegraph/conc"
-	"github.com/stretchr/testify/require"
 )
 
 // binaries is a directory with the test plugin.
@@ -32,14 +33,17 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run()) // its targets start no plugin
 	}
 	os.Exit(func() int {
+		built, err := executable.Build(context.Background(), "../internal/pulumi-resource-simple")
+		if err != nil {
+			panic(err)
+		}
 		directory, err := os.MkdirTemp("", "plugins")
 		if err != nil {
 			panic(err)
 		}
 		defer func() { _ = os.RemoveAll(directory) }()
-		build := exec.Command("go", "build", "-o", directory+"/", "../internal/pulumi-resource-simple")
-		if out, err := build.CombinedOutput(); err != nil {
-			panic(fmt.Sprintf("building the test plugin: %v\n%s", err, out))
+		if err := os.Symlink(built, filepath.Join(directory, "pulumi-resource-simple")); err != nil {
+			panic(err)
 		}
 		binaries = directory
 		code := m.Run()

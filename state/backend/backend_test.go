@@ -18,6 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -37,7 +38,7 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) open() *File {
 	f.Helper()
 	b, err := openFile(context.Background(), Options{
-		URL: "file://" + f.dir, Project: "shop", Version: "sluice/test", Passphrases: secrets.FixedSource("p"),
+		URL: "file://" + f.dir, Project: "shop", Version: "sluice/test", Passphrases: secretstest.Source("p"),
 		Environment: func(name string) (string, bool) { v, ok := f.env[name]; return v, ok },
 		Now: func() time.Time {
 			f.tick++
@@ -352,7 +353,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
 	b := f.open()
-	m, err := secrets.New(ctx, secrets.FixedSource("p"))
+	m, err := secrets.New(ctx, secretstest.Source("p"))
 	require.NoError(t, err)
 	s, err := b.Init(ctx, Ref{Project: "shop", Name: "dev"}, m)
 	require.NoError(t, err)
@@ -374,7 +375,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	require.True(t, outputs.At("pw").IsSecret())
 
 	other := f.open()
-	other.options.Passphrases = secrets.FixedSource("wrong")
+	other.options.Passphrases = secretstest.Source("wrong")
 	locked, err := other.Open(ctx, s.Ref())
 	require.NoError(t, err)
 	_, err = locked.Load(ctx)
@@ -392,7 +393,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", snapshot.Resources[0].Outputs.At("pw").AsSecret().AsString())
 
-	rekeyed, err := secrets.New(ctx, secrets.FixedSource("q"))
+	rekeyed, err := secrets.New(ctx, secretstest.Source("q"))
 	require.NoError(t, err)
 	r := record(t, again.WithSecrets(rekeyed), snapshot)
 	require.NoError(t, r.Close(ctx))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
-	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -60,7 +60,7 @@ func FuzzFiles(f *testing.F) {
 			}
 		}
 		ctx := context.Background()
-		again, err := openFile(ctx, Options{URL: "file://" + x.dir, Project: "shop", Version: "sluice/test", Passphrases: secrets.FixedSource("p")})
+		again, err := openFile(ctx, Options{URL: "file://" + x.dir, Project: "shop", Version: "sluice/test", Passphrases: secretstest.Source("p")})
 		check(err)
 		if err != nil || again.legacy {
 			return

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/postgrestest"
-	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/postgres"
 )
@@ -26,7 +26,7 @@ func TestKilledOperationsOnTwoStacksInPostgreSQLAreCompleted(t *testing.T) {
 			_, err := s.Write(ctx, key, []byte(content), store.Condition{})
 			require.NoError(t, err)
 		}
-		return &place{T: t, keys: secrets.FixedSource("p"), put: put, open: func(l *life) store.Store { return mortal{s, l} }}
+		return &place{T: t, keys: secretstest.Source("p"), put: put, open: func(l *life) store.Store { return mortal{s, l} }}
 	}
 	for what, o := range twofolds() {
 		t.Run(what, func(t *testing.T) {

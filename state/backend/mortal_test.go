@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
@@ -142,7 +143,7 @@ func places() map[string]func(t *testing.T) *place {
 				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, key)), 0o777))
 				require.NoError(t, os.WriteFile(filepath.Join(dir, key), []byte(content), 0o666))
 			}
-			return &place{T: t, keys: secrets.FixedSource("p"), open: open, put: put, slow: true}
+			return &place{T: t, keys: secretstest.Source("p"), open: open, put: put, slow: true}
 		},
 		"object store": func(t *testing.T) *place {
 			bucket := memblob.OpenBucket(nil)
@@ -152,7 +153,7 @@ func places() map[string]func(t *testing.T) *place {
 			put := func(key, content string) {
 				require.NoError(t, bucket.WriteAll(context.Background(), key, []byte(content), nil))
 			}
-			return &place{T: t, keys: secrets.FixedSource("p"), open: open, put: put}
+			return &place{T: t, keys: secretstest.Source("p"), open: open, put: put}
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
@@ -20,7 +21,7 @@ func shared() func(t *testing.T, notes *[]string) *File {
 	s := objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://states"})
 	return func(t *testing.T, notes *[]string) *File {
 		b, err := openFile(context.Background(), Options{
-			URL: "mem://states", Project: "shop", Version: "sluice/test", Passphrases: secrets.FixedSource("p"),
+			URL: "mem://states", Project: "shop", Version: "sluice/test", Passphrases: secretstest.Source("p"),
 			Note:   func(text string, _ ...advice.Advice) { *notes = append(*notes, text) },
 			Stores: map[string]store.Opener{"mem": func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return s, nil }},
 		})

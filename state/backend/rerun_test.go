@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 )
 
 // A removal that is killed can be repeated until nothing of the stack is left.
@@ -93,7 +94,7 @@ func TestKillAtAnyMomentOfAChangeOfTheSecretsProviderLeavesAStateThatCanBeRead(t
 	for where, fresh := range places() {
 		t.Run(where, func(t *testing.T) {
 			s := newScene(t, twofolds()["rename"], fresh)
-			oldKeys, newKeys := s.keys, secrets.FixedSource("new")
+			oldKeys, newKeys := s.keys, secretstest.Source("new")
 			m, _, err := secrets.NewManager(ctx, "passphrase", newKeys)
 			require.NoError(t, err)
 			old := 0

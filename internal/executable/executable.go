@@ -1,0 +1,64 @@
+// Package executable builds the programs that tests start. It is for tests only.
+//
+// Invariant: the tests of all packages share an executable. Whichever test binary comes first links it, the others wait, and it is linked again
+// only when its sources have changed.
+package executable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// Build makes the executable of the package in the folder dir, and returns its path, which is below bin of the module. Several processes may call
+// it at the same time. Who changes the file, or removes it, changes it for all.
+func Build(ctx context.Context, dir string) (path string, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	root, err := moduleOf(dir)
+	if err != nil {
+		return "", err
+	}
+	name, err := filepath.Rel(root, dir)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(root, "bin", "tests", strings.ReplaceAll(name, string(filepath.Separator), "_"))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lockedfile.MutexAt(path + ".lock").Lock()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".") // does not link what is up to date
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", dir, err, out)
+	}
+	return path, nil
+}
+
+// moduleOf returns the folder of the module that dir belongs to.
+func moduleOf(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s is in no module", dir)
+		}
+	}
+}
