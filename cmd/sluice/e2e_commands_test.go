@@ -20,13 +20,26 @@ import (
 
 // waitFor implements "waitfor PATTERN": it waits until a file exists that the pattern matches.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for range 3000 {
-		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	isThere := func() bool { found, _ := filepath.Glob(ts.MkAbs(args[0])); return len(found) > 0 }
+	if !until(nil, isThere) {
+		ts.Fatalf("%s never appeared", args[0])
 	}
-	ts.Fatalf("%s never appeared", args[0])
+}
+
+// until waits for a condition, for five minutes at the most: only what never comes takes that long. It does not wait any longer when ended is
+// closed. It reports whether the condition is met.
+func until(ended <-chan struct{}, met func() bool) bool {
+	for range 30_000 {
+		if met() {
+			return true
+		}
+		select {
+		case <-ended:
+			return met()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 // nowhere implements "nowhere TEXT": the text is neither in the output of the last command nor in a file of the script,
@@ -78,25 +91,24 @@ func checkStatus(ts *testscript.TestScript, want string, err error) {
 }
 
 // signalled implements "signalled STATUS N FILE TEXT COMMAND...": it sends the command N interrupts. It sends the first
-// as soon as the file has the text, and each later one when the command has answered the previous one. The command ends
-// with that status. Its output is in the file signalled.out.
+// as soon as the file has the text, or as soon as its output has it if the file is "-", and each later one when the command has answered the
+// previous one. The command ends with that status. Its output is in the file signalled.out.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	want, args := args[0], args[1:]
 	times, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	var out notes
 	cmd := start(ts, &out, args[3:])
-	waitForText(ts.MkAbs(args[1]), args[2])
-	for n := range times {
-		ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
-		for range 1000 {
-			if strings.Count(out.String(), "^C received") > n {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+	hasText := func() bool { return strings.Contains(out.String(), args[2]) }
+	if args[1] != "-" {
+		hasText = fileHas(ts.MkAbs(args[1]), args[2])
 	}
-	err = cmd.Wait()
+	until(cmd.ended, hasText)
+	for n := range times {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // it may have ended
+		until(cmd.ended, func() bool { return strings.Count(out.String(), "^C received") > n })
+	}
+	err = cmd.wait()
 	ts.Check(os.WriteFile(ts.MkAbs("signalled.out"), []byte(out.String()), 0o644))
 	ts.Logf("%s", out.String())
 	checkStatus(ts, want, err)
@@ -112,24 +124,32 @@ func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
 	cmd := start(ts, &out, args[3:])
-	waitForText(ts.MkAbs(args[1]), args[2])
-	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP))
-	for range 1000 {
-		if strings.Contains(out.String(), "the terminal is gone") {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // the process may have ended
-	err := cmd.Wait()
+	until(cmd.ended, fileHas(ts.MkAbs(args[1]), args[2]))
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // it may have ended
+	until(cmd.ended, func() bool { return strings.Contains(out.String(), "the terminal is gone") })
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP)
+	err := cmd.wait()
 	ts.Check(os.WriteFile(ts.MkAbs("hungup.out"), []byte(out.String()), 0o644))
 	ts.Logf("%s", out.String())
 	checkStatus(ts, args[0], err)
 }
 
+// started is a command that has been started.
+type started struct {
+	*exec.Cmd
+	ended chan struct{}
+	err   error // of the end
+}
+
+// wait waits until the command has ended.
+func (s *started) wait() error {
+	<-s.ended
+	return s.err
+}
+
 // start starts a command of a script in a process group of its own, because a terminal signals all processes of a
 // group.
-func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
+func start(ts *testscript.TestScript, out io.Writer, args []string) *started {
 	path := ""
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if _, err := os.Stat(filepath.Join(dir, args[0])); err == nil {
@@ -142,7 +162,12 @@ func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	ts.Check(cmd.Start())
-	return cmd
+	s := &started{Cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		defer close(s.ended)
+		s.err = cmd.Wait()
+	}()
+	return s
 }
 
 // killed implements "killed FILE TEXT COMMAND...": as soon as the file has the text, it kills the command and all
@@ -150,18 +175,17 @@ func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
 func killed(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
 	cmd := start(ts, &out, args[2:])
-	waitForText(ts.MkAbs(args[0]), args[1])
+	until(cmd.ended, fileHas(ts.MkAbs(args[0]), args[1]))
 	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
-	_ = cmd.Wait() // the error is that it was killed
+	_ = cmd.wait() // the error is that it was killed
 	ts.Logf("%s", out.String())
 }
 
-func waitForText(file, text string) {
-	for range 3000 {
-		if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), text) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+// fileHas returns a function that reports whether a file has a text.
+func fileHas(file, text string) func() bool {
+	return func() bool {
+		content, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(content), text)
 	}
 }
 

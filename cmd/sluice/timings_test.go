@@ -214,7 +214,7 @@ func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": slowProgram})
 	file := l.dir + "/trace.json"
 	cmd := exec.Command(l.sluice, "up", "--yes", "--skip-preview", "--non-interactive", "--trace", file, "--timings")
-	var shown strings.Builder
+	var shown notes
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = l.dir+"/project", l.env, &shown, &shown
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() (begun bool) {
@@ -224,9 +224,9 @@ func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
 			return nil
 		})
 		return begun
-	}, time.Minute, 100*time.Millisecond, "the create is in the journal")
+	}, 5*time.Minute, 100*time.Millisecond, "the create is in the journal")
 	require.NoError(t, cmd.Process.Signal(os.Interrupt)) // nothing new begins
-	time.Sleep(100 * time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(shown.String(), "^C received") }, 5*time.Minute, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt)) // the provider is asked to abort
 	require.Error(t, cmd.Wait())
 	f := readTrace(t, file)

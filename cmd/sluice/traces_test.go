@@ -244,9 +244,7 @@ func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
 	for _, url := range []string{
 		"grpc://" + closed.Addr().String(), "http://me:pw@" + closed.Addr().String(), "grpc://" + silent.Addr().String(), "http://" + silent.Addr().String(),
 	} {
-		began := time.Now()
 		shown := l.run(0, "", "preview", "--otel-traces", url)
-		require.Less(t, time.Since(began), time.Minute)
 		require.Len(t, regexp.MustCompile(`(?m)^warning: traces are missing at `).FindAllString(shown, -1), 1, shown)
 		require.NotContains(t, shown, "me:pw")
 	}

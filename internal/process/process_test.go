@@ -35,7 +35,7 @@ func written(t *testing.T, file string) int {
 		line, _, whole := strings.Cut(string(text), "\n")
 		pid, _ = strconv.Atoi(line)
 		return whole
-	}, 10*time.Second, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 	return pid
 }
 
@@ -43,17 +43,17 @@ func isOver(pid int) bool { s := process.StartOf(pid); return s == "" || s == "e
 
 func TestAKillEndsWhatTheLeaderHasStarted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	cmd, group := start(t, "sleep 60 & echo $! > "+file+"; wait")
+	cmd, group := start(t, "sleep 10000 & echo $! > "+file+"; wait")
 	child := written(t, file)
 	group.Kill()
 	require.Error(t, cmd.Wait())
 	group.Release()
-	require.Eventually(t, func() bool { return isOver(child) }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return isOver(child) }, 5*time.Minute, time.Millisecond)
 }
 
 func TestWhatIsLeftInTheBackgroundStays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	cmd, group := start(t, "sleep 60 & echo $! > "+file)
+	cmd, group := start(t, "sleep 10000 & echo $! > "+file)
 	require.NoError(t, cmd.Wait())
 	group.Release()
 	child := written(t, file)
@@ -68,9 +68,9 @@ func TestWhatIsLeftInTheBackgroundStays(t *testing.T) {
 // This process stands for the dead engine: nobody asks whether it has died.
 func TestOrphansAreInterruptedAndThenKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	cmd, group := start(t, "trap '' INT; sleep 60 & echo $! > "+file+"; wait; wait")
+	cmd, group := start(t, "trap '' INT; sleep 10000 & echo $! > "+file+"; wait; wait")
 	child := written(t, file)
-	polite, politeGroup := start(t, "exec sleep 60")
+	polite, politeGroup := start(t, "exec sleep 10000")
 	orphans, err := process.EndOrphans(t.Context(), os.Getpid(), process.StartOf(os.Getpid()))
 	require.NoError(t, err)
 	require.Contains(t, process.Names(orphans), "(pid "+strconv.Itoa(child)+")") // it may not be sleep yet

@@ -100,6 +100,8 @@ type Fault struct {
 	Body   *string           `json:"body"`
 	Header map[string]string `json:"header"`
 	Pause  int               `json:"pause"`
+	// Struck is called when a call meets the fault, before anything else; nil is nothing.
+	Struck func() `json:"-"`
 }
 
 // New starts a server on the loopback interface, which forgets everything when it ends.
@@ -147,8 +149,9 @@ func (s *Server) Inject(f Fault) {
 	s.faults = append(s.faults, &f)
 }
 
-// Heal removes all faults, and returns how many calls were still to fail of those whose number was given.
+// Heal removes all faults, waits for the effects of the calls that were cut, and returns how many calls were still to fail of those whose number was given.
 func (s *Server) Heal() (left int) {
+	defer s.late.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
@@ -218,6 +221,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		time.Sleep(s.options.Delay)
 	}
 	fault := s.strike(h)
+	if fault != nil && fault.isLate() {
+		defer s.late.Done()
+	}
+	if fault != nil && fault.Struck != nil {
+		fault.Struck()
+	}
 	late := false
 	if fault != nil && fault.Delay > 0 {
 		body, err := io.ReadAll(h.Body)
@@ -226,8 +235,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		}
 		h.Body = io.NopCloser(bytes.NewReader(body))
 		if fault.Done {
-			s.late.Add(1)
-			defer s.late.Done()
 			cut(w)
 			w, late = httptest.NewRecorder(), true // nobody gets the answer
 		}
@@ -362,6 +369,9 @@ func (s *Server) read(h *http.Request) (*request, error) {
 	return r, nil
 }
 
+// isLate reports whether a call has its effect after its caller has gone.
+func (f *Fault) isLate() bool { return f.Done && f.Delay > 0 }
+
 // strike returns what is to go wrong with a call, nil if nothing is.
 func (s *Server) strike(h *http.Request) *Fault {
 	s.mu.Lock()
@@ -379,6 +389,9 @@ func (s *Server) strike(h *http.Request) *Fault {
 			if f.Times--; f.Times == 0 {
 				s.faults = slices.Delete(s.faults, i, i+1)
 			}
+		}
+		if f.isLate() {
+			s.late.Add(1)
 		}
 		return f
 	}

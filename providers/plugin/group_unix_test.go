@@ -35,7 +35,7 @@ func ended(t *testing.T, pid int) {
 		}
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		return err != nil || strings.Contains(string(stat), ") Z ")
-	}, 5*time.Second, 10*time.Millisecond)
+	}, 5*time.Minute, 10*time.Millisecond)
 }
 
 func TestWhatAPluginStartedEndsWithIt(t *testing.T) {
@@ -47,7 +47,7 @@ func TestWhatAPluginStartedEndsWithIt(t *testing.T) {
 			var mu sync.Mutex
 			child := 0
 			p, err := plugin.Start(plugin.Command{
-				Name: "script", Executable: script(t, "sleep 1000 &\necho 1234\necho $! \necho complaint >&2\nwait\n"),
+				Name: "script", Executable: script(t, "sleep 10000 &\necho 1234\necho $! \necho complaint >&2\nwait\n"),
 				Output: func(l plugin.Line) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -60,7 +60,7 @@ func TestWhatAPluginStartedEndsWithIt(t *testing.T) {
 			port, err := p.Port(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, 1234, port)
-			require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return child != 0 }, 5*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return child != 0 }, 5*time.Minute, time.Millisecond)
 			require.True(t, alive(child))
 			stop(p)
 			require.Error(t, p.Exited())

@@ -72,8 +72,8 @@ func (w *wire) cut() {
 }
 
 // behindWire is a provider whose plugin runs on its own behind a wire.
-func behindWire(t *testing.T, config property.Map) (providers.Provider, *wire) {
-	process, err := plugin.Start(plugin.Command{Name: "simple", Executable: filepath.Join(binaries, "pulumi-resource-simple")})
+func behindWire(t *testing.T, config property.Map, output func(plugin.Line)) (providers.Provider, *wire) {
+	process, err := plugin.Start(plugin.Command{Name: "simple", Executable: filepath.Join(binaries, "pulumi-resource-simple"), Output: output})
 	require.NoError(t, err)
 	t.Cleanup(process.Stop)
 	port, err := process.Port(t.Context())
@@ -85,7 +85,8 @@ func behindWire(t *testing.T, config property.Map) (providers.Provider, *wire) {
 
 func TestACreateWhoseConnectionBreaksIsLost(t *testing.T) {
 	directory := t.TempDir()
-	p, w := behindWire(t, object("directory", directory, "hangOn", "create web"))
+	hang := newHanging()
+	p, w := behindWire(t, object("directory", directory, "hangOn", "create web"), hang.output)
 	table, err := providertest.OpenDirectory(directory)
 	require.NoError(t, err)
 	var calls conc.WaitGroup
@@ -93,7 +94,7 @@ func TestACreateWhoseConnectionBreaksIsLost(t *testing.T) {
 		_, err := create(t.Context(), p, "web", object())
 		requireLost(t, err, "has not answered")
 	})
-	time.Sleep(100 * time.Millisecond) // by then it hangs
+	hang.wait(1)
 	w.cut()
 	calls.Wait()
 
@@ -108,22 +109,22 @@ func TestACreateWhoseConnectionBreaksIsLost(t *testing.T) {
 func TestACallThatIsGivenUpIsLostAndOneThatNeverBeganIsNot(t *testing.T) {
 	p := configured(t, setup{config: object("hangOn", "create web")})
 	enough := errors.New("enough")
-	for name, end := range map[string]func(context.Context) (context.Context, context.CancelFunc){
-		"deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 50*time.Millisecond)
-		},
-		"cancellation": func(ctx context.Context) (context.Context, context.CancelFunc) {
+	for name, end := range map[string]func(context.Context, time.Duration) (context.Context, context.CancelFunc){
+		"deadline": context.WithTimeout,
+		"cancellation": func(ctx context.Context, after time.Duration) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancelCause(ctx)
-			stop := time.AfterFunc(50*time.Millisecond, func() { cancel(enough) })
+			stop := time.AfterFunc(after, func() { cancel(enough) })
 			return ctx, func() { stop.Stop(); cancel(nil) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ctx context.Context
 			var err error
-			for range 20 { // the provider learns of the end, too, and its answer may come first
+			// The provider learns of the end, too, and its answer may come first; and the end may come before the call. The next
+			// call has more time.
+			for try := range 15 {
 				var cancel context.CancelFunc
-				ctx, cancel = end(t.Context())
+				ctx, cancel = end(t.Context(), 20*time.Millisecond<<try)
 				defer cancel()
 				if _, err = create(ctx, p, "web", object()); errors.As(err, new(*providers.UncertainError)) {
 					break

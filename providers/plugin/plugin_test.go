@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 // leftovers waits for goroutines of this repository and of gRPC's clients to end, and returns those that do not.
 func leftovers() string {
 	var left string
-	for range 100 {
+	for range 15_000 { // five minutes: only a goroutine that does not end takes that long
 		left = ""
 		stacks := make([]byte, 4<<20)
 		for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
@@ -99,6 +99,25 @@ type setup struct {
 	env    map[string]string // of the plugin and the engine
 	config property.Map
 	output func(plugin.Line)
+}
+
+// hanging counts the calls of a plugin that hang.
+type hanging struct{ heard chan struct{} }
+
+func newHanging() hanging { return hanging{make(chan struct{}, 100)} }
+
+// output is the output of the plugin.
+func (h hanging) output(l plugin.Line) {
+	if strings.HasSuffix(l.Text, " hangs") {
+		h.heard <- struct{}{}
+	}
+}
+
+// wait waits until so many more calls hang.
+func (h hanging) wait(calls int) {
+	for range calls {
+		<-h.heard
+	}
 }
 
 // at returns a function that returns an address.
@@ -390,21 +409,18 @@ func TestUnsupportedMethodIsRecognized(t *testing.T) {
 }
 
 func TestDeathOfAPluginEndsAllItsCalls(t *testing.T) {
-	p := configured(t, setup{config: object("hangOn", "read", "crashOn", "delete")})
+	calls := newHanging()
+	p := configured(t, setup{config: object("hangOn", "read", "crashOn", "delete"), output: calls.output})
 	var wg conc.WaitGroup
-	var begun sync.WaitGroup
-	begun.Add(8)
 	for range 8 {
 		wg.Go(func() {
-			begun.Done()
 			_, err := p.Read(t.Context(), providers.ReadRequest{URN: web, ID: "x"})
 			var u *providers.UncertainError
 			require.ErrorAs(t, err, &u)
 			require.True(t, u.Lost)
 		})
 	}
-	begun.Wait()
-	time.Sleep(100 * time.Millisecond) // until they have reached the plugin: what has not is not asked
+	calls.wait(8) // a call that has not reached the plugin is not lost
 	require.ErrorContains(t, p.Delete(t.Context(), providers.DeleteRequest{URN: web, ID: "x"}), "exit status 2")
 	wg.Wait()
 	_, err := create(t.Context(), p, "late", object())
@@ -414,22 +430,26 @@ func TestDeathOfAPluginEndsAllItsCalls(t *testing.T) {
 }
 
 func TestCancelEndsACallThatHangs(t *testing.T) {
-	p := configured(t, setup{config: object("hangOn", "read")})
+	calls := newHanging()
+	p := configured(t, setup{config: object("hangOn", "read"), output: calls.output})
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		_, err := p.Read(t.Context(), providers.ReadRequest{URN: web, ID: "x"})
 		require.ErrorContains(t, err, "the cloud refused")
 	})
-	time.Sleep(50 * time.Millisecond)
+	calls.wait(1)
 	require.NoError(t, p.Cancel(t.Context()))
 	wg.Wait()
 }
 
 func TestEndOfTheContextIsTheErrorOfTheCall(t *testing.T) {
-	p := configured(t, setup{config: object("hangOn", "read")})
+	calls := newHanging()
+	p := configured(t, setup{config: object("hangOn", "read"), output: calls.output})
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	time.AfterFunc(50*time.Millisecond, func() { cancel(enough) })
+	var wg conc.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { calls.wait(1); cancel(enough) })
 	_, err := p.Read(ctx, providers.ReadRequest{URN: web, ID: "x"})
 	require.ErrorIs(t, err, enough)
 	require.ErrorAs(t, err, new(*providers.UncertainError))
@@ -514,13 +534,19 @@ func TestParameterizedPluginServesAnotherPackage(t *testing.T) {
 func TestPluginGetsItsEnvironmentAndOutputIsForwarded(t *testing.T) {
 	var mu sync.Mutex
 	var lines []plugin.Line
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	host := newHost(setup{
-		env:    map[string]string{"SOURCE": "12\nfirst\n\nsecond"},
-		output: func(l plugin.Line) { mu.Lock(); defer mu.Unlock(); lines = append(lines, l) },
+		env: map[string]string{"SOURCE": "12\nfirst\n\nsecond"},
+		output: func(l plugin.Line) {
+			mu.Lock()
+			defer mu.Unlock()
+			if lines = append(lines, l); l.Text == "second" {
+				cancel()
+			}
+		},
 	})
 	// The mapping makes the plugin write a port of its own choice, at which nobody answers.
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
 	_, err := host.Load(ctx, providers.Spec{Package: "simple", Environment: map[string]string{"SOURCE": "SIMPLE_PORT_LINE", "UNSET": "SIMPLE_EXIT"}})
 	require.Error(t, err)
 	mu.Lock()

@@ -24,7 +24,7 @@ import (
 
 // waitLimit bounds what a test waits for; reaching it means that the event never comes.
 const (
-	waitLimit = 30 * time.Second
+	waitLimit = 5 * time.Minute
 	waitStep  = 5 * time.Millisecond
 )
 

@@ -233,7 +233,7 @@ func (a *fakeAnalyzer) Cancel(_ context.Context, r *emptypb.Empty) (*emptypb.Emp
 // soon waits for a condition that another process makes true.
 func soon(t *testing.T, what func() bool) {
 	t.Helper()
-	for range 500 {
+	for range 15_000 { // five minutes: only a process that hangs takes that long
 		if what() {
 			return
 		}

@@ -254,7 +254,7 @@ func TestALanguagePluginIsInstalledForAPack(t *testing.T) {
 func TestANodePackNeedsItsPackages(t *testing.T) {
 	b := newBench(t, "")
 	b.write("PulumiPolicy.yaml", "runtime: nodejs\n")
-	b.tools = os.Getenv("PATH")
+	require.NoError(t, os.WriteFile(filepath.Join(b.tools, "node"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
 	_, err := b.tryLoad("")
 	require.ErrorContains(t, err, "it looks like the policy pack's dependencies are not installed")
 	require.ErrorContains(t, err, "npm install")
@@ -262,7 +262,7 @@ func TestANodePackNeedsItsPackages(t *testing.T) {
 
 func TestLoadingCanBeGivenUp(t *testing.T) {
 	b := newBench(t, "")
-	require.NoError(t, os.WriteFile(filepath.Join(b.tools, shim), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(b.tools, shim), []byte("#!/bin/sh\nexec sleep 10000\n"), 0o755))
 	p, err := b.open("")
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

@@ -312,6 +312,38 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 	}
 }
 
+// The checkpoint at the end does not say that what could not be recorded is pending.
+func TestABeginThatCannotBeWrittenHasNotBegun(t *testing.T) {
+	m, calls := &memory{}, new(atomic.Int64)
+	r := NewRecorder(m.options(startOf(t, m), calls))
+	m.crash = func(what string) (float64, error) {
+		if what == "create" {
+			return 0, errFull
+		}
+		return 0, nil
+	}
+	require.ErrorIs(t, r.Begin(context.Background(), state.Pending{Type: state.Creating, Resource: thing("refused")}), errFull)
+	require.NoError(t, r.Close(context.Background()))
+	require.Contains(t, string(m.file), "id-forgotten")
+	require.NotContains(t, string(m.file), "id-refused")
+}
+
+func TestOperationsThatEarlierRunsHadBegunAreReportedAsTheirs(t *testing.T) {
+	m, calls := &memory{}, new(atomic.Int64)
+	r := NewRecorder(m.options(startOf(t, m), calls))
+	require.NoError(t, r.Begin(context.Background(), state.Pending{Type: state.Creating, Resource: thing("own")}))
+	report, err := Recover(context.Background(), m.copy().recovery())
+	require.NoError(t, err)
+	names := func(ops []state.Pending) (list []string) {
+		for _, op := range ops {
+			list = append(list, op.Resource.URN.Name())
+		}
+		return list
+	}
+	require.ElementsMatch(t, []string{"forgotten", "changed", "own"}, names(report.Open))
+	require.ElementsMatch(t, []string{"forgotten", "changed"}, names(report.Earlier))
+}
+
 func TestInvalidStateNeverReplacesTheCheckpoint(t *testing.T) {
 	m, calls := &memory{}, new(atomic.Int64)
 	o := m.options(startOf(t, m, thing("a")), calls)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,7 @@ import (
 type faulty struct {
 	Store
 	away atomic.Bool
+	then atomic.Pointer[func()] // is called after the next read
 }
 
 var errAway = errors.New("no route to the store")
@@ -26,7 +28,11 @@ func (f *faulty) Read(ctx context.Context, key string) ([]byte, store.Info, erro
 	if f.away.Load() {
 		return nil, store.Info{}, errAway
 	}
-	return f.Store.Read(ctx, key)
+	b, info, err := f.Store.Read(ctx, key)
+	if then := f.then.Swap(nil); then != nil {
+		(*then)()
+	}
+	return b, info, err
 }
 
 // leased runs f in a bubble of virtual time, with a lock that is held there.
@@ -107,6 +113,17 @@ func TestBrokenLockIsLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestALockThatIsBrokenDuringARenewalIsLost(t *testing.T) {
+	leased(t, func(t *testing.T, o Options, s *faulty, l *Lock, lost func() error) {
+		breaks := func() { require.NoError(t, s.Store.Remove(context.Background(), l.key)) }
+		s.then.Store(&breaks)
+		time.Sleep(30 * time.Second)
+		require.ErrorContains(t, lost(), "somebody else has removed or written the lock file")
+		_, _, err := s.Store.Read(context.Background(), l.key)
+		require.ErrorIs(t, err, fs.ErrNotExist, "the renewal does not write it again")
+	})
 }
 
 func TestLockSurvivesAStoreThatIsAwayForAShortTime(t *testing.T) {

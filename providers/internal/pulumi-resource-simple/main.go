@@ -12,7 +12,7 @@
 //	failOn         the same form: the call returns an error with code FailedPrecondition
 //	uncertainOn    the same form: the call returns an error with code Internal
 //	tellOn         the same form for "create", "update" and "delete": the inputs are in the error and on stderr, as JSON and in base64
-//	hangOn         the same form: the call returns only when the provider is cancelled
+//	hangOn         the same form: the call returns only when the provider is cancelled; "<method> <name> hangs" is on stderr when it has begun
 //	malformed      what answers to Create look like: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
 //	               encoded, "too-deep" cannot be decoded; "partial" and "partial-unknown-id" are errors of objects that are not
 //	               healthy, without an ID and with an unknown one. "unknown-config" is what answers to CheckConfig look like

@@ -31,6 +31,7 @@ type settings struct {
 	malformed             string
 	huge                  int
 	crashOn, crashAfterOn string
+	hangOn                string
 	tellOn                string
 	views                 bool
 	gauge                 gauge
@@ -144,7 +145,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 		o.Table = table
 	}
 	s := &settings{
-		tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
+		hangOn: c.text("hangOn"), tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
 		views: c.text("views") == "true",
 	}
 	s.gauge.method, s.gauge.most = c.throttled()
@@ -159,9 +160,14 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 	return nil
 }
 
+// names reports whether a setting names this call.
+func names(setting, method, name string) bool {
+	return setting != "" && (setting == method || setting == method+" "+name)
+}
+
 // crash ends the process if the setting names this call.
 func crash(setting, method, name string) {
-	if setting != "" && (setting == method || setting == method+" "+name) {
+	if names(setting, method, name) {
 		fmt.Fprintf(os.Stderr, "panic: the provider crashes in %s %s\n", method, name)
 		os.Exit(2)
 	}
@@ -192,6 +198,9 @@ func around[Req, Resp any](
 		return none, err
 	}
 	defer leave()
+	if names(s.hangOn, method, name) {
+		fmt.Fprintf(os.Stderr, "%s %s hangs\n", method, name)
+	}
 	answer, err := f(ctx, req)
 	crash(s.crashAfterOn, method, name)
 	return answer, err

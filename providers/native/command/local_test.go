@@ -165,7 +165,7 @@ func TestCancelEndsTheCommandWithItsChildren(t *testing.T) {
 	stop := time.AfterFunc(200*time.Millisecond, cancel)
 	defer stop.Stop()
 	_, err := s.P.Create(ctx, providers.CreateRequest{
-		URN: s.URN(), Name: "r", Type: s.Type, Properties: props("create", "(sleep 300; touch late) & wait"),
+		URN: s.URN(), Name: "r", Type: s.Type, Properties: props("create", "(sleep 10000; touch late) & wait"),
 	})
 	require.Error(t, err)
 	require.ErrorIs(t, err, context.Canceled)

@@ -209,13 +209,13 @@ func TestCancelEndsTheRemoteCommand(t *testing.T) {
 	wg.Go(func() {
 		_, err = s.P.Create(ctx, providers.CreateRequest{
 			URN: s.URN(), Name: "r", Type: s.Type,
-			Properties: props("connection", sshd.withPassword(), "create", "touch runs; exec sleep 60"),
+			Properties: props("connection", sshd.withPassword(), "create", "touch runs; exec sleep 10000"),
 		})
 	})
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(sshd.dir, "runs"))
 		return err == nil
-	}, 30*time.Second, 5*time.Millisecond)
+	}, 5*time.Minute, 5*time.Millisecond)
 	cancel()
 	wg.Wait()
 	require.ErrorIs(t, err, context.Canceled)

@@ -1,8 +1,10 @@
 package install
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -57,30 +60,48 @@ func (n *internet) cut(place string, content []byte, after int, times *int) {
 // A server that sends nothing for a while is named while it is waited for, once for each silence.
 func TestASilentServerIsNamed(t *testing.T) {
 	n := newInternet(t)
-	content := large(t)
-	n.has(mirrorHost+archiveName, content)
-	whole := n.answer[mirrorHost+archiveName]
-	n.answer[mirrorHost+archiveName] = func(w http.ResponseWriter, r *http.Request) {
-		recorded := httptest.NewRecorder()
-		whole(recorded, r)
-		time.Sleep(300 * time.Millisecond)
-		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-		_, _ = w.Write(recorded.Body.Bytes()[:len(content)/2])
-		_ = http.NewResponseController(w).Flush()
-		time.Sleep(300 * time.Millisecond)
-		_, _ = w.Write(recorded.Body.Bytes()[len(content)/2:])
-	}
-	i := n.installer(t.TempDir(), mirrored)
-	i.options.Silence = 100 * time.Millisecond
-	var mu sync.Mutex
-	var said []string
-	require.NoError(t, i.Acquire(Messages{Note: func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		said = append(said, text)
-	}})(t.Context(), plugin.Wanted{Kind: plugin.Resource, Name: "thing", Version: "1.2.3"}))
-	silent := "nothing has come from https://own.example/" + archiveName + " for 100ms; the plugin resource thing 1.2.3 is still waited for"
-	require.Equal(t, []string{silent, "installing the plugin resource thing 1.2.3 from https://own.example/" + archiveName, silent}, said)
+	n.has(mirrorHost+archiveName, large(t))
+	synctest.Test(t, func(t *testing.T) {
+		i := n.installer(t.TempDir(), mirrored)
+		i.web.transport = haltingly{n, halt(30 * time.Second)}
+		var mu sync.Mutex
+		var said []string
+		require.NoError(t, i.Acquire(Messages{Note: func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			said = append(said, text)
+		}})(t.Context(), plugin.Wanted{Kind: plugin.Resource, Name: "thing", Version: "1.2.3"}))
+		silent := "nothing has come from https://own.example/" + archiveName + " for 10s; the plugin resource thing 1.2.3 is still waited for"
+		require.Equal(t, []string{silent, "installing the plugin resource thing 1.2.3 from https://own.example/" + archiveName, silent}, said)
+	})
+}
+
+// haltingly answers requests without a connection, and sends nothing for a while before each half of a body, so that the clock of a bubble goes on.
+type haltingly struct {
+	n    *internet
+	halt halt
+}
+
+func (h haltingly) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Host = r.URL.Host
+	recorded := httptest.NewRecorder()
+	h.n.ServeHTTP(recorded, r)
+	body := recorded.Body.Bytes()
+	half := len(body) / 2
+	time.Sleep(time.Duration(h.halt))
+	answer := recorded.Result()
+	answer.ContentLength = int64(len(body))
+	answer.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:half]), h.halt, bytes.NewReader(body[half:])))
+	return answer, nil
+}
+
+// halt is an empty text that takes a while.
+type halt time.Duration
+
+func (p halt) Read([]byte) (int, error) {
+	time.Sleep(time.Duration(p))
+	return 0, io.EOF
 }
 
 // archives are the requests for archives.

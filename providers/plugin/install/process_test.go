@@ -98,7 +98,7 @@ func TestAKilledInstallationIsNotFoundAndGoesOn(t *testing.T) {
 	require.Eventually(t, func() bool {
 		info, err := os.Stat(file)
 		return err == nil && info.Size() == int64(len(archive)/2)
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 5*time.Minute, 5*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	require.False(t, finds(t, home))

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/servicetest"
@@ -21,6 +21,11 @@ import (
 
 // faultyOperation records that a resource was made, and returns whether that was done, how many events there were, and what went wrong.
 func faultyOperation(t *testing.T, s *stack, name string) (done bool, events int, err error) {
+	return faultyOperationDuring(t, s, name, func() {})
+}
+
+// faultyOperationDuring calls meanwhile while the resource is being made.
+func faultyOperationDuring(t *testing.T, s *stack, name string, meanwhile func()) (done bool, events int, err error) {
 	ctx := t.Context()
 	l, err := s.Lock(ctx, backend.LockOptions{Operation: "update"})
 	if err != nil {
@@ -50,7 +55,7 @@ func faultyOperation(t *testing.T, s *stack, name string) (done bool, events int
 	if err := r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}); err != nil {
 		return false, events, err
 	}
-	time.Sleep(50 * time.Millisecond) // the lease is renewed meanwhile
+	meanwhile()
 	err = r.End(ctx, state.Change{Begun: begun, Add: begun})
 	return err == nil, events, err
 }
@@ -92,8 +97,14 @@ func TestFaultsLoseNothing(t *testing.T) {
 
 				fault := f.fault // each call has its own
 				fault.Call = c.call
+				var struck atomic.Int32
+				fault.Struck = func() { struck.Add(1) }
 				server.Inject(fault)
-				done, events, err := faultyOperation(t, s, "meanwhile")
+				done, events, err := faultyOperationDuring(t, s, "meanwhile", func() {
+					if c.call == "POST renew_lease" {
+						require.Eventually(t, func() bool { return int(struck.Load()) >= max(1, f.fault.Times) }, 5*time.Minute, time.Millisecond)
+					}
+				})
 				if f.passes != nil && f.passes(c.once) {
 					require.NoError(t, err)
 					require.Len(t, server.Events("alice/demo/dev"), events)
@@ -101,8 +112,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 				if err == nil {
 					require.True(t, done)
 				}
-				time.Sleep(time.Duration(fault.Delay) * time.Millisecond) // what was cut has had its effect then
-				if left := server.Heal(); c.call != "GET capabilities" {  // which not all ask for
+				if left := server.Heal(); c.call != "GET capabilities" { // which not all ask for
 					require.Zero(t, left)
 				}
 
@@ -171,7 +181,7 @@ func TestALeaseThatIsTakenByAnotherBeginsNothingMore(t *testing.T) {
 			require.NoError(t, err)
 		}
 		return done
-	}, time.Minute, 50*time.Millisecond)
+	}, 5*time.Minute, 50*time.Millisecond)
 
 	require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: begun}))
 	require.ErrorAs(t, r.Close(ctx), new(*UnsentError))
@@ -220,15 +230,9 @@ func TestARenewalTellsOfACancellation(t *testing.T) {
 func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
 	server, b := open(t, servicetest.Options{}, nil)
 	for _, call := range []string{"POST environments", "PATCH environments"} {
-		server.Inject(servicetest.Fault{Call: call, Delay: 200})
 		ctx, interrupt := context.WithCancelCause(t.Context())
-		var work conc.WaitGroup
-		work.Go(func() {
-			time.Sleep(50 * time.Millisecond)
-			interrupt(errors.New("interrupted"))
-		})
+		server.Inject(servicetest.Fault{Call: call, Delay: 200, Struck: func() { interrupt(errors.New("interrupted")) }})
 		require.ErrorContains(t, b.CreateEnvironment(ctx, "alice", "demo/dev", []byte("values: {}")), "the environment alice/demo/dev was not made: interrupted")
-		work.Wait()
 		server.Heal()
 	}
 	require.NoError(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")))

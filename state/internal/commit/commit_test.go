@@ -110,3 +110,14 @@ func TestWaitLastsUntilNobodyWrites(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+func TestTheFirstErrorIsTheOneThatEveryoneGets(t *testing.T) {
+	l := newLog()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := errors.New("first")
+	l.group.Fail(first)
+	l.group.Fail(errors.New("second"))
+	require.Equal(t, first, l.group.Err())
+	require.Equal(t, first, l.group.Flush(1, l.take))
+}
