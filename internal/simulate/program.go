@@ -154,6 +154,9 @@ func (p *program) export(ctx context.Context, m stages.Monitor) {
 		return
 	}
 	d := p.op.Program[of]
+	if p.first[d.Name] != of {
+		return // something else has the name
+	}
 	r, err := p.replies[d.Name].Wait(ctx)
 	if err != nil || r.Result != stages.Success {
 		return
