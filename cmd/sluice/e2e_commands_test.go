@@ -103,10 +103,10 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	if args[1] != "-" {
 		hasText = fileHas(ts.MkAbs(args[1]), args[2])
 	}
-	until(cmd.ended, hasText)
+	cmd.await(ts, hasText, args[2])
 	for n := range times {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // it may have ended
-		until(cmd.ended, func() bool { return strings.Count(out.String(), "^C received") > n })
+		cmd.await(ts, func() bool { return strings.Count(out.String(), "^C received") > n }, "^C received")
 	}
 	err = cmd.wait()
 	ts.Check(os.WriteFile(ts.MkAbs("signalled.out"), []byte(out.String()), 0o644))
@@ -124,9 +124,9 @@ func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
 	cmd := start(ts, &out, args[3:])
-	until(cmd.ended, fileHas(ts.MkAbs(args[1]), args[2]))
+	cmd.await(ts, fileHas(ts.MkAbs(args[1]), args[2]), args[2])
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // it may have ended
-	until(cmd.ended, func() bool { return strings.Contains(out.String(), "the terminal is gone") })
+	cmd.await(ts, func() bool { return strings.Contains(out.String(), "the terminal is gone") }, "the terminal is gone")
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP)
 	err := cmd.wait()
 	ts.Check(os.WriteFile(ts.MkAbs("hungup.out"), []byte(out.String()), 0o644))
@@ -145,6 +145,19 @@ type started struct {
 func (s *started) wait() error {
 	<-s.ended
 	return s.err
+}
+
+// await waits until a condition is met or the command has ended. The script fails if neither comes.
+func (s *started) await(ts *testscript.TestScript, met func() bool, what string) {
+	if until(s.ended, met) {
+		return
+	}
+	select {
+	case <-s.ended:
+	default:
+		_ = syscall.Kill(-s.Process.Pid, syscall.SIGKILL)
+		ts.Fatalf("%q never came", what)
+	}
 }
 
 // start starts a command of a script in a process group of its own, because a terminal signals all processes of a
@@ -175,7 +188,7 @@ func start(ts *testscript.TestScript, out io.Writer, args []string) *started {
 func killed(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
 	cmd := start(ts, &out, args[2:])
-	until(cmd.ended, fileHas(ts.MkAbs(args[0]), args[1]))
+	cmd.await(ts, fileHas(ts.MkAbs(args[0]), args[1]), args[1])
 	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
 	_ = cmd.wait() // the error is that it was killed
 	ts.Logf("%s", out.String())
