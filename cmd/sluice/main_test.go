@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -40,7 +43,19 @@ func (all tests) Run() int {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
 	defer signal.Stop(hangUps)
+	letTestsOverlap()
 	return all.m.Run()
+}
+
+// letTestsOverlap lets two tests run for each processor, unless -parallel says how many: they wait half of their time, for timers and processes.
+func letTestsOverlap() {
+	const name = "test.parallel"
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if !given {
+		_ = flag.Set(name, strconv.Itoa(2*runtime.GOMAXPROCS(0))) // a number is always valid
+	}
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
