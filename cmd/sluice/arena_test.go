@@ -46,10 +46,13 @@ func buildTools(t *testing.T) (tools string) {
 	return buildEngine(t, tools)
 }
 
-// buildEngine builds what every arena needs into a folder, which it returns. The program of the arena belongs there too.
+// buildEngine puts what every arena needs into a folder, which it returns. The program of the arena belongs there too. The engine is the one of
+// scripts (TestMain): arenas start it hundreds of times.
 func buildEngine(t *testing.T, tools string) string {
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
-	build(t, tools+"/sluice", ".")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, tools+"/sluice"))
 	return tools
 }
 
