@@ -140,14 +140,10 @@ var executables await.Flight[string, string]
 // build makes binary the executable of a package.
 func build(t *testing.T, binary, pkg string) {
 	t.Helper()
-	file, err := executables.Do(t.Context(), pkg, func() (string, error) { return executable.Build(t.Context(), pkg) })
+	file, err := executables.Do(t.Context(), pkg, func() (string, error) { return executable.Shared(t.Context(), pkg) })
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(binary), 0o755))
-	if os.Link(file, binary) != nil { // it is on another file system
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(binary, data, 0o755))
-	}
+	require.NoError(t, executable.Link(file, binary))
 }
 
 // scripts returns the parameters that all scripts of command lines share.

@@ -26,9 +26,7 @@ func toolsOf(t *testing.T) string {
 	for name, pkg := range map[string]string{
 		"pulumi": "../../cmd/sluice", "pulumi-resource-simple": "../../providers/internal/pulumi-resource-simple",
 	} {
-		built, err := executable.Build(t.Context(), pkg)
-		require.NoError(t, err)
-		require.NoError(t, os.Symlink(built, filepath.Join(dir, name)))
+		require.NoError(t, executable.Build(t.Context(), filepath.Join(dir, name), pkg))
 	}
 	return dir
 }

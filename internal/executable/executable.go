@@ -17,9 +17,30 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Build makes the executable of the package in the folder dir, and returns its path, which is below bin of the module. Several processes may call
-// it at the same time. Who changes the file, or removes it, changes it for all.
-func Build(ctx context.Context, dir string) (path string, err error) {
+// Build makes path the executable of the package in the folder dir. The folder of path must exist.
+func Build(ctx context.Context, path, dir string) error {
+	shared, err := Shared(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return Link(shared, path)
+}
+
+// Link makes path the same file as a shared executable, or a copy of it if it is on another file system.
+func Link(shared, path string) error {
+	if os.Link(shared, path) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(shared)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o755)
+}
+
+// Shared returns the path of the executable of the package in the folder dir, which is below bin of the module. Several processes may call it at
+// the same time. Who changes the file changes it for all.
+func Shared(ctx context.Context, dir string) (path string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", err

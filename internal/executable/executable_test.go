@@ -17,9 +17,9 @@ func TestAnExecutableIsLinkedAgainWhenItsSourcesChange(t *testing.T) {
 	write("go.mod", "module example.com/thing\n\ngo 1.22\n")
 	write("cmd/thing/main.go", "package main\n\nfunc main() { println(1) }\n")
 	build := func() os.FileInfo {
-		path, err := Build(t.Context(), filepath.Join(root, "cmd/thing"))
-		require.NoError(t, err)
-		require.Equal(t, filepath.Join(root, "bin/tests/cmd_thing"), path)
+		path := filepath.Join(t.TempDir(), "thing")
+		require.NoError(t, Build(t.Context(), path, filepath.Join(root, "cmd/thing")))
+		require.FileExists(t, filepath.Join(root, "bin/tests/cmd_thing"))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		return info
@@ -29,11 +29,11 @@ func TestAnExecutableIsLinkedAgainWhenItsSourcesChange(t *testing.T) {
 	write("cmd/thing/main.go", "package main\n\nfunc main() { println(2) }\n")
 	require.False(t, os.SameFile(first, build()))
 	write("cmd/thing/main.go", "package main\n\nfunc main() { println(2)\n")
-	_, err := Build(t.Context(), filepath.Join(root, "cmd/thing"))
+	err := Build(t.Context(), filepath.Join(t.TempDir(), "thing"), filepath.Join(root, "cmd/thing"))
 	require.ErrorContains(t, err, "main.go:4")
 }
 
 func TestAFolderWithoutAModule(t *testing.T) {
-	_, err := Build(t.Context(), t.TempDir())
+	err := Build(t.Context(), filepath.Join(t.TempDir(), "thing"), t.TempDir())
 	require.ErrorContains(t, err, "is in no module")
 }

@@ -68,19 +68,19 @@ func (m masks) event(event stages.Event) stages.Event {
 	switch e := event.(type) {
 	case stages.StepStarted:
 		m.learnResource(e.Step.New)
-		if m.settings != nil || hasErrors(e.Step) { // else the event need not be copied
-			e.Step = m.withoutSettings(m.step(e.Step))
+		if m.mayChange(e.Step) { // else the event need not be copied
+			e.Step = m.step(e.Step)
 			return e
 		}
 	case stages.StepDone:
 		m.learnResource(e.Step.New)
-		if m.settings != nil || hasErrors(e.Step) {
-			e.Step = m.withoutSettings(m.step(e.Step))
+		if m.mayChange(e.Step) {
+			e.Step = m.step(e.Step)
 			return e
 		}
 	case stages.StepFailed:
 		m.learnResource(e.Step.New)
-		e.Step = m.withoutSettings(m.step(e.Step))
+		e.Step = m.step(e.Step)
 		e.Err = m.shown.Error(e.Err)
 		return e
 	case stages.Diagnostic:
@@ -96,8 +96,8 @@ func (m masks) event(event stages.Event) stages.Event {
 		e.Message = m.text(e.Message)
 		return e
 	case stages.Summary:
-		e.Outputs, _ = m.withoutSettingsOf(e.Outputs)
-		e.OldOutputs, _ = m.withoutSettingsOf(e.OldOutputs)
+		e.Outputs, _ = m.values(e.Outputs)
+		e.OldOutputs, _ = m.values(e.OldOutputs)
 		return e
 	}
 	return event
@@ -133,54 +133,37 @@ func (m masks) value(v any) any {
 	return v
 }
 
-// step returns a step as it is shown. Of its states the errors of the provider are texts.
+// step returns a step as it is shown. Of its states the errors of the provider are texts, and values may repeat secrets of the configuration.
 func (m masks) step(s stages.StepInfo) stages.StepInfo {
 	s.Old, s.New = m.resource(s.Old), m.resource(s.New)
 	return s
 }
 
-// hasErrors reports whether [masks.step] changes a step, which is rare.
-func hasErrors(s stages.StepInfo) bool {
-	return s.Old != nil && len(s.Old.InitErrors) > 0 || s.New != nil && len(s.New.InitErrors) > 0
+// mayChange reports whether [masks.step] may change a step, which is rare.
+func (m masks) mayChange(s stages.StepInfo) bool {
+	return m.settings != nil || s.Old != nil && len(s.Old.InitErrors) > 0 || s.New != nil && len(s.New.InitErrors) > 0
 }
 
 func (m masks) resource(r *state.Resource) *state.Resource {
-	if r == nil || len(r.InitErrors) == 0 {
-		return r
-	}
-	masked := *r
-	masked.InitErrors = m.texts(m.shown, r.InitErrors)
-	return &masked
-}
-
-// withoutSettings returns a step without the secrets of the configuration in its values.
-func (m masks) withoutSettings(s stages.StepInfo) stages.StepInfo {
-	if m.settings != nil {
-		s.Old, s.New = m.withoutSettingsIn(s.Old), m.withoutSettingsIn(s.New)
-	}
-	return s
-}
-
-func (m masks) withoutSettingsIn(r *state.Resource) *state.Resource {
 	if r == nil {
 		return nil
 	}
-	inputs, inInputs := m.withoutSettingsOf(r.Inputs)
-	outputs, inOutputs := m.withoutSettingsOf(r.Outputs)
-	if !inInputs && !inOutputs {
+	inputs, inInputs := m.values(r.Inputs)
+	outputs, inOutputs := m.values(r.Outputs)
+	if len(r.InitErrors) == 0 && !inInputs && !inOutputs {
 		return r
 	}
 	masked := *r
-	masked.Inputs, masked.Outputs = inputs, outputs
+	masked.Inputs, masked.Outputs, masked.InitErrors = inputs, outputs, m.texts(m.shown, r.InitErrors)
 	return &masked
 }
 
-// withoutSettingsOf returns values without the secrets of the configuration, and reports whether there were any.
-func (m masks) withoutSettingsOf(values property.Map) (masked property.Map, found bool) {
+// values returns properties without the secrets of the configuration, and reports whether there were any.
+func (m masks) values(properties property.Map) (masked property.Map, found bool) {
 	if m.settings == nil {
-		return values, false
+		return properties, false
 	}
-	out := property.Of(values).ReplaceTexts(func(text string) (property.Value, bool) {
+	out := property.Of(properties).ReplaceTexts(func(text string) (property.Value, bool) {
 		masked := m.settings.Mask(text)
 		found = found || masked != text
 		return property.String(masked), masked != text
@@ -206,7 +189,7 @@ func (m masks) results(r *standard.Results) {
 		shown := steps()
 		for i, s := range shown {
 			m.learnResource(s.New)
-			shown[i] = m.withoutSettings(m.step(s))
+			shown[i] = m.step(s)
 		}
 		return shown
 	}

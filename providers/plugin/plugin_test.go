@@ -33,16 +33,12 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run()) // its targets start no plugin
 	}
 	os.Exit(func() int {
-		built, err := executable.Build(context.Background(), "../internal/pulumi-resource-simple")
-		if err != nil {
-			panic(err)
-		}
 		directory, err := os.MkdirTemp("", "plugins")
 		if err != nil {
 			panic(err)
 		}
 		defer func() { _ = os.RemoveAll(directory) }()
-		if err := os.Symlink(built, filepath.Join(directory, "pulumi-resource-simple")); err != nil {
+		if err := executable.Build(context.Background(), filepath.Join(directory, "pulumi-resource-simple"), "../internal/pulumi-resource-simple"); err != nil {
 			panic(err)
 		}
 		binaries = directory

@@ -354,11 +354,9 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
 	if b.IsProtected(d.Located, d.IsPending()) {
-		err := &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}
-		if !b.DryRun() {
-			return b.Bail(d.Located, 0, err)
+		if err := b.BailUnlessDry(d.Located, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}); err != nil {
+			return err
 		}
-		b.Fail(d.Seq, d.URN, 0, err)
 	}
 	if d.Goal.ImportID != "" {
 		text := importRefusal(d)

@@ -138,12 +138,7 @@ func (r *importer) mayReplace(l stages.Located) error {
 	if !r.IsProtected(l, l.Old.PendingReplacement) {
 		return nil
 	}
-	err := &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace}
-	if !r.Access.DryRun() {
-		return r.Access.Bail(l, 0, err)
-	}
-	r.Access.Fail(l.Seq, l.URN, 0, err)
-	return nil
+	return r.Access.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
 }
 
 // takeImport runs the steps of an import unless something that the registration needs has failed.

@@ -66,7 +66,7 @@ func (b *builder) users(id graph.ID) []graph.ID {
 // openDependent returns an earlier registration that is not decided and goes on with a dependent of what a registration deletes first: what
 // becomes of that has to be known.
 func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
-	if b.Targeting.IsPartial() {
+	if b.Targeting.IsPartial() || b.Progress.AreDecided(seq) { // of the latter nothing is open
 		return 0, false
 	}
 	visited := map[graph.ID]bool{root: true}

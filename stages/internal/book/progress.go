@@ -22,6 +22,7 @@ const (
 type progress struct {
 	mu      sync.RWMutex
 	passed  []milestone // by number of the registration
+	settled int         // all registrations up to this number are decided; numbers begin with 1
 	awaited map[awaitedMilestone]*await.Event
 }
 
@@ -40,6 +41,9 @@ func (p *progress) Pass(seq int, m milestone) {
 		p.passed = append(p.passed, make([]milestone, missing)...)
 	}
 	p.passed[seq] |= m
+	for p.isPast(p.settled+1, Decided) {
+		p.settled++
+	}
 	key := awaitedMilestone{seq, m}
 	if e, ok := p.awaited[key]; ok {
 		delete(p.awaited, key)
@@ -52,6 +56,13 @@ func (p *progress) HasPassed(seq int, m milestone) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.isPast(seq, m)
+}
+
+// AreDecided reports whether all registrations before a number are decided.
+func (p *progress) AreDecided(before int) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.settled+1 >= before
 }
 
 func (p *progress) isPast(seq int, m milestone) bool {

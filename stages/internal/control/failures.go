@@ -156,6 +156,15 @@ func (r *Control) Bail(l stages.Located, code int, err error) error {
 	return &stages.ReportedError{Err: err}
 }
 
+// BailUnlessDry is [Control.Bail], but lets a preview go on, so that it shows more problems at once.
+func (r *Control) BailUnlessDry(l stages.Located, err error) error {
+	if !r.DryRun() {
+		return r.Bail(l, 0, err)
+	}
+	r.Fail(l.Seq, l.URN, 0, err)
+	return nil
+}
+
 // isCancellation reports whether a call was abandoned.
 func isCancellation(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, stages.ErrShutDown)

@@ -10,7 +10,7 @@ import (
 )
 
 // CheapKeys derives the keys of new salts in microseconds. All other salts, such as those in recorded states, count as they always do.
-type CheapKeys struct{ secrets.PBKDF2 }
+type CheapKeys struct{}
 
 var _ secrets.Derivation = CheapKeys{}
 
@@ -18,15 +18,15 @@ var _ secrets.Derivation = CheapKeys{}
 const mark = "cheap"
 
 // Salt implements [secrets.Derivation].
-func (k CheapKeys) Salt() ([]byte, error) {
-	salt, err := k.PBKDF2.Salt()
+func (CheapKeys) Salt() ([]byte, error) {
+	salt, err := secrets.PBKDF2{}.Salt()
 	return append([]byte(mark), salt...), err
 }
 
 // Key implements [secrets.Derivation].
-func (k CheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
+func (CheapKeys) Key(passphrase string, salt []byte) ([]byte, error) {
 	if !bytes.HasPrefix(salt, []byte(mark)) {
-		return k.PBKDF2.Key(passphrase, salt)
+		return secrets.PBKDF2{}.Key(passphrase, salt)
 	}
 	key := sha256.Sum256(slices.Concat(salt, []byte(passphrase)))
 	return key[:], nil

@@ -31,7 +31,6 @@ func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 	if f, is := in.(*os.File); is { // the library reads a terminal in its own way, which needs a file
 		i := &input{File: f, ended: func() { p.Send(GoneMsg{}) }}
 		in, leave = i, i.leave
-		defer i.left.Store(true)
 	}
 	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(t.console.out), tea.WithoutSignalHandler(), tea.WithFPS(20)}
 	if !t.Colored() {
