@@ -48,14 +48,21 @@ func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, 
 			b.PendingReply.Reject(stages.ErrShutDown)
 			return false, nil
 		}
-		stopped, err := r.RunStep(s, b.PendingReply)
+		done, err := r.RunStep(s)
+		if err != nil {
+			err = r.taskFailed(b, err)
+		}
 		if !answered {
-			r.Leave()
+			r.Leave(func() {
+				if done.reply != nil {
+					b.PendingReply.Answer(done.reply)
+				}
+			})
 		}
 		if answered = answered || s.Answers; err != nil {
-			return true, r.taskFailed(b, err)
+			return true, err
 		}
-		if answered && stopped {
+		if answered && done.stopped {
 			return true, nil
 		}
 	}
@@ -122,7 +129,7 @@ func (r *Taker) refuseChain(b stages.Built) error {
 		}
 	}
 	r.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)
-	r.Leave()
+	defer r.Leave(nil)
 	return r.taskFailed(b, b.Refusal)
 }
 
@@ -133,7 +140,7 @@ func (r *Taker) takeProvisional(steps []*stages.Decision) error {
 		if s.Kind != stages.Provisional {
 			continue
 		}
-		if _, err := r.RunStep(s, nil); err != nil {
+		if _, err := r.RunStep(s); err != nil {
 			return err
 		}
 	}
