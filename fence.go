@@ -76,18 +76,18 @@ type fencedRecorder struct {
 	inner state.Recorder
 }
 
-func (r *fencedRecorder) Begin(ctx context.Context, op state.Pending) error {
-	return r.fence.pass(func() error { return r.inner.Begin(ctx, op) })
+func (f *fencedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	return f.fence.pass(func() error { return f.inner.Begin(ctx, op) })
 }
 
-func (r *fencedRecorder) End(ctx context.Context, c state.Change) error {
-	return r.fence.pass(func() error { return r.inner.End(ctx, c) })
+func (f *fencedRecorder) End(ctx context.Context, c state.Change) error {
+	return f.fence.pass(func() error { return f.inner.End(ctx, c) })
 }
 
-func (r *fencedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error {
-	return r.fence.pass(func() error { return r.inner.Rebase(ctx, base) })
+func (f *fencedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error {
+	return f.fence.pass(func() error { return f.inner.Rebase(ctx, base) })
 }
 
-func (r *fencedRecorder) Close(ctx context.Context) error {
-	return r.fence.pass(func() error { return r.inner.Close(ctx) })
+func (f *fencedRecorder) Close(ctx context.Context) error {
+	return f.fence.pass(func() error { return f.inner.Close(ctx) })
 }

@@ -68,14 +68,14 @@ type memoryRecording struct {
 }
 
 // Close ends the recording, also if the final state is refused. A second one does nothing.
-func (r *memoryRecording) Close(ctx context.Context) (err error) {
-	r.once.Do(func() {
-		err = r.MemoryRecorder.Close(ctx)
-		r.state.mu.Lock()
-		defer r.state.mu.Unlock()
-		r.state.recording = false
-		if r.final != nil {
-			r.state.snapshot = r.final
+func (m *memoryRecording) Close(ctx context.Context) (err error) {
+	m.once.Do(func() {
+		err = m.MemoryRecorder.Close(ctx)
+		m.state.mu.Lock()
+		defer m.state.mu.Unlock()
+		m.state.recording = false
+		if m.final != nil {
+			m.state.snapshot = m.final
 		}
 	})
 	return err

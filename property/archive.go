@@ -38,8 +38,8 @@ func formatOf(name string) archiveFormat {
 
 // writeCanonical writes what the hash of an archive is computed from: the bytes of the archive file if it is one, else a
 // tar stream of its members (protocol.md 2.6).
-func (r AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer) error {
-	file, format, err := r.openArchiveFile(ctx, a)
+func (ar AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer) error {
+	file, format, err := ar.openArchiveFile(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -48,18 +48,18 @@ func (r AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer)
 		_, err := io.Copy(w, file)
 		return err
 	}
-	t := canonicalTar{reader: r, w: tar.NewWriter(w), seen: map[string]struct{}{}}
-	if err := r.eachMember(ctx, a, t.add); err != nil {
+	t := canonicalTar{reader: ar, w: tar.NewWriter(w), seen: map[string]struct{}{}}
+	if err := ar.eachMember(ctx, a, t.add); err != nil {
 		return err
 	}
 	return t.w.Close()
 }
 
 // openArchiveFile returns format notArchive for directories and member maps.
-func (r AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, archiveFormat, error) {
+func (ar AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, archiveFormat, error) {
 	switch a.Kind {
 	case KindPath:
-		p := r.resolve(a.Path)
+		p := ar.resolve(a.Path)
 		format := formatOf(p)
 		if format == notArchive {
 			return blob{}, notArchive, nil
@@ -78,7 +78,7 @@ func (r AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, arch
 		if format == notArchive {
 			return blob{}, notArchive, fmt.Errorf("file at URL '%v' is not a recognized archive format", u.Redacted())
 		}
-		b, err := r.openURL(ctx, u)
+		b, err := ar.openURL(ctx, u)
 		return b, format, err
 	}
 	return blob{}, notArchive, nil
@@ -136,23 +136,23 @@ func (t *canonicalTar) write(name string, b blob) error {
 
 // eachMember calls add for every file of an archive, in canonical order. add must read the blob before it returns;
 // it need not close it.
-func (r AssetReader) eachMember(ctx context.Context, a Archive, add func(name string, b blob) error) error {
+func (ar AssetReader) eachMember(ctx context.Context, a Archive, add func(name string, b blob) error) error {
 	switch a.Kind {
 	case KindMembers:
-		return r.eachInMap(ctx, a.Members, add)
+		return ar.eachInMap(ctx, a.Members, add)
 	case KindElided:
 		return errNoContent
 	}
-	file, format, err := r.openArchiveFile(ctx, a)
+	file, format, err := ar.openArchiveFile(ctx, a)
 	if err != nil {
 		return err
 	}
 	if format == notArchive {
-		return eachInDirectory(ctx, r.resolve(a.Path), add)
+		return eachInDirectory(ctx, ar.resolve(a.Path), add)
 	}
-	u := newUnpacking(ctx, r.limit(), add)
+	u := newUnpacking(ctx, ar.limit(), add)
 	if format == zipArchive {
-		if file, err = r.onDisk(file); err != nil {
+		if file, err = ar.onDisk(file); err != nil {
 			return err
 		}
 		defer file.Close()
@@ -169,10 +169,10 @@ func (r AssetReader) eachMember(ctx context.Context, a Archive, add func(name st
 	return u.tar(file)
 }
 
-func (r AssetReader) eachInMap(ctx context.Context, members Map, add func(string, blob) error) error {
+func (ar AssetReader) eachInMap(ctx context.Context, members Map, add func(string, blob) error) error {
 	for name, v := range members.All() {
 		if nested, ok := v.v.(Archive); ok {
-			err := r.eachMember(ctx, nested, func(inner string, b blob) error { return add(path.Join(name, inner), b) })
+			err := ar.eachMember(ctx, nested, func(inner string, b blob) error { return add(path.Join(name, inner), b) })
 			if err != nil {
 				return fmt.Errorf("archive member '%v': %w", name, err)
 			}
@@ -182,7 +182,7 @@ func (r AssetReader) eachInMap(ctx context.Context, members Map, add func(string
 		if !ok {
 			return fmt.Errorf("archive member '%v' is not an asset or archive", name)
 		}
-		b, err := r.open(ctx, a)
+		b, err := ar.open(ctx, a)
 		if err != nil {
 			return fmt.Errorf("archive member '%v': %w", name, err)
 		}

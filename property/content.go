@@ -37,7 +37,7 @@ func (a attentive) Read(p []byte) (int, error) {
 
 // onDisk copies a content to a temporary file if it is in none: its size has to be known before it is read, or it is read
 // from the end. The caller closes the result and not b.
-func (r AssetReader) onDisk(b blob) (blob, error) {
+func (ar AssetReader) onDisk(b blob) (blob, error) {
 	if b.file != nil {
 		return b, nil
 	}
@@ -46,7 +46,7 @@ func (r AssetReader) onDisk(b blob) (blob, error) {
 	if err != nil {
 		return blob{}, err
 	}
-	limit := r.limit()
+	limit := ar.limit()
 	n, err := io.Copy(f, io.LimitReader(b, limit+1))
 	if err == nil && n > limit {
 		err = fmt.Errorf("it is larger than %s", sizeText(limit))
@@ -66,18 +66,18 @@ type temporary struct{ *os.File }
 
 func (t temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
-func (r AssetReader) open(ctx context.Context, a Asset) (blob, error) {
+func (ar AssetReader) open(ctx context.Context, a Asset) (blob, error) {
 	switch a.Kind {
 	case KindText:
 		return blob{io.NopCloser(strings.NewReader(a.Text)), int64(len(a.Text)), nil}, nil
 	case KindPath:
-		return openFile(ctx, r.resolve(a.Path))
+		return openFile(ctx, ar.resolve(a.Path))
 	case KindURI:
 		u, err := url.Parse(a.URI)
 		if err != nil {
 			return blob{}, err
 		}
-		return r.openURL(ctx, u)
+		return ar.openURL(ctx, u)
 	default:
 		return blob{}, errNoContent
 	}
@@ -85,11 +85,11 @@ func (r AssetReader) open(ctx context.Context, a Asset) (blob, error) {
 
 var errNoContent = errors.New("only its hash is known, not its content")
 
-func (r AssetReader) resolve(path string) string {
+func (ar AssetReader) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(r.Dir, path)
+	return filepath.Join(ar.Dir, path)
 }
 
 // openFile opens a file, or what a link leads to.
@@ -176,10 +176,10 @@ func unopened(err error) error {
 	return err
 }
 
-func (r AssetReader) openURL(ctx context.Context, u *url.URL) (blob, error) {
+func (ar AssetReader) openURL(ctx context.Context, u *url.URL) (blob, error) {
 	switch u.Scheme {
 	case "http", "https":
-		return r.download(ctx, u)
+		return ar.download(ctx, u)
 	case "file":
 		if u.Host != "" && u.Host != "localhost" {
 			return blob{}, fmt.Errorf("file:// host '%v' not supported (only localhost)", u.Host)
@@ -199,7 +199,7 @@ const (
 	downloadPause    = 500 * time.Millisecond
 )
 
-func (r AssetReader) download(ctx context.Context, u *url.URL) (blob, error) {
+func (ar AssetReader) download(ctx context.Context, u *url.URL) (blob, error) {
 	var last error
 	for attempt := range downloadAttempts {
 		if attempt > 0 {
@@ -207,7 +207,7 @@ func (r AssetReader) download(ctx context.Context, u *url.URL) (blob, error) {
 				return blob{}, errors.Join(err, last)
 			}
 		}
-		b, again, err := r.downloadOnce(ctx, u)
+		b, again, err := ar.downloadOnce(ctx, u)
 		if err == nil || !again {
 			return b, err
 		}
@@ -216,12 +216,12 @@ func (r AssetReader) download(ctx context.Context, u *url.URL) (blob, error) {
 	return blob{}, last
 }
 
-func (r AssetReader) downloadOnce(ctx context.Context, u *url.URL) (b blob, again bool, err error) {
+func (ar AssetReader) downloadOnce(ctx context.Context, u *url.URL) (b blob, again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return blob{}, false, err
 	}
-	client := r.Client
+	client := ar.Client
 	if client == nil {
 		client = http.DefaultClient
 	}

@@ -28,19 +28,19 @@ type AssetReader struct {
 
 const maxUnpacked = 16 << 30
 
-func (r AssetReader) limit() int64 {
-	if r.MaxUnpacked > 0 {
-		return r.MaxUnpacked
+func (ar AssetReader) limit() int64 {
+	if ar.MaxUnpacked > 0 {
+		return ar.MaxUnpacked
 	}
 	return maxUnpacked
 }
 
 // Hash is [HashAssets].
-func (r AssetReader) Hash(ctx context.Context, m Map) (Map, error) {
+func (ar AssetReader) Hash(ctx context.Context, m Map) (Map, error) {
 	if !anyInMap(m, lacksHash) {
 		return m, nil
 	}
-	out, err := r.hashMap(ctx, m)
+	out, err := ar.hashMap(ctx, m)
 	if err != nil {
 		return Map{}, outermost(err, "")
 	}
@@ -57,10 +57,10 @@ func lacksHash(v Value) bool {
 	return false
 }
 
-func (r AssetReader) hashMap(ctx context.Context, m Map) (Map, error) {
+func (ar AssetReader) hashMap(ctx context.Context, m Map) (Map, error) {
 	list := slices.Clone(m.members())
 	for i := range list {
-		h, err := r.hashValue(ctx, list[i].value)
+		h, err := ar.hashValue(ctx, list[i].value)
 		if err != nil {
 			return Map{}, within(err, Key(list[i].name))
 		}
@@ -69,12 +69,12 @@ func (r AssetReader) hashMap(ctx context.Context, m Map) (Map, error) {
 	return list.object(), nil
 }
 
-func (r AssetReader) hashValue(ctx context.Context, v Value) (Value, error) {
+func (ar AssetReader) hashValue(ctx context.Context, v Value) (Value, error) {
 	if x, ok := v.v.(Archive); ok && x.Hash == "" {
-		return r.hashArchive(ctx, x)
+		return ar.hashArchive(ctx, x)
 	}
 	if x, ok := v.v.(Asset); ok && x.Hash == "" {
-		return r.hashAsset(ctx, x)
+		return ar.hashAsset(ctx, x)
 	}
 	if !anyValue(v, lacksHash) {
 		return v, nil
@@ -83,7 +83,7 @@ func (r AssetReader) hashValue(ctx context.Context, v Value) (Value, error) {
 	case Array:
 		a := make([]Value, len(x.a))
 		for i, e := range x.a {
-			h, err := r.hashValue(ctx, e)
+			h, err := ar.hashValue(ctx, e)
 			if err != nil {
 				return Null, within(err, Index(i))
 			}
@@ -91,26 +91,26 @@ func (r AssetReader) hashValue(ctx context.Context, v Value) (Value, error) {
 		}
 		return Of(Array{a}), nil
 	case Map:
-		m, err := r.hashMap(ctx, x)
+		m, err := ar.hashMap(ctx, x)
 		return Of(m), err
 	case *secret:
-		e, err := r.hashValue(ctx, x.element)
+		e, err := ar.hashValue(ctx, x.element)
 		return Secret(e), err
 	case *Output:
 		o := *x
 		var err error
-		o.Element, err = r.hashValue(ctx, x.Element)
+		o.Element, err = ar.hashValue(ctx, x.Element)
 		return OutputOf(o), err
 	}
 	return v, nil
 }
 
-func (r AssetReader) hashAsset(ctx context.Context, a Asset) (Value, error) {
+func (ar AssetReader) hashAsset(ctx context.Context, a Asset) (Value, error) {
 	if a.Kind == KindText {
 		a.Hash = hashText(a.Text)
 		return Of(a), nil
 	}
-	b, err := r.open(ctx, a)
+	b, err := ar.open(ctx, a)
 	if err != nil {
 		return Null, &ValueError{before: "hash of the asset ", Err: err}
 	}
@@ -123,8 +123,8 @@ func (r AssetReader) hashAsset(ctx context.Context, a Asset) (Value, error) {
 	return Of(a), nil
 }
 
-func (r AssetReader) hashArchive(ctx context.Context, a Archive) (Value, error) {
-	members, err := r.hashMap(ctx, a.Members)
+func (ar AssetReader) hashArchive(ctx context.Context, a Archive) (Value, error) {
+	members, err := ar.hashMap(ctx, a.Members)
 	if err != nil {
 		return Null, err
 	}
@@ -132,7 +132,7 @@ func (r AssetReader) hashArchive(ctx context.Context, a Archive) (Value, error) 
 		a.Members = members
 	}
 	sum := sha256.New()
-	if err := r.writeCanonical(ctx, a, sum); err != nil {
+	if err := ar.writeCanonical(ctx, a, sum); err != nil {
 		return Null, &ValueError{before: "hash of the archive ", Err: err}
 	}
 	a.Hash = hex.EncodeToString(sum.Sum(nil))

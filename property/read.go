@@ -9,8 +9,8 @@ import (
 )
 
 // Open returns the content of an asset; the caller closes it.
-func (r AssetReader) Open(ctx context.Context, a Asset) (io.ReadCloser, error) {
-	b, err := r.open(ctx, a)
+func (ar AssetReader) Open(ctx context.Context, a Asset) (io.ReadCloser, error) {
+	b, err := ar.open(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -19,8 +19,8 @@ func (r AssetReader) Open(ctx context.Context, a Asset) (io.ReadCloser, error) {
 
 // OpenArchive returns the bytes of an archive that is a file, here or at a URI; the caller closes it. Other archives have
 // none, see [AssetReader.Members].
-func (r AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser, error) {
-	b, format, err := r.openArchiveFile(ctx, a)
+func (ar AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser, error) {
+	b, format, err := ar.openArchiveFile(ctx, a)
 	switch {
 	case err != nil:
 		return nil, err
@@ -33,8 +33,8 @@ func (r AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser,
 // Members calls f for every file of an archive with its path in it, which has slashes, in an order that depends on
 // nothing but the archive. f must read the content before it returns, and need not close it. A path is below the archive:
 // it is an error if one is absolute or leads out of it, which only archives have that are made for mischief.
-func (r AssetReader) Members(ctx context.Context, a Archive, f func(name string, content io.Reader) error) error {
-	return r.eachMember(ctx, a, func(name string, b blob) error {
+func (ar AssetReader) Members(ctx context.Context, a Archive, f func(name string, content io.Reader) error) error {
+	return ar.eachMember(ctx, a, func(name string, b blob) error {
 		if !isBelow(name) {
 			return fmt.Errorf("the archive has a file %q, which is not a path below it; it was not used", name)
 		}

@@ -126,60 +126,60 @@ func hasUnknownConfiguration(inputs property.Map) bool {
 // inputReader reads typed inputs and keeps the first error.
 type inputReader struct{ err error }
 
-func (r *inputReader) fail(name, reason string) {
-	if r.err == nil {
-		r.err = &SpecError{Property: name, Reason: reason}
+func (i *inputReader) fail(name, reason string) {
+	if i.err == nil {
+		i.err = &SpecError{Property: name, Reason: reason}
 	}
 }
 
-func (r *inputReader) object(v property.Value, name string) property.Map {
+func (i *inputReader) object(v property.Value, name string) property.Map {
 	inner, _ := v.Unwrap()
 	if !inner.IsMap() && !inner.IsNull() {
-		r.fail(name, "must be an object")
+		i.fail(name, "must be an object")
 	}
 	return inner.AsMap()
 }
 
-func (r *inputReader) string(v property.Value, name string) string {
+func (i *inputReader) string(v property.Value, name string) string {
 	inner, _ := v.Unwrap()
 	switch {
 	case inner.IsUnknown():
-		r.fail(name, "must be known before the provider is started")
+		i.fail(name, "must be known before the provider is started")
 	case !inner.IsString() && !inner.IsNull():
-		r.fail(name, "must be a string")
+		i.fail(name, "must be a string")
 	}
 	return inner.AsString()
 }
 
-func (r *inputReader) text(m property.Map, key, prefix string) string {
-	return r.string(m.At(key), prefix+key)
+func (i *inputReader) text(m property.Map, key, prefix string) string {
+	return i.string(m.At(key), prefix+key)
 }
 
-func (r *inputReader) version(m property.Map, key, prefix string) string {
-	text := r.text(m, key, prefix)
+func (i *inputReader) version(m property.Map, key, prefix string) string {
+	text := i.text(m, key, prefix)
 	if text == "" {
 		return ""
 	}
 	if _, err := semver.StrictNewVersion(text); err != nil {
-		r.fail(prefix+key, fmt.Sprintf("is %q, which is not a semantic version such as 1.2.3", text))
+		i.fail(prefix+key, fmt.Sprintf("is %q, which is not a semantic version such as 1.2.3", text))
 	}
 	return text
 }
 
-func (r *inputReader) texts(m property.Map, key, prefix string) map[string]string {
-	object := r.object(m.At(key), prefix+key)
+func (i *inputReader) texts(m property.Map, key, prefix string) map[string]string {
+	object := i.object(m.At(key), prefix+key)
 	if object.Len() == 0 {
 		return nil
 	}
 	out := make(map[string]string, object.Len())
 	for name, v := range object.All() {
-		out[name] = r.string(v, prefix+key+"."+name)
+		out[name] = i.string(v, prefix+key+"."+name)
 	}
 	return out
 }
 
-func (r *inputReader) checksums(m property.Map, prefix string) map[string][]byte {
-	texts := r.texts(m, checksumsKey, prefix)
+func (i *inputReader) checksums(m property.Map, prefix string) map[string][]byte {
+	texts := i.texts(m, checksumsKey, prefix)
 	if texts == nil {
 		return nil
 	}
@@ -187,18 +187,18 @@ func (r *inputReader) checksums(m property.Map, prefix string) map[string][]byte
 	for platform, text := range texts {
 		sum, err := hex.DecodeString(text)
 		if err != nil {
-			r.fail(prefix+checksumsKey, "must be hexadecimal")
+			i.fail(prefix+checksumsKey, "must be hexadecimal")
 		}
 		out[platform] = sum
 	}
 	return out
 }
 
-func (r *inputReader) plugin(m property.Map, prefix string, spec *Spec) {
-	name := r.text(m, nameKey, prefix)
+func (i *inputReader) plugin(m property.Map, prefix string, spec *Spec) {
+	name := i.text(m, nameKey, prefix)
 	if name != "" {
 		if err := urn.CheckPluginName(name); err != nil {
-			r.fail(prefix+nameKey, "names no plugin: "+err.Error())
+			i.fail(prefix+nameKey, "names no plugin: "+err.Error())
 		}
 	}
 	encoded, parameterized := m.Get(parameterizationKey)
@@ -208,14 +208,14 @@ func (r *inputReader) plugin(m property.Map, prefix string, spec *Spec) {
 		}
 		return
 	}
-	value, err := base64.StdEncoding.DecodeString(r.string(encoded, prefix+parameterizationKey))
+	value, err := base64.StdEncoding.DecodeString(i.string(encoded, prefix+parameterizationKey))
 	if err != nil {
-		r.fail(prefix+parameterizationKey, "must be base64")
+		i.fail(prefix+parameterizationKey, "must be base64")
 	}
 	if name == "" {
-		r.fail(prefix+nameKey, "must name the plugin that is parameterized")
+		i.fail(prefix+nameKey, "must name the plugin that is parameterized")
 	}
 	spec.Parameterization = &Parameterization{
-		Plugin: name, PluginVersion: r.version(m, VersionKey, prefix), Value: value,
+		Plugin: name, PluginVersion: i.version(m, VersionKey, prefix), Value: value,
 	}
 }

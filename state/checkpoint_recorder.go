@@ -54,84 +54,84 @@ func NewCheckpointRecorder(ledger *Ledger, o CheckpointOptions) *CheckpointRecor
 }
 
 // Begin makes the operation durable as a pending one.
-func (r *CheckpointRecorder) Begin(ctx context.Context, op Pending) error {
-	return r.record(ctx, true, func() error { return r.ledger.Begin(op) })
+func (cr *CheckpointRecorder) Begin(ctx context.Context, op Pending) error {
+	return cr.record(ctx, true, func() error { return cr.ledger.Begin(op) })
 }
 
 // End makes the change durable, unless it may be elided.
-func (r *CheckpointRecorder) End(ctx context.Context, c Change) error {
-	return r.record(ctx, !c.Elide, func() error { return r.ledger.End(c) })
+func (cr *CheckpointRecorder) End(ctx context.Context, c Change) error {
+	return cr.record(ctx, !c.Elide, func() error { return cr.ledger.End(c) })
 }
 
 // Rebase writes the rebuilt base.
-func (r *CheckpointRecorder) Rebase(ctx context.Context, base *Snapshot) error {
-	return r.record(ctx, true, func() error { r.ledger.Rebase(base); return nil })
+func (cr *CheckpointRecorder) Rebase(ctx context.Context, base *Snapshot) error {
+	return cr.record(ctx, true, func() error { cr.ledger.Rebase(base); return nil })
 }
 
 // Close writes what has been elided, and waits for the write that is under way. A second Close does nothing.
-func (r *CheckpointRecorder) Close(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return r.group.Err()
+func (cr *CheckpointRecorder) Close(ctx context.Context) error {
+	cr.mu.Lock()
+	defer cr.mu.Unlock()
+	if cr.closed {
+		return cr.group.Err()
 	}
-	r.closed = true
-	if r.elided {
-		r.group.Add()
+	cr.closed = true
+	if cr.elided {
+		cr.group.Add()
 	}
-	return r.flush(ctx, r.group.Added())
+	return cr.flush(ctx, cr.group.Added())
 }
 
 // Snapshot returns what has been recorded, written or not.
-func (r *CheckpointRecorder) Snapshot() (*Snapshot, error) { return r.ledger.Snapshot() }
+func (cr *CheckpointRecorder) Snapshot() (*Snapshot, error) { return cr.ledger.Snapshot() }
 
-func (r *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.group.Err(); err != nil {
+func (cr *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
+	cr.mu.Lock()
+	defer cr.mu.Unlock()
+	if err := cr.group.Err(); err != nil {
 		return err
 	}
-	if r.closed {
+	if cr.closed {
 		return ErrClosed
 	}
 	if err := apply(); err != nil {
 		return err
 	}
-	n := r.group.Add()
-	if !must || r.options.Deferred {
-		r.elided = true
+	n := cr.group.Add()
+	if !must || cr.options.Deferred {
+		cr.elided = true
 		return nil
 	}
-	return r.flush(ctx, n)
+	return cr.flush(ctx, n)
 }
 
 // flush returns when the first n records are in the checkpoint. r.mu is held.
-func (r *CheckpointRecorder) flush(ctx context.Context, n int) error {
+func (cr *CheckpointRecorder) flush(ctx context.Context, n int) error {
 	ctx = context.WithoutCancel(ctx)
-	return r.group.Flush(n, func() commit.Batch {
-		elided := r.elided
-		r.elided = false
-		snapshot, err := r.ledger.Snapshot() // under r.mu: it holds exactly the records up to now
+	return cr.group.Flush(n, func() commit.Batch {
+		elided := cr.elided
+		cr.elided = false
+		snapshot, err := cr.ledger.Snapshot() // under r.mu: it holds exactly the records up to now
 		return commit.Batch{
 			Write: func() error {
 				if err != nil {
 					return err
 				}
-				return r.write(ctx, snapshot)
+				return cr.write(ctx, snapshot)
 			},
 			End: func(err error) error {
 				if errors.Is(err, commit.ErrPanicked) {
-					err = fmt.Errorf("write the checkpoint of stack %s: %w", r.options.Stack, err)
+					err = fmt.Errorf("write the checkpoint of stack %s: %w", cr.options.Stack, err)
 				}
-				r.elided = r.elided || err != nil && elided
+				cr.elided = cr.elided || err != nil && elided
 				return err
 			},
 		}
 	})
 }
 
-func (r *CheckpointRecorder) write(ctx context.Context, s *Snapshot) error {
-	_, err := r.options.Write(ctx, s)
+func (cr *CheckpointRecorder) write(ctx context.Context, s *Snapshot) error {
+	_, err := cr.options.Write(ctx, s)
 	return err
 }
 

@@ -27,28 +27,28 @@ func NewKnownRecorder(next Recorder) *KnownRecorder {
 }
 
 // Begin implements [Recorder].
-func (r *KnownRecorder) Begin(ctx context.Context, op Pending) error {
+func (k *KnownRecorder) Begin(ctx context.Context, op Pending) error {
 	var before *Resource
 	if op.Type == Deleting {
 		before = op.Resource
 	}
-	op.Resource = r.recorded(op.Resource, before)
-	return r.next.Begin(ctx, op)
+	op.Resource = k.recorded(op.Resource, before)
+	return k.next.Begin(ctx, op)
 }
 
 // End implements [Recorder].
-func (r *KnownRecorder) End(ctx context.Context, c Change) error {
+func (k *KnownRecorder) End(ctx context.Context, c Change) error {
 	before := map[string]*Resource{}
-	c.Begun = r.recorded(c.Begun, nil)
+	c.Begun = k.recorded(c.Begun, nil)
 	remove := make([]*Resource, len(c.Remove))
 	for i, old := range c.Remove {
-		remove[i] = r.recorded(old, old)
+		remove[i] = k.recorded(old, old)
 		before[string(old.URN)] = remove[i]
 	}
 	replace := make([]Replacement, len(c.Replace))
 	for i, p := range c.Replace {
-		old := r.recorded(p.Old, p.Old)
-		replace[i] = Replacement{Old: old, New: r.recorded(p.New, old)}
+		old := k.recorded(p.Old, p.Old)
+		replace[i] = Replacement{Old: old, New: k.recorded(p.New, old)}
 	}
 	if c.Remove != nil {
 		c.Remove = remove
@@ -57,39 +57,39 @@ func (r *KnownRecorder) End(ctx context.Context, c Change) error {
 		c.Replace = replace
 	}
 	if c.Add != nil {
-		c.Add = r.recorded(c.Add, before[string(c.Add.URN)])
+		c.Add = k.recorded(c.Add, before[string(c.Add.URN)])
 	}
-	return r.next.End(ctx, c)
+	return k.next.End(ctx, c)
 }
 
 // Rebase implements [Recorder].
-func (r *KnownRecorder) Rebase(ctx context.Context, base *Snapshot) error {
-	r.mu.Lock()
-	changed := len(r.known) > 0
-	r.mu.Unlock()
+func (k *KnownRecorder) Rebase(ctx context.Context, base *Snapshot) error {
+	k.mu.Lock()
+	changed := len(k.known) > 0
+	k.mu.Unlock()
 	if changed {
 		other := *base
 		other.Resources = make([]*Resource, len(base.Resources))
 		for i, res := range base.Resources {
-			other.Resources[i] = r.recorded(res, res)
+			other.Resources[i] = k.recorded(res, res)
 		}
 		base = &other
 	}
-	return r.next.Rebase(ctx, base)
+	return k.next.Rebase(ctx, base)
 }
 
 // Close implements [Recorder].
-func (r *KnownRecorder) Close(ctx context.Context) error { return r.next.Close(ctx) }
+func (k *KnownRecorder) Close(ctx context.Context) error { return k.next.Close(ctx) }
 
 // recorded returns the state that is recorded in the place of res, whose predecessor is before; nil if it has none. A state is
 // its own predecessor if it was recorded before.
-func (r *KnownRecorder) recorded(res, before *Resource) *Resource {
+func (k *KnownRecorder) recorded(res, before *Resource) *Resource {
 	if res == nil {
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.known[res]; ok {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if known, ok := k.known[res]; ok {
 		return known
 	}
 	if before == res || res.Inputs.IsKnown() && res.Outputs.IsKnown() {
@@ -104,7 +104,7 @@ func (r *KnownRecorder) recorded(res, before *Resource) *Resource {
 	}
 	known := res.Clone()
 	known.Inputs, known.Outputs = inputs, outputs
-	r.known[res] = known
+	k.known[res] = known
 	return known
 }
 

@@ -16,31 +16,31 @@ func NewMemoryRecorder(ledger *Ledger, closed func(*Snapshot)) *MemoryRecorder {
 }
 
 // Begin records an operation.
-func (r *MemoryRecorder) Begin(_ context.Context, op Pending) error { return r.ledger.Begin(op) }
+func (m *MemoryRecorder) Begin(_ context.Context, op Pending) error { return m.ledger.Begin(op) }
 
 // End records a change.
-func (r *MemoryRecorder) End(_ context.Context, c Change) error { return r.ledger.End(c) }
+func (m *MemoryRecorder) End(_ context.Context, c Change) error { return m.ledger.End(c) }
 
 // Rebase replaces the base.
-func (r *MemoryRecorder) Rebase(_ context.Context, base *Snapshot) error {
-	r.ledger.Rebase(base)
+func (m *MemoryRecorder) Rebase(_ context.Context, base *Snapshot) error {
+	m.ledger.Rebase(base)
 	return nil
 }
 
 // Close checks the integrity of the final snapshot and hands it on.
-func (r *MemoryRecorder) Close(context.Context) error {
-	s, err := r.ledger.Snapshot()
+func (m *MemoryRecorder) Close(context.Context) error {
+	s, err := m.ledger.Snapshot()
 	if err != nil {
 		return err
 	}
 	if err := Verify(s); err != nil {
 		return err
 	}
-	if r.close != nil {
-		r.close(s)
+	if m.close != nil {
+		m.close(s)
 	}
 	return nil
 }
 
 // Snapshot returns what has been recorded.
-func (r *MemoryRecorder) Snapshot() (*Snapshot, error) { return r.ledger.Snapshot() }
+func (m *MemoryRecorder) Snapshot() (*Snapshot, error) { return m.ledger.Snapshot() }

@@ -40,25 +40,25 @@ func ParseProviderRef(s string) (ProviderRef, error) {
 }
 
 // String returns the text form; "" for the zero reference.
-func (r ProviderRef) String() string {
-	if r.URN == "" {
+func (p ProviderRef) String() string {
+	if p.URN == "" {
 		return ""
 	}
-	return string(r.URN) + separator + or(r.ID, UnknownID)
+	return string(p.URN) + separator + or(p.ID, UnknownID)
 }
 
 // IsKnown reports whether the provider resource has been created.
-func (r ProviderRef) IsKnown() bool { return r.ID != "" && r.ID != UnknownID }
+func (p ProviderRef) IsKnown() bool { return p.ID != "" && p.ID != UnknownID }
 
 // Package returns the package that the provider serves.
-func (r ProviderRef) Package() string { return r.URN.Type().ProviderPackage() }
+func (p ProviderRef) Package() string { return p.URN.Type().ProviderPackage() }
 
 // DeniedRef is the reference that resources get when the default provider of their package is switched off
 // (protocol.md 4.5).
 func DeniedRef(pkg string) ProviderRef { return ProviderRef{URN: deniedStem + URN(pkg), ID: deniedID} }
 
 // Denied returns the package of a reference made by [DeniedRef]. ok is false for every other reference.
-func (r ProviderRef) Denied() (pkg string, ok bool) {
-	rest, found := strings.CutPrefix(string(r.URN), string(deniedStem))
-	return rest, found && r.ID == deniedID
+func (p ProviderRef) Denied() (pkg string, ok bool) {
+	rest, found := strings.CutPrefix(string(p.URN), string(deniedStem))
+	return rest, found && p.ID == deniedID
 }

@@ -95,12 +95,12 @@ func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, err
 	return r, nil
 }
 
-func (r pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
+func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	places, err := plugins.Find(t)
 	if err != nil {
 		return err
 	}
-	at, written, err := r.find(ctx, places)
+	at, written, err := run.find(ctx, places)
 	if err != nil {
 		return err
 	}
@@ -124,10 +124,10 @@ func (r pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	f := &source.Foreground{Out: t.Out, Err: t.Err, Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
 	if written != "" {
 		err = options.RunWritten(interrupted, plugin.Written{
-			Kind: r.Kind, Name: r.Name, Directory: written, Args: r.args, Environment: environment,
+			Kind: run.Kind, Name: run.Name, Directory: written, Args: run.args, Environment: environment,
 		}, f)
 	} else {
-		f.Status, err = foreground(ctx, t, plugin.Command{Executable: at, Args: r.args, Environment: environment})
+		f.Status, err = foreground(ctx, t, plugin.Command{Executable: at, Args: run.args, Environment: environment})
 	}
 	if err == nil && f.Status != 0 {
 		return &exit.Error{Status: f.Status, Err: fmt.Errorf("the plugin exited with status %d", f.Status), Quiet: true}
@@ -136,17 +136,17 @@ func (r pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 }
 
 // find returns the executable of the plugin, or the folder of one in source form.
-func (r pluginRun) find(ctx context.Context, places *plugins.Places) (executable, written string, err error) {
-	if r.folder != "" {
-		if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
-			return r.folder, "", err
+func (run pluginRun) find(ctx context.Context, places *plugins.Places) (executable, written string, err error) {
+	if run.folder != "" {
+		if info, err := os.Stat(run.folder); err != nil || !info.IsDir() {
+			return run.folder, "", err
 		}
-		if _, err := os.Stat(filepath.Join(r.folder, plugin.Manifest(r.Kind))); err != nil || plugin.Manifest(r.Kind) == "" {
-			return "", "", exit.Usagef("%s is not a plugin in source form: it has no %s", r.folder, cmp.Or(plugin.Manifest(r.Kind), plugin.PluginManifest))
+		if _, err := os.Stat(filepath.Join(run.folder, plugin.Manifest(run.Kind))); err != nil || plugin.Manifest(run.Kind) == "" {
+			return "", "", exit.Usagef("%s is not a plugin in source form: it has no %s", run.folder, cmp.Or(plugin.Manifest(run.Kind), plugin.PluginManifest))
 		}
-		return "", r.folder, nil
+		return "", run.folder, nil
 	}
-	at, err := places.Finder().FindOrAcquire(ctx, r.Wanted, func(ctx context.Context, w plugin.Wanted) error {
+	at, err := places.Finder().FindOrAcquire(ctx, run.Wanted, func(ctx context.Context, w plugin.Wanted) error {
 		if err := places.Installer.Forbidden(); err != nil {
 			return err
 		}

@@ -27,9 +27,9 @@ type guardedRecorder struct {
 }
 
 // Begin implements [state.Recorder].
-func (r guardedRecorder) Begin(ctx context.Context, op state.Pending) error {
-	if err := r.check(ctx); err != nil {
+func (g guardedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	if err := g.check(ctx); err != nil {
 		return err
 	}
-	return r.Recorder.Begin(ctx, op)
+	return g.Recorder.Begin(ctx, op)
 }

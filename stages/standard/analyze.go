@@ -19,8 +19,8 @@ import (
 
 // analyst asks the analyzers.
 type analyst struct {
-	*control.Control
-	*book.Book
+	control   *control.Control
+	book      *book.Book
 	families  *admit.Families
 	analyzers []stages.Analyzer
 	limit     int    // how many analyzers judge at once; 0 is all
@@ -30,9 +30,9 @@ type analyst struct {
 // stage returns the stage that asks the analyzers (steps.md 11). For each registration it runs first every analyzer's
 // remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an
 // update; a preview continues and fails at its end.
-func (r *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
+func (an *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 	workers := access.MinReadWorkers
-	if len(r.analyzers) == 0 {
+	if len(an.analyzers) == 0 {
 		workers = 1 // everything passes through
 	}
 	return pipeline.Stage[stages.Checked, stages.Analyzed]{
@@ -41,9 +41,9 @@ func (r *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 		Buffer:  access.MinReadWorkers,
 		Run: func(ctx context.Context, c stages.Checked, emit pipeline.Emit[stages.Analyzed]) error {
 			a := stages.Analyzed{Checked: c}
-			if len(r.analyzers) > 0 && c.Goal != nil && c.Course != stages.ImportFailed && !c.Course.IsBypassed() && c.Violation == nil && c.Unknown == nil {
+			if len(an.analyzers) > 0 && c.Goal != nil && c.Course != stages.ImportFailed && !c.Course.IsBypassed() && c.Violation == nil && c.Unknown == nil {
 				var err error
-				if a, err = r.analyze(ctx, a); err != nil {
+				if a, err = an.analyze(ctx, a); err != nil {
 					return err
 				}
 			}
@@ -52,48 +52,48 @@ func (r *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 	}
 }
 
-func (r *analyst) analyze(ctx context.Context, a stages.Analyzed) (stages.Analyzed, error) {
-	inputs, err := r.remediate(ctx, a, r.Emit)
+func (an *analyst) analyze(ctx context.Context, a stages.Analyzed) (stages.Analyzed, error) {
+	inputs, err := an.remediate(ctx, a, an.control.Emit)
 	if err != nil {
 		return a, err
 	}
 	a.Remediated = !property.EqualMaps(a.Inputs, inputs)
 	a.Inputs = inputs
-	analysis := r.analysis(a)
+	analysis := an.analysis(a)
 	analysis.Properties = analysis.Properties.WithoutInternal()
-	found, err := r.askAll(func(an stages.Analyzer) (stages.Findings, error) { return an.Analyze(ctx, analysis) })
+	found, err := an.askAll(func(pack stages.Analyzer) (stages.Findings, error) { return pack.Analyze(ctx, analysis) })
 	if err != nil {
-		return a, r.bailAnalysis(a.Located, fmt.Errorf("failed to run policy: %w", err))
+		return a, an.bailAnalysis(a.Located, fmt.Errorf("failed to run policy: %w", err))
 	}
 	var broken []string
-	for i, an := range r.analyzers {
+	for i, pack := range an.analyzers {
 		violations, mandatory := enforced(found[i])
 		for _, v := range violations {
-			r.violate(a.URN, an, v)
+			an.violate(a.URN, pack, v)
 		}
 		a.Violations = append(a.Violations, violations...)
 		broken = append(broken, mandatory...)
-		r.Emit(summarize(stages.AfterAnalyze, a.URN, an.Info(), failedIn(found[i]), found[i].NotApplicable))
+		an.control.Emit(summarize(stages.AfterAnalyze, a.URN, pack.Info(), failedIn(found[i]), found[i].NotApplicable))
 	}
 	if len(broken) == 0 {
 		return a, nil
 	}
 	broke := &stages.ViolationError{URN: a.URN, Policies: broken}
-	if r.DryRun() {
-		r.Fail(a.Seq, a.URN, stages.CodeShown, broke)
+	if an.control.DryRun() {
+		an.control.Fail(a.Seq, a.URN, stages.CodeShown, broke)
 		return a, nil
 	}
-	return a, r.Bail(a.Located, stages.CodeShown, broke)
+	return a, an.control.Bail(a.Located, stages.CodeShown, broke)
 }
 
 // remediate lets the analyzers rewrite the inputs, one after the other, and returns the result. It reports what they
 // rewrote and which remediations failed.
-func (r *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(stages.Event)) (property.Map, error) {
-	for _, an := range r.analyzers {
-		info := an.Info()
-		answer, err := an.Remediate(ctx, r.analysis(a))
+func (an *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(stages.Event)) (property.Map, error) {
+	for _, pack := range an.analyzers {
+		info := pack.Info()
+		answer, err := pack.Remediate(ctx, an.analysis(a))
 		if err != nil {
-			return a.Inputs, r.bailAnalysis(a.Located, fmt.Errorf("%s: failed to run remediation: %w", info.Name, err))
+			return a.Inputs, an.bailAnalysis(a.Located, fmt.Errorf("%s: failed to run remediation: %w", info.Name, err))
 		}
 		var touched []string
 		for _, rem := range answer.Remediations {
@@ -102,9 +102,9 @@ func (r *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(
 			case rem.Diagnostic != "":
 				report(violationEvent(a.URN, info, stages.Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: stages.Advisory}))
 			case rem.Properties != nil:
-				after, err := property.HashAssets(ctx, *rem.Properties, r.directory)
+				after, err := property.HashAssets(ctx, *rem.Properties, an.directory)
 				if err != nil {
-					return a.Inputs, r.bailAnalysis(a.Located, fmt.Errorf("%s: failed to run remediation: %s: %w", info.Name, rem.Policy, err))
+					return a.Inputs, an.bailAnalysis(a.Located, fmt.Errorf("%s: failed to run remediation: %s: %w", info.Name, rem.Policy, err))
 				}
 				report(stages.PolicyRemediation{Policy: policyOf(info, rem.Policy), URN: a.URN, Before: a.Inputs, After: after})
 				a.Inputs = after
@@ -117,18 +117,18 @@ func (r *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(
 
 // askAll asks all analyzers at once, or as many as the run allows, and returns their answers in the analyzers' order. Its
 // error joins the errors of the analyzers that could not answer, in that order too.
-func (r *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([]stages.Findings, error) {
-	found := make([]stages.Findings, len(r.analyzers))
-	errs := make([]error, len(r.analyzers))
+func (an *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([]stages.Findings, error) {
+	found := make([]stages.Findings, len(an.analyzers))
+	errs := make([]error, len(an.analyzers))
 	p := pool.New()
-	if r.limit > 0 {
-		p = p.WithMaxGoroutines(r.limit)
+	if an.limit > 0 {
+		p = p.WithMaxGoroutines(an.limit)
 	}
-	for i, an := range r.analyzers {
+	for i, pack := range an.analyzers {
 		p.Go(func() {
 			var err error
-			if found[i], err = ask(an); err != nil {
-				errs[i] = fmt.Errorf("%s: %w", an.Info().Name, err)
+			if found[i], err = ask(pack); err != nil {
+				errs[i] = fmt.Errorf("%s: %w", pack.Info().Name, err)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func (r *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([]
 }
 
 // analysis describes a registration with its inputs as they are.
-func (r *analyst) analysis(a stages.Analyzed) stages.Analysis {
+func (an *analyst) analysis(a stages.Analyzed) stages.Analysis {
 	g := a.Goal
 	out := stages.Analysis{URN: a.URN, Type: g.Type, Name: g.Name, Properties: a.Inputs, Options: stages.AnalysisOptions{
 		Protect: g.IsProtected(), IgnoreChanges: g.IgnoreChanges, DeleteBeforeReplace: g.DeleteBeforeReplace,
@@ -146,25 +146,25 @@ func (r *analyst) analysis(a stages.Analyzed) stages.Analysis {
 	if a.Alias != "" {
 		out.Options.Aliases = []urn.URN{a.Alias}
 	}
-	out.Provider, _ = r.ProviderState(g.Provider)
+	out.Provider, _ = an.book.ProviderState(g.Provider)
 	return out
 }
 
 // violate reports a violation by a resource.
-func (r *analyst) violate(at urn.URN, an stages.Analyzer, v stages.Violation) {
-	r.Emit(violationEvent(at, an.Info(), v))
+func (an *analyst) violate(at urn.URN, pack stages.Analyzer, v stages.Violation) {
+	an.control.Emit(violationEvent(at, pack.Info(), v))
 }
 
 // bailAnalysis is like Bail, for an analyzer that could not answer. That an analyzer has ended is reported once, and not
 // for a resource.
-func (r *analyst) bailAnalysis(l stages.Located, err error) error {
+func (an *analyst) bailAnalysis(l stages.Located, err error) error {
 	var lost *stages.AnalyzerLostError
 	if !errors.As(err, &lost) {
-		return r.Bail(l, stages.CodeFailed, err)
+		return an.control.Bail(l, stages.CodeFailed, err)
 	}
-	if !r.Failed.Once(lost.Analyzer) {
-		r.Halt()
+	if !an.control.Failed.Once(lost.Analyzer) {
+		an.control.Halt()
 		return &stages.ReportedError{Err: err}
 	}
-	return r.Bail(stages.Located{}, stages.CodeFailed, lost)
+	return an.control.Bail(stages.Located{}, stages.CodeFailed, lost)
 }

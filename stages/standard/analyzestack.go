@@ -12,46 +12,46 @@ import (
 // analyzeStack lets the analyzers judge the resulting stack (steps.md 11.4). It is called once, when all steps are done
 // and the outputs of the stack are final. It does nothing after a failure, except in a preview that has failed because of
 // policies alone, so that all violations are shown at once.
-func (r *analyst) analyzeStack(ctx context.Context) error {
-	if len(r.analyzers) == 0 || r.IsHalted() || !r.onlyViolations() {
+func (an *analyst) analyzeStack(ctx context.Context) error {
+	if len(an.analyzers) == 0 || an.control.IsHalted() || !an.onlyViolations() {
 		return nil
 	}
-	resources, err := r.stackResources()
+	resources, err := an.stackResources()
 	if err != nil {
-		return r.Bail(stages.Located{}, 0, fmt.Errorf("failed to analyze resources: %w", err))
+		return an.control.Bail(stages.Located{}, 0, fmt.Errorf("failed to analyze resources: %w", err))
 	}
-	found, err := r.askAll(func(an stages.Analyzer) (stages.Findings, error) { return an.AnalyzeStack(ctx, resources) })
+	found, err := an.askAll(func(pack stages.Analyzer) (stages.Findings, error) { return pack.AnalyzeStack(ctx, resources) })
 	if err != nil {
-		return r.bailAnalysis(stages.Located{}, fmt.Errorf("failed to analyze resources: %w", err))
+		return an.bailAnalysis(stages.Located{}, fmt.Errorf("failed to analyze resources: %w", err))
 	}
-	root := urn.RootStack(r.Info.Stack, r.Info.Project)
+	root := urn.RootStack(an.control.Info.Stack, an.control.Info.Project)
 	known := make(map[urn.URN]bool, len(resources))
 	for _, s := range resources {
 		known[s.URN] = true
 	}
 	var broken []string
-	for i, an := range r.analyzers {
+	for i, pack := range an.analyzers {
 		violations, mandatory := enforced(found[i])
 		for _, v := range violations {
 			at := root
 			if known[v.URN] {
 				at = v.URN
 			}
-			r.violate(at, an, v)
+			an.violate(at, pack, v)
 		}
 		broken = append(broken, mandatory...)
-		r.Emit(summarize(stages.AfterAnalyzeStack, "", an.Info(), failedIn(found[i]), found[i].NotApplicable))
+		an.control.Emit(summarize(stages.AfterAnalyzeStack, "", pack.Info(), failedIn(found[i]), found[i].NotApplicable))
 	}
 	if len(broken) > 0 {
-		r.Fail(0, "", stages.CodeShown, &stages.ViolationError{Policies: broken})
+		an.control.Fail(0, "", stages.CodeShown, &stages.ViolationError{Policies: broken})
 	}
 	return nil
 }
 
 // onlyViolations reports whether all failures are policy violations in a preview.
-func (r *analyst) onlyViolations() bool {
-	for _, f := range r.Failures() {
-		if !r.DryRun() || !errors.As(f.Err, new(*stages.ViolationError)) {
+func (an *analyst) onlyViolations() bool {
+	for _, f := range an.control.Failures() {
+		if !an.control.DryRun() || !errors.As(f.Err, new(*stages.ViolationError)) {
 			return false
 		}
 	}
@@ -59,10 +59,10 @@ func (r *analyst) onlyViolations() bool {
 }
 
 // stackResources describes all managed resources of the stack as they are now, each after what it refers to.
-func (r *analyst) stackResources() ([]stages.StackResource, error) {
+func (an *analyst) stackResources() ([]stages.StackResource, error) {
 	var out []stages.StackResource
-	for _, s := range r.FinalStates() {
-		provider, ok := r.ProviderState(s.Provider)
+	for _, s := range an.book.FinalStates() {
+		provider, ok := an.book.ProviderState(s.Provider)
 		if !ok {
 			return nil, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 				"mixed with --target. Change your program back to the original providers", s.Provider, s.URN)
@@ -71,7 +71,7 @@ func (r *analyst) stackResources() ([]stages.StackResource, error) {
 			Analysis: stages.Analysis{
 				URN: s.URN, Type: s.Type, Name: s.URN.Name(), Properties: s.Outputs.WithoutInternal(), Provider: provider,
 				Options: stages.AnalysisOptions{
-					Protect: s.Protect, IgnoreChanges: s.IgnoreChanges, DeleteBeforeReplace: r.deleteFirstOf(s.URN),
+					Protect: s.Protect, IgnoreChanges: s.IgnoreChanges, DeleteBeforeReplace: an.deleteFirstOf(s.URN),
 					AdditionalSecretOutputs: s.AdditionalSecretOutputs, Aliases: s.Aliases, CustomTimeouts: s.CustomTimeouts,
 					Parent: s.Parent,
 				},
@@ -83,8 +83,8 @@ func (r *analyst) stackResources() ([]stages.StackResource, error) {
 }
 
 // deleteFirstOf returns what the program asked of a replacement. For states that are carried forward it asks nothing.
-func (r *analyst) deleteFirstOf(u urn.URN) *bool {
-	if f := r.families.Of(u); f != nil && f.Own != nil {
+func (an *analyst) deleteFirstOf(u urn.URN) *bool {
+	if f := an.families.Of(u); f != nil && f.Own != nil {
 		return f.Own.DeleteBeforeReplace
 	}
 	return nil

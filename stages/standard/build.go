@@ -31,7 +31,7 @@ import (
 func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built] {
 	return pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]{
 		Name:    "build",
-		Workers: workers.differ.ReadWorkers(),
+		Workers: workers.differ.access.ReadWorkers(),
 		Buffer:  64,
 		Receive: func(_ context.Context, d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 			return b.receive(d, x)
@@ -44,17 +44,17 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 // newBuilder returns the builder of a run. It must be called after the phase that may change the base.
 func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
-		Control: c, Book: b, Plans: p, Targets: t, parked: map[int][]stages.Diffed{},
+		control: c, book: b, plans: p, targets: t, parked: map[int][]stages.Diffed{},
 		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, c.DryRun()),
 	}
 }
 
 // builder holds what is being decided.
 type builder struct {
-	*control.Control
-	*book.Book
-	*plan.Plans
-	*targeting.Targets
+	control  *control.Control
+	book     *book.Book
+	plans    *plan.Plans
+	targets  *targeting.Targets
 	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
 	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
 	decided  []decided               // by base position; nil until something goes on with a recorded state
@@ -64,7 +64,7 @@ type builder struct {
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	for _, old := range []*state.Resource{d.Claimed, b.Base.StandIn(d.URN)} {
+	for _, old := range []*state.Resource{d.Claimed, b.book.Base.StandIn(d.URN)} {
 		if first, ok := b.waitsFor(d.Seq, old); ok {
 			b.parked[first] = append(b.parked[first], d)
 			return nil
@@ -75,11 +75,11 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 
 // waitsFor returns the earlier, undecided registration whose decision could concern the recorded state old.
 func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
-	id, ok := b.Base.ID(old)
+	id, ok := b.book.Base.ID(old)
 	if old == nil || !ok {
 		return 0, false
 	}
-	return b.Doubts.OpenAncestor(seq, id, map[graph.ID]bool{})
+	return b.book.Doubts.OpenAncestor(seq, id, map[graph.ID]bool{})
 }
 
 // commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.
@@ -91,7 +91,7 @@ func (b *builder) commit(d stages.Diffed, steps []*stages.Decision, x pipeline.E
 func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after []stages.Deletion, x pipeline.Exchange[Ask, stages.Built]) error {
 	var tasks []stages.Task
 	if len(steps) > 0 {
-		tasks = []stages.Task{{ID: b.Outcomes.NewTasks(1), Steps: steps}}
+		tasks = []stages.Task{{ID: b.book.Outcomes.NewTasks(1), Steps: steps}}
 	}
 	return b.commitTasks(d, steps, stages.Built{Located: d.Located, Tasks: tasks, After: after}, x)
 }
@@ -99,11 +99,11 @@ func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after [
 // commitTasks is like commit, for steps in several tasks.
 func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out stages.Built, x pipeline.Exchange[Ask, stages.Built]) error {
 	if out.Refusal == nil {
-		if err := b.Plans.Follow(d, steps); err != nil {
+		if err := b.plans.Follow(d, steps); err != nil {
 			return err
 		}
 	}
-	if err := b.Uncreated(d.Located, steps); err != nil {
+	if err := b.targets.Uncreated(d.Located, steps); err != nil {
 		return err
 	}
 	if err := b.circular(d, steps); err != nil {
@@ -113,16 +113,16 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if out.Refusal == nil {
 		out.Refusal = b.refuseInterrupted(d, steps)
 	}
-	out.After = append(out.After, b.Outcomes.DeletionsOf(b.Base.StandIn(d.URN))...)
-	b.Progress.Pass(d.Seq, book.Decided)
+	out.After = append(out.After, b.book.Outcomes.DeletionsOf(b.book.Base.StandIn(d.URN))...)
+	b.book.Progress.Pass(d.Seq, book.Decided)
 	for i, s := range steps {
 		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
 		if s.Reason.Kind == stages.ReasonNone {
 			s.Reason = d.Reason
 		}
 	}
-	b.Record.Note(steps...)
-	b.NoteDeclared(steps)
+	b.book.Record.Note(steps...)
+	b.book.NoteDeclared(steps)
 	if err := x.Emit(out); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 
 // decide chooses among the cases of steps.md 3.6.
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.Outcomes
+	o := b.book.Outcomes
 	d.Reason.Possible = b.possible.Of(d)
 	switch {
 	case d.Course == stages.ImportFailed:
@@ -159,7 +159,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		}
 		return b.recreate(d, x)
 	case d.Violation != nil:
-		return b.Bail(d.Located, 0, d.Violation)
+		return b.control.Bail(d.Located, 0, d.Violation)
 	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
@@ -228,7 +228,7 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 	if d.Goal.Custom {
 		before = b.carryForwardProvider(d, d.Goal.Provider)
 	}
-	if b.Targeting.Targets.IsConstrained() {
+	if b.book.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
 		more, _ := b.carryReferences(own.New, d.Located) // an included resource may refer to what is missing
 		before = append(before, more...)
@@ -241,18 +241,18 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 // This depends on what is recorded and not on what has started the provider: another registration may have started it, or
 // an import or a refresh of the same one.
 func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.Decision {
-	p := b.Base.Providers[ref]
+	p := b.book.Base.Providers[ref]
 	if p == nil || p.Delete {
 		return nil
 	}
-	if _, claimed := b.Names.Claimant(p); claimed {
+	if _, claimed := b.book.Names.Claimant(p); claimed {
 		return nil
 	}
-	b.Use(p, d.URN)
+	b.book.Use(p, d.URN)
 	if b.isGenerated(p.URN) {
 		return nil
 	}
-	b.Outcomes.Add(p.URN, book.Same)
+	b.book.Outcomes.Add(p.URN, book.Same)
 	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to what is missing
 	s := stages.CarriedForwardStep(p)
 	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: d.URN}
@@ -276,16 +276,16 @@ func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Deci
 
 // recreate creates again a member of a closure that a delete-before-replace has deleted (steps.md 3.6).
 func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.Outcomes
+	o := b.book.Outcomes
 	if d.Old == nil {
 		d.Old = d.Claimed // a refresh has not found it
 	}
 	d.Raw = true // what the deleted object had does not count
-	if err := b.Plans.HoldAnew(d); err != nil {
+	if err := b.plans.HoldAnew(d); err != nil {
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
-	b.NotInTime(b.Control, d.Located, why.Cause)
+	b.book.NotInTime(b.control, d.Located, why.Cause)
 	o.Remove(d.Claimed.URN, book.Deleted)
 	o.Add(d.URN, book.Replaced)
 	d.Reason = why
@@ -300,8 +300,8 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
-	why, _ := b.Outcomes.ReasonOf(d.Claimed)
-	b.NotInTime(b.Control, d.Located, why.Cause)
+	why, _ := b.book.Outcomes.ReasonOf(d.Claimed)
+	b.book.NotInTime(b.control, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
@@ -344,26 +344,26 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		b.roots[d.Seq] = root
 		return b.advance(root, x)
 	}
-	b.Outcomes.Add(d.URN, book.Replaced)
+	b.book.Outcomes.Add(d.URN, book.Replaced)
 	if d.DeletedByClosure {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.Outcomes.DeletionsOf(d.Claimed), x)
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.book.Outcomes.DeletionsOf(d.Claimed), x)
 	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
 
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
-	if b.IsProtected(d.Located, d.IsPending()) {
-		if err := b.BailUnlessDry(d.Located, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}); err != nil {
+	if b.book.IsProtected(d.Located, d.IsPending()) {
+		if err := b.control.BailUnlessDry(d.Located, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}); err != nil {
 			return err
 		}
 	}
 	if d.Goal.ImportID != "" {
 		text := importRefusal(d)
-		if !b.DryRun() {
-			return b.Bail(d.Located, 0, errors.New(text))
+		if !b.control.DryRun() {
+			return b.control.Bail(d.Located, 0, errors.New(text))
 		}
-		b.Diagnose(d.URN, stages.Warning, 0, text)
+		b.control.Diagnose(d.URN, stages.Warning, 0, text)
 	}
 	return nil
 }
@@ -388,11 +388,11 @@ func orderOf(d stages.Diffed) stages.Order {
 
 // read decides a read (steps.md 4.1).
 func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	g, o := d.Read, b.Outcomes
+	g, o := d.Read, b.book.Outcomes
 	if g.ID.IsString() && g.ID.AsString() == "" {
-		return b.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
-	if e := b.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.DryRun()) {
+	if e := b.book.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
 		return b.readUnknown(d, e, x)
 	}
 	id, fresh := g.ID.AsString(), d.NewRead()
@@ -433,28 +433,28 @@ type questioner struct {
 }
 
 // work answers a question. It runs in many goroutines and reads no state of the builder.
-func (r *questioner) work(ctx context.Context, q Ask) (Answer, error) {
+func (qr *questioner) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
-		return r.include(ctx, *q.recheck)
+		return qr.include(ctx, *q.recheck)
 	}
 	if q.recheck != nil {
-		accepted, inputs, err := r.differ.checkAnew(ctx, q.recheck.Analyzed)
+		accepted, inputs, err := qr.differ.checkAnew(ctx, q.recheck.Analyzed)
 		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
 	}
-	diff, err := r.prober.CallProbe(ctx, q.probe)
+	diff, err := qr.prober.CallProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
 }
 
 // include checks and analyzes a registration that was left out, as that of a new object.
-func (r *questioner) include(ctx context.Context, d stages.Diffed) (Answer, error) {
+func (qr *questioner) include(ctx context.Context, d stages.Diffed) (Answer, error) {
 	l := d.Located
 	l.Course, l.Old = stages.Managed, nil
-	c, err := r.differ.checker.check(ctx, l)
+	c, err := qr.differ.checker.check(ctx, l)
 	if err != nil {
 		return Answer{}, err
 	}
 	c.Accepted = c.Inputs
-	a, err := r.differ.analyst.analyze(ctx, stages.Analyzed{Checked: c})
+	a, err := qr.differ.analyst.analyze(ctx, stages.Analyzed{Checked: c})
 	if err != nil {
 		return Answer{}, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // decideBypassed decides about bypassed registrations.
 func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o, mode := b.Outcomes, b.Mode
+	o, mode := b.book.Outcomes, b.book.Mode
 	switch {
 	case d.Old == nil && mode == stages.ModeRefresh:
 		o.Add(d.URN, book.Same|book.SkippedCreate)
@@ -28,7 +28,7 @@ func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stage
 		if (d.Course == stages.RefersToSkipped || o.IsDeletedByClosure(d.Claimed)) && d.Old.URN != d.URN {
 			o.Add(d.URN, book.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
 		}
-		b.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
+		b.book.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
 		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, nil, x)
 	}

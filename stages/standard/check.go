@@ -19,34 +19,34 @@ import (
 
 // checker makes providers check inputs.
 type checker struct {
-	*control.Control
-	*book.Book
-	*access.Access
-	*plan.Plans
+	control   *control.Control
+	book      *book.Book
+	access    *access.Access
+	plans     *plan.Plans
 	autonamer stages.Autonamer // nil: providers choose names
 }
 
 // stage returns the stage in which providers validate inputs (steps.md 3.5). It calls Check for custom resources, and the
 // registry's check for provider resources; components and reads pass through. If a provider refuses inputs, the run
 // stops.
-func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
+func (ck *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 	return pipeline.Stage[stages.Located, stages.Checked]{
 		Name:    "check",
-		Workers: r.ReadWorkers(),
-		Buffer:  r.ReadWorkers(),
+		Workers: ck.access.ReadWorkers(),
+		Buffer:  ck.access.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Checked]) error {
-			c, err := r.check(ctx, l)
+			c, err := ck.check(ctx, l)
 			if err != nil {
 				return err
 			}
 			if l.Invalid != nil {
-				return r.Bail(l, stages.CodeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.Invalid))
+				return ck.control.Bail(l, stages.CodeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.Invalid))
 			}
 			c.Accepted = c.Inputs
 			if c.Unknown != nil {
 				return emit(c)
 			}
-			if err := r.HoldToPlan(&c); err != nil {
+			if err := ck.plans.HoldToPlan(&c); err != nil {
 				return err
 			}
 			return emit(c)
@@ -54,7 +54,7 @@ func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 	}
 }
 
-func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
+func (ck *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
 	c := stages.Checked{Located: l}
 	if l.Goal == nil || l.Course == stages.ImportFailed {
 		return c, nil
@@ -65,35 +65,35 @@ func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, 
 		}
 		return c, nil
 	}
-	l = r.withKnownInputs(l)
+	l = ck.withKnownInputs(l)
 	c.Located = l
-	if c.Unknown = r.unknownInput(l); c.Unknown != nil || !l.Goal.Custom {
+	if c.Unknown = ck.unknownInput(l); c.Unknown != nil || !l.Goal.Custom {
 		c.Inputs = l.Goal.Inputs
 		return c, nil
 	}
-	c.Seed = r.SeedFor(l.URN)
-	if r.autonamer != nil {
-		options, random := r.autonamer.Autoname(l.URN, c.Seed)
+	c.Seed = ck.plans.SeedFor(l.URN)
+	if ck.autonamer != nil {
+		options, random := ck.autonamer.Autoname(l.URN, c.Seed)
 		c.DeleteFirst = options != nil && !random
 		if !l.Goal.Type.IsProvider() { // CheckConfig gets no names
 			c.Autonaming = options
 		}
 	}
-	if err := r.EnsureProvider(ctx, l); err != nil {
+	if err := ck.access.EnsureProvider(ctx, l); err != nil {
 		return c, err
 	}
-	if err := r.ExtendFor(ctx, l); err != nil {
+	if err := ck.access.ExtendFor(ctx, l); err != nil {
 		return c, err
 	}
-	inputs, err := r.checkAgainst(ctx, &c)
+	inputs, err := ck.checkAgainst(ctx, &c)
 	c.Inputs = inputs
 	return c, err
 }
 
 // withKnownInputs returns a registration of an operation that does not make what the program declares with the recorded values of the inputs that are
 // not known: a provider is configured as it was.
-func (r *checker) withKnownInputs(l stages.Located) stages.Located {
-	if r.DryRun() || r.Mode == stages.ModeUpdate {
+func (ck *checker) withKnownInputs(l stages.Located) stages.Located {
+	if ck.control.DryRun() || ck.book.Mode == stages.ModeUpdate {
 		return l
 	}
 	if _, _, found := l.Goal.Inputs.FindUnknown(); !found {
@@ -110,79 +110,79 @@ func (r *checker) withKnownInputs(l stages.Located) stages.Located {
 }
 
 // unknownInput returns why nothing can be made of the program's inputs, nil if they are known. One whose changes are ignored does not count.
-func (r *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
-	e := r.UnknownInput(l, l.Goal.Inputs, r.DryRun())
+func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
+	e := ck.book.UnknownInput(l, l.Goal.Inputs, ck.control.DryRun())
 	if e == nil || !l.Goal.Custom {
 		return e
 	}
-	_, news, _ := r.checkInputs(l)
-	return r.UnknownInput(l, news, r.DryRun())
+	_, news, _ := ck.checkInputs(l)
+	return ck.book.UnknownInput(l, news, ck.control.DryRun())
 }
 
 // checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state
 // counts.
-func (r *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
+func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
 	var olds, news property.Map
-	olds, news, c.Raw = r.checkInputs(c.Located)
-	p, err := r.ProviderOf(c.Located)
+	olds, news, c.Raw = ck.checkInputs(c.Located)
+	p, err := ck.access.ProviderOf(c.Located)
 	if err != nil {
 		return property.Map{}, err
 	}
-	res, err := p.Check(ctx, r.checkRequest(*c, olds, news))
+	res, err := p.Check(ctx, ck.checkRequest(*c, olds, news))
 	if !c.Raw && (err != nil || len(res.Failures) > 0) {
-		forgotten, err := r.IsDeletedOnceDecided(ctx, c.Located)
+		forgotten, err := ck.book.IsDeletedOnceDecided(ctx, c.Located)
 		if err != nil {
 			return property.Map{}, err
 		}
 		if forgotten {
-			return r.checkAgainst(ctx, c)
+			return ck.checkAgainst(ctx, c)
 		}
 	}
-	return r.accepted(*c, news, res, err)
+	return ck.accepted(*c, news, res, err)
 }
 
 // checkInputs returns the inputs for Check (steps.md 3.5).
-func (r *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.IsDeletedBefore(l) {
+func (ck *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || ck.book.Targeting.Replace.Matches(l.URN) || ck.book.IsDeletedBefore(l) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
-	return l.Old.Inputs, r.withoutIgnored(l), false
+	return l.Old.Inputs, ck.withoutIgnored(l), false
 }
 
 // withoutIgnored returns the program's inputs with the recorded values where changes are ignored. It also returns the
 // paths where that is impossible.
-func (r *checker) withoutIgnored(l stages.Located) property.Map {
+func (ck *checker) withoutIgnored(l stages.Located) property.Map {
 	news, kept := compare.IgnoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
 	if len(kept) > 0 {
-		r.Diagnose(l.URN, stages.Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
+		ck.control.Diagnose(l.URN, stages.Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
 	}
 	return news
 }
 
 // callCheck calls Check and reports the inputs that it refuses.
-func (r *checker) callCheck(ctx context.Context, c stages.Checked, olds, news property.Map) (property.Map, error) {
-	p, err := r.ProviderOf(c.Located)
+func (ck *checker) callCheck(ctx context.Context, c stages.Checked, olds, news property.Map) (property.Map, error) {
+	p, err := ck.access.ProviderOf(c.Located)
 	if err != nil {
 		return property.Map{}, err
 	}
-	res, err := p.Check(ctx, r.checkRequest(c, olds, news))
-	return r.accepted(c, news, res, err)
+	res, err := p.Check(ctx, ck.checkRequest(c, olds, news))
+	return ck.accepted(c, news, res, err)
 }
 
-func (r *checker) checkRequest(c stages.Checked, olds, news property.Map) providers.CheckRequest {
+func (ck *checker) checkRequest(c stages.Checked, olds, news property.Map) providers.CheckRequest {
 	return providers.CheckRequest{
-		URN: c.URN, Name: c.URN.Name(), Type: c.Goal.Type, Olds: olds, News: news, AllowUnknowns: r.DryRun(),
+		URN: c.URN, Name: c.URN.Name(), Type: c.Goal.Type, Olds: olds, News: news, AllowUnknowns: ck.control.DryRun(),
 		RandomSeed: c.Seed, Autonaming: c.Autonaming,
 	}
 }
 
 // accepted returns the inputs that a provider has accepted, or reports what it refuses.
-func (r *checker) accepted(c stages.Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
+func (ck *checker) accepted(c stages.Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
 	if err != nil {
-		return property.Map{}, r.Bail(c.Located, stages.CodeFailed, err)
+		return property.Map{}, ck.control.Bail(c.Located, stages.CodeFailed, err)
 	}
 	if res.AutonamingUnsupported && c.Autonaming != nil && c.Autonaming.WarnIfUnsupported {
-		r.Warn(c.URN, "%s resource has a custom autonaming setting but the provider does not support autonaming configuration, "+
+		ck.control.Warn(c.URN, "%s resource has a custom autonaming setting but the provider does not support autonaming configuration, "+
 			"consider upgrading to a newer version", c.Goal.Type)
 	}
 	if len(res.Failures) == 0 {
@@ -191,8 +191,8 @@ func (r *checker) accepted(c stages.Checked, news property.Map, res providers.Ch
 	var all []string
 	for _, f := range res.Failures {
 		code, text := compare.CheckFailure(c.URN, news, f)
-		r.Diagnose(c.URN, stages.Error, code, text)
+		ck.control.Diagnose(c.URN, stages.Error, code, text)
 		all = append(all, text)
 	}
-	return property.Map{}, r.Bail(c.Located, stages.CodeShown, errors.New(strings.Join(all, "; ")))
+	return property.Map{}, ck.control.Bail(c.Located, stages.CodeShown, errors.New(strings.Join(all, "; ")))
 }

@@ -19,11 +19,11 @@ import (
 // or goes on with a dependent, that one decides first: the replacement is parked, and there is no root.
 func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 	c := closure.NewRoot(d, d.Old)
-	if id, ok := b.Base.ID(d.Claimed); ok {
-		c.Closure = graph.NewClosure(b.Base.Graph, id, book.ClosureKinds, b.impossible(c))
+	if id, ok := b.book.Base.ID(d.Claimed); ok {
+		c.Closure = graph.NewClosure(b.book.Base.Graph, id, book.ClosureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.Closure.Candidates() {
-			if first, open := b.Doubts.OpenAncestor(d.Seq, candidate, visited); open {
+			if first, open := b.book.Doubts.OpenAncestor(d.Seq, candidate, visited); open {
 				b.parked[first] = append(b.parked[first], d)
 				return nil
 			}
@@ -42,14 +42,14 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 // The deletes of the latter must be over before that of the root.
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
-		res := b.Base.Resources[id]
-		if b.Outcomes.IsDeletedByClosure(res) {
-			c.After = append(c.After, b.Outcomes.DeletionsOf(res)...)
+		res := b.book.Base.Resources[id]
+		if b.book.Outcomes.IsDeletedByClosure(res) {
+			c.After = append(c.After, b.book.Outcomes.DeletionsOf(res)...)
 			return true
 		}
-		preceded := c.IsPrecededBy(b.Book, res)
+		preceded := c.IsPrecededBy(b.book, res)
 		if preceded {
-			c.After = append(c.After, b.Outcomes.DeletionsOf(res)...) // of its old object
+			c.After = append(c.After, b.book.Outcomes.DeletionsOf(res)...) // of its old object
 		}
 		return preceded
 	}
@@ -63,9 +63,9 @@ func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built
 			return nil // answers are still to come
 		}
 		for _, id := range ready {
-			in, why, p := c.NeedsReplace(id, b.Base.Resources[id])
+			in, why, p := c.NeedsReplace(id, b.book.Base.Resources[id])
 			if p == nil {
-				c.Answer(id, b.Base.Resources[id], in, why)
+				c.Answer(id, b.book.Base.Resources[id], in, why)
 				continue
 			}
 			c.Pending[id] = p
@@ -79,7 +79,7 @@ func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built
 func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
 	c := b.roots[a.probe.Root]
 	if a.err != nil {
-		return b.Bail(c.D.Located, stages.CodeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err))
+		return b.control.Bail(c.D.Located, stages.CodeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err))
 	}
 	why := stages.Reason{Kind: stages.ReasonDependency, Cause: a.probe.Cause, Properties: compare.ReplacingProperties(a.diff)}
 	c.Answer(a.probe.ID, a.probe.Old, a.diff.Replaces(), why)
@@ -92,18 +92,18 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
 	r, d := b, c.D
-	members := c.Members(r.Book)
-	b.Plans.MarkClosureUncertain(d, members)
+	members := c.Members(r.book)
+	b.plans.MarkClosureUncertain(d, members)
 	b.possible.NoteClosure(d, members)
 	deletes := map[graph.ID]*stages.Decision{}
 	for _, m := range slices.Backward(members) {
-		if r.Outcomes.IsDeletedByClosure(m.Res) {
+		if r.book.Outcomes.IsDeletedByClosure(m.Res) {
 			if _, own := deletes[m.ID]; !own {
-				c.After = append(c.After, r.Outcomes.DeletionsOf(m.Res)...)
+				c.After = append(c.After, r.book.Outcomes.DeletionsOf(m.Res)...)
 			}
 			continue
 		}
-		r.Outcomes.DeleteByClosure(m.ID, m.Why)
+		r.book.Outcomes.DeleteByClosure(m.ID, m.Why)
 		if m.Res.PendingReplacement || b.isStillUsed(m.ID, members) {
 			continue
 		}
@@ -111,11 +111,11 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 			Op: stages.OpDelete, URN: m.Res.URN, Type: m.Res.Type, Old: m.Res, Provider: m.Res.Provider, Internal: m.Res.URN.IsDefaultProvider(), Reason: m.Why,
 		}}
 		if !m.Res.Delete {
-			if m.Res.Protect && !r.IgnoreProtect {
-				return r.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
+			if m.Res.Protect && !r.book.IgnoreProtect {
+				return r.control.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
 			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
-		} else if m.Res == r.Base.StandIn(m.Res.URN) {
+		} else if m.Res == r.book.Base.StandIn(m.Res.URN) {
 			s.Kind = stages.DeletedFirst // what stays may refer to it
 		}
 		deletes[m.ID] = s
@@ -125,24 +125,24 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	if err != nil {
 		return err
 	}
-	r.Outcomes.Add(d.URN, book.Replaced)
+	r.book.Outcomes.Add(d.URN, book.Replaced)
 	if d.DeletedByClosure {
-		c.After = append(c.After, r.Outcomes.DeletionsOf(d.Claimed)...)
+		c.After = append(c.After, r.book.Outcomes.DeletionsOf(d.Claimed)...)
 	}
 	var own []*stages.Decision
 	deletedFirst := d.DeletedByClosure || !b.claimedIsStillUsed(d, members)
 	if deletedFirst && !d.IsPending() {
-		r.Outcomes.Add(d.Old.URN, book.Deleted)
+		r.book.Outcomes.Add(d.Old.URN, book.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
 			RetainedNow: d.Goal.IsRetained() && !d.Old.RetainOnDelete,
 		}, Kind: stages.DeletedFirst})
 	}
-	if err := closure.ShowWaves(b.Control, b.Base.WithinComponents(), deletes, d.URN, own); err != nil {
+	if err := closure.ShowWaves(b.control, b.book.Base.WithinComponents(), deletes, d.URN, own); err != nil {
 		return err
 	}
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
-	last := stages.Task{ID: r.Outcomes.NewTasks(1), Steps: own}
+	last := stages.Task{ID: r.book.Outcomes.NewTasks(1), Steps: own}
 	var steps []*stages.Decision
 	for _, t := range tasks {
 		last.After = append(last.After, t.ID)
@@ -155,17 +155,17 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 // on, even if it depends on that through something that stays.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decision) ([]stages.Task, error) {
 	r := b
-	schedule, err := r.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
+	schedule, err := r.book.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
 	}
-	first := r.Outcomes.NewTasks(len(schedule))
+	first := r.book.Outcomes.NewTasks(len(schedule))
 	tasks := make([]stages.Task, len(schedule))
 	for i, entry := range schedule {
 		tasks[i] = closure.TaskOf(entry, first, graph.ID(i))
 		if s := deletes[entry.Node]; !entry.Relay {
 			tasks[i].Steps = []*stages.Decision{s}
-			r.Outcomes.SetDeletion(entry.Node, stages.Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
+			r.book.Outcomes.SetDeletion(entry.Node, stages.Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
 		}
 	}
 	return tasks, nil
@@ -175,14 +175,14 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decisio
 // only read, or the old copy of one that has moved to another provider. A state may not name a provider that is not
 // recorded (state.md 1.14 I-4), so the old provider stays until the end phase, as in a create-before-delete.
 func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
-	res := b.Base.Resources[id]
+	res := b.book.Base.Resources[id]
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
 	r, ref := b, state.ProviderRefOf(res)
-	return slices.ContainsFunc(r.Base.Graph.Dependents(id), func(e graph.Edge) bool {
-		user := r.Base.Resources[e.ID]
-		goes := user.PendingReplacement || r.Outcomes.IsDeletedByClosure(user) ||
+	return slices.ContainsFunc(r.book.Base.Graph.Dependents(id), func(e graph.Edge) bool {
+		user := r.book.Base.Resources[e.ID]
+		goes := user.PendingReplacement || r.book.Outcomes.IsDeletedByClosure(user) ||
 			slices.ContainsFunc(members, func(m closure.Member) bool { return m.ID == e.ID })
 		return user.Provider == ref && !goes
 	})
@@ -190,6 +190,6 @@ func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
 
 // claimedIsStillUsed is like isStillUsed, for the recorded state that a registration continues.
 func (b *builder) claimedIsStillUsed(d stages.Diffed, members []closure.Member) bool {
-	id, ok := b.Base.ID(d.Claimed)
+	id, ok := b.book.Base.ID(d.Claimed)
 	return ok && b.isStillUsed(id, members)
 }

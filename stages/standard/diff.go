@@ -19,9 +19,9 @@ import (
 
 // differ compares registrations with recorded states.
 type differ struct {
-	*control.Control
-	*book.Book
-	*access.Access
+	control    *control.Control
+	book       *book.Book
+	access     *access.Access
 	checker    *checker
 	analyst    *analyst
 	legacyDiff bool
@@ -29,13 +29,13 @@ type differ struct {
 
 // stage returns the stage that compares a registration with its recorded state (steps.md 3.8). Where that asks for a
 // replacement, it checks the inputs again for the new object (3.9). Reads and new resources pass through.
-func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
+func (df *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 	return pipeline.Stage[stages.Analyzed, stages.Diffed]{
 		Name:    "diff",
-		Workers: r.ReadWorkers(),
-		Buffer:  r.ReadWorkers(),
+		Workers: df.access.ReadWorkers(),
+		Buffer:  df.access.ReadWorkers(),
 		Run: func(ctx context.Context, a stages.Analyzed, emit pipeline.Emit[stages.Diffed]) error {
-			d, err := r.diff(ctx, a)
+			d, err := df.diff(ctx, a)
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 	}
 }
 
-func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
+func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
 	case a.Goal == nil || a.Course == stages.ImportFailed || a.Course.IsBypassed() || a.Violation != nil:
@@ -56,30 +56,30 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 		return d, nil
 	case a.Old == nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonNew}
-		if r.HasVanished(a.URN) || a.Claimed != nil {
+		if df.book.HasVanished(a.URN) || a.Claimed != nil {
 			d.Reason.Kind = stages.ReasonVanished
 		}
 		return d, nil
 	case a.Unknown != nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonInputs, Properties: []string{a.Unknown.Property.String()}, By: stages.ByEngine}
 		return d, nil
-	case r.IsDeletedBefore(a.Located):
+	case df.book.IsDeletedBefore(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build recreates it
 	}
 	d.Compared = true
-	if err := r.compare(ctx, &d); err != nil {
+	if err := df.compare(ctx, &d); err != nil {
 		if stages.IsReported(err) {
 			return d, err
 		}
 		// The comparison only counts if the state does.
-		if forgotten, waitErr := r.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
+		if forgotten, waitErr := df.book.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
 			return stages.Diffed{Analyzed: a}, waitErr
 		}
-		return d, r.Bail(d.Located, stages.CodeFailed, err)
+		return d, df.control.Bail(d.Located, stages.CodeFailed, err)
 	}
 	paths, err := compare.ReplaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0)
 	if err != nil {
-		return d, r.Bail(d.Located, stages.CodeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
+		return d, df.control.Bail(d.Located, stages.CodeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
 	}
 	d.MustReplace = d.Diff.Replaces()
 	d.Reason = explain(&d, paths)
@@ -87,13 +87,13 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 	if !d.Replaces() {
 		return d, nil
 	}
-	return d, r.recheck(ctx, &d)
+	return d, df.recheck(ctx, &d)
 }
 
 // compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors come from a provider,
 // except those of Bail.
-func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
-	fired, err := r.triggerFired(d.Located)
+func (df *differ) compare(ctx context.Context, d *stages.Diffed) error {
+	fired, err := df.triggerFired(d.Located)
 	if err != nil {
 		return err
 	}
@@ -103,11 +103,11 @@ func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		d.Reason = stages.Reason{Kind: stages.ReasonTrigger}
 		return nil
 	}
-	if why, key := r.ordered(d.Located); why.Kind != stages.ReasonNone {
+	if why, key := df.ordered(d.Located); why.Kind != stages.ReasonNone {
 		d.Reason, d.Diff = why, replaceBecauseOf(key)
 		return nil
 	}
-	changed, err := r.providerChanged(ctx, d.Located)
+	changed, err := df.providerChanged(ctx, d.Located)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		d.Reason = newProviderReason(d.Old.Provider, d.Goal.Provider)
 		return nil
 	}
-	if r.legacyDiff && property.EqualMaps(d.Old.Inputs, d.Inputs) {
+	if df.legacyDiff && property.EqualMaps(d.Old.Inputs, d.Inputs) {
 		d.By, d.Diff.Changes = stages.ByEngine, providers.DiffNone
 		return nil
 	}
@@ -125,7 +125,7 @@ func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		d.Diff.Changes = providers.DiffNone
 		news := d.Inputs
 		if len(d.Goal.IgnoreChanges) > 0 && !d.Remediated {
-			news = r.checker.withoutIgnored(d.Located) // the recorded inputs are still those of the program
+			news = df.checker.withoutIgnored(d.Located) // the recorded inputs are still those of the program
 		}
 		if !property.IdenticalMaps(d.Old.Inputs, news) {
 			d.Diff.Changes = providers.DiffSome
@@ -135,11 +135,11 @@ func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		}
 		return nil
 	}
-	p, err := r.ProviderOf(d.Located)
+	p, err := df.access.ProviderOf(d.Located)
 	if err != nil {
 		return err
 	}
-	d.Diff, d.By, err = r.AskDiff(ctx, p, d.URN, d.Old, d.Inputs, r.DryRun(), d.Goal.IgnoreChanges)
+	d.Diff, d.By, err = df.access.AskDiff(ctx, p, d.URN, d.Old, d.Inputs, df.control.DryRun(), d.Goal.IgnoreChanges)
 	return err
 }
 
@@ -148,10 +148,10 @@ func replaceBecauseOf(key string) providers.DiffResponse {
 }
 
 // triggerFired compares replacement triggers (steps.md 3.8, the guards).
-func (r *differ) triggerFired(l stages.Located) (bool, error) {
+func (df *differ) triggerFired(l stages.Located) (bool, error) {
 	now, before := l.Goal.ReplacementTrigger, l.Old.ReplacementTrigger
-	if !r.DryRun() && now.HasUnknowns() {
-		return false, r.Bail(l, stages.CodeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
+	if !df.control.DryRun() && now.HasUnknowns() {
+		return false, df.control.Bail(l, stages.CodeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
 	}
 	switch {
 	case now.HasUnknowns() || before.HasUnknowns():
@@ -163,26 +163,26 @@ func (r *differ) triggerFired(l stages.Located) (bool, error) {
 }
 
 // ordered reports whether something other than a difference requires a replacement. It also returns the key for events.
-func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
-	if r.Targeting.Replace.Matches(l.URN) {
+func (df *differ) ordered(l stages.Located) (why stages.Reason, key string) {
+	if df.book.Targeting.Replace.Matches(l.URN) {
 		return stages.Reason{Kind: stages.ReasonRequested}, "id"
 	}
 	if l.Old.Taint {
 		return stages.Reason{Kind: stages.ReasonTainted}, "id"
 	}
 	for _, u := range l.Goal.ReplaceWith {
-		if r.Outcomes.Has(u, book.Replaced) {
+		if df.book.Outcomes.Has(u, book.Replaced) {
 			return stages.Reason{Kind: stages.ReasonReplaceWith, Cause: u}, "replaceWith"
 		}
 	}
-	if u := l.Goal.DeletedWith; u != "" && r.Outcomes.Has(u, book.Replaced) {
+	if u := l.Goal.DeletedWith; u != "" && df.book.Outcomes.Has(u, book.Replaced) {
 		return stages.Reason{Kind: stages.ReasonDeletedWith, Cause: u}, "deletedWith"
 	}
 	return stages.Reason{}, ""
 }
 
 // providerChanged reports whether a resource must be replaced because another provider manages it now (steps.md 3.8).
-func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, error) {
+func (df *differ) providerChanged(ctx context.Context, l stages.Located) (bool, error) {
 	if l.Old.Provider == l.Goal.Provider {
 		return false, nil
 	}
@@ -191,22 +191,22 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	}
 	before, err := urn.ParseProviderRef(l.Old.Provider)
 	if err != nil {
-		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v' in the recorded state: %v", l.Old.Provider, l.URN, err))
+		return false, df.control.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v' in the recorded state: %v", l.Old.Provider, l.URN, err))
 	}
 	now, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
-		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+		return false, df.control.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
 	// After an interrupted replacement of the provider, the provider that made the resource may be recorded beside the
 	// new one (decision 0021).
-	made := r.Base.Providers[before.String()]
+	made := df.book.Base.Providers[before.String()]
 	if made == nil {
-		made = r.Base.Olds[before.URN]
+		made = df.book.Base.Olds[before.URN]
 	}
-	if before.URN != now.URN && r.Names.NewNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
+	if before.URN != now.URN && df.book.Names.NewNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
 		return false, nil
 	}
-	p, err := r.ProviderOf(l)
+	p, err := df.access.ProviderOf(l)
 	if err != nil {
 		return false, err
 	}
@@ -214,9 +214,9 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	if made != nil {
 		req.OldInputs, req.OldOutputs = providers.Configuration(made.Inputs), made.Outputs
 	}
-	if s, ok := r.Results.Lookup(now.URN); ok {
+	if s, ok := df.book.Results.Lookup(now.URN); ok {
 		req.NewInputs = providers.Configuration(s.Inputs)
-	} else if s := r.Base.Providers[l.Goal.Provider]; s != nil {
+	} else if s := df.book.Base.Providers[l.Goal.Provider]; s != nil {
 		req.NewInputs = providers.Configuration(s.Inputs)
 	}
 	res, err := p.DiffConfig(ctx, req)
@@ -228,14 +228,14 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 
 // recheck checks the inputs for the new object of a replacement, without old ones (steps.md 3.9). A replacement that will
 // be refused is not checked again.
-func (r *differ) recheck(ctx context.Context, d *stages.Diffed) error {
+func (df *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	if !d.Goal.Custom || d.Raw || d.Reason.Kind == stages.ReasonTainted || d.Reason.Kind == stages.ReasonRequested {
 		return nil
 	}
-	if !r.DryRun() && (r.IsProtected(d.Located, d.IsPending()) || d.Goal.ImportID != "") {
+	if !df.control.DryRun() && (df.book.IsProtected(d.Located, d.IsPending()) || d.Goal.ImportID != "") {
 		return nil
 	}
-	_, inputs, err := r.checkAnew(ctx, d.Analyzed)
+	_, inputs, err := df.checkAnew(ctx, d.Analyzed)
 	if err != nil {
 		return err
 	}
@@ -245,12 +245,12 @@ func (r *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 
 // checkAnew checks the program's inputs as those of a new object, and returns the accepted ones. The analyzers may
 // rewrite them as they did the first time: their rules apply to replacements too.
-func (r *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, inputs property.Map, err error) {
-	if accepted, err = r.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
+func (df *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, inputs property.Map, err error) {
+	if accepted, err = df.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
 		return accepted, accepted, err
 	}
 	a.Inputs = accepted
-	inputs, err = r.analyst.remediate(ctx, a, func(stages.Event) {}) // reported the first time
+	inputs, err = df.analyst.remediate(ctx, a, func(stages.Event) {}) // reported the first time
 	return accepted, inputs, err
 }
 

@@ -16,27 +16,27 @@ import (
 
 // importer takes under management the existing objects that the program names.
 type importer struct {
-	*book.Book
-	*access.Access
-	*plan.Plans
-	*take.Taker
-	*targeting.Targets
+	book    *book.Book
+	access  *access.Access
+	plans   *plan.Plans
+	taker   *take.Taker
+	targets *targeting.Targets
 }
 
 // stage returns the stage that takes existing objects under management (steps.md 4.2). If a registration names the ID of
 // an object and its recorded state has another one or does not exist, the object is read and recorded. The registration
 // then continues as if that state had been recorded before. The stage calls providers, in previews too; everything else
 // passes through.
-func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
+func (i *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "import",
-		Workers: r.ReadWorkers(),
-		Buffer:  r.ReadWorkers(),
+		Workers: i.access.ReadWorkers(),
+		Buffer:  i.access.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
-			if !r.mustImport(l) {
+			if !i.mustImport(l) {
 				return emit(l)
 			}
-			l, err := r.importOne(ctx, l)
+			l, err := i.importOne(ctx, l)
 			if err != nil {
 				return err
 			}
@@ -48,12 +48,12 @@ func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 // mustImport reports whether a registration names an object that is not managed yet. A resource that is left out is
 // imported too: it is recorded as it is found. The exception is a resource that could not be recorded because it refers
 // to one that is not created.
-func (r *importer) mustImport(l stages.Located) bool {
+func (i *importer) mustImport(l stages.Located) bool {
 	g := l.Goal
 	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() {
 		return false
 	}
-	if l.Course == stages.LeftOut && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
+	if l.Course == stages.LeftOut && i.book.UncreatedOf(l.NewState(stages.Checked{})) != "" {
 		return false
 	}
 	if l.Old == nil || l.Old.External {
@@ -67,23 +67,23 @@ func (r *importer) mustImport(l stages.Located) bool {
 }
 
 // importOne runs the steps of the import. The recorded state becomes the old state of the registration.
-func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Located, error) {
-	if err := r.HoldImportToPlan(l); err != nil {
+func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Located, error) {
+	if err := i.plans.HoldImportToPlan(l); err != nil {
 		return l, err
 	}
-	if err := r.EnsureProvider(ctx, l); err != nil {
+	if err := i.access.EnsureProvider(ctx, l); err != nil {
 		return l, err
 	}
-	if _, err := r.ProviderOf(l); err != nil {
+	if _, err := i.access.ProviderOf(l); err != nil {
 		return l, err
 	}
-	if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+	if err := i.book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return l, err
 	}
-	if err := r.mayReplace(l); err != nil {
+	if err := i.mayReplace(l); err != nil {
 		return l, err
 	}
-	r.Outcomes.Add(l.URN, book.Imported)
+	i.book.Outcomes.Add(l.URN, book.Imported)
 	s := &stages.Decision{
 		StepInfo: stages.StepInfo{
 			Op: stages.OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.NewState(stages.Checked{Inputs: l.Goal.Inputs}),
@@ -94,26 +94,26 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	steps := []*stages.Decision{s}
 	switch {
 	case l.Old == nil:
-	case r.Outcomes.IsDeletedByClosure(l.Claimed):
+	case i.book.Outcomes.IsDeletedByClosure(l.Claimed):
 		s.Superseded = l.Old
 	default:
 		s.Op, s.Old, s.Superseded = stages.OpImportReplacement, l.Old, l.Old
-		r.Outcomes.Add(l.URN, book.Replaced)
+		i.book.Outcomes.Add(l.URN, book.Replaced)
 		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
 		}, Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace + 1}})
 	}
-	if err := r.Uncreated(l, steps); err != nil {
+	if err := i.targets.Uncreated(l, steps); err != nil {
 		return l, err
 	}
-	r.Record.Note(steps...)
-	for _, d := range r.Outcomes.DeletionsOf(l.Claimed) {
-		if err := r.Progress.Await(ctx, d.Root, book.Over); err != nil {
+	i.book.Record.Note(steps...)
+	for _, d := range i.book.Outcomes.DeletionsOf(l.Claimed) {
+		if err := i.book.Progress.Await(ctx, d.Root, book.Over); err != nil {
 			return l, err
 		}
 	}
-	reply, err := r.takeImport(l, steps)
-	imported := r.Record.OutcomeOf(s)
+	reply, err := i.takeImport(l, steps)
+	imported := i.book.Record.OutcomeOf(s)
 	switch {
 	case stages.IsReported(err):
 		return l, err
@@ -127,32 +127,32 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 
 // mayReplace refuses the import of an object in the place of a recorded one if that is protected (decision 0191). A preview goes on. If a
 // closure has deleted the old object, that has been decided before.
-func (r *importer) mayReplace(l stages.Located) error {
+func (i *importer) mayReplace(l stages.Located) error {
 	if l.Old == nil || l.Old.External {
 		return nil
 	}
-	if why, deleted := r.Outcomes.ReasonOf(l.Claimed); deleted {
-		r.Book.NotInTime(r.Access.Control, l, why.Cause)
+	if why, deleted := i.book.Outcomes.ReasonOf(l.Claimed); deleted {
+		i.book.NotInTime(i.access.Control, l, why.Cause)
 		return nil
 	}
-	if !r.IsProtected(l, l.Old.PendingReplacement) {
+	if !i.book.IsProtected(l, l.Old.PendingReplacement) {
 		return nil
 	}
-	return r.Access.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
+	return i.access.Control.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
 }
 
 // takeImport runs the steps of an import unless something that the registration needs has failed. If the run goes on after a failure, it
 // returns the reply to the registration as well.
-func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stages.RegisterReply, error) {
+func (i *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stages.RegisterReply, error) {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
-	if cause, ok := r.FailedDependencyOf(b); ok {
-		return r.Skip(b, cause)
+	if cause, ok := i.book.FailedDependencyOf(b); ok {
+		return i.taker.Skip(b, cause)
 	}
-	if now := r.Results.Current(l.Claimed); r.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
-		return r.Skip(b, now.URN) // it was to be deleted, and still exists
+	if now := i.book.Results.Current(l.Claimed); i.book.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
+		return i.taker.Skip(b, now.URN) // it was to be deleted, and still exists
 	}
-	if _, err := r.TakeTask(steps, b); err != nil {
-		return r.FailedReply(b), err
+	if _, err := i.taker.TakeTask(steps, b); err != nil {
+		return i.book.FailedReply(b), err
 	}
 	return nil, nil
 }

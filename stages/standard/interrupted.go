@@ -22,10 +22,10 @@ func (b *builder) refuseInterrupted(d stages.Diffed, steps []*stages.Decision) e
 		case d.InterruptedCreate.Again:
 			s.Resolves = d.InterruptedCreate.URN
 		case !d.InterruptedCreate.Open || s.IsRead():
-		case b.DryRun():
+		case b.control.DryRun():
 			s.Kind = stages.NotCalled
 			err := &stages.InterruptedCreateError{URN: d.URN, Interrupted: d.InterruptedCreate.URN}
-			b.Fail(d.Seq, d.URN, stages.CodePreviewFailed, err)
+			b.control.Fail(d.Seq, d.URN, stages.CodePreviewFailed, err)
 		default:
 			return &stages.InterruptedCreateError{URN: d.URN, Interrupted: d.InterruptedCreate.URN}
 		}

@@ -14,7 +14,7 @@ import (
 
 // leaveOut decides about a registration that is left out.
 func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.Outcomes
+	o := b.book.Outcomes
 	if d.Old == nil {
 		s := b.same(d)
 		o.LeaveUncreated(s.New)
@@ -44,15 +44,15 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 	if d.Goal.Provider == d.Old.Provider {
 		return nil
 	}
-	recorded := b.Base.Providers[d.Old.Provider]
+	recorded := b.book.Base.Providers[d.Old.Provider]
 	if recorded == nil {
-		return b.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
+		return b.control.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
-	claimant, claimed := b.Names.Claimant(recorded)
-	if claimed && claimant < d.Seq && !b.Outcomes.Has(b.Names.NewNameOf(recorded.URN), book.Replaced) {
+	claimant, claimed := b.book.Names.Claimant(recorded)
+	if claimed && claimant < d.Seq && !b.book.Outcomes.Has(b.book.Names.NewNameOf(recorded.URN), book.Replaced) {
 		return nil // it is continued
 	}
-	return b.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+	return b.control.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 
@@ -62,22 +62,22 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps []*stages.Decision, err error) {
 	var olds []graph.ID
 	why := stages.Reason{Kind: stages.ReasonNotTargeted}
-	whole := !b.Targeting.IsPartial()
+	whole := !b.book.Targeting.IsPartial()
 	if whole {
 		why = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: res.URN}
 	}
 	for ref := range res.References() {
-		u, old := ref.URN, b.Base.Olds[ref.URN]
+		u, old := ref.URN, b.book.Base.Olds[ref.URN]
 		if whole && old != nil {
-			b.Use(old, res.URN)
+			b.book.Use(old, res.URN)
 		}
 		switch {
 		case b.isGenerated(u):
 		case old != nil:
-			id, _ := b.Base.ID(old)
+			id, _ := b.book.Base.ID(old)
 			olds = append(olds, id)
-		case len(b.Base.All[u]) == 0 && res == l.Old && err == nil:
-			err = b.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
+		case len(b.book.Base.All[u]) == 0 && res == l.Old && err == nil:
+			err = b.control.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
 		}
 	}
 	if err != nil {
@@ -85,11 +85,11 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 	}
 	slices.Sort(olds)
 	for _, id := range slices.Compact(olds) {
-		old := b.Base.Resources[id]
+		old := b.book.Base.Resources[id]
 		if b.isGenerated(old.URN) {
 			continue // carried forward meanwhile, as a reference of another resource
 		}
-		b.Outcomes.Add(old.URN, book.Same)
+		b.book.Outcomes.Add(old.URN, book.Same)
 		b.circles.carriedForward[id] = true
 		more, err := b.carryReferences(old, l)
 		if err != nil {
@@ -105,5 +105,5 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 // isGenerated reports whether something has been decided about a URN, or about the one that replaced it.
 func (b *builder) isGenerated(u urn.URN) bool {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read | book.Imported
-	return b.Outcomes.Has(u, decided) || b.Outcomes.Has(b.Names.NewNameOf(u), decided)
+	return b.book.Outcomes.Has(u, decided) || b.book.Outcomes.Has(b.book.Names.NewNameOf(u), decided)
 }

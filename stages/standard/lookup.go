@@ -13,34 +13,34 @@ import (
 
 // namer finds names and recorded states for registrations.
 type namer struct {
-	*control.Control
-	*book.Book
+	control  *control.Control
+	book     *book.Book
 	registry *providers.Registry
 }
 
 // stage returns the stage that owns names. It numbers registrations in order of arrival, gives each its URN, and finds
 // the recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is
 // an error. The stage has one writer, calls no provider, and takes microseconds.
-func (r *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
+func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 	return pipeline.Stage[stages.Registered, stages.Located]{
 		Name:    "lookup",
 		Workers: 1,
 		Buffer:  64,
 		Run: func(_ context.Context, in stages.Registered, emit pipeline.Emit[stages.Located]) error {
 			if err := in.Validate(); err != nil {
-				return r.Bail(stages.Located{}, stages.CodeFailed, err)
+				return n.control.Bail(stages.Located{}, stages.CodeFailed, err)
 			}
-			l, code, err := r.Locate(in)
+			l, code, err := n.book.Locate(in)
 			switch {
 			case err != nil && l.Goal != nil && (code == stages.CodeDuplicateAlias || code == stages.CodeURNIsAlias):
 				// Its inputs are still checked, so that more problems are shown at once (steps.md 2.4).
-				r.Diagnose(l.URN, stages.Error, code, err.Error(), advice.Of(err)...)
+				n.control.Diagnose(l.URN, stages.Error, code, err.Error(), advice.Of(err)...)
 				l.Invalid = err
 			case err != nil:
-				return r.Bail(l, code, err)
+				return n.control.Bail(l, code, err)
 			}
 			if l.Alias != "" && in.Subject().Typ.IsProvider() {
-				r.registry.Alias(l.Alias, l.URN)
+				n.registry.Alias(l.Alias, l.URN)
 			}
 			return emit(l)
 		},

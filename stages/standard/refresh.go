@@ -16,13 +16,13 @@ import (
 func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "refresh",
-		Workers: r.ReadWorkers(),
-		Buffer:  r.ReadWorkers(),
+		Workers: r.Access.ReadWorkers(),
+		Buffer:  r.Access.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
 			if l.Origin != stages.ToReread {
 				return emit(l)
 			}
-			defer r.Progress.Pass(l.Seq, book.Reread)
+			defer r.Book.Progress.Pass(l.Seq, book.Reread)
 			l, err := r.RefreshRegistered(ctx, l)
 			if err != nil {
 				return err

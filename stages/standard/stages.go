@@ -38,14 +38,14 @@ type Assembly struct {
 // Stages returns the stages of the run. They may be used once.
 func (r *Run) Stages() Stages {
 	judge := r.analyst()
-	checks := &checker{Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, autonamer: r.settings.Autonamer}
+	checks := &checker{control: r.control, book: r.book, access: r.access, plans: r.plans, autonamer: r.settings.Autonamer}
 	compares := &differ{
-		Control: r.control, Book: r.book, Access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.Legacy.Diff,
+		control: r.control, book: r.book, access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.Legacy.Diff,
 	}
-	takesOver := &importer{Book: r.book, Access: r.access, Plans: r.plans, Taker: r.taker, Targets: r.targets}
+	takesOver := &importer{book: r.book, access: r.access, plans: r.plans, taker: r.taker, targets: r.targets}
 	return Stages{
 		Register: registerStage(r.admission),
-		Lookup:   (&namer{Control: r.control, Book: r.book, registry: r.access.Registry}).stage(),
+		Lookup:   (&namer{control: r.control, book: r.book, registry: r.access.Registry}).stage(),
 		Refresh:  refreshStage(r.reader()),
 		Import:   takesOver.stage(),
 		Check:    checks.stage(),
@@ -58,7 +58,7 @@ func (r *Run) Stages() Stages {
 
 func (r *Run) analyst() *analyst {
 	return &analyst{
-		Control: r.control, Book: r.book, families: r.admission.Families,
+		control: r.control, book: r.book, families: r.admission.Families,
 		analyzers: r.settings.Analyzers, limit: r.settings.AnalyzeLimit, directory: r.settings.Directory,
 	}
 }

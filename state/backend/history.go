@@ -202,9 +202,9 @@ func (fileRun) Events() io.Writer { return nil }
 func (fileRun) Policies() []RequiredPolicy { return nil }
 
 // End implements [Run].
-func (r fileRun) End(ctx context.Context, u Update) error {
-	if r.preview {
+func (f fileRun) End(ctx context.Context, u Update) error {
+	if f.preview {
 		return nil
 	}
-	return r.history.write(ctx, u)
+	return f.history.write(ctx, u)
 }

@@ -111,23 +111,23 @@ type lockedRecorder struct {
 }
 
 // Begin implements [state.Recorder].
-func (r *lockedRecorder) Begin(ctx context.Context, op state.Pending) error {
-	if err := r.hold.check(ctx, r.ref, r.lock); err != nil {
+func (l *lockedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	if err := l.hold.check(ctx, l.ref, l.lock); err != nil {
 		return err
 	}
-	return r.Recorder.Begin(ctx, op)
+	return l.Recorder.Begin(ctx, op)
 }
 
 // Rebase implements [state.Recorder].
-func (r *lockedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error {
-	if err := r.hold.check(ctx, r.ref, r.lock); err != nil {
+func (l *lockedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error {
+	if err := l.hold.check(ctx, l.ref, l.lock); err != nil {
 		return err
 	}
-	return r.Recorder.Rebase(ctx, base)
+	return l.Recorder.Rebase(ctx, base)
 }
 
 // Close implements [state.Recorder].
-func (r *lockedRecorder) Close(ctx context.Context) error {
-	defer r.ended.Do(r.hold.end)
-	return r.Recorder.Close(ctx)
+func (l *lockedRecorder) Close(ctx context.Context) error {
+	defer l.ended.Do(l.hold.end)
+	return l.Recorder.Close(ctx)
 }

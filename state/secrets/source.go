@@ -311,31 +311,31 @@ type keyring struct {
 
 type keyName struct{ salt, passphrase string }
 
-func (r *keyring) key(ctx context.Context, name keyName, derive func(string) (*Key, error)) (*Key, error) {
-	if r == nil {
+func (k *keyring) key(ctx context.Context, name keyName, derive func(string) (*Key, error)) (*Key, error) {
+	if k == nil {
 		return derive(name.passphrase)
 	}
-	return r.derived.Do(ctx, name, func() (*Key, error) { return derive(name.passphrase) })
+	return k.derived.Do(ctx, name, func() (*Key, error) { return derive(name.passphrase) })
 }
 
-func (r *keyring) remember(salt, passphrase string) {
-	if r == nil {
+func (k *keyring) remember(salt, passphrase string) {
+	if k == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.passphrases == nil {
-		r.passphrases = map[string]string{}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.passphrases == nil {
+		k.passphrases = map[string]string{}
 	}
-	r.passphrases[salt] = passphrase
+	k.passphrases[salt] = passphrase
 }
 
-func (r *keyring) passphrase(salt string) (string, bool) {
-	if r == nil {
+func (k *keyring) passphrase(salt string) (string, bool) {
+	if k == nil {
 		return "", false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	text, ok := r.passphrases[salt]
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	text, ok := k.passphrases[salt]
 	return text, ok
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // ProviderOfState returns the provider that creates and updates a state; nil for a component.
-func (r *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) {
+func (a *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) {
 	if !s.Custom {
 		return nil, nil
 	}
-	return r.ProviderFor(r.Operations, s)
+	return a.ProviderFor(a.Control.Operations, s)
 }
 
 // MinReadWorkers is the least that ReadWorkers returns. What changes nothing waits for providers and costs little; what bounds the
@@ -28,29 +28,29 @@ const MinReadWorkers = 512
 
 // ReadWorkers is how many calls that change nothing a part of the run makes at once, or waits to make. It is no less than
 // the registry allows.
-func (r *Access) ReadWorkers() int { return max(MinReadWorkers, r.Registry.ReadLimit()) }
+func (a *Access) ReadWorkers() int { return max(MinReadWorkers, a.Registry.ReadLimit()) }
 
 // ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
-func (r *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
+func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 	if l.Goal.Type.IsProvider() {
-		return r.Registry, nil
+		return a.Registry, nil
 	}
 	ref, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
-		return nil, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+		return nil, a.Control.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
 	if pkg, denied := ref.Denied(); denied {
-		return nil, r.Bail(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
+		return nil, a.Control.Bail(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
 	}
-	if p, ok := r.Registry.Lookup(ref); ok {
+	if p, ok := a.Registry.Lookup(ref); ok {
 		return p, nil
 	}
-	return nil, r.Bail(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
+	return nil, a.Control.Bail(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
 }
 
 // EnsureProvider starts the provider of a registration from its recorded state when this run has not registered it
 // (steps.md 3.3). That state then needs a same step of its own: builder.carryForwardProvider.
-func (r *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
+func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	if l.Goal.Type.IsProvider() {
 		return nil
 	}
@@ -58,63 +58,63 @@ func (r *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	if err != nil {
 		return nil // reported by ProviderOf
 	}
-	if _, ok := r.Registry.Lookup(ref); ok {
+	if _, ok := a.Registry.Lookup(ref); ok {
 		return nil
 	}
-	recorded := r.Base.Providers[ref.String()]
+	recorded := a.Book.Base.Providers[ref.String()]
 	if recorded == nil || recorded.Delete {
 		return nil // reported by ProviderOf
 	}
-	if _, err := r.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
-		return r.Bail(l, stages.CodeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
+	if _, err := a.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
+		return a.Control.Bail(l, stages.CodeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
 	}
 	return nil
 }
 
 // ProviderFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and
 // with the extension that the state needs.
-func (r *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
-	return r.provider(ctx, s, r.Registry.Ensure)
+func (a *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
+	return a.provider(ctx, s, a.Registry.Ensure)
 }
 
 // ProviderAt is like ProviderFor, for what is decided about a recorded state when a registration arrives: the provider has the
 // configuration that an earlier registration has given it, or else its recorded one, whatever a later registration does
 // (decision 0002). Who asks waits for the earlier one.
-func (r *Access) ProviderAt(ctx context.Context, s *state.Resource, seq int) (providers.Provider, error) {
-	if by, claimed := r.Names.Claimant(r.Base.Providers[s.Provider]); claimed && by < seq {
-		return r.provider(ctx, s, r.Registry.Ensure)
+func (a *Access) ProviderAt(ctx context.Context, s *state.Resource, seq int) (providers.Provider, error) {
+	if by, claimed := a.Book.Names.Claimant(a.Book.Base.Providers[s.Provider]); claimed && by < seq {
+		return a.provider(ctx, s, a.Registry.Ensure)
 	}
-	return r.provider(ctx, s, r.Registry.Recorded)
+	return a.provider(ctx, s, a.Registry.Recorded)
 }
 
 // starter is a method of the registry that starts a provider from its recorded inputs, unless that has been done.
 type starter func(context.Context, urn.ProviderRef, property.Map) (providers.Provider, error)
 
-func (r *Access) provider(ctx context.Context, s *state.Resource, start starter) (providers.Provider, error) {
+func (a *Access) provider(ctx context.Context, s *state.Resource, start starter) (providers.Provider, error) {
 	if s.Type.IsProvider() {
-		return r.Registry, nil
+		return a.Registry, nil
 	}
 	ref, err := urn.ParseProviderRef(s.Provider)
 	if err != nil {
 		return nil, fmt.Errorf("bad provider reference '%v' for resource '%v': %w", s.Provider, s.URN, err)
 	}
-	recorded := r.Base.Providers[ref.String()]
+	recorded := a.Book.Base.Providers[ref.String()]
 	if recorded == nil {
-		p, ok := r.Registry.Lookup(ref)
+		p, ok := a.Registry.Lookup(ref)
 		if !ok {
 			return nil, fmt.Errorf("could not load provider for resource %v: could not find provider %v", s.URN, ref)
 		}
-		return r.extended(ctx, p, s)
+		return a.extended(ctx, p, s)
 	}
 	p, err := start(ctx, ref, recorded.Inputs)
 	if err != nil {
 		return nil, fmt.Errorf("could not load provider for resource %v: %w", s.URN, err)
 	}
-	return r.extended(ctx, p, s)
+	return a.extended(ctx, p, s)
 }
 
 // RemoteProvider finds a provider that a program named for a construct, a call or an invoke.
-func (r *Access) RemoteProvider(reference, what string) (providers.Provider, error) {
+func (a *Access) RemoteProvider(reference, what string) (providers.Provider, error) {
 	ref, err := urn.ParseProviderRef(reference)
 	if err != nil {
 		return nil, stages.Invalid("bad provider reference '%v' for '%v': %w", reference, what, err)
@@ -122,7 +122,7 @@ func (r *Access) RemoteProvider(reference, what string) (providers.Provider, err
 	if pkg, denied := ref.Denied(); denied {
 		return nil, fmt.Errorf(DeniedText, pkg, what)
 	}
-	p, ok := r.Registry.Lookup(ref)
+	p, ok := a.Registry.Lookup(ref)
 	if !ok {
 		return nil, fmt.Errorf("unknown provider '%v'", reference)
 	}
@@ -131,8 +131,8 @@ func (r *Access) RemoteProvider(reference, what string) (providers.Provider, err
 
 // Access finds the providers of resources, starts them where need be, and asks them for comparisons.
 type Access struct {
-	*control.Control
-	*book.Book
+	Control    *control.Control
+	Book       *book.Book
 	Registry   *providers.Registry
 	Extensions *extensions
 }

@@ -30,10 +30,10 @@ var (
 
 // rig is the access of a run to one provider, which is recorded and not started.
 type rig struct {
-	*access.Access
-	fake  *providertest.Fake
-	loads int
-	told  []stages.Diagnostic
+	Access *access.Access
+	fake   *providertest.Fake
+	loads  int
+	told   []stages.Diagnostic
 }
 
 func newRig(t *testing.T) *rig {
@@ -69,11 +69,11 @@ func TestAProviderThatCannotBeHadEndsTheRegistration(t *testing.T) {
 		unknown:                     {stages.CodeUnknownProvider, "unknown provider '" + unknown + "'"},
 	} {
 		r := newRig(t)
-		_, err := r.ProviderOf(registration(provider))
+		_, err := r.Access.ProviderOf(registration(provider))
 		require.True(t, stages.IsReported(err))
 		require.ErrorContains(t, err, c.text)
 		require.Equal(t, c.code, r.told[0].Code)
-		require.True(t, r.IsHalted())
+		require.True(t, r.Access.Control.IsHalted())
 	}
 }
 
@@ -81,10 +81,10 @@ func TestARecordedProviderIsStartedForTheFirstWhoNeedsIt(t *testing.T) {
 	r := newRig(t)
 	l := registration(ref.String())
 	for range 2 {
-		require.NoError(t, r.EnsureProvider(t.Context(), l))
-		_, err := r.ProviderOf(l)
+		require.NoError(t, r.Access.EnsureProvider(t.Context(), l))
+		_, err := r.Access.ProviderOf(l)
 		require.NoError(t, err)
-		_, err = r.ProviderFor(t.Context(), &state.Resource{URN: web, Type: thing, Custom: true, Provider: ref.String()})
+		_, err = r.Access.ProviderFor(t.Context(), &state.Resource{URN: web, Type: thing, Custom: true, Provider: ref.String()})
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, r.loads)
@@ -92,7 +92,7 @@ func TestARecordedProviderIsStartedForTheFirstWhoNeedsIt(t *testing.T) {
 
 func TestComponentsHaveNoProvider(t *testing.T) {
 	r := newRig(t)
-	p, err := r.ProviderOfState(&state.Resource{URN: web, Type: thing, Provider: ref.String()})
+	p, err := r.Access.ProviderOfState(&state.Resource{URN: web, Type: thing, Provider: ref.String()})
 	require.NoError(t, err)
 	require.Nil(t, p)
 	require.Zero(t, r.loads)
@@ -100,17 +100,17 @@ func TestComponentsHaveNoProvider(t *testing.T) {
 
 func TestTheRegistryIsTheProviderOfProviders(t *testing.T) {
 	r := newRig(t)
-	p, err := r.ProviderFor(t.Context(), &state.Resource{URN: ref.URN, Type: ref.URN.Type(), Custom: true})
+	p, err := r.Access.ProviderFor(t.Context(), &state.Resource{URN: ref.URN, Type: ref.URN.Type(), Custom: true})
 	require.NoError(t, err)
-	require.Same(t, r.Registry, p)
+	require.Same(t, r.Access.Registry, p)
 }
 
 func TestAStateWhoseProviderIsNotRecordedCannotBeReached(t *testing.T) {
 	r := newRig(t)
 	lost := urn.ProviderRef{URN: ref.URN, ID: "2"}.String()
-	_, err := r.ProviderFor(t.Context(), &state.Resource{URN: web, Type: thing, Provider: lost})
+	_, err := r.Access.ProviderFor(t.Context(), &state.Resource{URN: web, Type: thing, Provider: lost})
 	require.ErrorContains(t, err, "could not find provider "+lost)
-	require.False(t, r.HasFailed(), "who asks says what that means")
+	require.False(t, r.Access.Control.HasFailed(), "who asks says what that means")
 }
 
 func (r *rig) diff(t *testing.T, answer providers.DiffResponse, err error) (providers.DiffResponse, stages.Decider, error) {
@@ -118,7 +118,7 @@ func (r *rig) diff(t *testing.T, answer providers.DiffResponse, err error) (prov
 	r.fake.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) { return answer, err }
 	one, two := property.Number(1), property.Number(2)
 	old := &state.Resource{URN: web, Type: thing, Inputs: property.NewMap(map[string]property.Value{"size": one, "zone": one})}
-	return r.AskDiff(t.Context(), r.fake, web, old, property.NewMap(map[string]property.Value{"size": two, "zone": two}), true, []string{"zone"})
+	return r.Access.AskDiff(t.Context(), r.fake, web, old, property.NewMap(map[string]property.Value{"size": two, "zone": two}), true, []string{"zone"})
 }
 
 func TestTheProvidersAnswerToDiffCounts(t *testing.T) {
@@ -169,13 +169,13 @@ func TestAProviderIsToldOfEachExtensionOnce(t *testing.T) {
 		}
 		return providers.ParameterizeResponse{Name: req.Name}, nil
 	}
-	known := r.Extensions.Register(extension)
+	known := r.Access.Extensions.Register(extension)
 	s := &state.Resource{URN: web, Type: thing, Custom: true, Provider: ref.String(), ExtensionRef: known}
-	_, err := r.ProviderFor(t.Context(), s)
+	_, err := r.Access.ProviderFor(t.Context(), s)
 	require.ErrorIs(t, err, errBroken)
 	fails = false
 	for range 2 {
-		_, err = r.ProviderFor(t.Context(), s)
+		_, err = r.Access.ProviderFor(t.Context(), s)
 		require.NoError(t, err)
 	}
 	require.Equal(t, 2, told, "a failure is not remembered, a success is")

@@ -14,15 +14,15 @@ import (
 )
 
 // CallDiff calls the provider's Diff and completes its answer (steps.md 3.8 "interpreting the response").
-func (r *Access) CallDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
+func (a *Access) CallDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, error) {
-	res, _, err := r.AskDiff(ctx, p, u, old, news, allowUnknowns, ignore)
+	res, _, err := a.AskDiff(ctx, p, u, old, news, allowUnknowns, ignore)
 	return res, err
 }
 
 // AskDiff is CallDiff that also returns who has compared.
-func (r *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
+func (a *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, stages.Decider, error) {
 	res, err := p.Diff(ctx, providers.DiffRequest{
@@ -31,7 +31,7 @@ func (r *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, o
 	})
 	var unavailable *providers.DiffUnavailableError
 	if errors.As(err, &unavailable) {
-		r.Diagnose(u, stages.Warning, 0, unavailable.Reason)
+		a.Control.Diagnose(u, stages.Warning, 0, unavailable.Reason)
 		return providers.DiffResponse{Changes: providers.DiffSome}, stages.ByNotYet, nil
 	}
 	if err != nil {

@@ -108,27 +108,27 @@ func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref
 }
 
 // extended returns p once it serves the resource: with the extension that the resource needs, if it needs one.
-func (r *Access) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
+func (a *Access) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
 	if s.ExtensionRef == "" {
 		return p, nil
 	}
-	if err := r.Extensions.Apply(ctx, p, s.ExtensionRef); err != nil {
+	if err := a.Extensions.Apply(ctx, p, s.ExtensionRef); err != nil {
 		return nil, fmt.Errorf("could not parameterize extension for resource %v: %w", s.URN, err)
 	}
 	return p, nil
 }
 
 // ExtendFor prepares the provider of a registration for it.
-func (r *Access) ExtendFor(ctx context.Context, l stages.Located) error {
+func (a *Access) ExtendFor(ctx context.Context, l stages.Located) error {
 	if l.Goal.ExtensionRef == "" {
 		return nil
 	}
-	p, err := r.ProviderOf(l)
+	p, err := a.ProviderOf(l)
 	if err != nil {
 		return err
 	}
-	if err := r.Extensions.Apply(ctx, p, l.Goal.ExtensionRef); err != nil {
-		return r.Bail(l, stages.CodeFailed, err)
+	if err := a.Extensions.Apply(ctx, p, l.Goal.ExtensionRef); err != nil {
+		return a.Control.Bail(l, stages.CodeFailed, err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 func NewAdmission(c *control.Control, a *access.Access, t *take.Taker, h *take.HookSet, s stages.Settings) *Admission {
 	intake := await.NewMailbox[stages.Submitted]()
 	ad := &Admission{
-		Control: c, Access: a, taker: t, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
+		control: c, access: a, taker: t, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
 		intake: intake, Directory: s.Directory, MonitorAddress: s.MonitorAddress,
 	}
 	ad.monitor = newMonitor(ad)
@@ -21,8 +21,8 @@ func NewAdmission(c *control.Control, a *access.Access, t *take.Taker, h *take.H
 
 // Admission is where programs come in.
 type Admission struct {
-	*control.Control
-	*access.Access
+	control  *control.Control
+	access   *access.Access
 	taker    *take.Taker
 	hooks    *take.HookSet
 	Families *Families

@@ -361,7 +361,7 @@ func TestEveryRequestIsAnsweredWhenTheRunStops(t *testing.T) {
 			_, errs[1] = r.Monitor().Read(context.Background(), &stages.ReadRequest{Type: thing, Name: "b"})
 		})
 		synctest.Wait()
-		r.Halt()
+		r.control.Halt()
 		wg.Wait()
 		for _, err := range errs {
 			require.Equal(t, stages.ErrShutDown, err)
@@ -373,7 +373,7 @@ func TestEveryRequestIsAnsweredWhenTheRunStops(t *testing.T) {
 
 func TestOnlyOneMayWaitForTheEnd(t *testing.T) {
 	r := newAdmission(t, stages.Settings{})
-	r.Control.ShutDown()
+	r.control.ShutDown()
 	require.NoError(t, r.Monitor().WaitForShutdown(t.Context()))
 	require.EqualError(t, r.Monitor().WaitForShutdown(t.Context()), "Already waiting for shutdown")
 }
@@ -381,10 +381,10 @@ func TestOnlyOneMayWaitForTheEnd(t *testing.T) {
 func TestOutputsAreRegisteredOnceForWhatIsOpen(t *testing.T) {
 	r := newAdmission(t, stages.Settings{})
 	app := urnOf("App", "app")
-	r.Results.Keep(&stages.Decision{StepInfo: stages.StepInfo{URN: app, Type: urn.RootStackType}, Answers: true}, &state.Resource{URN: app})
+	r.access.Book.Results.Keep(&stages.Decision{StepInfo: stages.StepInfo{URN: app, Type: urn.RootStackType}, Answers: true}, &state.Resource{URN: app})
 	outputs := property.NewMap(map[string]property.Value{"url": property.String("a")})
 	require.NoError(t, r.Monitor().RegisterOutputs(t.Context(), app, outputs))
 	require.ErrorAs(t, r.Monitor().RegisterOutputs(t.Context(), app, outputs), new(*stages.InvalidRequestError))
-	_, kept := r.Results.TakeStackOutputs()
+	_, kept := r.access.Book.Results.TakeStackOutputs()
 	require.True(t, property.EqualMaps(outputs, kept), "those of the stack wait for the end of the run")
 }

@@ -17,7 +17,7 @@ import (
 // monitor as registrations of their own, so this runs outside every pool and holds no lock.
 func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	q := c.PendingReply
-	p, err := c.RemoteProvider(g.Provider, string(g.Type))
+	p, err := c.Admission.access.RemoteProvider(g.Provider, string(g.Type))
 	if err != nil {
 		q.Reject(err)
 		return nil
@@ -26,7 +26,7 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 		return c.notConstructed(g, err)
 	}
 	if g.ExtensionRef != "" {
-		if err := c.Extensions.Apply(ctx, p, g.ExtensionRef); err != nil {
+		if err := c.Admission.access.Extensions.Apply(ctx, p, g.ExtensionRef); err != nil {
 			return c.notConstructed(g, err)
 		}
 	}
@@ -36,7 +36,7 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 		}
 	}
 	res, err := p.Construct(ctx, providers.ConstructRequest{
-		Deployment: c.deployment(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
+		Deployment: c.Admission.deployment(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
 		Providers: c.providers, Dependencies: g.Dependencies, Protect: g.Protect, Aliases: g.Aliases,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs,
 		CustomTimeouts:          providers.Timeouts(g.CustomTimeouts), DeletedWith: g.DeletedWith, DeleteBeforeReplace: g.DeleteBeforeReplace,
@@ -65,26 +65,26 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 // its provider serves methods (steps.md 1.3, 10.2).
 func (c *Completion) constructed(u urn.URN) {
 	var of *own
-	if inner := c.Families.Of(u); inner != nil {
+	if inner := c.Admission.Families.Of(u); inner != nil {
 		of = inner.Own
 	}
-	c.Families.setOwn(c.PendingReply, of)
+	c.Admission.Families.setOwn(c.PendingReply, of)
 }
 
 // notConstructed stops the run, unless it has stopped already and the error is a consequence.
 func (c *Completion) notConstructed(g *stages.Goal, err error) error {
 	q := c.PendingReply
-	if c.IsHalted() {
+	if c.Admission.control.IsHalted() {
 		q.Reject(stages.ErrShutDown)
 		return nil
 	}
 	l := stages.Located{Registered: stages.Registered{PendingReply: q, Goal: g}}
-	return c.Bail(l, stages.CodeInvalidResource, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
+	return c.Admission.control.Bail(l, stages.CodeInvalidResource, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
 }
 
 // constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).
 func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error {
-	reply, err := c.monitor.Register(ctx, &stages.RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
+	reply, err := c.Admission.monitor.Register(ctx, &stages.RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
 	if err != nil {
 		c.PendingReply.Reject(err)
 		return nil
@@ -95,10 +95,10 @@ func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error
 }
 
 // deployment describes the run for a provider that calls back.
-func (r *Admission) deployment() providers.Deployment {
+func (a *Admission) deployment() providers.Deployment {
 	return providers.Deployment{
-		Project: r.Info.Project, Stack: r.Info.Stack, Organization: r.Info.Organization, Config: r.Info.Config,
-		ConfigSecretKeys: r.Info.ConfigSecretKeys, DryRun: r.DryRun(), Parallel: r.Info.Parallel,
-		MonitorAddress: r.MonitorAddress,
+		Project: a.control.Info.Project, Stack: a.control.Info.Stack, Organization: a.control.Info.Organization, Config: a.control.Info.Config,
+		ConfigSecretKeys: a.control.Info.ConfigSecretKeys, DryRun: a.control.DryRun(), Parallel: a.control.Info.Parallel,
+		MonitorAddress: a.MonitorAddress,
 	}
 }

@@ -19,7 +19,7 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	}
 	defer done()
 	in := stages.InvokeTransformInput{
-		Token: req.Token, Args: req.Args, Provider: m.resolveProvider(req.Provider, nil, req.Parent, urn.Type(req.Token).Package()),
+		Token: req.Token, Args: req.Args, Provider: m.admission.resolveProvider(req.Provider, nil, req.Parent, urn.Type(req.Token).Package()),
 		Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
 	}
 	m.mu.Lock()
@@ -34,7 +34,7 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	unresolved, err := m.Families.unresolved(ctx, req.DependsOn)
+	unresolved, err := m.admission.Families.unresolved(ctx, req.DependsOn)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
@@ -44,7 +44,7 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	if err := available(in.Args); err != nil {
 		return nil, fmt.Errorf("invocation of %v returned an error: %w", req.Token, err)
 	}
-	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.DryRun()})
+	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.admission.control.DryRun()})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -70,7 +70,7 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 	if err := urn.CheckPackageName("package", pkg); err != nil {
 		return nil, stages.Invalid("function token %q: %w", in.Token, err)
 	}
-	p, err := m.packages.meant(p, ref)
+	p, err := m.admission.packages.meant(p, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +79,15 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 		if ref == "" {
 			p.Version, p.DownloadURL, p.Checksums = in.Version, in.PluginDownloadURL, in.PluginChecksums
 		}
-		if reference, err = m.Defaults.reference(ctx, p.ServedBy(urn.Type(in.Token)), p); err != nil {
+		if reference, err = m.admission.Defaults.reference(ctx, p.ServedBy(urn.Type(in.Token)), p); err != nil {
 			return nil, err
 		}
 	}
-	provider, err := m.RemoteProvider(reference, in.Token)
+	provider, err := m.admission.access.RemoteProvider(reference, in.Token)
 	if err != nil || p.Extension == nil {
 		return provider, err
 	}
-	return provider, m.Extensions.Apply(ctx, provider, m.Extensions.Register(*p.Extension))
+	return provider, m.admission.access.Extensions.Apply(ctx, provider, m.admission.access.Extensions.Register(*p.Extension))
 }
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.
@@ -101,7 +101,7 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	d := m.deployment()
+	d := m.admission.deployment()
 	if err := available(req.Args); err != nil {
 		return nil, m.callFailed(req.Token, err)
 	}
@@ -132,8 +132,8 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 
 // callFailed stops the run.
 func (m *monitor) callFailed(token string, err error) error {
-	m.Fail(0, "", stages.CodeCallFailed, fmt.Errorf("call to function '%v' failed: %w", token, err))
-	m.Halt()
+	m.admission.control.Fail(0, "", stages.CodeCallFailed, fmt.Errorf("call to function '%v' failed: %w", token, err))
+	m.admission.control.Halt()
 	return stages.ErrShutDown
 }
 
@@ -163,18 +163,18 @@ func (m *monitor) methodProvider(ctx context.Context, req *stages.CallRequest) (
 		if ref.ID.IsUnknown() {
 			id = urn.UnknownID
 		}
-		return m.RemoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
+		return m.admission.access.RemoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
 	}
 	if req.Provider != "" {
-		return m.RemoteProvider(req.Provider, req.Token)
+		return m.admission.access.RemoteProvider(req.Provider, req.Token)
 	}
 	if hasSelf && ref.URN != "" {
-		f := m.Families.Of(ref.URN)
+		f := m.admission.Families.Of(ref.URN)
 		if f == nil || f.Own == nil {
 			return nil, stages.Invalid("unknown resource %v", ref.URN)
 		}
 		if f.Own.provider != "" {
-			return m.RemoteProvider(f.Own.provider, req.Token)
+			return m.admission.access.RemoteProvider(f.Own.provider, req.Token)
 		}
 	}
 	return m.functionProvider(ctx, stages.InvokeTransformInput{

@@ -13,7 +13,7 @@ import (
 
 // monitor implements [Monitor] for one run.
 type monitor struct {
-	*Admission
+	admission *Admission
 
 	mu         sync.Mutex // guards the rest
 	transforms []stages.Transform
@@ -28,7 +28,7 @@ type monitor struct {
 }
 
 func newMonitor(a *Admission) *monitor {
-	return &monitor{Admission: a, saved: map[familyKey][]stages.Transform{}, memory: memoryCheck{began: time.Now()}}
+	return &monitor{admission: a, saved: map[familyKey][]stages.Transform{}, memory: memoryCheck{began: time.Now()}}
 }
 
 type familyKey struct {
@@ -39,7 +39,7 @@ type familyKey struct {
 
 // enter admits a request, unless it returns an error. leave ends it.
 func (m *monitor) enter() error {
-	if !m.IsAnswering() {
+	if !m.admission.control.IsAnswering() {
 		return stages.ErrShutDown
 	}
 	m.mu.Lock()
@@ -62,7 +62,7 @@ func (m *monitor) leave() {
 	done := m.ended && m.inFlight == 0
 	m.mu.Unlock()
 	if done {
-		m.intake.Close()
+		m.admission.intake.Close()
 	}
 }
 
@@ -73,7 +73,7 @@ func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	release := context.AfterFunc(m.Answering, func() { cancel(stages.ErrShutDown) })
+	release := context.AfterFunc(m.admission.control.Answering, func() { cancel(stages.ErrShutDown) })
 	return ctx, func() {
 		release()
 		cancel(nil)
@@ -96,12 +96,12 @@ func (m *monitor) end() {
 	done := m.inFlight == 0
 	m.mu.Unlock()
 	if done {
-		m.intake.Close()
+		m.admission.intake.Close()
 	}
 }
 
 // Info describes the run.
-func (m *monitor) Info() stages.RunInfo { return m.Control.Info }
+func (m *monitor) Info() stages.RunInfo { return m.admission.control.Info }
 
 // checkMemory stops the run if there is no memory for another resource. The program cannot handle that: what it leaves out would be
 // deleted.
@@ -113,9 +113,9 @@ func (m *monitor) checkMemory() error {
 	if err == nil {
 		return nil
 	}
-	if m.Failed.Once("memory") {
-		m.Fail(stages.EndPhaseSeq, "", 0, err)
-		m.Halt()
+	if m.admission.control.Failed.Once("memory") {
+		m.admission.control.Fail(stages.EndPhaseSeq, "", 0, err)
+		m.admission.control.Halt()
 	}
 	return stages.ErrShutDown
 }
@@ -126,14 +126,14 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 		return nil, err
 	}
 	defer m.leave()
-	m.Families.registering(req.Parent)
-	defer m.Families.registered(req.Parent)
+	m.admission.Families.registering(req.Parent)
+	defer m.admission.Families.registered(req.Parent)
 	q := stages.NewPendingReply(req.SupportsResultReporting)
-	if !m.intake.Put(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}) {
+	if !m.admission.intake.Put(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}) {
 		return nil, stages.ErrShutDown
 	}
-	reply, err := q.WaitUnder(ctx, m.Answering)
-	m.Families.answered(q, reply)
+	reply, err := q.WaitUnder(ctx, m.admission.control.Answering)
+	m.admission.Families.answered(q, reply)
 	if err != nil {
 		return nil, m.refusal(ctx, err)
 	}
@@ -153,11 +153,11 @@ func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 	}
 	defer m.leave()
 	q := stages.NewPendingReply(true)
-	if !m.intake.Put(stages.Submitted{PendingReply: q, Read: req, Caller: ctx}) {
+	if !m.admission.intake.Put(stages.Submitted{PendingReply: q, Read: req, Caller: ctx}) {
 		return nil, stages.ErrShutDown
 	}
-	reply, err := q.WaitUnder(ctx, m.Answering)
-	m.Families.answered(q, reply)
+	reply, err := q.WaitUnder(ctx, m.admission.control.Answering)
+	m.admission.Families.answered(q, reply)
 	if err != nil {
 		return nil, m.refusal(ctx, err)
 	}
@@ -174,7 +174,7 @@ func causeOf(ctx context.Context, err error) error {
 
 // refusal returns what a request gets that failed: why it must not go on rather than an error that may follow from that.
 func (m *monitor) refusal(ctx context.Context, err error) error {
-	if m.Answering.Err() != nil && ctx.Err() == nil {
+	if m.admission.control.Answering.Err() != nil && ctx.Err() == nil {
 		return stages.ErrShutDown
 	}
 	return causeOf(ctx, err)
@@ -185,7 +185,7 @@ func (m *monitor) refusal(ctx context.Context, err error) error {
 func (m *monitor) transformsFor(own []stages.Transform, parent urn.URN) []stages.Transform {
 	all := append([]stages.Transform(nil), own...)
 	for parent != "" {
-		f := m.Families.Of(parent)
+		f := m.admission.Families.Of(parent)
 		if f == nil {
 			break
 		}
@@ -215,22 +215,22 @@ func (m *monitor) ownTransforms(req *stages.RegisterRequest) []stages.Transform 
 // RegisterPackage adds a package and returns a name for it; that of an extension is derived from its content (protocol.md
 // 4.9).
 func (m *monitor) RegisterPackage(_ context.Context, p stages.Package) (string, error) {
-	return m.packages.register(p)
+	return m.admission.packages.register(p)
 }
 
 // RegisterHook makes a lifecycle hook known under its name.
 func (m *monitor) RegisterHook(_ context.Context, h stages.Hook) error {
-	return m.hooks.Add(h.Name, &h, nil)
+	return m.admission.hooks.Add(h.Name, &h, nil)
 }
 
 // RegisterErrorHook makes an error hook known under its name. Names are unique across both kinds.
 func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error {
-	return m.hooks.Add(h.Name, nil, &h)
+	return m.admission.hooks.Add(h.Name, nil, &h)
 }
 
 // Omit says that the program does not register a resource that it declares.
 func (m *monitor) Omit(_ context.Context, req *stages.RegisterRequest, because []urn.URN) urn.URN {
-	return m.Book.Omit(req, because)
+	return m.admission.access.Book.Omit(req, because)
 }
 
 // RegisterStackTransform adds a transform for every later registration.
@@ -252,13 +252,13 @@ func (m *monitor) RegisterInvokeTransform(_ context.Context, t stages.InvokeTran
 // Log reports a message. An error message alone does not make the run fail: the end of the program decides whether it
 // has failed.
 func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
-	if msg.Severity == stages.Error && (m.IsHalted() || m.HasFailed()) && repeatsShutDown(msg.Message) {
+	if msg.Severity == stages.Error && (m.admission.control.IsHalted() || m.admission.control.HasFailed()) && repeatsShutDown(msg.Message) {
 		return // the program repeats the error that it got when the run stopped
 	}
 	if msg.Severity == stages.Error {
-		m.Said(msg)
+		m.admission.control.Said(msg)
 	}
-	m.Emit(stages.Diagnostic{LogMessage: msg})
+	m.admission.control.Emit(stages.Diagnostic{LogMessage: msg})
 }
 
 // WaitForShutdown records that the program will submit no more, and waits for the end of the run.
@@ -271,23 +271,23 @@ func (m *monitor) WaitForShutdown(ctx context.Context) error {
 		return errAlreadyWaiting
 	}
 	m.end()
-	return m.AwaitEnd(ctx)
+	return m.admission.control.AwaitEnd(ctx)
 }
 
 // Monitor is what the run's program talks to.
-func (r *Admission) Monitor() stages.Monitor { return r.monitor }
+func (a *Admission) Monitor() stages.Monitor { return a.monitor }
 
 // Close ends the source of the pipeline: nothing more is submitted.
-func (r *Admission) Close() { r.intake.Close() }
+func (a *Admission) Close() { a.intake.Close() }
 
 // EndOfProgram records that no more registrations will come.
-func (r *Admission) EndOfProgram() { r.monitor.end() }
+func (a *Admission) EndOfProgram() { a.monitor.end() }
 
 // Submissions is the source of the pipeline: everything that programs submit, until the program has ended.
-func (r *Admission) Submissions() pipeline.Flow[stages.Submitted] {
+func (a *Admission) Submissions() pipeline.Flow[stages.Submitted] {
 	return pipeline.From("submit", 0, func(ctx context.Context, emit pipeline.Emit[stages.Submitted]) error {
 		for {
-			s, ok := r.intake.Take(ctx)
+			s, ok := a.intake.Take(ctx)
 			if !ok {
 				return nil
 			}

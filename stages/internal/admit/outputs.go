@@ -18,13 +18,13 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return err
 	}
 	defer done()
-	r := m.taker
-	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.Directory); err != nil {
+	r := m.admission.taker
+	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.admission.Directory); err != nil {
 		return fmt.Errorf("outputs of %s: %w", u, err)
 	}
-	s, ok := r.Results.TakeOpen(u)
+	s, ok := r.Book.Results.TakeOpen(u)
 	if !ok {
-		if _, failed := r.Results.FailureOf(u); failed {
+		if _, failed := r.Book.Results.FailureOf(u); failed {
 			return nil
 		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
@@ -33,11 +33,11 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return nil // it was not created; there is nothing to record
 	}
 	if s.Type == urn.RootStackType {
-		r.Results.SetStackOutputs(s, outputs)
+		r.Book.Results.SetStackOutputs(s, outputs)
 		return nil
 	}
-	if v := r.HoldOutputs(s, outputs); v != nil {
-		return r.Broken(s, v)
+	if v := r.Plans.HoldOutputs(s, outputs); v != nil {
+		return r.Control.Broken(s, v)
 	}
 	return r.SetOutputs(s, outputs)
 }

@@ -12,14 +12,14 @@ import (
 
 // resolveProvider finds the explicit provider of a resource: its own, by package among those given with it, or by
 // package among its parent component's (protocol.md 4.5).
-func (r *Admission) resolveProvider(own string, given map[string]string, parent urn.URN, pkg string) string {
+func (a *Admission) resolveProvider(own string, given map[string]string, parent urn.URN, pkg string) string {
 	if own != "" {
 		return own
 	}
 	if p, ok := given[pkg]; ok {
 		return p
 	}
-	if f := r.Families.Of(parent); parent != "" && f != nil {
+	if f := a.Families.Of(parent); parent != "" && f != nil {
 		return f.providers[pkg]
 	}
 	return ""
@@ -28,7 +28,7 @@ func (r *Admission) resolveProvider(own string, given map[string]string, parent 
 // completeProviders adds the parent component's providers to a component's.
 func (c *Completion) completeProviders() {
 	c.providers = c.opts.Providers
-	if f := c.Families.Of(c.Req.Parent); !c.Req.Custom && c.Req.Parent != "" && f != nil {
+	if f := c.Admission.Families.Of(c.Req.Parent); !c.Req.Custom && c.Req.Parent != "" && f != nil {
 		c.providers = mergeProviders(c.opts.Providers, f.providers)
 	}
 }
@@ -46,7 +46,7 @@ func (c *Completion) chooseProvider(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.provider, err = c.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
+	c.provider, err = c.Admission.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
 	return err
 }
 
@@ -59,7 +59,7 @@ func (c *Completion) extension() (string, error) {
 	if err != nil || pkg.Extension == nil {
 		return "", err
 	}
-	return c.Extensions.Register(*pkg.Extension), nil
+	return c.Admission.access.Extensions.Register(*pkg.Extension), nil
 }
 
 // pkg is the package that the request names, with what transforms changed.
@@ -71,7 +71,7 @@ func (c *Completion) pkg() (stages.Package, error) {
 			return stages.Package{}, stages.Invalid("%s %q: version %q is not a semantic version: %w", c.Req.Type, c.Req.Name, p.Version, err)
 		}
 	}
-	return c.packages.meant(p, c.Req.PackageRef)
+	return c.Admission.packages.meant(p, c.Req.PackageRef)
 }
 
 // providerInputs writes what is needed to start a provider into its inputs (steps.md 1.2 item 13).
@@ -83,16 +83,16 @@ func (c *Completion) providerInputs() error {
 	if err != nil {
 		return err
 	}
-	c.Defaults.name(pkg.DownloadURL)
+	c.Admission.Defaults.name(pkg.DownloadURL)
 	name := c.Req.Type.ProviderPackage()
-	if known, ok := c.Defaults.newest[name]; ok && c.opts.Version == "" && c.opts.PluginDownloadURL == "" && c.Req.PackageRef == "" {
+	if known, ok := c.Admission.Defaults.newest[name]; ok && c.opts.Version == "" && c.opts.PluginDownloadURL == "" && c.Req.PackageRef == "" {
 		pkg.Version, pkg.DownloadURL = known.Version, known.DownloadURL
 	}
 	have, err := providers.SpecFromInputs(c.Req.Type, c.props)
 	if err != nil {
 		return stages.Invalid("provider %q: %w", c.Req.Name, err)
 	}
-	c.Defaults.name(have.DownloadURL)
+	c.Admission.Defaults.name(have.DownloadURL)
 	want := pkg.Spec(name)
 	if want.Version == "" {
 		want.Version = have.Version

@@ -16,7 +16,7 @@ import (
 
 // Completion turns one request into a goal.
 type Completion struct {
-	*Admission
+	Admission    *Admission
 	Req          *stages.RegisterRequest
 	PendingReply *stages.PendingReply
 
@@ -47,7 +47,7 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 		return nil, stages.Invalid("envVarMappings can only be used with provider resources")
 	}
 	var err error
-	if c.props, err = property.HashAssets(ctx, req.Inputs, c.Directory); err != nil {
+	if c.props, err = property.HashAssets(ctx, req.Inputs, c.Admission.Directory); err != nil {
 		return nil, fmt.Errorf("%s %q: %w", req.Type, req.Name, err)
 	}
 	c.dependencies()
@@ -71,7 +71,7 @@ func (c *Completion) inherit() {
 	if c.Req.Parent == "" {
 		return
 	}
-	f := c.Families.Of(c.Req.Parent)
+	f := c.Admission.Families.Of(c.Req.Parent)
 	if f == nil || f.Own == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (c *Completion) inherit() {
 func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
 	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote && len(c.deps) == 0 {
-		c.propDeps, c.shared = c.monitor.independent.of(c.Req.Type, c.props), true
+		c.propDeps, c.shared = c.Admission.monitor.independent.of(c.Req.Type, c.props), true
 		return
 	}
 	c.propDeps = map[string][]urn.URN{}
@@ -133,10 +133,10 @@ func (c *Completion) transform(ctx context.Context) error {
 		HideDiffs: req.HideDiffs, ReplaceWith: req.ReplaceWith, ReplacementTrigger: req.ReplacementTrigger,
 	}
 	if req.Custom || req.Remote {
-		c.opts.Provider = c.resolveProvider(req.Provider, req.Providers, req.Parent, req.Type.Package())
+		c.opts.Provider = c.Admission.resolveProvider(req.Provider, req.Providers, req.Parent, req.Type.Package())
 	}
-	c.own = c.monitor.ownTransforms(req)
-	all := c.monitor.transformsFor(c.own, req.Parent)
+	c.own = c.Admission.monitor.ownTransforms(req)
+	all := c.Admission.monitor.transformsFor(c.own, req.Parent)
 	for _, t := range all {
 		out, err := t(ctx, stages.TransformInput{
 			Type: req.Type, Name: req.Name, Custom: req.Custom, Parent: req.Parent, Properties: c.props, Options: c.opts,
@@ -150,7 +150,7 @@ func (c *Completion) transform(ctx context.Context) error {
 		return nil
 	}
 	c.isTransformed = true
-	props, err := property.HashAssets(ctx, c.props, c.Directory)
+	props, err := property.HashAssets(ctx, c.props, c.Admission.Directory)
 	c.props = props
 	return err
 }
@@ -255,7 +255,7 @@ func (c *Completion) goal() (*stages.Goal, error) {
 			f.providers = map[string]string{}
 		}
 	}
-	c.Families.expect(c.PendingReply, f)
+	c.Admission.Families.expect(c.PendingReply, f)
 	return g, nil
 }
 
@@ -281,7 +281,7 @@ func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
 }
 
 // CompleteRead turns a read request into a goal.
-func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
+func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
 	req := s.Read
 	if !req.Type.IsToken() {
 		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
@@ -289,13 +289,13 @@ func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 	if err := req.Type.CheckPackage(); err != nil {
 		return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
 	}
-	pkg, err := r.packages.meant(req.Package, req.PackageRef)
+	pkg, err := a.packages.meant(req.Package, req.PackageRef)
 	if err != nil {
 		return nil, err
 	}
 	provider := req.Provider
 	if provider == "" {
-		if provider, err = r.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
+		if provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
 			return nil, err
 		}
 	}
@@ -304,10 +304,10 @@ func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
 		}
 	}
-	r.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
+	a.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
 	extension := ""
 	if pkg.Extension != nil {
-		extension = r.Extensions.Register(*pkg.Extension)
+		extension = a.access.Extensions.Register(*pkg.Extension)
 	}
 	return &stages.ReadGoal{
 		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),

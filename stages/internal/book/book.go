@@ -11,7 +11,7 @@ import (
 // Book is what a run knows about states: what is recorded, which names mean what, what was decided about each of them, and
 // what has become of it. Each of its parts has a lock of its own.
 type Book struct {
-	*Base
+	Base               *Base
 	Names              *names
 	Outcomes           *outcomes
 	Results            *results
@@ -56,21 +56,21 @@ func NewBook(s stages.Settings, r *record) *Book {
 }
 
 // Open makes the base, which does not change afterwards. It is called once, before anything is looked up.
-func (r *Book) Open(was Recorded) {
-	if r.isOpen {
+func (book *Book) Open(was Recorded) {
+	if book.isOpen {
 		panic("book: the base is made once")
 	}
-	r.isOpen = true
-	r.Base, r.vanished = NewBase(was.Resources), was.Vanished
-	r.Names.open(r.Base)
-	r.Doubts = &doubts{base: r.Base, names: r.Names, progress: r.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
-	r.Outcomes.base = r.Base
-	r.Results.addViews(r.Resources)
-	r.InterruptedCreates = newInterruptedCreates(was, r.Base)
+	book.isOpen = true
+	book.Base, book.vanished = NewBase(was.Resources), was.Vanished
+	book.Names.open(book.Base)
+	book.Doubts = &doubts{base: book.Base, names: book.Names, progress: book.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
+	book.Outcomes.base = book.Base
+	book.Results.addViews(book.Base.Resources)
+	book.InterruptedCreates = newInterruptedCreates(was, book.Base)
 }
 
 // IsOpen reports whether the base has been made.
-func (r *Book) IsOpen() bool { return r.isOpen }
+func (book *Book) IsOpen() bool { return book.isOpen }
 
 // HasVanished reports whether a refresh did not find the object of a recorded URN any more.
-func (r *Book) HasVanished(u urn.URN) bool { return r.vanished[u] }
+func (book *Book) HasVanished(u urn.URN) bool { return book.vanished[u] }

@@ -28,16 +28,16 @@ type doubts struct {
 }
 
 // About reports whether the registration that goes on with a base state is decided.
-func (r *doubts) About(id graph.ID) (claimant int, d Doubt) {
-	res := r.base.Resources[id]
+func (ds *doubts) About(id graph.ID) (claimant int, d Doubt) {
+	res := ds.base.Resources[id]
 	if res.Delete {
 		return 0, Certain
 	}
-	claimant, ok := r.names.awaitClaim(id)
+	claimant, ok := ds.names.awaitClaim(id)
 	switch {
 	case !ok:
 		return 0, Unclaimed
-	case r.progress.HasPassed(claimant, Decided):
+	case ds.progress.HasPassed(claimant, Decided):
 		return claimant, Certain
 	}
 	return claimant, Undecided
@@ -53,25 +53,25 @@ const always = -1
 // for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
 // registered, and perhaps never will be, the mark holds until such a state is claimed: the epoch of the names. Old copies
 // that await deletion are never registered and decide nothing.
-func (r *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
+func (ds *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
 	type frame struct {
 		id   graph.ID
 		next int
 		Doubt
 	}
-	epoch := r.names.ClaimEpoch()
+	epoch := ds.names.ClaimEpoch()
 	stack := []frame{{id: id}}
 	visited[id] = true
 	for len(stack) > 0 {
 		f := &stack[len(stack)-1]
-		deps := r.base.Graph.Dependencies(f.id)
+		deps := ds.base.Graph.Dependencies(f.id)
 		if f.next == len(deps) {
 			switch {
 			case f.id == id:
 			case f.Doubt == Certain:
-				r.noOpenAncestor[f.id].Store(always)
+				ds.noOpenAncestor[f.id].Store(always)
 			case f.Doubt == Unclaimed:
-				r.noOpenAncestor[f.id].Store(epoch)
+				ds.noOpenAncestor[f.id].Store(epoch)
 			}
 			above := f.Doubt
 			stack = stack[:len(stack)-1]
@@ -83,7 +83,7 @@ func (r *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (
 		}
 		e := deps[f.next]
 		f.next++
-		mark := r.noOpenAncestor[e.ID].Load()
+		mark := ds.noOpenAncestor[e.ID].Load()
 		switch {
 		case e.Kind&ClosureKinds == 0 || mark == always:
 		case mark == epoch:
@@ -91,7 +91,7 @@ func (r *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (
 		case visited[e.ID]:
 			f.Doubt = Undecided
 		default:
-			claimant, d := r.About(e.ID)
+			claimant, d := ds.About(e.ID)
 			if d == Undecided && claimant < seq {
 				return claimant, true
 			}
@@ -104,17 +104,17 @@ func (r *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (
 
 // AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state.
 // It is for stages before build, whose items come in order: what they wait for is ahead of them.
-func (r *doubts) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
-	id, ok := r.base.ID(res)
+func (ds *doubts) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
+	id, ok := ds.base.ID(res)
 	if !ok {
 		return nil
 	}
 	for {
-		claimant, open := r.OpenAncestor(seq, id, map[graph.ID]bool{})
+		claimant, open := ds.OpenAncestor(seq, id, map[graph.ID]bool{})
 		if !open {
 			return nil
 		}
-		if err := r.progress.Await(ctx, claimant, Decided); err != nil {
+		if err := ds.progress.Await(ctx, claimant, Decided); err != nil {
 			return err
 		}
 	}
@@ -126,17 +126,17 @@ const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.Deleted
 // IsDeletedBefore reports whether the recorded state of a registration does not count any more because a delete-before-replace of
 // something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
 // else is checked and compared as usual, and is then one whose replacement has begun.
-func (r *Book) IsDeletedBefore(l stages.Located) bool {
-	return !l.IsRenamed() && r.Outcomes.IsDeletedByClosure(l.Claimed)
+func (book *Book) IsDeletedBefore(l stages.Located) bool {
+	return !l.IsRenamed() && book.Outcomes.IsDeletedByClosure(l.Claimed)
 }
 
 // IsDeletedOnceDecided is IsDeletedBefore once every decision that could concern the recorded state has been made.
-func (r *Book) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool, error) {
+func (book *Book) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool, error) {
 	if l.Claimed == nil || l.IsRenamed() {
 		return false, nil
 	}
-	if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+	if err := book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return false, err
 	}
-	return r.IsDeletedBefore(l), nil
+	return book.IsDeletedBefore(l), nil
 }

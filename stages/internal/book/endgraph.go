@@ -18,16 +18,16 @@ type EndGraph struct {
 }
 
 // Remains returns what there is when the program has ended.
-func (r *Book) Remains() EndGraph {
-	declared := r.declaredStates()
+func (book *Book) Remains() EndGraph {
+	declared := book.declaredStates()
 	if len(declared) == 0 {
-		return EndGraph{Base: r.Base}
+		return EndGraph{Base: book.Base}
 	}
-	a := newEndOrder(r, declared)
+	a := newEndOrder(book, declared)
 	for i := range declared {
 		a.place(i)
 	}
-	for id := range r.Base.Resources {
+	for id := range book.Base.Resources {
 		a.placeLeftOver(graph.ID(id))
 	}
 	return EndGraph{Base: newBaseOf(a.all, a.name), Declared: a.isDeclared}
@@ -35,13 +35,13 @@ func (r *Book) Remains() EndGraph {
 
 // declaredStates returns what a destroy's program has declared and is still there, in the order of the registrations' numbers,
 // whatever was decided first.
-func (r *Book) declaredStates() []*state.Resource {
-	inOrder := slices.Clone(r.Declared)
+func (book *Book) declaredStates() []*state.Resource {
+	inOrder := slices.Clone(book.Declared)
 	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
 	var out []*state.Resource
 	seen := map[*state.Resource]bool{}
-	for _, s := range r.Record.stepsOf(inOrder) {
-		if s.Made != nil && r.Results.Current(s.Made) == s.Made && !seen[s.Made] {
+	for _, s := range book.Record.stepsOf(inOrder) {
+		if s.Made != nil && book.Results.Current(s.Made) == s.Made && !seen[s.Made] {
 			seen[s.Made] = true
 			out = append(out, s.Made)
 		}
@@ -64,7 +64,7 @@ func (m EndGraph) Named(set map[urn.URN]bool) []graph.ID {
 // program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since
 // the replacement goes on using the old object.
 type endOrder struct {
-	*Book
+	book     *Book
 	declared []*state.Resource
 	at       map[urn.URN][]int      // places among the declared, by name
 	needs    [][]int                // earlier declared states that each one refers to
@@ -79,7 +79,7 @@ type endOrder struct {
 
 func newEndOrder(r *Book, declared []*state.Resource) *endOrder {
 	a := &endOrder{
-		Book: r, declared: declared, at: map[urn.URN][]int{}, rest: map[urn.URN][]graph.ID{}, isDeclared: map[graph.ID]bool{},
+		book: r, declared: declared, at: map[urn.URN][]int{}, rest: map[urn.URN][]graph.ID{}, isDeclared: map[graph.ID]bool{},
 		begun: make([]bool, len(declared)), placed: make([]bool, len(declared)), restPlaced: make([]bool, len(r.Base.Resources)),
 	}
 	for i, s := range declared {
@@ -104,8 +104,8 @@ func newEndOrder(r *Book, declared []*state.Resource) *endOrder {
 
 // name is what a state means by a name: names of the base may have been taken over.
 func (a *endOrder) name(res *state.Resource, u urn.URN) urn.URN {
-	if _, old := a.Base.ID(res); old && !a.Names.IsKept(u) {
-		return a.Names.NewNameOf(u)
+	if _, old := a.book.Base.ID(res); old && !a.book.Names.IsKept(u) {
+		return a.book.Names.NewNameOf(u)
 	}
 	return u
 }
@@ -141,7 +141,7 @@ func (a *endOrder) place(i int) {
 // isOld reports whether a state of the base awaits deletion, from before or because the program has declared another one in its
 // place.
 func (a *endOrder) isOld(id graph.ID) bool {
-	now := a.Results.Current(a.Base.Resources[id])
+	now := a.book.Results.Current(a.book.Base.Resources[id])
 	return now != nil && now.Delete
 }
 
@@ -153,7 +153,7 @@ func (a *endOrder) placeRest(id graph.ID) bool {
 	}
 	possible := true
 	var needs []int
-	res := a.Base.Resources[id]
+	res := a.book.Base.Resources[id]
 	for ref := range res.References() {
 		u := a.name(res, ref.URN)
 		for _, other := range a.rest[u] {
@@ -177,7 +177,7 @@ func (a *endOrder) placeRest(id graph.ID) bool {
 // placeLeftOver appends a state of the base that has not been placed.
 func (a *endOrder) placeLeftOver(id graph.ID) {
 	if !a.restPlaced[id] {
-		a.all, a.restPlaced[id] = append(a.all, a.Base.Resources[id]), true
+		a.all, a.restPlaced[id] = append(a.all, a.book.Base.Resources[id]), true
 	}
 }
 

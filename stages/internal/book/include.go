@@ -9,29 +9,29 @@ import (
 
 // chooseCourse decides what the run does with a registration, and whether its recorded state is read again first. Both follow
 // from the decisions about the resources that it refers to, which the program knew before. The names must be locked.
-func (r locator) chooseCourse(l *stages.Located) {
-	if r.Mode != stages.ModeUpdate {
+func (find locator) chooseCourse(l *stages.Located) {
+	if find.book.Mode != stages.ModeUpdate {
 		switch {
-		case r.refersToSkipped(l):
+		case find.refersToSkipped(l):
 			l.Course = stages.RefersToSkipped
-			r.Names.leaves = r.Names.leaves || l.Old != nil
+			find.book.Names.leaves = find.book.Names.leaves || l.Old != nil
 		case l.Goal != nil && l.Goal.IsManaged():
 			l.Course = stages.Bypassed
 		}
 	}
-	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includes(l.Old) {
+	if find.book.RefreshEach && l.Goal != nil && l.Old != nil && find.book.includes(l.Old) {
 		l.Origin = stages.ToReread
-		r.Names.read(l.Old, l.Seq)
+		find.book.Names.read(l.Old, l.Seq)
 	}
 }
 
 // refersToSkipped reports whether a registration or a read refers to something that is not created.
-func (r locator) refersToSkipped(l *stages.Located) bool {
+func (find locator) refersToSkipped(l *stages.Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
 	}
 	for ref := range l.Unmade(stages.Checked{}).References() {
-		if r.Outcomes.Has(ref.URN, SkippedCreate) {
+		if find.book.Outcomes.Has(ref.URN, SkippedCreate) {
 			return true
 		}
 	}
@@ -40,14 +40,14 @@ func (r locator) refersToSkipped(l *stages.Located) bool {
 
 // IncludesRecorded reports whether a recorded state is part of the operation. Unlike a registration it lets no target or
 // exclude grow.
-func (r *Book) IncludesRecorded(s *state.Resource) (included bool) {
-	r.Names.shared(func() { included = r.includes(s) })
+func (book *Book) IncludesRecorded(s *state.Resource) (included bool) {
+	book.Names.shared(func() { included = book.includes(s) })
 	return included
 }
 
 // includes is IncludesRecorded while the names are locked.
-func (r *Book) includes(s *state.Resource) bool {
-	sel, grown := r.Targeting, r.Names.grown
+func (book *Book) includes(s *state.Resource) bool {
+	sel, grown := book.Targeting, book.Names.grown
 	switch {
 	case sel.Targets.IsConstrained():
 		return sel.Targets.Matches(s.URN) || sel.TargetDependents && refersTo(s, grown.targets, 0)
@@ -69,28 +69,28 @@ func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 
 // NoteDeclared records what a destroy has to delete at its end: every state that registrations and reads of its program have
 // produced.
-func (r *Book) NoteDeclared(steps []*stages.Decision) {
-	if r.Mode != stages.ModeDestroy {
+func (book *Book) NoteDeclared(steps []*stages.Decision) {
+	if book.Mode != stages.ModeDestroy {
 		return
 	}
 	for _, s := range steps {
 		if s.New != nil && s.Kind != stages.Uncreated && s.Op != stages.OpReplace {
-			r.Declared = append(r.Declared, s)
+			book.Declared = append(book.Declared, s)
 		}
 	}
 }
 
 // include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
 // The names must be locked.
-func (r locator) include(l *stages.Located) {
+func (find locator) include(l *stages.Located) {
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return
 	}
-	sel, n := r.Targeting, r.Names
+	sel, n := find.book.Targeting, find.book.Names
 	if !sel.Targets.IsConstrained() && !sel.Excludes.IsConstrained() {
 		return
 	}
-	goesAlong := r.goesWithDependency(l)
+	goesAlong := find.goesWithDependency(l)
 	grows := !goesAlong && (l.Old == nil || !l.Old.External)
 	var included bool
 	switch {
@@ -116,16 +116,16 @@ func (r locator) include(l *stages.Located) {
 
 // goesWithDependency reports whether a delete-before-replace of something that the registration depends on deletes its recorded state, in this
 // run or an earlier one. That has been decided then. Whether something else deletes the state may be decided only later, and does not count.
-func (r locator) goesWithDependency(l *stages.Located) bool {
-	if !r.Outcomes.IsDeletedByClosure(l.Claimed) {
+func (find locator) goesWithDependency(l *stages.Located) bool {
+	if !find.book.Outcomes.IsDeletedByClosure(l.Claimed) {
 		return false
 	}
 	if l.Claimed.PendingReplacement {
 		return true
 	}
-	for _, d := range r.Outcomes.DeletionsOf(l.Claimed) {
-		if r.leadsTo(l.NewState(stages.Checked{}), d.Root) {
-			r.Names.led[l.URN] = d.Root
+	for _, d := range find.book.Outcomes.DeletionsOf(l.Claimed) {
+		if find.leadsTo(l.NewState(stages.Checked{}), d.Root) {
+			find.book.Names.led[l.URN] = d.Root
 			return true
 		}
 	}
@@ -133,7 +133,7 @@ func (r locator) goesWithDependency(l *stages.Located) bool {
 }
 
 // leadsTo reports whether a state refers to what a registration has led to, directly or through others.
-func (r locator) leadsTo(s *state.Resource, seq int) bool {
+func (find locator) leadsTo(s *state.Resource, seq int) bool {
 	seen := map[urn.URN]bool{}
 	for todo := []*state.Resource{s}; len(todo) > 0; todo = todo[1:] {
 		for ref := range todo[0].References() {
@@ -141,10 +141,10 @@ func (r locator) leadsTo(s *state.Resource, seq int) bool {
 				continue
 			}
 			seen[ref.URN] = true
-			if r.Names.seen[ref.URN] == seq || r.Names.led[ref.URN] == seq {
+			if find.book.Names.seen[ref.URN] == seq || find.book.Names.led[ref.URN] == seq {
 				return true
 			}
-			if next, ok := r.Results.Lookup(ref.URN); ok {
+			if next, ok := find.book.Results.Lookup(ref.URN); ok {
 				todo = append(todo, next)
 			}
 		}
@@ -160,8 +160,8 @@ func dependsOnAny(l *stages.Located, set *urn.PatternSet) bool {
 // Refreshable returns a function that reports whether a refresh reads a recorded state: the targets and, with
 // TargetDependents, what depends on them; or all but the excludes (steps.md 7.1). It must be called with every state, in the
 // order of the base.
-func (r *Book) Refreshable() func(*state.Resource) bool {
-	sel := r.Targeting
+func (book *Book) Refreshable() func(*state.Resource) bool {
+	sel := book.Targeting
 	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()
 	return func(s *state.Resource) bool {
 		switch {

@@ -59,15 +59,15 @@ func (b *Base) hasObject(res *state.Resource) bool {
 
 // interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
 // nil if there are none. The names must be locked.
-func (r locator) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.InterruptedCreate {
-	if len(r.InterruptedCreates.ByURN) == 0 {
+func (find locator) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.InterruptedCreate {
+	if len(find.book.InterruptedCreates.ByURN) == 0 {
 		return nil
 	}
-	if d := r.InterruptedCreates.ByURN[l.URN]; d != nil {
+	if d := find.book.InterruptedCreates.ByURN[l.URN]; d != nil {
 		return d
 	}
-	for _, a := range urn.ExpandAliases(who, aliases, r.Names.matched) {
-		if d := r.InterruptedCreates.ByURN[a]; d != nil {
+	for _, a := range urn.ExpandAliases(who, aliases, find.book.Names.matched) {
+		if d := find.book.InterruptedCreates.ByURN[a]; d != nil {
 			return d
 		}
 	}

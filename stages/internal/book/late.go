@@ -9,9 +9,9 @@ import (
 
 // NotInTime says that the program protects or retains a resource only now, although the delete-before-replace of another one takes the old
 // object along: that was decided, and begun, before the program declared the resource. A preview can still refuse it (decision 0191).
-func (r *Book) NotInTime(c *control.Control, l stages.Located, cause urn.URN) {
+func (book *Book) NotInTime(c *control.Control, l stages.Located, cause urn.URN) {
 	old := l.Claimed
-	protects := l.Goal.IsProtected() && !old.Protect && !r.IgnoreProtect
+	protects := l.Goal.IsProtected() && !old.Protect && !book.IgnoreProtect
 	retains := l.Goal.IsRetained() && !old.RetainOnDelete
 	option := "retainOnDelete"
 	if protects {

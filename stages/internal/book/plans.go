@@ -5,8 +5,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-func (r *Book) RecordedOutputs(u urn.URN) property.Map {
-	if old := r.Base.Olds[u]; old != nil {
+func (book *Book) RecordedOutputs(u urn.URN) property.Map {
+	if old := book.Base.Olds[u]; old != nil {
 		return old.Outputs
 	}
 	return property.Map{}

@@ -160,24 +160,24 @@ func (r *record) firstUser(id graph.ID) (urn.URN, bool) {
 }
 
 // Use writes down that a resource uses another one as it is recorded.
-func (r *Book) Use(old *state.Resource, by urn.URN) {
-	if id, ok := r.Base.ID(old); ok {
-		r.Record.use(id, by)
+func (book *Book) Use(old *state.Resource, by urn.URN) {
+	if id, ok := book.Base.ID(old); ok {
+		book.Record.use(id, by)
 	}
 }
 
 // final completes a list of decisions once the run is over, in their order. What a registration has made void is left out: a decision to keep a recorded state for the sake of what refers to it
 // stands only if nothing goes on with that state, before or afterwards (steps.md 6.5). What is kept for several is kept for
 // the first of them by name.
-func (r *Book) final(ds []*stages.Decision) []stages.Step {
+func (book *Book) final(ds []*stages.Decision) []stages.Step {
 	out := make([]stages.Step, 0, len(ds))
-	for _, s := range r.Record.stepsOf(ds) {
+	for _, s := range book.Record.stepsOf(ds) {
 		if s.Kind == stages.Provisional {
-			if _, claimed := r.Names.Claimant(s.Old); claimed {
+			if _, claimed := book.Names.Claimant(s.Old); claimed {
 				continue
 			}
-			if id, recorded := r.Base.ID(s.Old); recorded {
-				if user, ok := r.Record.firstUser(id); ok {
+			if id, recorded := book.Base.ID(s.Old); recorded {
+				if user, ok := book.Record.firstUser(id); ok {
 					kept := *s.Decision
 					kept.Reason = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: user}
 					s.Decision = &kept
@@ -191,33 +191,33 @@ func (r *Book) final(ds []*stages.Decision) []stages.Step {
 
 // Provisional returns what is kept for the sake of what refers to it and nothing goes on with. It is called once the run is
 // over.
-func (r *Book) Provisional() []stages.Step {
-	all := slices.DeleteFunc(r.Record.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
-	steps := r.final(all)
+func (book *Book) Provisional() []stages.Step {
+	all := slices.DeleteFunc(book.Record.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
+	steps := book.final(all)
 	slices.SortStableFunc(steps, func(a, b stages.Step) int { return a.Rank.Compare(b.Rank) })
 	return steps
 }
 
 // KeepUndecided writes down that a recorded state stays although the program has not declared it: something failed, so that this does not
 // prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
-func (r *Book) KeepUndecided(all EndGraph, id graph.ID, now *state.Resource) {
-	if _, skipped := r.Results.FailureOf(r.Names.NewNameOf(now.URN)); skipped {
+func (book *Book) KeepUndecided(all EndGraph, id graph.ID, now *state.Resource) {
+	if _, skipped := book.Results.FailureOf(book.Names.NewNameOf(now.URN)); skipped {
 		return // that says it
 	}
 	why := stages.Reason{Kind: stages.ReasonUndecided}
 	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
-		cause, failed := r.Results.FailureOf(r.Names.NewNameOf(all.Resources[dep].URN))
+		cause, failed := book.Results.FailureOf(book.Names.NewNameOf(all.Resources[dep].URN))
 		if failed && (why.Cause == "" || cause < why.Cause) {
 			why.Cause = cause
 		}
 	}
-	r.NoteCarriedForward(now, why)
+	book.NoteCarriedForward(now, why)
 }
 
 // Kept returns the names of the recorded states that were kept for that reason, in order; those of default providers are left out.
-func (r *Book) Kept() []urn.URN {
+func (book *Book) Kept() []urn.URN {
 	var out []urn.URN
-	for _, d := range r.Record.allDecided() {
+	for _, d := range book.Record.allDecided() {
 		if d.Reason.Kind == stages.ReasonUndecided && !d.Internal {
 			out = append(out, d.URN)
 		}
@@ -226,18 +226,18 @@ func (r *Book) Kept() []urn.URN {
 }
 
 // NoteCarriedForward writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
-func (r *Book) NoteCarriedForward(res *state.Resource, why stages.Reason) {
+func (book *Book) NoteCarriedForward(res *state.Resource, why stages.Reason) {
 	d := &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{
 		Op: stages.OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
 	}}
-	r.Record.Note(d)
-	r.Record.End(d, stages.Outcome{Fate: stages.FateDone, Made: res})
+	book.Record.Note(d)
+	book.Record.End(d, stages.Outcome{Fate: stages.FateDone, Made: res})
 }
 
 // Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
 // about the rest. It is called once the run is over.
-func (r *Book) Decided() []stages.Decided {
-	steps := r.final(r.Record.allDecided())
+func (book *Book) Decided() []stages.Decided {
+	steps := book.final(book.Record.allDecided())
 	slices.SortStableFunc(steps, func(a, b stages.Step) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank))
 	})
@@ -249,7 +249,7 @@ func (r *Book) Decided() []stages.Decided {
 			out[i].Wanted = s.New
 		}
 		if s.Fate == stages.FateNotReached {
-			if cause, ok := r.Results.FailureOf(s.URN); ok {
+			if cause, ok := book.Results.FailureOf(s.URN); ok {
 				out[i].Fate, out[i].FailedDependency = stages.FateSkipped, cause
 			}
 		}

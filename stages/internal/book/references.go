@@ -11,7 +11,7 @@ import (
 
 // checkReferences refuses a registration whose state could not be recorded, before anything is made for it: one that refers
 // to itself, or to what neither is recorded nor has been registered (steps.md 13). The names must be locked.
-func (r locator) checkReferences(l *stages.Located) error {
+func (find locator) checkReferences(l *stages.Located) error {
 	wanted := state.Resource{}
 	switch {
 	case l.Goal != nil:
@@ -25,7 +25,7 @@ func (r locator) checkReferences(l *stages.Located) error {
 		switch {
 		case ref.URN == l.URN || ref.URN == l.Alias:
 			return fmt.Errorf("%v cannot %s itself%s", l.URN, relation(ref.Kind), ofProperty(ref))
-		case !r.isKnown(ref.URN):
+		case !find.isKnown(ref.URN):
 			return fmt.Errorf("%v cannot %s %v%s: the program has not registered that, and it is not in the state of the stack",
 				l.URN, relation(ref.Kind), ref.URN, ofProperty(ref))
 		}
@@ -34,12 +34,12 @@ func (r locator) checkReferences(l *stages.Located) error {
 }
 
 // isKnown reports whether a URN is that of a registration or of something recorded. The names must be locked.
-func (r locator) isKnown(u urn.URN) bool {
-	if _, ok := r.Names.seen[u]; ok || r.Names.kept[u] {
+func (find locator) isKnown(u urn.URN) bool {
+	if _, ok := find.book.Names.seen[u]; ok || find.book.Names.kept[u] {
 		return true
 	}
-	_, isView := r.Names.views[u]
-	return isView || len(r.Base.All[u]) > 0
+	_, isView := find.book.Names.views[u]
+	return isView || len(find.book.Base.All[u]) > 0
 }
 
 func relation(k graph.Kind) string {

@@ -12,7 +12,7 @@ import (
 
 // ProviderState describes the provider that a reference names: as this run has registered it, or as it is recorded under
 // that ID. It is nil when there is no reference, and not ok when nobody knows the provider.
-func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool) {
+func (book *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool) {
 	if reference == "" {
 		return nil, true
 	}
@@ -20,9 +20,9 @@ func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool
 	if err != nil {
 		return nil, false
 	}
-	s, ok := r.Results.Lookup(ref.URN)
+	s, ok := book.Results.Lookup(ref.URN)
 	if !ok {
-		if s = r.Base.Providers[ref.String()]; s == nil {
+		if s = book.Base.Providers[ref.String()]; s == nil {
 			return nil, false
 		}
 	}
@@ -30,32 +30,32 @@ func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool
 }
 
 // FinalStates returns the managed resources that this run has registered or carried over, in canonical order.
-func (r *Book) FinalStates() []*state.Resource {
-	news := r.Results.all()
-	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.Names.NewNameOf(u) != u }) // carried over, then renamed
+func (book *Book) FinalStates() []*state.Resource {
+	news := book.Results.all()
+	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return book.Names.NewNameOf(u) != u }) // carried over, then renamed
 	urns := slices.Sorted(maps.Keys(news))
 	out := make([]*state.Resource, 0, len(urns))
-	for _, i := range r.inOrder(urns, func(i int) *state.Resource { return news[urns[i]] }) {
+	for _, i := range book.inOrder(urns, func(i int) *state.Resource { return news[urns[i]] }) {
 		out = append(out, news[urns[i]])
 	}
 	return out
 }
 
 // Present returns what a recorded state has become, if it is still there.
-func (r *Book) Present(old *state.Resource) []*state.Resource {
-	if now := r.Results.Current(old); now != nil {
+func (book *Book) Present(old *state.Resource) []*state.Resource {
+	if now := book.Results.Current(old); now != nil {
 		return []*state.Resource{now}
 	}
 	return nil
 }
 
 // Awaiting returns the stand-in of a name that a delete-before-replace has deleted, and that waits for the name's resource.
-func (r *Book) Awaiting(u urn.URN) []*state.Resource {
-	old := r.Base.StandIn(u)
+func (book *Book) Awaiting(u urn.URN) []*state.Resource {
+	old := book.Base.StandIn(u)
 	if old == nil {
 		return nil
 	}
-	now := r.Results.Current(old)
+	now := book.Results.Current(old)
 	if now == nil || !now.PendingReplacement {
 		return nil
 	}
@@ -64,14 +64,14 @@ func (r *Book) Awaiting(u urn.URN) []*state.Resource {
 
 // Supersede removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views. An object is retained if the
 // new state says so, although the old one did not (decision 0166): the mark lasts if the run ends before the delete.
-func (r *Book) Supersede(old, by *state.Resource, c *state.Change) {
-	now := r.Results.Current(old)
+func (book *Book) Supersede(old, by *state.Resource, c *state.Change) {
+	now := book.Results.Current(old)
 	switch {
 	case now == nil:
 	case now.PendingReplacement:
 		c.Remove = append(c.Remove, now)
 	default:
-		for _, res := range append([]*state.Resource{now}, r.liveViewsOf(now)...) {
+		for _, res := range append([]*state.Resource{now}, book.liveViewsOf(now)...) {
 			marked := res.Clone()
 			marked.Delete = true
 			marked.RetainOnDelete = marked.RetainOnDelete || by.RetainOnDelete
@@ -83,28 +83,28 @@ func (r *Book) Supersede(old, by *state.Resource, c *state.Change) {
 // IsProtected reports whether a replacement must be refused: what the program declares counts, so that a resource can be unprotected and
 // replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). If the old object is gone, only a
 // protection that is recorded counts.
-func (r *Book) IsProtected(l stages.Located, gone bool) bool {
-	return l.Goal.IsProtected() && (l.Old.Protect || !gone) && !r.IgnoreProtect
+func (book *Book) IsProtected(l stages.Located, gone bool) bool {
+	return l.Goal.IsProtected() && (l.Old.Protect || !gone) && !book.IgnoreProtect
 }
 
 // IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
 // that is created is not in the base; one that is imported may be there as what a replacement deleted first.
-func (r *Book) IsOperatedOn(u urn.URN) bool {
-	return r.Outcomes.Has(r.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
+func (book *Book) IsOperatedOn(u urn.URN) bool {
+	return book.Outcomes.Has(book.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
 }
 
 // MissingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
-func (r *Book) MissingFrom(s *stages.Decision) urn.URN {
+func (book *Book) MissingFrom(s *stages.Decision) urn.URN {
 	if s.Kind == stages.Uncreated || s.New == nil {
 		return ""
 	}
-	return r.UncreatedOf(s.New)
+	return book.UncreatedOf(s.New)
 }
 
 // UncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
-func (r *Book) UncreatedOf(res *state.Resource) (missing urn.URN) {
+func (book *Book) UncreatedOf(res *state.Resource) (missing urn.URN) {
 	for ref := range res.References() {
-		if u := ref.URN; (missing == "" || u < missing) && r.Outcomes.Has(u, SkippedCreate) {
+		if u := ref.URN; (missing == "" || u < missing) && book.Outcomes.Has(u, SkippedCreate) {
 			missing = u
 		}
 	}
@@ -113,9 +113,9 @@ func (r *Book) UncreatedOf(res *state.Resource) (missing urn.URN) {
 
 // FailedReply answers a registration of which a step has failed. What exists in spite of that is told: a resource that did
 // not become healthy, and the ID of one that was to be updated.
-func (r *Book) FailedReply(b stages.Built) *stages.RegisterReply {
+func (book *Book) FailedReply(b stages.Built) *stages.RegisterReply {
 	reply := &stages.RegisterReply{URN: b.URN, Result: stages.Fail}
-	for _, s := range r.Record.stepsOf(b.Steps()) {
+	for _, s := range book.Record.stepsOf(b.Steps()) {
 		switch {
 		case !s.Answers:
 		case s.Made != nil:
@@ -130,11 +130,11 @@ func (r *Book) FailedReply(b stages.Built) *stages.RegisterReply {
 // FailedDependencyOf returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
 // that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
 // what refers to it could not be either.
-func (r *Book) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
-	if !r.ContinueOnError {
+func (book *Book) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
+	if !book.ContinueOnError {
 		return "", false
 	}
-	return r.Results.failedDependency(func(f func(urn.URN)) {
+	return book.Results.failedDependency(func(f func(urn.URN)) {
 		for _, s := range b.Steps() {
 			if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
 				continue
@@ -145,7 +145,7 @@ func (r *Book) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 				wanted = b.NewState(stages.Checked{})
 			}
 			for ref := range wanted.References() {
-				if ref.Kind != graph.Provider || r.Base.Providers[wanted.Provider] == nil {
+				if ref.Kind != graph.Provider || book.Base.Providers[wanted.Provider] == nil {
 					f(ref.URN)
 				}
 			}

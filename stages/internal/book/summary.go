@@ -14,8 +14,8 @@ import (
 // Steps returns the steps taken, in an order that does not depend on timing: every resource after what it refers to, ties in the
 // order of the recorded state and then of the URNs; the steps of one resource in the order in which they were taken. It is called once the
 // run is over.
-func (r *Book) Steps() []stages.StepInfo {
-	steps := r.final(r.Record.allReported())
+func (book *Book) Steps() []stages.StepInfo {
+	steps := book.final(book.Record.allReported())
 	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Or(cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank)) })
 	var urns []urn.URN
 	var ends []int // by URN
@@ -32,7 +32,7 @@ func (r *Book) Steps() []stages.StepInfo {
 		return steps[ends[i-1]:ends[i]]
 	}
 	out := make([]stages.StepInfo, 0, len(steps))
-	for _, i := range r.inOrder(urns, func(i int) *state.Resource { return stateOf(of(i)) }) {
+	for _, i := range book.inOrder(urns, func(i int) *state.Resource { return stateOf(of(i)) }) {
 		for _, s := range of(i) {
 			out = append(out, s.Shown())
 		}
@@ -42,9 +42,9 @@ func (r *Book) Steps() []stages.StepInfo {
 
 // Counts counts the steps that are meant for users, by kind (steps.md 8.3), and among them the changes that are only possible, which is
 // nil if there are none. It is called once the run is over.
-func (r *Book) Counts() (all, possible map[stages.Op]int) {
+func (book *Book) Counts() (all, possible map[stages.Op]int) {
 	all = map[stages.Op]int{}
-	for _, step := range r.final(r.Record.allReported()) {
+	for _, step := range book.final(book.Record.allReported()) {
 		s := step.Shown()
 		if !s.Op.IsLogical() || s.Internal || s.Op == stages.OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
 			continue
@@ -69,7 +69,7 @@ func stateOf(steps []stages.Step) *state.Resource {
 }
 
 // inOrder sorts URNs canonically, and returns their places in the list. of returns the state of one, which may be nil.
-func (r *Book) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
+func (book *Book) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
 	var b graph.Builder
 	b.AddNodes(len(urns))
 	at := make(map[urn.URN]graph.ID, len(urns))
@@ -88,11 +88,11 @@ func (r *Book) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
 		}
 	}
 	order, err := b.Graph().TopologicalOrder(graph.Order{Priority: func(id graph.ID) int64 {
-		if old := r.Base.Olds[urns[id]]; old != nil {
-			id, _ := r.Base.ID(old)
+		if old := book.Base.Olds[urns[id]]; old != nil {
+			id, _ := book.Base.ID(old)
 			return int64(id)
 		}
-		return int64(len(r.Base.Resources)) + int64(id)
+		return int64(len(book.Base.Resources)) + int64(id)
 	}})
 	places := make([]int, len(urns))
 	for i := range places {
@@ -104,14 +104,14 @@ func (r *Book) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
 }
 
 // Lookup finds a resource that was registered or read in this run and whose step is done.
-func (r *Book) Lookup(u urn.URN) (*state.Resource, bool) { return r.Results.Lookup(u) }
+func (book *Book) Lookup(u urn.URN) (*state.Resource, bool) { return book.Results.Lookup(u) }
 
 // StackOutputs returns the outputs of the root stack as they are after the run.
-func (r *Book) StackOutputs() property.Map {
-	root := r.root
-	s, ok := r.Results.Lookup(root)
+func (book *Book) StackOutputs() property.Map {
+	root := book.root
+	s, ok := book.Results.Lookup(root)
 	if !ok {
-		s = r.Results.Current(r.Base.Olds[root]) // the run came to nothing before the stack was registered
+		s = book.Results.Current(book.Base.Olds[root]) // the run came to nothing before the stack was registered
 	}
 	if s == nil {
 		return property.Map{}
@@ -120,14 +120,14 @@ func (r *Book) StackOutputs() property.Map {
 }
 
 // OldStackOutputs returns the outputs of the root stack as they were before the run.
-func (r *Book) OldStackOutputs() property.Map {
-	if s := r.Base.Olds[r.root]; s != nil {
+func (book *Book) OldStackOutputs() property.Map {
+	if s := book.Base.Olds[book.root]; s != nil {
 		return s.Outputs
 	}
 	return property.Map{}
 }
 
 // IsUncertain reports whether the outcome of some operation is unknown (steps.md 9.3).
-func (r *Book) IsUncertain() bool {
-	return r.Record.isUncertain()
+func (book *Book) IsUncertain() bool {
+	return book.Record.isUncertain()
 }

@@ -11,7 +11,7 @@ import (
 
 // UnknownInput returns why nothing can be made of inputs of a registration, nil if they are known. In a preview only what is not available
 // counts: what is not known yet will be known in the update.
-func (r *Book) UnknownInput(l stages.Located, inputs property.Map, preview bool) *stages.UnknownInputError {
+func (book *Book) UnknownInput(l stages.Located, inputs property.Map, preview bool) *stages.UnknownInputError {
 	if preview && !inputs.HasUnavailable() {
 		return nil
 	}
@@ -28,13 +28,13 @@ func (r *Book) UnknownInput(l stages.Located, inputs property.Map, preview bool)
 	}
 	from := sourcesOf(l, at[0].Key)
 	for _, u := range slices.Sorted(slices.Values(from)) {
-		because := r.whyUnknown(u)
+		because := book.whyUnknown(u)
 		if e.From == "" || because != stages.UnknownSource && e.Because == stages.UnknownSource {
 			e.From, e.Because = u, because
 		}
 	}
 	if e.Because == stages.SourceNotCreated {
-		e.Missing = r.Outcomes.MissingFor(&state.Resource{Dependencies: []urn.URN{e.From}})
+		e.Missing = book.Outcomes.MissingFor(&state.Resource{Dependencies: []urn.URN{e.From}})
 	}
 	return e
 }
@@ -51,14 +51,14 @@ func sourcesOf(l stages.Located, input string) []urn.URN {
 }
 
 // whyUnknown returns why an output of a resource that the program has registered or read before may be unknown.
-func (r *Book) whyUnknown(u urn.URN) stages.UnknownBecause {
-	if r.Outcomes.Has(u, SkippedCreate) {
+func (book *Book) whyUnknown(u urn.URN) stages.UnknownBecause {
+	if book.Outcomes.Has(u, SkippedCreate) {
 		return stages.SourceNotCreated
 	}
-	if _, failed := r.Results.FailureOf(u); failed {
+	if _, failed := book.Results.FailureOf(u); failed {
 		return stages.SourceFailed
 	}
-	if made, ok := r.Results.Lookup(u); ok {
+	if made, ok := book.Results.Lookup(u); ok {
 		if _, _, found := made.Outputs.FindUnknown(); found {
 			return stages.UnknownOutputs
 		}
@@ -68,8 +68,8 @@ func (r *Book) whyUnknown(u urn.URN) stages.UnknownBecause {
 
 // KnownOutputs returns outputs as they may be recorded: an output that is not known, in whole or in part, keeps its last known value, or is left out if
 // it has none. It returns the names of both. A reference to a resource that is not created is not known either.
-func (r *Book) KnownOutputs(outputs, last property.Map) (known property.Map, kept, dropped []string) {
+func (book *Book) KnownOutputs(outputs, last property.Map) (known property.Map, kept, dropped []string) {
 	return outputs.ReplaceReferences(func(ref property.Reference) (property.Value, bool) {
-		return property.Computed(), r.Outcomes.Has(ref.URN, SkippedCreate)
+		return property.Computed(), book.Outcomes.Has(ref.URN, SkippedCreate)
 	}).KnownOr(last)
 }

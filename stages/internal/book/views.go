@@ -10,22 +10,22 @@ import (
 )
 
 // ViewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy.
-func (r *Book) ViewsOf(owner *stages.Decision) []*state.Resource {
+func (book *Book) ViewsOf(owner *stages.Decision) []*state.Resource {
 	if owner.Old == nil {
-		return r.Results.ViewsOf(owner.URN)
+		return book.Results.ViewsOf(owner.URN)
 	}
-	all := r.Results.ViewsOf(owner.URN)
+	all := book.Results.ViewsOf(owner.URN)
 	if owner.Old.URN != owner.URN {
-		all = append(r.Results.ViewsOf(owner.Old.URN), all...)
+		all = append(book.Results.ViewsOf(owner.Old.URN), all...)
 	}
 	return slices.DeleteFunc(all, func(v *state.Resource) bool {
-		return v.Delete != owner.Old.Delete || v.Delete && r.Results.isOfAnother(v, owner.Old)
+		return v.Delete != owner.Old.Delete || v.Delete && book.Results.isOfAnother(v, owner.Old)
 	})
 }
 
 // liveViewsOf returns the views of a recorded state that no replacement has marked.
-func (r *Book) liveViewsOf(owner *state.Resource) []*state.Resource {
-	return slices.DeleteFunc(r.Results.ViewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
+func (book *Book) liveViewsOf(owner *state.Resource) []*state.Resource {
+	return slices.DeleteFunc(book.Results.ViewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
 }
 
 // ViewsOf returns the views that are recorded for a resource, those of its old copies among them.
@@ -69,8 +69,8 @@ func (w *results) isOfAnother(v, owner *state.Resource) bool {
 }
 
 // ClaimView reserves the URN of a view. A view has a URN to itself.
-func (r *Book) ClaimView(u, owner urn.URN) (err error) {
-	r.Names.exclusively(func() { err = r.Names.claimView(u, owner, r.Base.Olds[u]) })
+func (book *Book) ClaimView(u, owner urn.URN) (err error) {
+	book.Names.exclusively(func() { err = book.Names.claimView(u, owner, book.Base.Olds[u]) })
 	return err
 }
 
@@ -89,11 +89,11 @@ func (n *names) claimView(u, owner urn.URN, old *state.Resource) error {
 }
 
 // viewNamed returns what a URN is a view of, if it is one. The names must be locked.
-func (r *Book) viewNamed(u urn.URN) (owner urn.URN, ok bool) {
-	if owner, ok = r.Names.views[u]; ok {
+func (book *Book) viewNamed(u urn.URN) (owner urn.URN, ok bool) {
+	if owner, ok = book.Names.views[u]; ok {
 		return owner, true
 	}
-	if old := r.Base.Olds[u]; old != nil && old.ViewOf != "" {
+	if old := book.Base.Olds[u]; old != nil && old.ViewOf != "" {
 		return old.ViewOf, true
 	}
 	return "", false

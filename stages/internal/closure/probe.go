@@ -24,17 +24,17 @@ type Probe struct {
 
 // CallProbe asks the provider. Errors belong to the root. A provider that an earlier registration continues has the
 // configuration that this registration gives it; otherwise it has the recorded one.
-func (r *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
-	if claimant, ok := r.Names.Claimant(r.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
-		if err := r.Progress.Await(ctx, claimant, book.Over); err != nil {
+func (pr *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
+	if claimant, ok := pr.Book.Names.Claimant(pr.Book.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
+		if err := pr.Book.Progress.Await(ctx, claimant, book.Over); err != nil {
 			return providers.DiffResponse{}, err
 		}
 	}
-	prov, err := r.ProviderAt(ctx, p.Old, p.Root)
+	prov, err := pr.Access.ProviderAt(ctx, p.Old, p.Root)
 	if err != nil {
 		return providers.DiffResponse{}, err
 	}
-	d, err := r.CallDiff(ctx, prov, p.Old.URN, p.Old, p.inputs, true, p.Old.IgnoreChanges)
+	d, err := pr.Access.CallDiff(ctx, prov, p.Old.URN, p.Old, p.inputs, true, p.Old.IgnoreChanges)
 	if err != nil {
 		return d, err
 	}
@@ -44,6 +44,6 @@ func (r *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffRespons
 
 // Prober asks providers whether dependents could stay without what they use.
 type Prober struct {
-	*book.Book
-	*access.Access
+	Book   *book.Book
+	Access *access.Access
 }

@@ -46,67 +46,67 @@ func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, 
 }
 
 // Halt prevents further steps; running ones finish. When none is running, programs get no more answers.
-func (r *Control) Halt() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.halted.Fire()
-	r.stop(stages.ErrShutDown)
-	if r.running == 0 {
-		r.hangUp(stages.ErrShutDown)
+func (c *Control) Halt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.halted.Fire()
+	c.stop(stages.ErrShutDown)
+	if c.running == 0 {
+		c.hangUp(stages.ErrShutDown)
 	}
 }
 
 // AwaitAdmission waits while the operation is paused. If the run is halted meanwhile, [Control.Enter] refuses.
-func (r *Control) AwaitAdmission() {
-	if r.Admit != nil {
-		_ = r.Admit(r.Admitted)
+func (c *Control) AwaitAdmission() {
+	if c.Admit != nil {
+		_ = c.Admit(c.Admitted)
 	}
 }
 
 // Enter counts a step that is about to run; it refuses when the run is halted.
-func (r *Control) Enter() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.halted.Fired() {
+func (c *Control) Enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.halted.Fired() {
 		return false
 	}
-	r.running++
+	c.running++
 	return true
 }
 
 // Leave ends a step that [Control.Enter] has counted, and has answer give the program its reply; nil gives none. Both are one action: what the
 // program does after the reply finds that the step is over.
-func (r *Control) Leave(answer func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (c *Control) Leave(answer func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if answer != nil {
 		answer()
 	}
-	if r.running--; r.running == 0 && r.halted.Fired() {
-		r.hangUp(stages.ErrShutDown)
+	if c.running--; c.running == 0 && c.halted.Fired() {
+		c.hangUp(stages.ErrShutDown)
 	}
 }
 
 // IsAnswering reports whether programs still get answers.
-func (r *Control) IsAnswering() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.Answering.Err() == nil
+func (c *Control) IsAnswering() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Answering.Err() == nil
 }
 
 // ShutDown ends everything that still waits. The run is over.
-func (r *Control) ShutDown() {
-	r.halted.Fire()
-	r.stop(stages.ErrShutDown)
-	r.over.Fire()
-	r.hangUp(stages.ErrShutDown)
+func (c *Control) ShutDown() {
+	c.halted.Fire()
+	c.stop(stages.ErrShutDown)
+	c.over.Fire()
+	c.hangUp(stages.ErrShutDown)
 }
 
 // AwaitEnd waits until the run is completely done, or ctx ends.
-func (r *Control) AwaitEnd(ctx context.Context) error { return r.over.Wait(ctx) }
+func (c *Control) AwaitEnd(ctx context.Context) error { return c.over.Wait(ctx) }
 
 // IsHalted reports whether steps may no longer start.
-func (r *Control) IsHalted() bool { return r.halted.Fired() }
+func (c *Control) IsHalted() bool { return c.halted.Fired() }
 
 // DryRun reports whether the run only predicts.
-func (r *Control) DryRun() bool { return r.Info.DryRun }
+func (c *Control) DryRun() bool { return c.Info.DryRun }

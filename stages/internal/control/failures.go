@@ -39,8 +39,8 @@ func (e *programError) Error() string { return e.error.Error() + ": " + strings.
 func (e *programError) Unwrap() error { return e.error }
 
 // Said keeps an error that the program has logged, for the failure of the program.
-func (r *Control) Said(m stages.LogMessage) {
-	f := r.Failed
+func (c *Control) Said(m stages.LogMessage) {
+	f := c.Failed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if m.StreamID != 0 {
@@ -130,38 +130,38 @@ func (f *failures) any() bool {
 }
 
 // Failures returns what went wrong, ordered by URN.
-func (r *Control) Failures() []stages.Failure { return r.Failed.sorted() }
+func (c *Control) Failures() []stages.Failure { return c.Failed.sorted() }
 
 // HasFailed reports whether anything went wrong.
-func (r *Control) HasFailed() bool { return r.Failed.any() }
+func (c *Control) HasFailed() bool { return c.Failed.any() }
 
 // Fail makes the run fail: it shows what went wrong at a resource, and records it. seq is the number of the registration, 0
 // for what belongs to none. It is the only way to make a run fail, and does not stop it. The code is [stages.CodeShown] for
 // what has been shown already.
-func (r *Control) Fail(seq int, u urn.URN, code int, err error) {
+func (c *Control) Fail(seq int, u urn.URN, code int, err error) {
 	if code != stages.CodeShown {
-		r.Diagnose(u, stages.Error, code, err.Error(), advice.Of(err)...)
+		c.Diagnose(u, stages.Error, code, err.Error(), advice.Of(err)...)
 	}
-	r.Failed.add(stages.Failure{Seq: seq, URN: u, Err: err})
+	c.Failed.add(stages.Failure{Seq: seq, URN: u, Err: err})
 }
 
 // Bail is Fail for what stops the run, and returns the error that stops the pipeline. A call that was abandoned because the
 // run had stopped already is not a failure of its own.
-func (r *Control) Bail(l stages.Located, code int, err error) error {
-	if code != stages.CodeShown && r.IsHalted() && isCancellation(err) {
+func (c *Control) Bail(l stages.Located, code int, err error) error {
+	if code != stages.CodeShown && c.IsHalted() && isCancellation(err) {
 		return &stages.ReportedError{Err: err}
 	}
-	r.Fail(l.Seq, l.URN, code, err)
-	r.Halt()
+	c.Fail(l.Seq, l.URN, code, err)
+	c.Halt()
 	return &stages.ReportedError{Err: err}
 }
 
 // BailUnlessDry is [Control.Bail], but lets a preview go on, so that it shows more problems at once.
-func (r *Control) BailUnlessDry(l stages.Located, err error) error {
-	if !r.DryRun() {
-		return r.Bail(l, 0, err)
+func (c *Control) BailUnlessDry(l stages.Located, err error) error {
+	if !c.DryRun() {
+		return c.Bail(l, 0, err)
 	}
-	r.Fail(l.Seq, l.URN, 0, err)
+	c.Fail(l.Seq, l.URN, 0, err)
 	return nil
 }
 
@@ -172,41 +172,41 @@ func isCancellation(err error) bool {
 
 // ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why. An error
 // that only says that the run was over waits for [Control.JudgeProgram]: its cause may not be recorded yet.
-func (r *Control) ProgramFailed(err error, shown bool) {
-	defer r.Halt()
+func (c *Control) ProgramFailed(err error, shown bool) {
+	defer c.Halt()
 	switch {
-	case r.HasFailed(), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
+	case c.HasFailed(), errors.As(err, new(*pipeline.StageError)): // most likely a consequence
 	case errors.Is(err, stages.ErrShutDown):
-		r.Failed.mu.Lock()
-		defer r.Failed.mu.Unlock()
-		r.Failed.shutDown = err
+		c.Failed.mu.Lock()
+		defer c.Failed.mu.Unlock()
+		c.Failed.shutDown = err
 	case shown:
-		r.Fail(0, "", stages.CodeShown, r.Failed.withSaid(err))
+		c.Fail(0, "", stages.CodeShown, c.Failed.withSaid(err))
 	default:
-		r.Fail(0, "", 0, err)
+		c.Fail(0, "", 0, err)
 	}
 }
 
 // JudgeProgram records that the program ended because the run was over, if nothing else has failed that explains it.
-func (r *Control) JudgeProgram() {
-	r.Failed.mu.Lock()
-	err := r.Failed.shutDown
-	r.Failed.shutDown = nil
-	r.Failed.mu.Unlock()
-	if err != nil && !r.HasFailed() {
-		r.Fail(0, "", 0, err)
+func (c *Control) JudgeProgram() {
+	c.Failed.mu.Lock()
+	err := c.Failed.shutDown
+	c.Failed.shutDown = nil
+	c.Failed.mu.Unlock()
+	if err != nil && !c.HasFailed() {
+		c.Fail(0, "", 0, err)
 	}
 }
 
 // Refuse is Bail for the error of a stage that a caller put into the pipeline. In a preview, items that are only refused may go on, so that
 // all refusals are shown: then it returns nil.
-func (r *Control) Refuse(err error, mayGoOn bool) error {
+func (c *Control) Refuse(err error, mayGoOn bool) error {
 	if stages.IsReported(err) || errors.Is(err, pipeline.ErrStopped) {
 		return err
 	}
-	if refused, only := refusals(err); mayGoOn && only && r.DryRun() {
+	if refused, only := refusals(err); mayGoOn && only && c.DryRun() {
 		for _, e := range refused {
-			r.Fail(0, e.URN, 0, e)
+			c.Fail(0, e.URN, 0, e)
 		}
 		return nil
 	}
@@ -219,7 +219,7 @@ func (r *Control) Refuse(err error, mayGoOn bool) error {
 	case errors.As(err, &broken):
 		l.URN, l.Seq = broken.URN, broken.Seq
 	}
-	return r.Bail(l, 0, err)
+	return c.Bail(l, 0, err)
 }
 
 // refusals returns the refusals that an error consists of, and whether it consists of nothing else.
@@ -240,8 +240,8 @@ func refusals(err error) (all []*stages.RefusedError, only bool) {
 
 // Unrecorded returns what the error of a pipeline says and the run has not recorded. That a run was stopped is not part of it: the
 // reason is recorded, or was an interrupt.
-func (r *Control) Unrecorded(err error) error {
-	if !r.IsHalted() {
+func (c *Control) Unrecorded(err error) error {
+	if !c.IsHalted() {
 		return err
 	}
 	explained := func(err error) bool { return stages.IsReported(err) || !errors.As(err, new(*pipeline.StageError)) }
@@ -257,8 +257,8 @@ func (r *Control) Unrecorded(err error) error {
 }
 
 // Broken ends the run because the record cannot be kept, or because it is not known what a step has done.
-func (r *Control) Broken(d *stages.Decision, err error) error {
-	r.Fail(d.Seq, d.URN, 0, err)
-	r.Halt()
+func (c *Control) Broken(d *stages.Decision, err error) error {
+	c.Fail(d.Seq, d.URN, 0, err)
+	c.Halt()
 	return &stages.ReportedError{Err: err}
 }

@@ -29,7 +29,7 @@ import (
 // rig is an executor whose steps make components. A hook before each step stands for the operation, so that no provider is
 // needed.
 type rig struct {
-	*control.Control
+	Control  *control.Control
 	book     *book.Book
 	executor *execute.Executor
 	hooks    *take.HookSet
@@ -91,7 +91,7 @@ func (r *rig) carryOut(decided ...stages.Built) (done []stages.Executed, err err
 		}
 		return nil
 	})
-	err = pipeline.Run(r.Admitted, pipeline.ViaActor(flow, r.executor.Actor()), func(_ context.Context, e stages.Executed) error {
+	err = pipeline.Run(r.Control.Admitted, pipeline.ViaActor(flow, r.executor.Actor()), func(_ context.Context, e stages.Executed) error {
 		done = append(done, e)
 		return nil
 	})
@@ -246,7 +246,7 @@ func TestAFailureStopsTheRun(t *testing.T) {
 	b := registration(1, "a", task(0, r.step(t, "a", breaks)))
 	_, err := r.carryOut(b, registration(2, "b", task(1, r.step(t, "b", nil), 0)))
 	require.True(t, stages.IsReported(err))
-	require.True(t, r.IsHalted())
+	require.True(t, r.Control.IsHalted())
 	require.Equal(t, []string{"a"}, r.begun())
 	require.True(t, isAnswered(b))
 }
@@ -283,7 +283,7 @@ func TestTheRestOfABatchGoesOnAfterAFailure(t *testing.T) {
 		task(4, r.step(t, "after other", nil), 3),
 	}}, execute.ToEnd))
 	require.Equal(t, []string{"failed", "other", "after other"}, r.begun())
-	require.Len(t, r.Failures(), 1, "what is skipped is no failure")
+	require.Len(t, r.Control.Failures(), 1, "what is skipped is no failure")
 }
 
 func TestImportsThatAreSkippedSaySo(t *testing.T) {
@@ -309,15 +309,15 @@ func TestABatchThatKeepsGoingStopsNothingElse(t *testing.T) {
 	require.NoError(t, r.executor.TakeBatch(stages.Built{KeepsGoing: true, Tasks: []stages.Task{
 		task(0, r.step(t, "failed", breaks)), task(1, r.step(t, "other", nil)),
 	}}, execute.ToEnd))
-	require.False(t, r.IsHalted())
+	require.False(t, r.Control.IsHalted())
 	require.Equal(t, []string{"failed", "other"}, r.begun())
 }
 
 func TestTheFailureOfABatchIsRecordedAndNotReturned(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{task(0, r.step(t, "failed", breaks))}}, execute.ToEnd))
-	require.Len(t, r.Failures(), 1)
-	require.True(t, r.IsHalted())
+	require.Len(t, r.Control.Failures(), 1)
+	require.True(t, r.Control.IsHalted())
 	require.NoError(t, r.executor.TakeBatch(stages.Built{}, execute.ToEnd))
 }
 
@@ -352,9 +352,9 @@ func TestARefusedRegistrationFailsBeforeItsFirstStep(t *testing.T) {
 		r.book.Record.Note(b.Steps()...)
 		_, err := r.carryOut(b)
 		require.Equal(t, !goOn, stages.IsReported(err))
-		require.Equal(t, !goOn, r.IsHalted())
+		require.Equal(t, !goOn, r.Control.IsHalted())
 		require.Empty(t, r.begun())
-		require.Equal(t, []stages.Failure{{Seq: 1, URN: urnOf("a"), Err: errBroken}}, r.Failures())
+		require.Equal(t, []stages.Failure{{Seq: 1, URN: urnOf("a"), Err: errBroken}}, r.Control.Failures())
 		require.Equal(t, stages.FateFailed, r.book.Record.OutcomeOf(b.Tasks[1].Steps[0]).Fate)
 		require.Equal(t, stages.FateNotReached, r.book.Record.OutcomeOf(b.Tasks[0].Steps[0]).Fate)
 		if goOn {
@@ -391,9 +391,9 @@ func TestATaskThatWaitsForWhatWasNeverDecidedIsAnError(t *testing.T) {
 func TestWhatWaitsWhenTheRunStopsIsRejected(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}})
 	waits := registration(2, "waits", task(1, r.step(t, "waits", nil), 0))
-	first := registration(1, "first", task(0, r.step(t, "first", func() error { r.Halt(); return nil })))
+	first := registration(1, "first", task(0, r.step(t, "first", func() error { r.Control.Halt(); return nil })))
 	_, err := r.carryOut(waits, first)
-	require.NoError(t, r.Unrecorded(err))
+	require.NoError(t, r.Control.Unrecorded(err))
 	require.Equal(t, []string{"first"}, r.begun())
 	_, err = waits.PendingReply.Wait(t.Context())
 	require.ErrorIs(t, err, stages.ErrShutDown)

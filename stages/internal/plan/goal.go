@@ -22,7 +22,7 @@ func (p *Plans) HoldToPlan(c *stages.Checked) error {
 	}
 	c.Violation = p.violationOf(*c)
 	if c.Violation != nil && (c.Old == nil || c.Raw) {
-		return p.Bail(c.Located, 0, c.Violation)
+		return p.control.Bail(c.Located, 0, c.Violation)
 	}
 	return nil
 }
@@ -38,13 +38,13 @@ func (p *Plans) HoldImportToPlan(l stages.Located) error {
 		if l.Old != nil {
 			was = l.Old.ImportID
 		}
-		return p.Bail(l, 0, violates(l, changed("importID", was, l.Goal.ImportID)))
+		return p.control.Bail(l, 0, violates(l, changed("importID", was, l.Goal.ImportID)))
 	}
 	if v := notDeleted(l, planned); v != nil {
-		return p.Bail(l, 0, v)
+		return p.control.Bail(l, 0, v)
 	}
 	if d := changedOption(planned.Goal, l.Goal); d != nil {
-		return p.Bail(l, 0, violates(l, d))
+		return p.control.Bail(l, 0, violates(l, d))
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (p *Plans) HoldOutputs(s *stages.Decision, outputs property.Map) *stages.Pl
 			Now: "the program registers outputs of it",
 		}
 	}
-	d := p.changedProperties(p.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
+	d := p.changedProperties(p.book.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
 	if d == nil {
 		return nil
 	}

@@ -19,8 +19,8 @@ import (
 // Plans are the update plans of a run (steps.md 12): the one that it is held to, and the one that it makes.
 // Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
 type Plans struct {
-	*control.Control
-	*book.Book
+	control     *control.Control
+	book        *book.Book
 	entropy     []byte
 	showSecrets bool
 
@@ -48,7 +48,7 @@ type plannedStep struct {
 
 func NewPlans(c *control.Control, b *book.Book, s stages.Settings) *Plans {
 	p := &Plans{
-		Control: c, Book: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
+		control: c, book: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
 		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
 		uncertain: map[urn.URN]bool{},
@@ -73,7 +73,7 @@ func (p *Plans) SeedFor(u urn.URN) []byte {
 // formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is created
 // again (steps.md 12.2).
 func (p *Plans) formerInputs(c stages.Checked) property.Map {
-	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.Targeting.Replace.Matches(c.URN) {
+	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.book.Targeting.Replace.Matches(c.URN) {
 		return property.Map{}
 	}
 	return c.Old.Inputs
@@ -98,7 +98,7 @@ func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 			continue
 		}
 		if v := p.consume(of, s, d.Reason); v != nil {
-			return p.Bail(d.Located, 0, v)
+			return p.control.Bail(d.Located, 0, v)
 		}
 		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
 	}
@@ -121,7 +121,7 @@ func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 // object gets and what the recorded one lacks: it may turn out that it can stay.
 func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
 	inputs := d.Accepted
-	if p.uncertain[d.URN] && p.Outcomes.IsDeletedByClosure(d.Claimed) {
+	if p.uncertain[d.URN] && p.book.Outcomes.IsDeletedByClosure(d.Claimed) {
 		inputs = eitherInputs(d)
 	}
 	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
@@ -156,7 +156,7 @@ func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*st
 	}
 	for i, s := range all {
 		if v := p.consume(s.URN, s, s.Reason); v != nil {
-			_ = p.Bail(stages.Located{URN: s.URN}, 0, v)
+			_ = p.control.Bail(stages.Located{URN: s.URN}, 0, v)
 			return false
 		}
 		p.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
@@ -171,7 +171,7 @@ func (p *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outputs[s.Declared] = state.NewPlannedDiff(p.RecordedOutputs(s.URN), outputs)
+	p.outputs[s.Declared] = state.NewPlannedDiff(p.book.RecordedOutputs(s.URN), outputs)
 }
 
 // Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
@@ -182,7 +182,7 @@ func (p *Plans) Planned() map[urn.URN]*state.PlannedResource {
 	}
 	for u, planned := range p.goals {
 		planned.Goal.Outputs = p.outputs[u]
-		if s := p.Results.Made(u); s != nil {
+		if s := p.book.Results.Made(u); s != nil {
 			planned.Outputs = &s.Outputs
 		}
 	}

@@ -176,7 +176,7 @@ func TestEachStepOfAPlanIsUsedOnce(t *testing.T) {
 	err := p.Follow(d, []*stages.Decision{step(stages.OpUpdate)})
 	require.True(t, stages.IsReported(err))
 	require.ErrorContains(t, err, "no more steps were expected")
-	require.True(t, p.IsHalted())
+	require.True(t, p.control.IsHalted())
 }
 
 func TestAStepThatIsNotPlannedStopsTheRunBeforeItBegins(t *testing.T) {
@@ -199,7 +199,7 @@ func TestAStepThatIsNotPlannedStopsTheRunBeforeItBegins(t *testing.T) {
 			require.ErrorAs(t, err, &violation)
 			require.Contains(t, violation.Rule, c.text)
 			require.Equal(t, web, violation.URN)
-			require.True(t, p.IsHalted())
+			require.True(t, p.control.IsHalted())
 		})
 	}
 }
@@ -218,7 +218,7 @@ func TestTheDeleteOfAnOldCopyMayComeBeforeOrAfter(t *testing.T) {
 		p := held(t, planned, old)
 		require.NoError(t, p.Follow(diffed(checked(nil, property.Map{})), order))
 		p.CheckPlanFulfilled()
-		require.Empty(t, p.Failures())
+		require.Empty(t, p.control.Failures())
 	}
 }
 
@@ -228,24 +228,24 @@ func TestWhatWasPlannedAndDidNotHappenFailsTheRun(t *testing.T) {
 	}
 	p := held(t, planned())
 	p.CheckPlanFulfilled()
-	require.Len(t, p.Failures(), 1)
-	require.ErrorContains(t, p.Failures()[0], "expected resource operations for "+string(web))
-	require.False(t, p.IsHalted())
+	require.Len(t, p.control.Failures(), 1)
+	require.ErrorContains(t, p.control.Failures()[0], "expected resource operations for "+string(web))
+	require.False(t, p.control.IsHalted())
 
 	p = held(t, planned())
-	p.Halt()
+	p.control.Halt()
 	p.CheckPlanFulfilled()
-	require.Empty(t, p.Failures(), "a run that has stopped could not do what was planned")
+	require.Empty(t, p.control.Failures(), "a run that has stopped could not do what was planned")
 }
 
 func TestADeleteOfWhatIsGoneAlreadyIsNotMissed(t *testing.T) {
 	deleted := &state.PlannedResource{Ops: ops(stages.OpDelete)}
 	p := held(t, deleted)
 	p.CheckPlanFulfilled()
-	require.Empty(t, p.Failures())
+	require.Empty(t, p.control.Failures())
 	p = held(t, deleted, &state.Resource{URN: web})
 	p.CheckPlanFulfilled()
-	require.Len(t, p.Failures(), 1)
+	require.Len(t, p.control.Failures(), 1)
 }
 
 // Values that the preview did not know may make a replacement unnecessary.
@@ -255,7 +255,7 @@ func TestAnUncertainReplacementMayBeLeftOut(t *testing.T) {
 		p := held(t, &state.PlannedResource{Goal: &state.PlannedGoal{}, Ops: replacement, Uncertain: uncertain})
 		require.NoError(t, p.Follow(diffed(checked(nil, property.Map{})), []*stages.Decision{step(stages.OpUpdate)}))
 		p.CheckPlanFulfilled()
-		require.Len(t, p.Failures(), failures, "uncertain: %v", uncertain)
+		require.Len(t, p.control.Failures(), failures, "uncertain: %v", uncertain)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestAViolationByARecordedResourceIsForBuildToSay(t *testing.T) {
 	reg := checked(&state.Resource{URN: web, Custom: true}, property.Map{})
 	require.NoError(t, p.HoldToPlan(&reg))
 	require.NotNil(t, reg.Violation)
-	require.False(t, p.IsHalted())
+	require.False(t, p.control.IsHalted())
 }
 
 func TestWhatThePlanDeletesMustNotBeDeclared(t *testing.T) {
@@ -400,7 +400,7 @@ func TestARunWithoutAPlanIsHeldToNothing(t *testing.T) {
 	require.NoError(t, p.Follow(diffed(reg), []*stages.Decision{step(stages.OpCreate)}))
 	require.Nil(t, p.HoldOutputs(step(stages.OpCreate), property.Map{}))
 	p.CheckPlanFulfilled()
-	require.Empty(t, p.Failures())
+	require.Empty(t, p.control.Failures())
 	require.Nil(t, p.Planned())
 }
 

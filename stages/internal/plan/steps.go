@@ -72,7 +72,7 @@ func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
 		return max(slices.IndexFunc(left, deletes), 0)
 	}
 	copies := 0
-	for _, r := range p.All[of] {
+	for _, r := range p.book.Base.All[of] {
 		if r.Delete {
 			copies++
 		}
@@ -141,7 +141,7 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 		return nil
 	}
 	if v := p.violationOf(d.Checked); v != nil {
-		return p.Bail(d.Located, 0, v)
+		return p.control.Bail(d.Located, 0, v)
 	}
 	return nil
 }
@@ -159,12 +159,12 @@ func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 // CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
 // delete of what does not exist any more was not needed.
 func (p *Plans) CheckPlanFulfilled() {
-	if p.held == nil || p.IsHalted() || p.HasFailed() {
+	if p.held == nil || p.control.IsHalted() || p.control.HasFailed() {
 		return
 	}
 	for _, u := range slices.Sorted(maps.Keys(p.left)) {
 		left := p.left[u]
-		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(p.Base.All[u]) == 0 || p.mayBeLeftOver(u) {
+		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(p.book.Base.All[u]) == 0 || p.mayBeLeftOver(u) {
 			continue
 		}
 		v := &stages.PlanViolation{
@@ -174,6 +174,6 @@ func (p *Plans) CheckPlanFulfilled() {
 		if len(left) == len(p.held.Resources[u].Ops) {
 			v.Now = "nothing happened to the resource"
 		}
-		p.Fail(0, u, stages.CodeFailed, v)
+		p.control.Fail(0, u, stages.CodeFailed, v)
 	}
 }

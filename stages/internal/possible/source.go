@@ -29,7 +29,7 @@ func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 		if !made.Custom || !was.IsString() {
 			continue
 		}
-		if f := outputIn(was.AsString(), c.book.Olds[dep], made, op); f.isBetterThan(best) {
+		if f := outputIn(was.AsString(), c.book.Base.Olds[dep], made, op); f.isBetterThan(best) {
 			best = f
 			u.Of, u.Output, u.Op = dep, f.output, op
 		}

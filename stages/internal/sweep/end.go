@@ -23,70 +23,70 @@ import (
 )
 
 // EndPhase is [Run.EndPhase].
-func (r *Sweeper) EndPhase(ctx context.Context) error {
-	if r.IsHalted() {
+func (sw *Sweeper) EndPhase(ctx context.Context) error {
+	if sw.Control.IsHalted() {
 		return nil
 	}
-	keeps := r.keepsUndeclared() // a target that names nothing hides nothing from the program
-	unknown := errors.Join(r.UnknownTargets(r.Targeting.Targets), r.UnknownExcludes())
-	if err := r.finish(ctx, keeps); err != nil {
+	keeps := sw.keepsUndeclared() // a target that names nothing hides nothing from the program
+	unknown := errors.Join(sw.Targets.UnknownTargets(sw.Book.Targeting.Targets), sw.Targets.UnknownExcludes())
+	if err := sw.finish(ctx, keeps); err != nil {
 		return err
 	}
 	return unknown
 }
 
-func (r *Sweeper) finish(ctx context.Context, keeps bool) error {
+func (sw *Sweeper) finish(ctx context.Context, keeps bool) error {
 	switch {
-	case len(r.Base.Resources) == 0 && len(r.Declared) == 0:
+	case len(sw.Book.Base.Resources) == 0 && len(sw.Book.Declared) == 0:
 		return nil
-	case r.Mode == stages.ModeRefresh:
-		return r.Reader.refreshRest(ctx)
+	case sw.Book.Mode == stages.ModeRefresh:
+		return sw.Reader.refreshRest(ctx)
 	}
-	all := r.Remains()
-	chosen, err := r.selected(ctx, all)
+	all := sw.Book.Remains()
+	chosen, err := sw.selected(ctx, all)
 	if err != nil {
 		return err
 	}
-	steps, left := r.planDeletes(all, chosen, keeps)
-	if !r.Plans.FollowAtEnd(left, steps) {
+	steps, left := sw.planDeletes(all, chosen, keeps)
+	if !sw.Plans.FollowAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
-	if err := r.ensureProviders(ctx, steps); err != nil {
+	if err := sw.ensureProviders(ctx, steps); err != nil {
 		return err
 	}
-	if err := r.untargetedDeletes(all, steps); err != nil {
+	if err := sw.untargetedDeletes(all, steps); err != nil {
 		return err
 	}
-	tasks, err := r.endTasks(all, steps, left)
+	tasks, err := sw.endTasks(all, steps, left)
 	if err != nil {
 		return err
 	}
-	if err := closure.ShowWaves(r.Control, all.WithinComponents(), steps, "", nil); err != nil {
+	if err := closure.ShowWaves(sw.Control, all.WithinComponents(), steps, "", nil); err != nil {
 		return err
 	}
 	b := stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks}
-	if err := r.offer(steps); err != nil {
+	if err := sw.offer(steps); err != nil {
 		return err
 	}
-	return r.Executor.TakeBatch(b, r.Finish)
+	return sw.Executor.TakeBatch(b, sw.Finish)
 }
 
 // offer shows the deletes to the caller's stages, in the order of the plan. None has begun.
-func (r *Sweeper) offer(steps map[graph.ID]*stages.Decision) error {
-	if r.Deleting == nil || len(steps) == 0 {
+func (sw *Sweeper) offer(steps map[graph.ID]*stages.Decision) error {
+	if sw.Deleting == nil || len(steps) == 0 {
 		return nil
 	}
 	inOrder := slices.SortedFunc(maps.Values(steps), func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
-	err := r.Deleting(r.Admitted, stages.DeletesIn(inOrder))
+	err := sw.Deleting(sw.Control.Admitted, stages.DeletesIn(inOrder))
 	if err != nil {
-		r.Halt()
+		sw.Control.Halt()
 	}
-	return r.Unrecorded(err)
+	return sw.Control.Unrecorded(err)
 }
 
 // endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
 // done; a failed one keeps what it depends on and nothing else.
-func (r *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
+func (sw *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
 	schedule, err := all.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
@@ -94,11 +94,11 @@ func (r *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Decis
 	var tasks []stages.Task
 	var gate []graph.ID
 	if len(left) > 0 {
-		r.Record.Note(left...)
-		gate = []graph.ID{r.Outcomes.NewTasks(1)}
+		sw.Book.Record.Note(left...)
+		gate = []graph.ID{sw.Book.Outcomes.NewTasks(1)}
 		tasks = append(tasks, stages.Task{ID: gate[0], Steps: left})
 	}
-	first := r.Outcomes.NewTasks(len(schedule))
+	first := sw.Book.Outcomes.NewTasks(len(schedule))
 	for i, entry := range schedule {
 		t := closure.TaskOf(entry, first, graph.ID(i))
 		if len(t.After) == 0 {
@@ -106,7 +106,7 @@ func (r *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Decis
 		}
 		if s := deletes[entry.Node]; !entry.Relay {
 			t.Steps = []*stages.Decision{s}
-			r.Record.Note(s)
+			sw.Book.Record.Note(s)
 		}
 		tasks = append(tasks, t)
 	}
@@ -115,10 +115,10 @@ func (r *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Decis
 
 // ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
 // nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
-func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stages.Decision) error {
+func (sw *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stages.Decision) error {
 	users := map[string]*state.Resource{} // one for each provider and extension
 	for _, s := range steps {
-		if s.Op == stages.OpRemovePendingReplace && r.Base.Providers[s.Old.Provider] == nil {
+		if s.Op == stages.OpRemovePendingReplace && sw.Book.Base.Providers[s.Old.Provider] == nil {
 			continue // the state of something deleted need not have a provider (state.md 1.14 I-4)
 		}
 		key := s.Old.Provider + " " + s.Old.ExtensionRef
@@ -128,15 +128,15 @@ func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stage
 	}
 	keys := slices.Sorted(maps.Keys(users))
 	errs := make([]error, len(keys))
-	p := pool.New().WithMaxGoroutines(r.ReadWorkers())
+	p := pool.New().WithMaxGoroutines(sw.Access.ReadWorkers())
 	for i, key := range keys {
-		p.Go(func() { _, errs[i] = r.ProviderFor(ctx, users[key]) })
+		p.Go(func() { _, errs[i] = sw.Access.ProviderFor(ctx, users[key]) })
 	}
 	p.Wait()
 	var failed error
 	for i, err := range errs {
 		if err != nil {
-			failed = r.Bail(stages.Located{URN: users[keys[i]].URN, Seq: stages.EndPhaseSeq}, stages.CodeFailed, err)
+			failed = sw.Control.Bail(stages.Located{URN: users[keys[i]].URN, Seq: stages.EndPhaseSeq}, stages.CodeFailed, err)
 		}
 	}
 	return failed
@@ -146,36 +146,36 @@ func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stage
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation. keeps is what [Sweeper.keepsUndeclared] returns.
-func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
+func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
-	needed := r.stillNeeded(all, chosen, keeps)
+	needed := sw.stillNeeded(all, chosen, keeps)
 	for i, res := range all.Resources {
-		now := r.Results.Current(res)
+		now := sw.Book.Results.Current(res)
 		if now == nil || res.ViewOf != "" {
 			continue
 		}
 		if chosen != nil && !chosen[res.URN] {
-			if !r.IsOperatedOn(res.URN) {
+			if !sw.Book.IsOperatedOn(res.URN) {
 				left = append(left, stages.CarriedForwardStep(now)) // old copies of it, too
 			}
 			continue
 		}
-		op, why := r.endStepFor(res, now, all.Declared[graph.ID(i)])
+		op, why := sw.endStepFor(res, now, all.Declared[graph.ID(i)])
 		if op == "" {
 			continue
 		}
 		if keeps && isForWantOfDeclaration(op) {
-			r.KeepUndecided(all, graph.ID(i), now)
+			sw.Book.KeepUndecided(all, graph.ID(i), now)
 			continue
 		}
 		if needed[graph.ID(i)] {
-			r.NoteCarriedForward(now, stages.Reason{Kind: stages.ReasonNeeded})
+			sw.Book.NoteCarriedForward(now, stages.Reason{Kind: stages.ReasonNeeded})
 			continue
 		}
-		r.Outcomes.Add(res.URN, book.Deleted)
+		sw.Book.Outcomes.Add(res.URN, book.Deleted)
 		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
-			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && r.retainsNow(now),
+			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && sw.retainsNow(now),
 		}}
 	}
 	return steps, left
@@ -187,27 +187,27 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps 
 // is not missed.
 //
 // keeps says that what the program has not declared stays, too: see [Sweeper.keepsUndeclared].
-func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) map[graph.ID]bool {
+func (sw *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) map[graph.ID]bool {
 	var failed, skipped, asRecorded []graph.ID
 	for i, res := range all.Resources {
-		cause, ok := r.Results.FailureOf(r.Names.NewNameOf(res.URN))
-		now := r.Results.Current(res)
+		cause, ok := sw.Book.Results.FailureOf(sw.Book.Names.NewNameOf(res.URN))
+		now := sw.Book.Results.Current(res)
 		switch {
 		case now == nil:
-		case isTakenByClosure(r.Book, res, now): // and its delete has failed, or was not begun
+		case isTakenByClosure(sw.Book, res, now): // and its delete has failed, or was not begun
 			failed = append(failed, graph.ID(i))
 		case !ok:
-			stays := keeps || r.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
+			stays := keeps || sw.Book.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
 			if !stays || now.Delete || res.ViewOf != "" {
 				continue
 			}
 			if now == res {
 				asRecorded = append(asRecorded, graph.ID(i))
 			}
-			if p := r.Results.Current(all.Providers[now.Provider]); p != nil && p.Delete {
+			if p := sw.Book.Results.Current(all.Providers[now.Provider]); p != nil && p.Delete {
 				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
 			}
-		case cause == r.Names.NewNameOf(res.URN):
+		case cause == sw.Book.Names.NewNameOf(res.URN):
 			failed = append(failed, graph.ID(i))
 		default:
 			skipped = append(skipped, graph.ID(i))
@@ -219,13 +219,13 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps 
 	}
 	for id := range dependenciesOf(all, skipped) {
 		res := all.Resources[id]
-		if now := r.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
+		if now := sw.Book.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
 			needed[id] = true
 		}
 	}
 	isElse := func(id graph.ID) bool {
 		res := all.Resources[id]
-		now := r.Results.Current(res)
+		now := sw.Book.Results.Current(res)
 		// What has another record by now depends on other things, unless it only awaits its replacement.
 		return now == nil || now != res && !now.PendingReplacement || now.Delete && !res.Type.IsProvider()
 	}
@@ -240,8 +240,8 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps 
 // without registering what it declares: an evaluator leaves out what uses a resource that was not made, and an SDK what is declared in a
 // callback for an output that never came (decision 0165). A preview goes on after refusals, which hide nothing from it. A destroy
 // deletes whatever is declared.
-func (r *Sweeper) keepsUndeclared() bool {
-	return r.Mode == stages.ModeUpdate && (r.Results.HasFailed() || !r.DryRun() && r.HasFailed())
+func (sw *Sweeper) keepsUndeclared() bool {
+	return sw.Book.Mode == stages.ModeUpdate && (sw.Book.Results.HasFailed() || !sw.Control.DryRun() && sw.Control.HasFailed())
 }
 
 // isForWantOfDeclaration reports whether the end phase of an update takes a step of this kind only because the program has not declared the
@@ -251,8 +251,8 @@ func isForWantOfDeclaration(op stages.Op) bool {
 }
 
 // retainsNow reports whether the program declares that the objects of a resource are retained, and the old copy does not say so.
-func (r *Sweeper) retainsNow(old *state.Resource) bool {
-	made := r.Results.Made(r.Names.NewNameOf(old.URN))
+func (sw *Sweeper) retainsNow(old *state.Resource) bool {
+	made := sw.Book.Results.Made(sw.Book.Names.NewNameOf(old.URN))
 	return made != nil && made.RetainOnDelete && !old.RetainOnDelete
 }
 
@@ -274,26 +274,26 @@ func dependenciesOf(all book.EndGraph, ids []graph.ID) map[graph.ID]bool {
 
 // endStepFor returns what the end phase does with a state and why; "" is nothing. declared is true for a state that the program
 // of a destroy has declared.
-func (r *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
+func (sw *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
 	switch {
-	case isTakenByClosure(r.Book, res, now):
+	case isTakenByClosure(sw.Book, res, now):
 		return "", stages.Reason{}
 	case now.Delete && now.External:
 		return stages.OpDiscardReplaced, stages.Reason{Kind: stages.ReasonReplaced}
 	case now.Delete:
 		why := stages.Reason{Kind: stages.ReasonReplaced}
-		if !res.Delete && r.Outcomes.Has(res.URN, book.PossiblyReplaced) {
+		if !res.Delete && sw.Book.Outcomes.Has(res.URN, book.PossiblyReplaced) {
 			why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
 		}
 		return stages.OpDeleteReplaced, why
-	case !declared && r.IsOperatedOn(res.URN):
+	case !declared && sw.Book.IsOperatedOn(res.URN):
 		return "", stages.Reason{}
 	}
 	why := stages.Reason{Kind: stages.ReasonNotInProgram}
 	switch parent := res.Parent; {
-	case r.Mode == stages.ModeDestroy:
+	case sw.Book.Mode == stages.ModeDestroy:
 		why.Kind = stages.ReasonDestroy
-	case parent != "" && parent.Type() != urn.RootStackType && !r.IsOperatedOn(parent) && r.Base.Olds[parent] != nil:
+	case parent != "" && parent.Type() != urn.RootStackType && !sw.Book.IsOperatedOn(parent) && sw.Book.Base.Olds[parent] != nil:
 		why.Cause = parent
 	}
 	switch {
@@ -307,11 +307,11 @@ func (r *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.Op
 
 // Sweeper ends a run: it deletes what the program no longer declares.
 type Sweeper struct {
-	*control.Control
-	*book.Book
-	*access.Access
-	*plan.Plans
-	*targeting.Targets
+	Control  *control.Control
+	Book     *book.Book
+	Access   *access.Access
+	Plans    *plan.Plans
+	Targets  *targeting.Targets
 	Executor *execute.Executor
 	Prober   *closure.Prober
 	Reader   *Reader

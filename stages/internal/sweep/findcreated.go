@@ -116,9 +116,9 @@ func (r *Recoverer) FindCreated(op state.Pending) Answer {
 	if len(names) == 0 {
 		return unknown("no input is known to be the ID of the object")
 	}
-	p, err := r.Access.ProviderFor(r.Operations, res)
+	p, err := r.Access.ProviderFor(r.Control.Operations, res)
 	if err != nil {
-		r.Warn(res.URN, "The object cannot be looked for: %w", err)
+		r.Control.Warn(res.URN, "The object cannot be looked for: %w", err)
 		return unknown("the object cannot be looked for: %v", err)
 	}
 	old := continued(r.Recorded.Resources, res)
@@ -126,12 +126,12 @@ func (r *Recoverer) FindCreated(op state.Pending) Answer {
 		found, err := r.exists(p, res, n)
 		switch {
 		case err != nil:
-			r.Warn(res.URN, "The provider cannot tell whether there is an object with the ID %s: %w", n.value, err)
+			r.Control.Warn(res.URN, "The provider cannot tell whether there is an object with the ID %s: %w", n.value, err)
 			return unknown("the provider cannot tell whether there is an object with the ID %s: %v", n.value, err)
 		case found != "" && isReplaced(op, old) && !old.PendingReplacement && found == old.ID:
 			return unknown("the object with the ID %s is the one that was to be replaced", found)
 		case found != "" && old != nil && !old.PendingReplacement && !isReplaced(op, old) && found != old.ID:
-			r.Warn(res.URN, "There is an object with the ID %s, which the interrupted create may have made. It cannot be adopted, because another one "+
+			r.Control.Warn(res.URN, "There is an object with the ID %s, which the interrupted create may have made. It cannot be adopted, because another one "+
 				"has been recorded since, with the ID %s: import it under another name, or delete it", found, old.ID)
 			return unknown("there is an object with the ID %s, but the one with the ID %s has been recorded as the resource since", found, old.ID)
 		case found != "" && n.madeUp:
@@ -139,7 +139,7 @@ func (r *Recoverer) FindCreated(op state.Pending) Answer {
 		case found != "":
 			text := fmt.Sprintf("There is an object with the ID %s. It is not known whether this create made it, because its name was not generated; "+
 				"if so, adopt it", found)
-			r.Diagnose(res.URN, stages.Warning, 0, text, advice.Advice{Action: advice.Adopt, URNs: []urn.URN{res.URN}, ID: found})
+			r.Control.Diagnose(res.URN, stages.Warning, 0, text, advice.Advice{Action: advice.Adopt, URNs: []urn.URN{res.URN}, ID: found})
 			return unknown("there is an object with the ID %s, but its name was not made up, so that it may be somebody else's", found)
 		case n.isID:
 			return absent("there is no object with the ID %s, which is its name, as of the other resources of the type", n.value)
@@ -164,7 +164,7 @@ type name struct {
 // identifyingNames are the inputs of a resource that may be its ID, the most certain ones first.
 func (r *Recoverer) identifyingNames(res *state.Resource) []name {
 	isID := map[string]bool{}
-	for _, other := range r.Base.Resources {
+	for _, other := range r.Book.Base.Resources {
 		if other.Type != res.Type || other.ID == "" {
 			continue
 		}
@@ -230,7 +230,7 @@ func isMadeUp(text, resource string) bool {
 
 // exists asks the provider for an object by a name; "" means that there is none. An object that is not healthy is there.
 func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
-	found, err := p.Read(r.Operations, providers.ReadRequest{
+	found, err := p.Read(r.Control.Operations, providers.ReadRequest{
 		URN: res.URN, Name: res.URN.Name(), Type: res.Type, ID: n.value, Timeout: res.CustomTimeouts.Read,
 	})
 	var unhealthy *providers.InitError

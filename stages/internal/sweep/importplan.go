@@ -39,29 +39,29 @@ type ImportPlan struct {
 }
 
 // planImports decides what an import has to make. It calls no provider.
-func (r *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, error) {
-	plan := &ImportPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: len(requests) > 0}
-	for _, res := range r.Base.Resources {
+func (run *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, error) {
+	plan := &ImportPlan{root: urn.RootStack(run.Control.Info.Stack, run.Control.Info.Project), makeRoot: len(requests) > 0}
+	for _, res := range run.Book.Base.Resources {
 		if res.Type == urn.RootStackType && res.Parent == "" && !res.Delete {
 			plan.root, plan.makeRoot = res.URN, false
 			break
 		}
 	}
 	used := make([]urn.URN, len(requests))
-	defaults, explicit, err := r.planProviders(plan.root, requests, used)
+	defaults, explicit, err := run.planProviders(plan.root, requests, used)
 	if err != nil {
 		return nil, err
 	}
 	plan.items = append(defaults, explicit...)
 	for i, q := range requests {
 		u := q.Under(plan.root)
-		if q.Type.IsProvider() || r.isImported(u, q.ID) {
+		if q.Type.IsProvider() || run.isImported(u, q.ID) {
 			continue
 		}
 		p := &plannedImport{ImportRequest: q, urn: u, parent: cmp.Or(q.Parent, plan.root), provider: used[i]}
-		p.seed = stages.Derive(r.Entropy, string(u), "seed")
+		p.seed = stages.Derive(run.Entropy, string(u), "seed")
 		if x := q.Package.Extension; x != nil {
-			p.extension = r.Extensions.Register(*x)
+			p.extension = run.Access.Extensions.Register(*x)
 		}
 		plan.items = append(plan.items, p)
 	}
@@ -72,19 +72,19 @@ func (r *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, e
 }
 
 // isImported reports whether the base has the object already.
-func (r *ImportRun) isImported(u urn.URN, id string) bool {
-	old := r.Base.Olds[u]
+func (run *ImportRun) isImported(u urn.URN, id string) bool {
+	old := run.Book.Base.Olds[u]
 	return old != nil && cmp.Or(old.ImportID, old.ID) == id
 }
 
 // planProviders decides which providers have to be made, and enters the URN of each request's provider into used. Default
 // providers come in the order of their names, explicit ones in that of their URNs; a provider's own request wins over what
 // those who use it say about it.
-func (r *ImportRun) planProviders(root urn.URN, requests []stages.ImportRequest, used []urn.URN) (defaults, explicit []*plannedImport, err error) {
+func (run *ImportRun) planProviders(root urn.URN, requests []stages.ImportRequest, used []urn.URN) (defaults, explicit []*plannedImport, err error) {
 	planned := map[urn.URN]*plannedImport{}
 	for _, q := range requests {
 		u := q.Under(root)
-		if !q.Type.IsProvider() || r.Base.Olds[u] != nil {
+		if !q.Type.IsProvider() || run.Book.Base.Olds[u] != nil {
 			continue
 		}
 		spec, err := q.ProviderSpec()
@@ -98,21 +98,21 @@ func (r *ImportRun) planProviders(root urn.URN, requests []stages.ImportRequest,
 			continue
 		}
 		if u := q.Provider; u != "" {
-			if u.Stack() != r.Info.Stack || u.Project() != r.Info.Project {
+			if u.Stack() != run.Control.Info.Stack || u.Project() != run.Control.Info.Project {
 				return nil, nil, fmt.Errorf("import %s: the provider %s belongs to another stack", q.Name, u)
 			}
 			used[i] = u
-			if r.Base.Olds[u] == nil && planned[u] == nil {
+			if run.Book.Base.Olds[u] == nil && planned[u] == nil {
 				planned[u] = &plannedImport{urn: u, spec: q.Package.Spec(u.Type().ProviderPackage()), config: q.ProviderInputs}
 			}
 			continue
 		}
-		p, err := r.defaultFor(q)
+		p, err := run.defaultFor(q)
 		if err != nil {
 			return nil, nil, err
 		}
 		used[i] = p.urn
-		if r.Base.Olds[p.urn] == nil && planned[p.urn] == nil {
+		if run.Book.Base.Olds[p.urn] == nil && planned[p.urn] == nil {
 			planned[p.urn] = p
 			defaults = append(defaults, p)
 		}
@@ -129,21 +129,21 @@ func (r *ImportRun) planProviders(root urn.URN, requests []stages.ImportRequest,
 }
 
 // defaultFor describes the default provider that a request uses.
-func (r *ImportRun) defaultFor(q stages.ImportRequest) (*plannedImport, error) {
+func (run *ImportRun) defaultFor(q stages.ImportRequest) (*plannedImport, error) {
 	pkg := q.Type.Package()
 	if q.Package.Extension != nil && q.Package.Name != "" {
 		pkg = q.Package.Name
 	}
-	if r.Defaults.IsDenied(pkg) {
+	if run.Defaults.IsDenied(pkg) {
 		return nil, fmt.Errorf(access.DeniedText, pkg, q.Name)
 	}
-	spec := r.Defaults.Normalize(pkg, q.Package).Spec(pkg)
+	spec := run.Defaults.Normalize(pkg, q.Package).Spec(pkg)
 	name, err := admit.DefaultName(spec)
 	if err != nil {
 		return nil, fmt.Errorf("import %s: %w", q.Name, err)
 	}
 	return &plannedImport{
-		urn: urn.New(r.Info.Stack, r.Info.Project, "", urn.ProviderType(pkg), name), spec: spec, config: r.PackageConfig(pkg),
+		urn: urn.New(run.Control.Info.Stack, run.Control.Info.Project, "", urn.ProviderType(pkg), name), spec: spec, config: run.PackageConfig(pkg),
 	}, nil
 }
 

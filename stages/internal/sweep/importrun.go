@@ -23,48 +23,48 @@ import (
 )
 
 // Plan is [Run.PlanImports].
-func (r *ImportRun) Plan(ctx context.Context, requests []stages.ImportRequest) (*ImportPlan, error) {
-	plan, err := r.planImports(requests)
+func (run *ImportRun) Plan(ctx context.Context, requests []stages.ImportRequest) (*ImportPlan, error) {
+	plan, err := run.planImports(requests)
 	if err != nil {
 		return nil, err
 	}
 	if plan.order, err = plan.schedule(); err != nil {
 		return nil, err
 	}
-	return plan, r.checkProviders(ctx, plan)
+	return plan, run.checkProviders(ctx, plan)
 }
 
 // All is [Run.ImportAll].
-func (r *ImportRun) All(ctx context.Context, plan *ImportPlan) error {
-	if err := r.startRecorded(ctx); err != nil {
+func (run *ImportRun) All(ctx context.Context, plan *ImportPlan) error {
+	if err := run.startRecorded(ctx); err != nil {
 		return err
 	}
-	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: r.importTasks(plan), KeepsGoing: true}, execute.ToEnd)
+	return run.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: run.importTasks(plan), KeepsGoing: true}, execute.ToEnd)
 }
 
 // importTasks makes the tasks of an import: first everything that is recorded stays, in its order, then the root stack is made
 // if it has to be, then the items, each after its parent and its provider.
-func (r *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
+func (run *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 	var tasks []stages.Task
 	var gate []graph.ID
 	first := func(steps ...*stages.Decision) {
 		if len(steps) > 0 {
-			t := stages.Task{ID: r.Outcomes.NewTasks(1), Steps: steps, After: gate}
+			t := stages.Task{ID: run.Book.Outcomes.NewTasks(1), Steps: steps, After: gate}
 			tasks, gate = append(tasks, t), []graph.ID{t.ID}
 		}
 	}
-	first(r.keptSteps()...)
+	first(run.keptSteps()...)
 	if plan.makeRoot {
-		first(r.rootStep(plan.root))
+		first(run.rootStep(plan.root))
 	}
-	base := r.Outcomes.NewTasks(len(plan.order))
+	base := run.Book.Outcomes.NewTasks(len(plan.order))
 	for i, entry := range plan.order {
 		t := closure.TaskOf(entry, base, graph.ID(i))
 		if len(t.After) == 0 {
 			t.After = gate
 		}
 		if !entry.Relay {
-			t.Steps = []*stages.Decision{r.importStep(plan.items[entry.Node])}
+			t.Steps = []*stages.Decision{run.importStep(plan.items[entry.Node])}
 		}
 		tasks = append(tasks, t)
 	}
@@ -72,29 +72,29 @@ func (r *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 }
 
 // startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
-func (r *ImportRun) startRecorded(ctx context.Context) error {
-	started := make([]error, len(r.Base.Resources))
-	starting := pool.New().WithMaxGoroutines(r.ReadWorkers())
-	for i, res := range r.Base.Resources {
+func (run *ImportRun) startRecorded(ctx context.Context) error {
+	started := make([]error, len(run.Book.Base.Resources))
+	starting := pool.New().WithMaxGoroutines(run.Access.ReadWorkers())
+	for i, res := range run.Book.Base.Resources {
 		if res.Type.IsProvider() && !res.Delete {
 			starting.Go(func() {
-				started[i] = r.Registry.Same(ctx, urn.ProviderRef{URN: res.URN, ID: res.ID}, res.Inputs)
+				started[i] = run.Access.Registry.Same(ctx, urn.ProviderRef{URN: res.URN, ID: res.ID}, res.Inputs)
 			})
 		}
 	}
 	starting.Wait()
 	for i, err := range started {
 		if err != nil {
-			return r.Bail(stages.Located{URN: r.Base.Resources[i].URN}, stages.CodeFailed, err)
+			return run.Control.Bail(stages.Located{URN: run.Book.Base.Resources[i].URN}, stages.CodeFailed, err)
 		}
 	}
 	return nil
 }
 
 // keptSteps leave everything that is recorded as it is.
-func (r *ImportRun) keptSteps() []*stages.Decision {
+func (run *ImportRun) keptSteps() []*stages.Decision {
 	var steps []*stages.Decision
-	for i, res := range r.Base.Resources {
+	for i, res := range run.Book.Base.Resources {
 		if res.Delete {
 			continue
 		}
@@ -106,16 +106,16 @@ func (r *ImportRun) keptSteps() []*stages.Decision {
 }
 
 // rootStep makes the root stack. It gets no outputs, as there is no program to say which.
-func (r *ImportRun) rootStep(root urn.URN) *stages.Decision {
+func (run *ImportRun) rootStep(root urn.URN) *stages.Decision {
 	return &stages.Decision{Rank: stages.Rank{Seq: 1}, StepInfo: stages.StepInfo{
 		Op: stages.OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: stages.Reason{Kind: stages.ReasonImportCommand},
 	}}
 }
 
 // importStep is the step of an item.
-func (r *ImportRun) importStep(p *plannedImport) *stages.Decision {
+func (run *ImportRun) importStep(p *plannedImport) *stages.Decision {
 	fresh := p.fresh()
-	d := &stages.Decision{Rank: stages.Rank{Seq: p.seq}, Resolves: stages.ResolvedBy(r.InterruptedCreates.ByURN[p.urn]), StepInfo: stages.StepInfo{
+	d := &stages.Decision{Rank: stages.Rank{Seq: p.seq}, Resolves: stages.ResolvedBy(run.Book.InterruptedCreates.ByURN[p.urn]), StepInfo: stages.StepInfo{
 		Op: stages.OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: stages.Reason{Kind: stages.ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {
@@ -127,17 +127,17 @@ func (r *ImportRun) importStep(p *plannedImport) *stages.Decision {
 }
 
 // checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
-func (r *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error {
+func (run *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error {
 	errs := make([]error, len(plan.items))
 	results := make([]providers.CheckResponse, len(plan.items))
-	calls := pool.New().WithMaxGoroutines(r.ReadWorkers())
+	calls := pool.New().WithMaxGoroutines(run.Access.ReadWorkers())
 	for i, p := range plan.items {
 		if !p.urn.Type().IsProvider() {
 			continue
 		}
 		calls.Go(func() {
-			results[i], errs[i] = r.Registry.Check(ctx, providers.CheckRequest{
-				URN: p.urn, Name: p.urn.Name(), Type: p.urn.Type(), News: p.spec.Inputs(p.config), AllowUnknowns: r.DryRun(),
+			results[i], errs[i] = run.Access.Registry.Check(ctx, providers.CheckRequest{
+				URN: p.urn, Name: p.urn.Name(), Type: p.urn.Type(), News: p.spec.Inputs(p.config), AllowUnknowns: run.Control.DryRun(),
 			})
 		})
 	}
@@ -146,7 +146,7 @@ func (r *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error 
 		if !p.urn.Type().IsProvider() {
 			continue
 		}
-		if errs[i] = r.providerFault(p, results[i], errs[i]); errs[i] == nil {
+		if errs[i] = run.providerFault(p, results[i], errs[i]); errs[i] == nil {
 			p.config = results[i].Inputs
 		}
 	}
@@ -154,11 +154,11 @@ func (r *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error 
 }
 
 // providerFault returns why a provider cannot be made, nil if it can.
-func (r *ImportRun) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
+func (run *ImportRun) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
 	byDefault := p.urn.IsDefaultProvider()
 	for _, f := range res.Failures {
 		code, text := compare.CheckFailure(p.urn, p.spec.Inputs(p.config), f)
-		r.Diagnose(p.urn, stages.Error, code, text)
+		run.Control.Diagnose(p.urn, stages.Error, code, text)
 	}
 	switch {
 	case err != nil && byDefault:
@@ -175,9 +175,9 @@ func (r *ImportRun) providerFault(p *plannedImport, res providers.CheckResponse,
 
 // ImportRun takes existing objects under management without a program.
 type ImportRun struct {
-	*control.Control
-	*book.Book
-	*access.Access
+	Control       *control.Control
+	Book          *book.Book
+	Access        *access.Access
 	Defaults      *admit.DefaultProviders
 	Executor      *execute.Executor
 	Entropy       []byte

@@ -18,10 +18,10 @@ import (
 
 // Reader reads recorded objects again.
 type Reader struct {
-	*control.Control
-	*book.Book
-	*access.Access
-	*take.Taker
+	Control           *control.Control
+	Book              *book.Book
+	Access            *access.Access
+	Taker             *take.Taker
 	LegacyRefreshDiff bool
 }
 
@@ -47,14 +47,14 @@ type refreshing struct {
 
 // refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
 func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refreshing) found {
-	if !r.Enter() {
+	if !r.Control.Enter() {
 		return found{}
 	}
-	defer r.Leave(nil)
+	defer r.Control.Leave(nil)
 	s := &take.Taking{Decision: d}
-	r.Record.Begin(d)
-	r.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	s.Publication = r.PublicationFor(d, true)
+	r.Book.Record.Begin(d)
+	r.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.Control.DryRun(), At: r.Control.Now()})
+	s.Publication = r.Taker.PublicationFor(d, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
 	known := err == nil || now != nil && how.keepsUncompared
 	if known && how.record && now != nil {
@@ -63,8 +63,8 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 		}
 	}
 	if err != nil {
-		r.Record.End(d, stages.Outcome{Fate: stages.FateFailed})
-		r.ReportFailure(d, d.StepInfo, take.Failed(err))
+		r.Book.Record.End(d, stages.Outcome{Fate: stages.FateFailed})
+		r.Taker.ReportFailure(d, d.StepInfo, take.Failed(err))
 		if !known {
 			now = d.Old
 		}
@@ -76,16 +76,16 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	if now == d.Old {
 		info.Reason = stages.Reason{Kind: stages.ReasonUnchanged} // whatever it is reported as
 	}
-	if r.Mode == stages.ModeRefresh {
+	if r.Book.Mode == stages.ModeRefresh {
 		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
-		r.Record.Report(d)
+		r.Book.Record.Report(d)
 	}
-	r.Record.End(d, stages.Outcome{Fate: stages.FateDone, Found: &info})
-	r.Emit(stages.StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
+	r.Book.Record.End(d, stages.Outcome{Fate: stages.FateDone, Found: &info})
+	r.Control.Emit(stages.StepDone{Step: info, Planning: r.Control.DryRun(), At: r.Control.Now()})
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
 	if err == nil && how.record && now == nil {
 		if unrecorded := r.recordFound(d, nil); unrecorded != nil { // after its views
-			err = r.Broken(d, unrecorded)
+			err = r.Control.Broken(d, unrecorded)
 		}
 	}
 	f.ok = err == nil
@@ -104,11 +104,11 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
 		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
 	}
-	r.Results.Apply(c)
-	if r.Recorder == nil {
+	r.Book.Results.Apply(c)
+	if r.Taker.Recorder == nil {
 		return nil
 	}
-	if err := r.Recorder.End(r.Operations, c); err != nil {
+	if err := r.Taker.Recorder.End(r.Control.Operations, c); err != nil {
 		return fmt.Errorf("recording what became of %s: %w", s.URN, err)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 // object has been read, it returns the state with the error.
 func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
 	old := s.Old
-	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Outcomes.IsDeletedByClosure(old) {
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Book.Outcomes.IsDeletedByClosure(old) {
 		return old, how.opWithoutRead, diff, nil
 	}
 	p, err := r.refresher(ctx, s.Decision, old)
@@ -139,17 +139,17 @@ func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (n
 	}
 	drifted := !property.EqualMaps(old.Inputs, now.Inputs) || !property.EqualMaps(old.Outputs, now.Outputs)
 	if drifted {
-		now.Modified = r.Now().UTC()
+		now.Modified = r.Control.Now().UTC()
 	}
 	if old.External || r.LegacyRefreshDiff {
-		return r.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
+		return r.Taker.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The diff that people see goes from what was recorded to what is there.
-	if diff, err = r.CallDiff(r.Operations, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
-		return r.MarkSecrets(now), "", diff, err
+	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
+		return r.Taker.MarkSecrets(now), "", diff, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
-	return r.MarkSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
+	return r.Taker.MarkSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
 }
 
 // refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
@@ -159,7 +159,7 @@ func (r *Reader) refresher(ctx context.Context, s *stages.Decision, old *state.R
 		old = old.Clone()
 		old.Provider = s.Provider
 	}
-	return r.ProviderFor(ctx, old)
+	return r.Access.ProviderFor(ctx, old)
 }
 
 func opOf(changed bool) stages.Op {
@@ -172,7 +172,7 @@ func opOf(changed bool) stages.Op {
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
 func (r *Reader) callRead(p providers.Provider, s *take.Taking) (providers.ReadResponse, []string, error) {
 	old := s.Old
-	res, err := p.Read(r.Operations, providers.ReadRequest{
+	res, err := p.Read(r.Control.Operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
 		Timeout: old.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 	})
@@ -180,7 +180,7 @@ func (r *Reader) callRead(p providers.Provider, s *take.Taking) (providers.ReadR
 	if !errors.As(err, &partial) {
 		return res, nil, err
 	}
-	r.Warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
+	r.Control.Warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
 	return providers.ReadResponse{
 		ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
 		RefreshBeforeUpdate: partial.RefreshBeforeUpdate,

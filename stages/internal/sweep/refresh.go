@@ -20,12 +20,12 @@ import (
 
 // Refresher reads everything that is recorded, before the program starts.
 type Refresher struct {
-	*control.Control
-	*book.Book // of what is recorded, not of the run, whose base is what the refresh returns
-	Reader     *Reader
-	Targets    *targeting.Targets
-	Taker      *take.Taker
-	Recorded   *state.Snapshot
+	Control  *control.Control
+	Book     *book.Book // of what is recorded, not of the run, whose base is what the refresh returns
+	Reader   *Reader
+	Targets  *targeting.Targets
+	Taker    *take.Taker
+	Recorded *state.Snapshot
 }
 
 // Refreshed is what a refresh has come to.
@@ -44,14 +44,14 @@ type Refreshed struct {
 // read is kept.
 func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) bool) (Refreshed, error) {
 	unchanged := Refreshed{Snapshot: r.Recorded}
-	if len(r.Base.Resources) == 0 {
+	if len(r.Book.Base.Resources) == 0 {
 		return unchanged, nil
 	}
 	if err := r.Targets.CheckTargets(); err != nil {
 		return unchanged, err
 	}
 	var steps []*stages.Decision
-	for i, res := range r.Base.Resources {
+	for i, res := range r.Book.Base.Resources {
 		if res.ViewOf != "" || !selected(res) {
 			continue
 		}
@@ -63,9 +63,9 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	if len(steps) == 0 {
 		return unchanged, nil
 	}
-	r.Record.Note(steps...)
+	r.Book.Record.Note(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
-	p := pool.New().WithMaxGoroutines(r.Reader.ReadWorkers())
+	p := pool.New().WithMaxGoroutines(r.Reader.Access.ReadWorkers())
 	for i, s := range steps {
 		p.Go(func() {
 			found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
@@ -94,7 +94,7 @@ func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
 	default:
 		return nil
 	}
-	return r.Taker.Recorder.End(r.Operations, c)
+	return r.Taker.Recorder.End(r.Control.Operations, c)
 }
 
 // rebuild puts what was found in the place of what was recorded (steps.md 7.3).
@@ -120,7 +120,7 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 		}
 	}
 	snapshot := *r.Recorded
-	snapshot.Resources = state.Rebuild(withViews(r.Base.Resources, views), changed)
+	snapshot.Resources = state.Rebuild(withViews(r.Book.Base.Resources, views), changed)
 	snapshot.Pending = slices.DeleteFunc(slices.Clone(snapshot.Pending), func(op state.Pending) bool {
 		return isChange(op) && out.Read[r.readWith(op)] // the object is recorded as it is
 	})
@@ -130,8 +130,8 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 			return out, fmt.Errorf("recording the refreshed state: %w", err)
 		}
 	}
-	if failed || r.IsHalted() {
-		r.Halt()
+	if failed || r.Control.IsHalted() {
+		r.Control.Halt()
 		return out, &stages.ReportedError{Err: errRefreshFailed}
 	}
 	return out, nil

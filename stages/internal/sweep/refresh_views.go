@@ -25,15 +25,15 @@ func (r *Reader) refreshViews(s *take.Taking, f found, record bool) (found, erro
 		errs = append(errs, r.refreshView(v, record))
 	}
 	if f.known && f.now == nil {
-		for i, old := range r.ViewsOf(s.Decision) {
+		for i, old := range r.Book.ViewsOf(s.Decision) {
 			d := s.ForView(stages.OpDelete)
 			d.Op, d.Old, d.URN, d.Type, d.Sub = stages.OpRefresh, old, old.URN, old.Type, len(steps)+i+1
-			r.Record.Begin(d)
-			r.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
+			r.Book.Record.Begin(d)
+			r.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.Control.DryRun(), At: r.Control.Now()})
 			errs = append(errs, r.refreshView(&take.Taking{Decision: d}, record))
 		}
 	}
-	f.views = compareViews(s.Publication.Olds, r.ViewsOf(s.Decision))
+	f.views = compareViews(s.Publication.Olds, r.Book.ViewsOf(s.Decision))
 	return f, errors.Join(errs...)
 }
 
@@ -73,29 +73,29 @@ func withViews(base []*state.Resource, added map[*state.Resource][]*state.Resour
 
 // refreshView takes one step.
 func (r *Reader) refreshView(s *take.Taking, record bool) error {
-	a := r.ApplyView(s)
-	r.Results.Apply(a.Change)
+	a := r.Taker.ApplyView(s)
+	r.Book.Results.Apply(a.Change)
 	if a.Final != nil {
 		s.Made = a.Final
-		r.Results.AddView(a.Final)
+		r.Book.Results.AddView(a.Final)
 	}
-	if record && r.Recorder != nil && !a.Unrecorded {
+	if record && r.Taker.Recorder != nil && !a.Unrecorded {
 		a.Change.Add, a.Change.Refresh = a.Final, true
-		if err := r.Recorder.End(r.Operations, a.Change); err != nil {
-			return r.Broken(s.Decision, fmt.Errorf("recording what became of %s: %w", s.URN, err))
+		if err := r.Taker.Recorder.End(r.Control.Operations, a.Change); err != nil {
+			return r.Control.Broken(s.Decision, fmt.Errorf("recording what became of %s: %w", s.URN, err))
 		}
 	}
 	if a.Err != nil {
-		r.Record.End(s.Decision, stages.Outcome{Fate: stages.FateFailed, Made: s.Made})
-		r.ReportFailure(s.Decision, s.Shown(), a)
+		r.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateFailed, Made: s.Made})
+		r.Taker.ReportFailure(s.Decision, s.Shown(), a)
 		return a.Err
 	}
 	info := s.Shown()
-	if r.Mode == stages.ModeRefresh {
+	if r.Book.Mode == stages.ModeRefresh {
 		info.Op = s.View.Op
-		r.Record.Report(s.Decision)
+		r.Book.Record.Report(s.Decision)
 	}
-	r.Record.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Found: &info})
-	r.Emit(stages.StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
+	r.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Found: &info})
+	r.Control.Emit(stages.StepDone{Step: info, Planning: r.Control.DryRun(), At: r.Control.Now()})
 	return nil
 }

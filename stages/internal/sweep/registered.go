@@ -17,45 +17,45 @@ import (
 func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stages.Located, error) {
 	managed := l.Goal.IsManaged()
 	if managed {
-		if err := r.EnsureProvider(ctx, l); err != nil {
+		if err := r.Access.EnsureProvider(ctx, l); err != nil {
 			return l, err
 		}
-		if _, err := r.ProviderOf(l); err != nil {
+		if _, err := r.Access.ProviderOf(l); err != nil {
 			return l, err
 		}
-		if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+		if err := r.Book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 			return l, err
 		}
 	}
-	r.Outcomes.Add(l.URN, book.Refreshed)
+	r.Book.Outcomes.Add(l.URN, book.Refreshed)
 	s := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
 		Reason: stages.Reason{Kind: stages.ReasonRefresh},
 	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
-	r.Record.Note(s)
+	r.Book.Record.Note(s)
 	// Where there is nothing to read, Pulumi reports an update, as it makes a copy of the state. Nobody sees it, except for a
 	// resource that waits for its replacement.
 	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
 	if !f.ok {
-		r.Halt()
+		r.Control.Halt()
 		return l, &stages.ReportedError{Err: errRefreshFailed}
 	}
 	if l.Old = f.now; l.Old == nil {
 		return l, nil
 	}
-	r.Results.Keep(s, l.Old)
+	r.Book.Results.Keep(s, l.Old)
 	return l, nil
 }
 
 // toRefresh returns the state into which a refresh puts what it finds. Unless the run is an update, which records the options
 // of the program later, the state has them.
 func (r *Reader) toRefresh(l stages.Located) *state.Resource {
-	if r.Mode == stages.ModeUpdate {
+	if r.Book.Mode == stages.ModeUpdate {
 		return l.Old.Clone()
 	}
 	s := l.NewState(stages.Checked{Inputs: l.Old.Inputs})
 	s.External, s.Taint = l.Old.External, l.Old.Taint
-	if r.Names.LeavesRecorded() && r.closesCircle(s) {
+	if r.Book.Names.LeavesRecorded() && r.closesCircle(s) {
 		old := l.Old
 		s.Provider, s.Dependencies, s.PropertyDependencies = old.Provider, old.Dependencies, old.PropertyDependencies
 		s.DeletedWith, s.ReplaceWith = old.DeletedWith, old.ReplaceWith
@@ -75,7 +75,7 @@ func (r *Reader) closesCircle(s *state.Resource) bool {
 	for todo := []node{{s, false}}; len(todo) > 0; todo = todo[1:] {
 		here := todo[0]
 		for ref := range here.References() {
-			u := r.Names.NewNameOf(ref.URN)
+			u := r.Book.Names.NewNameOf(ref.URN)
 			if u == s.URN {
 				return true
 			}
@@ -83,9 +83,9 @@ func (r *Reader) closesCircle(s *state.Resource) bool {
 				continue
 			}
 			seen[u] = true
-			if now, ok := r.Lookup(u); ok && !here.recorded {
+			if now, ok := r.Book.Lookup(u); ok && !here.recorded {
 				todo = append(todo, node{now, false})
-			} else if old := r.Base.Olds[ref.URN]; old != nil {
+			} else if old := r.Book.Base.Olds[ref.URN]; old != nil {
 				todo = append(todo, node{old, true})
 			}
 		}
@@ -96,11 +96,11 @@ func (r *Reader) closesCircle(s *state.Resource) bool {
 // refreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
 // deleted. A failure does not stop the others.
 func (r *Reader) refreshRest(ctx context.Context) error {
-	selected := r.Refreshable()
+	selected := r.Book.Refreshable()
 	var steps []*stages.Decision
-	for i, res := range r.Base.Resources {
-		in, now := selected(res), r.Results.Current(res)
-		if !in || now == nil || res.ViewOf != "" || r.IsOperatedOn(res.URN) {
+	for i, res := range r.Book.Base.Resources {
+		in, now := selected(res), r.Book.Results.Current(res)
+		if !in || now == nil || res.ViewOf != "" || r.Book.IsOperatedOn(res.URN) {
 			continue
 		}
 		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
@@ -108,8 +108,8 @@ func (r *Reader) refreshRest(ctx context.Context) error {
 			Reason: stages.Reason{Kind: stages.ReasonRefresh},
 		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
 	}
-	r.Record.Note(steps...)
-	p := pool.New().WithErrors().WithMaxGoroutines(r.ReadWorkers())
+	r.Book.Record.Note(steps...)
+	p := pool.New().WithErrors().WithMaxGoroutines(r.Access.ReadWorkers())
 	for _, s := range steps {
 		p.Go(func() error {
 			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, record: true, keepsUncompared: true}); !f.ok {
@@ -119,7 +119,7 @@ func (r *Reader) refreshRest(ctx context.Context) error {
 		})
 	}
 	if err := p.Wait(); err != nil {
-		r.Halt()
+		r.Control.Halt()
 		return &stages.ReportedError{Err: errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
 	}
 	return nil

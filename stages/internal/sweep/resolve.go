@@ -16,11 +16,11 @@ import (
 
 // Recoverer finds out about creates that earlier runs began and did not end, before the program starts.
 type Recoverer struct {
-	*control.Control
-	*book.Book // of what is recorded, not of the run, whose base is what the recoverer returns
-	Access     *access.Access
-	Taker      *take.Taker
-	Recorded   *state.Snapshot
+	Control  *control.Control
+	Book     *book.Book // of what is recorded, not of the run, whose base is what the recoverer returns
+	Access   *access.Access
+	Taker    *take.Taker
+	Recorded *state.Snapshot
 }
 
 // Answer says what is to be done about an interrupted create, and why.
@@ -75,7 +75,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 		err = r.rebase(ctx, &snapshot, made)
 	}
 	if failed && err == nil {
-		r.Halt()
+		r.Control.Halt()
 		err = &stages.ReportedError{Err: errRefreshFailed}
 	}
 	return out, err
@@ -103,17 +103,17 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 		is.Why = err.Error()
 		return is, nil
 	}
-	r.Record.Note(s)
-	if !r.Enter() {
+	r.Book.Record.Note(s)
+	if !r.Control.Enter() {
 		is.Why = "the operation was stopped before"
 		return is, nil
 	}
-	defer r.Leave(nil)
+	defer r.Control.Leave(nil)
 	if _, err := r.Taker.RunStep(s); err != nil {
 		is.Why = err.Error()
 		return is, nil
 	}
-	now := r.Record.OutcomeOf(s).Made
+	now := r.Book.Record.OutcomeOf(s).Made
 	is.Outcome, is.ID = stages.Adopted, now.ID
 	if old != nil && !old.PendingReplacement {
 		is.Replaced = old.ID
@@ -125,17 +125,17 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 func (r *Recoverer) present(made []*state.Resource) []*state.Resource {
 	var all []*state.Resource
 	for _, res := range append(slices.Clone(r.Recorded.Resources), made...) {
-		all = append(all, r.Present(res)...)
+		all = append(all, r.Book.Present(res)...)
 	}
 	return all
 }
 
 // rebase makes what is recorded by now the base: in the order and with the names with which it is written.
 func (r *Recoverer) rebase(ctx context.Context, now *state.Snapshot, made []*state.Resource) error {
-	ledger := state.NewLedger(r.Recorded, state.LedgerOptions{Now: r.Now})
+	ledger := state.NewLedger(r.Recorded, state.LedgerOptions{Now: r.Control.Now})
 	for _, res := range r.Recorded.Resources {
 		change := state.Change{Remove: []*state.Resource{res}}
-		switch is := r.Results.Current(res); is {
+		switch is := r.Book.Results.Current(res); is {
 		case res:
 			continue
 		case nil:
@@ -147,7 +147,7 @@ func (r *Recoverer) rebase(ctx context.Context, now *state.Snapshot, made []*sta
 		}
 	}
 	for _, res := range made {
-		for _, is := range r.Present(res) {
+		for _, is := range r.Book.Present(res) {
 			if err := ledger.End(state.Change{Add: is, Extension: r.Access.Extensions.Recorded(is.ExtensionRef)}); err != nil {
 				return err
 			}

@@ -17,13 +17,13 @@ import (
 )
 
 // selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
-func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]bool, error) {
-	sel, g := r.Targeting, all.Graph
+func (sw *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]bool, error) {
+	sel, g := sw.Book.Targeting, all.Graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
 		for i, res := range all.Resources {
 			// What is left out keeps its recorded name, and may have been named as the program does.
-			if set.Matches(res.URN) || r.Names.IsKept(res.URN) && set.Matches(r.Names.NewNameOf(res.URN)) {
+			if set.Matches(res.URN) || sw.Book.Names.IsKept(res.URN) && set.Matches(sw.Book.Names.NewNameOf(res.URN)) {
 				ids = append(ids, graph.ID(i))
 			}
 		}
@@ -38,7 +38,7 @@ func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]
 		for _, id := range ids {
 			out[all.Resources[id].URN] = true
 		}
-		if err := r.addReplaced(ctx, all, ids, out); err != nil {
+		if err := sw.addReplaced(ctx, all, ids, out); err != nil {
 			return nil, err
 		}
 		// What refers to those cannot stay either.
@@ -49,7 +49,7 @@ func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]
 		left, needs := matching(sel.Excludes), all.WithinComponents()
 		grow := func(ids []graph.ID) []graph.ID { return needs.TransitiveDependencies(ids, graph.Reach{}) }
 		switch isNeeded := grow; {
-		case sel.ExcludeDependents && r.Mode == stages.ModeUpdate:
+		case sel.ExcludeDependents && sw.Book.Mode == stages.ModeUpdate:
 			// An update that leaves dependents out deletes nothing that depends on what they need, and so on (decision 0029).
 			grow = func(ids []graph.ID) []graph.ID { return append(isNeeded(ids), dependents(ids)...) }
 		case sel.ExcludeDependents:
@@ -87,11 +87,11 @@ func closedUnder(all book.EndGraph, ids []graph.ID, grow func([]graph.ID) []grap
 
 // addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
 // states at once, and for each in the order of its dependents (steps.md 6.7).
-func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
+func (sw *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read
-	impossible := func(id graph.ID) bool { return r.Outcomes.Has(all.Resources[id].URN, decided) }
+	impossible := func(id graph.ID) bool { return sw.Book.Outcomes.Has(all.Resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
-	p := pool.New().WithErrors().WithMaxGoroutines(r.ReadWorkers())
+	p := pool.New().WithErrors().WithMaxGoroutines(sw.Access.ReadWorkers())
 	for i, id := range ids {
 		p.Go(func() (err error) {
 			c := closure.NewRoot(stages.Diffed{}, all.Resources[id])
@@ -99,7 +99,7 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []grap
 				res := all.Resources[dep]
 				in, _, ask := c.NeedsReplace(dep, res)
 				if ask != nil && err == nil {
-					diff, failed := r.Prober.CallProbe(ctx, ask)
+					diff, failed := sw.Prober.CallProbe(ctx, ask)
 					in, err = diff.Replaces(), failed
 				}
 				if in {
@@ -111,7 +111,7 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []grap
 		})
 	}
 	if err := p.Wait(); err != nil {
-		return r.Bail(stages.Located{}, stages.CodeFailed, err)
+		return sw.Control.Bail(stages.Located{}, stages.CodeFailed, err)
 	}
 	for i, id := range ids {
 		for _, dep := range found[i] {
@@ -125,30 +125,30 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []grap
 }
 
 // untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
-func (r *Sweeper) untargetedDeletes(all book.EndGraph, steps map[graph.ID]*stages.Decision) error {
-	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
+func (sw *Sweeper) untargetedDeletes(all book.EndGraph, steps map[graph.ID]*stages.Decision) error {
+	if !sw.Book.Targeting.Targets.IsConstrained() || sw.Book.Targeting.TargetDependents {
 		return nil
 	}
 	var found []urn.URN
 	for i := range all.Resources {
 		s, ok := steps[graph.ID(i)]
-		if !ok || s.Op == stages.OpSame || r.Targeting.Targets.Matches(s.URN) {
+		if !ok || s.Op == stages.OpSame || sw.Book.Targeting.Targets.Matches(s.URN) {
 			continue
 		}
 		found = append(found, s.URN)
 		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
 			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
-		r.Fail(s.Seq, s.URN, stages.CodeUntargetedDelete, err)
+		sw.Control.Fail(s.Seq, s.URN, stages.CodeUntargetedDelete, err)
 	}
 	if len(found) == 0 {
 		return nil
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	r.Diagnose("", stages.Info, 0, "Resources that are not targets would have to be deleted.",
+	sw.Control.Diagnose("", stages.Info, 0, "Resources that are not targets would have to be deleted.",
 		advice.On(advice.TargetDeleted, found...))
-	if !r.DryRun() {
-		r.Halt()
+	if !sw.Control.DryRun() {
+		sw.Control.Halt()
 		return &stages.ReportedError{Err: errors.New("delete untargeted resource")}
 	}
 	return nil

@@ -14,22 +14,22 @@ import (
 )
 
 // apply carries out a step and returns what changed (steps.md 8.1).
-func (r *Taker) apply(s *Taking) applied {
+func (tk *Taker) apply(s *Taking) applied {
 	switch s.Op {
 	case stages.OpSame:
-		return r.applySame(s)
+		return tk.applySame(s)
 	case stages.OpCreate, stages.OpCreateReplacement:
-		return r.applyCreate(s)
+		return tk.applyCreate(s)
 	case stages.OpUpdate:
-		return r.applyUpdate(s)
+		return tk.applyUpdate(s)
 	case stages.OpDelete, stages.OpDeleteReplaced, stages.OpDiscard, stages.OpDiscardReplaced:
-		return r.applyDelete(s)
+		return tk.applyDelete(s)
 	case stages.OpRead, stages.OpReadReplacement:
-		return r.applyRead(s)
+		return tk.applyRead(s)
 	case stages.OpRemovePendingReplace:
-		return applied{Change: state.Change{Remove: r.Present(s.Old)}}
+		return applied{Change: state.Change{Remove: tk.Book.Present(s.Old)}}
 	case stages.OpImport, stages.OpImportReplacement:
-		return r.applyImport(s)
+		return tk.applyImport(s)
 	case stages.OpReplace:
 		return applied{}
 	}
@@ -38,7 +38,7 @@ func (r *Taker) apply(s *Taking) applied {
 
 func Failed(err error) applied { return applied{Err: err, status: classify(err)} }
 
-func (r *Taker) applySame(s *Taking) applied {
+func (tk *Taker) applySame(s *Taking) applied {
 	switch {
 	case s.Kind == stages.Uncreated:
 		return applied{Unrecorded: true}
@@ -48,16 +48,16 @@ func (r *Taker) applySame(s *Taking) applied {
 	final := s.New.Clone()
 	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
 	if final.Type.IsProvider() {
-		if err := r.Registry.Same(r.Operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
+		if err := tk.access.Registry.Same(tk.Control.Operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
 			return Failed(err)
 		}
 	}
-	return applied{Final: final, Change: state.Change{Remove: r.Present(s.Old), Elide: !state.MustWrite(s.Old, final)}}
+	return applied{Final: final, Change: state.Change{Remove: tk.Book.Present(s.Old), Elide: !state.MustWrite(s.Old, final)}}
 }
 
-func (r *Taker) applyCreate(s *Taking) applied {
+func (tk *Taker) applyCreate(s *Taking) applied {
 	final := s.New.Clone()
-	p, err := r.ProviderOfState(final)
+	p, err := tk.access.ProviderOfState(final)
 	if err != nil {
 		return Failed(err)
 	}
@@ -67,10 +67,10 @@ func (r *Taker) applyCreate(s *Taking) applied {
 		final.Outputs = final.Inputs
 	case p != nil:
 		req := providers.CreateRequest{
-			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Create, Preview: r.DryRun(),
+			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Create, Preview: tk.Control.DryRun(),
 			Status: s.Publication,
 		}
-		res, err := r.callCreate(p, s, req)
+		res, err := tk.caller.callCreate(p, s, req)
 		var partial *providers.InitError
 		switch {
 		case errors.As(err, &partial):
@@ -83,19 +83,19 @@ func (r *Taker) applyCreate(s *Taking) applied {
 			final.ID, final.Outputs, final.RefreshBeforeUpdate = res.ID, res.Properties, res.RefreshBeforeUpdate
 		}
 	}
-	now := r.Now().UTC()
+	now := tk.Control.Now().UTC()
 	final.Created, final.Modified = now, now
 	if s.Op == stages.OpCreateReplacement {
-		r.Supersede(s.Old, s.New, &a.Change)
+		tk.Book.Supersede(s.Old, s.New, &a.Change)
 	}
 	return a
 }
 
-func (r *Taker) applyUpdate(s *Taking) applied {
+func (tk *Taker) applyUpdate(s *Taking) applied {
 	final := s.New.Clone()
 	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
-	a := applied{Final: final, Change: state.Change{Remove: r.Present(s.Old)}}
-	p, err := r.ProviderOfState(final)
+	a := applied{Final: final, Change: state.Change{Remove: tk.Book.Present(s.Old)}}
+	p, err := tk.access.ProviderOfState(final)
 	if err != nil {
 		return Failed(err)
 	}
@@ -104,10 +104,10 @@ func (r *Taker) applyUpdate(s *Taking) applied {
 	}
 	req := providers.UpdateRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs,
-		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Update, IgnoreChanges: s.New.IgnoreChanges, Preview: r.DryRun(),
+		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Update, IgnoreChanges: s.New.IgnoreChanges, Preview: tk.Control.DryRun(),
 		OldViews: s.Publication.OldViews(), Status: s.Publication,
 	}
-	res, err := r.callUpdate(p, s, req)
+	res, err := tk.caller.callUpdate(p, s, req)
 	var partial *providers.InitError
 	switch {
 	case errors.As(err, &partial):
@@ -120,36 +120,36 @@ func (r *Taker) applyUpdate(s *Taking) applied {
 	default:
 		final.Outputs, final.RefreshBeforeUpdate = res.Properties, res.RefreshBeforeUpdate
 	}
-	final.Modified = r.Now().UTC()
+	final.Modified = tk.Control.Now().UTC()
 	return a
 }
 
 // applyDelete is steps.md 5.4.
-func (r *Taker) applyDelete(s *Taking) applied {
+func (tk *Taker) applyDelete(s *Taking) applied {
 	old := s.Old
-	if reader, ok := r.Names.ReaderOf(old); ok {
+	if reader, ok := tk.Book.Names.ReaderOf(old); ok {
 		// Its own registration reads it at this moment: what it finds is recorded first (steps.md ORD-3).
-		if err := r.Progress.Await(r.Admitted, reader, book.Reread); err != nil {
+		if err := tk.Book.Progress.Await(tk.Control.Admitted, reader, book.Reread); err != nil {
 			return Failed(err)
 		}
 	}
-	known := r.Results.Current(old)
+	known := tk.Book.Results.Current(old)
 	if known == nil {
 		return applied{}
 	}
 	var p providers.Provider
-	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
+	if old.Custom && !(old.Type.IsProvider() && tk.Control.DryRun()) {
 		var err error
 		// Also for what is retained without a call: a provider that cannot be started is an error now (steps.md 5.2).
-		if p, err = r.ProviderAt(r.Operations, old, s.Seq); err != nil {
+		if p, err = tk.access.ProviderAt(tk.Control.Operations, old, s.Seq); err != nil {
 			return Failed(err)
 		}
 	}
-	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !r.IgnoreProtect {
+	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !tk.Book.IgnoreProtect {
 		return Failed(&state.ProtectedError{URNs: []urn.URN{old.URN}, Refused: state.RefusedDelete})
 	}
-	if p != nil && !r.DryRun() && !r.skipsCall(s.Decision) {
-		err := r.callDelete(p, s, providers.DeleteRequest{
+	if p != nil && !tk.Control.DryRun() && !tk.skipsCall(s.Decision) {
+		err := tk.caller.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
 			Timeout: old.CustomTimeouts.Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
 		})
@@ -157,7 +157,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 			return Failed(err)
 		}
 	}
-	now := r.Results.Current(old)
+	now := tk.Book.Results.Current(old)
 	if now == nil {
 		return applied{}
 	}
@@ -170,21 +170,21 @@ func (r *Taker) applyDelete(s *Taking) applied {
 }
 
 // skipsCall reports whether a state is removed without a call of its provider (steps.md 5.4 item 4).
-func (r *Taker) skipsCall(d *stages.Decision) bool {
+func (tk *Taker) skipsCall(d *stages.Decision) bool {
 	with := d.Old.DeletedWith
-	return d.Old.External || d.Retains() || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))
+	return d.Old.External || d.Retains() || with != "" && (tk.Book.Outcomes.Has(with, book.Deleted) || tk.Book.Outcomes.Has(tk.Book.Names.NewNameOf(with), book.Deleted))
 }
 
 // applyRead is steps.md 4.1.
-func (r *Taker) applyRead(s *Taking) applied {
+func (tk *Taker) applyRead(s *Taking) applied {
 	final := s.New.Clone()
 	a := applied{Final: final}
 	if final.ID != "" { // it is not known in this preview
-		p, err := r.ProviderFor(r.Operations, final)
+		p, err := tk.access.ProviderFor(tk.Control.Operations, final)
 		if err != nil {
 			return Failed(err)
 		}
-		res, err := p.Read(r.Operations, providers.ReadRequest{
+		res, err := p.Read(tk.Control.Operations, providers.ReadRequest{
 			URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
 			Timeout: final.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
 		})
@@ -202,19 +202,19 @@ func (r *Taker) applyRead(s *Taking) applied {
 		}
 	}
 	if s.Old != nil && !(property.EqualMaps(s.Old.Inputs, final.Inputs) && property.EqualMaps(s.Old.Outputs, final.Outputs)) {
-		final.Modified = r.Now().UTC()
+		final.Modified = tk.Control.Now().UTC()
 	}
 	if s.Op == stages.OpReadReplacement {
-		r.Supersede(s.Old, s.New, &a.Change)
+		tk.Book.Supersede(s.Old, s.New, &a.Change)
 	} else if s.Old != nil {
-		a.Change.Remove = r.Present(s.Old)
+		a.Change.Remove = tk.Book.Present(s.Old)
 	}
 	return a
 }
 
 // MarkSecrets makes outputs secret that the program or the inputs say are (steps.md 3.14). It may be called on a state
 // that is not published yet.
-func (r *Taker) MarkSecrets(s *state.Resource) *state.Resource {
+func (tk *Taker) MarkSecrets(s *state.Resource) *state.Resource {
 	var out map[string]property.Value
 	mark := func(name string) {
 		v, ok := s.Outputs.Get(name)
@@ -228,7 +228,7 @@ func (r *Taker) MarkSecrets(s *state.Resource) *state.Resource {
 	}
 	for _, name := range s.AdditionalSecretOutputs {
 		if name == "id" {
-			r.Warn(s.URN, "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details.")
+			tk.Control.Warn(s.URN, "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details.")
 			continue
 		}
 		mark(name)

@@ -29,26 +29,26 @@ const maxRetries = 100
 
 // caller makes the calls that change something, with the hooks of the program around them (steps.md 9.6).
 type caller struct {
-	*control.Control
+	control   *control.Control
 	hooks     *HookSet
 	keepGoing bool // a failed hook does not stop the run
 }
 
 // runHooks runs a resource's hooks of one type, in their order. A failing hook ends it, unless its errors are ignored.
-func (r *caller) runHooks(kind string, of *state.Resource, in stages.HookInput) error {
+func (c *caller) runHooks(kind string, of *state.Resource, in stages.HookInput) error {
 	for _, name := range of.ResourceHooks[kind] {
-		h, ok := r.hooks.hook(name)
+		h, ok := c.hooks.hook(name)
 		if !ok {
 			return fmt.Errorf("hook %q was not registered", name)
 		}
-		if r.DryRun() && !h.OnDryRun {
+		if c.control.DryRun() && !h.OnDryRun {
 			continue
 		}
-		err := h.Run(r.Operations, in)
+		err := h.Run(c.control.Operations, in)
 		switch {
 		case err == nil:
 		case h.IgnoreErrors:
-			r.Warn(of.URN, "%s hook %q failed: %s", kind, name, err)
+			c.control.Warn(of.URN, "%s hook %q failed: %s", kind, name, err)
 		default:
 			return hookError(kind, name, err)
 		}
@@ -65,12 +65,12 @@ func hookError(kind, name string, err error) error {
 }
 
 // runAfterHooks runs hooks after what they follow has happened: their errors fail the run and not the step.
-func (r *caller) runAfterHooks(kind string, s *Taking, of *state.Resource, in stages.HookInput) {
-	if err := r.runHooks(kind, of, in); err != nil {
-		r.Fail(s.Seq, of.URN, 0, err)
-		if !r.keepGoing {
+func (c *caller) runAfterHooks(kind string, s *Taking, of *state.Resource, in stages.HookInput) {
+	if err := c.runHooks(kind, of, in); err != nil {
+		c.control.Fail(s.Seq, of.URN, 0, err)
+		if !c.keepGoing {
 			s.taken.stopped = true
-			r.Halt()
+			c.control.Halt()
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (r *caller) runAfterHooks(kind string, s *Taking, of *state.Resource, in st
 // retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
 // try, as the user waits for its end. Nor is there one when the outcome is uncertain: a create could make a
 // second object (state.md 9.4 R-6).
-func (r *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
+func (c *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
 	for {
@@ -88,17 +88,17 @@ func (r *caller) retrying(operation string, of *state.Resource, in stages.HookIn
 		}
 		in.Errors = append([]string{err.Error()}, in.Errors...)
 		if len(in.Errors) >= maxRetries {
-			r.Warn(of.URN, "maximum number of error hook retries (%d) reached", maxRetries)
+			c.control.Warn(of.URN, "maximum number of error hook retries (%d) reached", maxRetries)
 			return err
 		}
-		again, hookErr := r.askErrorHooks(names, in)
+		again, hookErr := c.askErrorHooks(names, in)
 		if hookErr != nil {
 			return &errorHookError{operation: operation, err: err, hook: hookErr}
 		}
-		if !again || r.IsHalted() || isLost(err) {
+		if !again || c.control.IsHalted() || isLost(err) {
 			return err
 		}
-		r.Warn(of.URN, "retrying %s due to on-error hook request (%d/%d)", operation, len(in.Errors), maxRetries)
+		c.control.Warn(of.URN, "retrying %s due to on-error hook request (%d/%d)", operation, len(in.Errors), maxRetries)
 	}
 }
 
@@ -115,13 +115,13 @@ func (e *errorHookError) Error() string {
 func (e *errorHookError) Unwrap() []error { return []error{e.err, e.hook} }
 
 // askErrorHooks runs all error hooks and reports whether any asked for another try.
-func (r *caller) askErrorHooks(names []string, in stages.HookInput) (again bool, err error) {
+func (c *caller) askErrorHooks(names []string, in stages.HookInput) (again bool, err error) {
 	for _, name := range names {
-		h, ok := r.hooks.errorHook(name)
+		h, ok := c.hooks.errorHook(name)
 		if !ok {
 			return false, fmt.Errorf("error hook %q was not registered", name)
 		}
-		retry, err := h.Run(r.Operations, in)
+		retry, err := h.Run(c.control.Operations, in)
 		if err != nil {
 			return false, fmt.Errorf("error hook %q failed: %w", name, err)
 		}
@@ -131,9 +131,9 @@ func (r *caller) askErrorHooks(names []string, in stages.HookInput) (again bool,
 }
 
 // callCreate runs the hooks around a Create and the call itself.
-func (r *caller) callCreate(p providers.Provider, s *Taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
-	err = r.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
-		res, err = p.Create(r.Operations, req)
+func (c *caller) callCreate(p providers.Provider, s *Taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
+	err = c.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
+		res, err = p.Create(c.control.Operations, req)
 		if !req.Preview {
 			err = identified(req.URN, res, err)
 		}
@@ -164,45 +164,45 @@ func identified(u urn.URN, res providers.CreateResponse, err error) error {
 	return &providers.UncertainError{Err: err, Lost: true}
 }
 
-func (r *caller) callUpdate(p providers.Provider, s *Taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
-	err = r.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
-		res, err = p.Update(r.Operations, req)
+func (c *caller) callUpdate(p providers.Provider, s *Taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
+	err = c.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
+		res, err = p.Update(c.control.Operations, req)
 		return err
 	})
 	return res, err
 }
 
-func (r *caller) callDelete(p providers.Provider, s *Taking, req providers.DeleteRequest) error {
-	return r.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(r.Operations, req) })
+func (c *caller) callDelete(p providers.Provider, s *Taking, req providers.DeleteRequest) error {
+	return c.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(c.control.Operations, req) })
 }
 
 // before runs the hooks that precede a step; an error stops the step before anything is done.
-func (r *caller) before(s *stages.Decision) error {
+func (c *caller) before(s *stages.Decision) error {
 	switch s.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:
-		return r.runHooks(beforeCreate, s.New, hookInput(s, s.New))
+		return c.runHooks(beforeCreate, s.New, hookInput(s, s.New))
 	case stages.OpUpdate:
-		return r.runHooks(beforeUpdate, s.New, hookInput(s, s.New))
+		return c.runHooks(beforeUpdate, s.New, hookInput(s, s.New))
 	case stages.OpDelete, stages.OpDeleteReplaced:
-		return r.runHooks(beforeDelete, s.Old, hookInput(s, s.Old))
+		return c.runHooks(beforeDelete, s.Old, hookInput(s, s.Old))
 	}
 	return nil
 }
 
 // after runs the hooks that follow a step, before outputs are made secret: they get them as the provider has returned them
 // (steps.md 9.2). Those of components run when the component registers its outputs.
-func (r *caller) after(s *Taking, final *state.Resource, outputs property.Map) {
+func (c *caller) after(s *Taking, final *state.Resource, outputs property.Map) {
 	switch {
 	case s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced:
-		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s.Decision, s.Old))
+		c.runAfterHooks(afterDelete, s, s.Old, hookInput(s.Decision, s.Old))
 	case final == nil || !final.Custom:
 	default:
-		r.afterMade(s, final, outputs)
+		c.afterMade(s, final, outputs)
 	}
 }
 
 // afterMade runs the hooks that follow a create or an update with these outputs.
-func (r *caller) afterMade(s *Taking, final *state.Resource, outputs property.Map) {
+func (c *caller) afterMade(s *Taking, final *state.Resource, outputs property.Map) {
 	kind := ""
 	switch s.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:
@@ -214,7 +214,7 @@ func (r *caller) afterMade(s *Taking, final *state.Resource, outputs property.Ma
 	}
 	in := hookInput(s.Decision, final)
 	in.NewOutputs = &outputs
-	r.runAfterHooks(kind, s, final, in)
+	c.runAfterHooks(kind, s, final, in)
 }
 
 // hasHooks reports whether a step can have hooks to run: most have none, and need no input.

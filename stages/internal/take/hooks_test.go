@@ -69,8 +69,8 @@ func TestAHookThatFailsAfterAStepFailsTheRunAndNotTheStep(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, TaskDone, rep.End)
 		require.NoError(t, rep.Err)
-		require.Len(t, r.Failures(), 1)
-		require.Equal(t, !goOn, r.IsHalted())
+		require.Len(t, r.taker.Control.Failures(), 1)
+		require.Equal(t, !goOn, r.taker.Control.IsHalted())
 		reply, err := q.Wait(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, stages.Success, reply.Result)
@@ -84,7 +84,7 @@ func TestTheErrorsOfAHookCanBeIgnored(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, rep.Err)
 	require.Contains(t, r.diary.lines, "call")
-	require.False(t, r.HasFailed())
+	require.False(t, r.taker.Control.HasFailed())
 }
 
 func TestAHookThatNobodyHasRegisteredFailsTheStep(t *testing.T) {
@@ -99,7 +99,7 @@ func TestAPreviewRunsOnlyHooksThatAreMeantForIt(t *testing.T) {
 	r := newRig(t, stages.Settings{Info: stages.RunInfo{DryRun: true}})
 	r.hook(t, stages.Hook{Name: "always", OnDryRun: true}, nil)
 	r.hook(t, stages.Hook{Name: "for real"}, nil)
-	require.NoError(t, r.before(hooked(map[string][]string{"BeforeCreate": {"for real", "always"}})))
+	require.NoError(t, r.taker.caller.before(hooked(map[string][]string{"BeforeCreate": {"for real", "always"}})))
 	require.Equal(t, []string{"always"}, r.diary.lines)
 }
 
@@ -153,7 +153,7 @@ func TestACreateOfUnknownOutcomeIsNotTriedAgain(t *testing.T) {
 
 func TestNothingIsTriedAgainAfterAHalt(t *testing.T) {
 	r := newRig(t, stages.Settings{ContinueOnError: true})
-	_, err := r.one(stages.NewPendingReply(true), failing(t, r, errBroken, func([]string) (bool, error) { r.Halt(); return true, nil }))
+	_, err := r.one(stages.NewPendingReply(true), failing(t, r, errBroken, func([]string) (bool, error) { r.taker.Control.Halt(); return true, nil }))
 	require.NoError(t, err)
 	require.Equal(t, 1, calls(r))
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // withProvider completes the step of an import by the reference of its provider, which may have been made by this import.
-func (r *Taker) withProvider(d *stages.Decision) *stages.Decision {
+func (tk *Taker) withProvider(d *stages.Decision) *stages.Decision {
 	if d.Import == nil || d.Import.Provider == "" {
 		return d
 	}
-	maker, ok := r.Results.Lookup(d.Import.Provider)
+	maker, ok := tk.Book.Results.Lookup(d.Import.Provider)
 	if !ok {
 		return d
 	}
@@ -30,15 +30,15 @@ func (r *Taker) withProvider(d *stages.Decision) *stages.Decision {
 }
 
 // applyPlannedImport records an object as the import command found it (steps.md 4.4 "Planned import step").
-func (r *Taker) applyPlannedImport(s *Taking) applied {
+func (tk *Taker) applyPlannedImport(s *Taking) applied {
 	q, final := s.Import, s.New.Clone()
-	if r.Base.Olds[s.URN] != nil {
+	if tk.Book.Base.Olds[s.URN] != nil {
 		return Failed(fmt.Errorf("resource '%v' already exists", s.URN))
 	}
-	if _, ok := r.Results.Lookup(final.Parent); !ok {
+	if _, ok := tk.Book.Results.Lookup(final.Parent); !ok {
 		return Failed(fmt.Errorf("unknown parent '%v' for resource '%v'", final.Parent, s.URN))
 	}
-	now := r.Now().UTC()
+	now := tk.Control.Now().UTC()
 	final.Created, final.Modified = now, now
 	switch {
 	case q.Outputs.Len() > 0:
@@ -47,7 +47,7 @@ func (r *Taker) applyPlannedImport(s *Taking) applied {
 			final.ID = q.ID
 		}
 	case final.Custom:
-		res, err := r.readForImport(s, final)
+		res, err := tk.readForImport(s, final)
 		if err != nil {
 			return Failed(err)
 		}
@@ -60,7 +60,7 @@ func (r *Taker) applyPlannedImport(s *Taking) applied {
 	}
 	found := final.Inputs
 	final.Inputs = onlyProperties(found, q.Properties)
-	if err := r.checkImported(s, final, found); err != nil {
+	if err := tk.checkImported(s, final, found); err != nil {
 		return Failed(err)
 	}
 	return applied{Final: final}
@@ -96,13 +96,13 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 }
 
 // checkImported makes the provider check the inputs that are recorded. A refusal is a warning: the object exists.
-func (r *Taker) checkImported(s *Taking, final *state.Resource, found property.Map) error {
-	p, err := r.ProviderFor(r.Operations, final)
+func (tk *Taker) checkImported(s *Taking, final *state.Resource, found property.Map) error {
+	p, err := tk.access.ProviderFor(tk.Control.Operations, final)
 	if err != nil {
 		return err
 	}
-	res, err := p.Check(r.Operations, providers.CheckRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.Import.Seed,
+	res, err := p.Check(tk.Control.Operations, providers.CheckRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: tk.Control.DryRun(), RandomSeed: s.Import.Seed,
 	})
 	if err != nil || len(res.Failures) == 0 {
 		return err
@@ -111,11 +111,11 @@ func (r *Taker) checkImported(s *Taking, final *state.Resource, found property.M
 	if len(s.Import.Properties) == 0 {
 		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", providerPackage(final))
 	}
-	r.Warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+
+	tk.Control.Warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+
 		"generated code after copying it into your program.", advice)
 	for _, f := range res.Failures {
 		code, text := compare.CheckFailure(s.URN, final.Inputs, f)
-		r.Diagnose(s.URN, stages.Warning, code, text)
+		tk.Control.Diagnose(s.URN, stages.Warning, code, text)
 	}
 	return nil
 }
@@ -130,12 +130,12 @@ func providerPackage(s *state.Resource) string {
 }
 
 // applyImport records the object.
-func (r *Taker) applyImport(s *Taking) applied {
+func (tk *Taker) applyImport(s *Taking) applied {
 	if s.Import != nil {
-		return r.applyPlannedImport(s)
+		return tk.applyPlannedImport(s)
 	}
 	final := s.New.Clone()
-	res, err := r.readForImport(s, final)
+	res, err := tk.readForImport(s, final)
 	if err != nil {
 		return Failed(err)
 	}
@@ -145,11 +145,11 @@ func (r *Taker) applyImport(s *Taking) applied {
 		}
 	}
 	final.Inputs = res.Inputs
-	now := r.Now().UTC()
+	now := tk.Control.Now().UTC()
 	final.Created, final.Modified = now, now
 	a := applied{Final: final}
 	if s.Superseded != nil {
-		r.Supersede(s.Superseded, s.New, &a.Change)
+		tk.Book.Supersede(s.Superseded, s.New, &a.Change)
 	}
 	return a
 }
@@ -170,13 +170,13 @@ func CheckNotOld(id string, old *state.Resource) error {
 
 // readForImport reads the object that a state names by its import ID, and sets what is found in the state, all but the
 // inputs.
-func (r *Taker) readForImport(s *Taking, final *state.Resource) (providers.ReadResponse, error) {
-	p, err := r.ProviderFor(r.Operations, final)
+func (tk *Taker) readForImport(s *Taking, final *state.Resource) (providers.ReadResponse, error) {
+	p, err := tk.access.ProviderFor(tk.Control.Operations, final)
 	if err != nil {
 		return providers.ReadResponse{}, err
 	}
 	id := final.ImportID
-	res, err := p.Read(r.Operations, providers.ReadRequest{
+	res, err := p.Read(tk.Control.Operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read, Status: s.Publication,
 	})
 	var partial *providers.InitError

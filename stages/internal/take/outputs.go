@@ -11,42 +11,42 @@ import (
 )
 
 // SetOutputs replaces the outputs of the state that s produced. Those that are not known after an operation keep their last known values.
-func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
-	if r.DryRun() {
+func (tk *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
+	if tk.Control.DryRun() {
 		outputs = outputs.ReplaceUnavailable(func(property.Value, string) property.Value { return property.Secret(property.Computed()) })
 	} else {
-		outputs = r.knownOutputs(s, outputs)
+		outputs = tk.knownOutputs(s, outputs)
 	}
-	before, after := r.Results.SetOutputs(s.URN, outputs)
-	r.NoteOutputs(s, outputs)
+	before, after := tk.Book.Results.SetOutputs(s.URN, outputs)
+	tk.Plans.NoteOutputs(s, outputs)
 
-	if r.Recorder != nil && r.Results.Current(before) != nil { // a destroy has deleted it by the time its outputs are set
+	if tk.Recorder != nil && tk.Book.Results.Current(before) != nil { // a destroy has deleted it by the time its outputs are set
 		c := state.Change{
 			Replace: []state.Replacement{{Old: before, New: after}},
 			Elide:   s.Old != nil && property.EqualMaps(s.Old.Outputs, outputs),
 		}
-		if err := r.Recorder.End(r.Operations, c); err != nil {
-			return r.Broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
+		if err := tk.Recorder.End(tk.Control.Operations, c); err != nil {
+			return tk.Control.Broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
 		}
 	}
 	t := &Taking{Decision: s, Made: after}
-	r.Record.Remake(s, after)
+	tk.Book.Record.Remake(s, after)
 	if !after.Custom {
-		r.afterMade(t, after, after.Outputs)
+		tk.caller.afterMade(t, after, after.Outputs)
 	}
-	r.Emit(stages.StepDone{Step: t.Shown(), Planning: r.DryRun(), Outputs: true, At: r.Now()})
+	tk.Control.Emit(stages.StepDone{Step: t.Shown(), Planning: tk.Control.DryRun(), Outputs: true, At: tk.Control.Now()})
 	return nil
 }
 
 // knownOutputs returns outputs as they are recorded, and says in one line which of those of the program are not.
-func (r *Taker) knownOutputs(s *stages.Decision, outputs property.Map) property.Map {
+func (tk *Taker) knownOutputs(s *stages.Decision, outputs property.Map) property.Map {
 	var last property.Map
 	if s.Old != nil {
 		last = s.Old.Outputs
 	}
-	outputs, kept, dropped := r.KnownOutputs(outputs, last)
+	outputs, kept, dropped := tk.Book.KnownOutputs(outputs, last)
 	if text := unknownOutputs(kept, dropped); text != "" {
-		r.Diagnose(s.URN, stages.Warning, 0, text)
+		tk.Control.Diagnose(s.URN, stages.Warning, 0, text)
 	}
 	return outputs
 }
@@ -83,12 +83,12 @@ func plural(names []string, one, many string) string {
 
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged
 // over the old ones, so that nothing is lost (steps.md 9.7).
-func (r *Taker) FinishOutputs() error {
-	s, final := r.Results.TakeStackOutputs()
+func (tk *Taker) FinishOutputs() error {
+	s, final := tk.Book.Results.TakeStackOutputs()
 	if s == nil {
 		return nil
 	}
-	failed := r.HasFailed() || r.IsHalted()
+	failed := tk.Control.HasFailed() || tk.Control.IsHalted()
 	if failed && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()
 		for name, v := range final.All() {
@@ -97,9 +97,9 @@ func (r *Taker) FinishOutputs() error {
 		final = property.NewMap(merged)
 	}
 	if !failed {
-		if v := r.HoldOutputs(s, final); v != nil {
-			return r.Broken(s, v)
+		if v := tk.Plans.HoldOutputs(s, final); v != nil {
+			return tk.Control.Broken(s, v)
 		}
 	}
-	return r.SetOutputs(s, final)
+	return tk.SetOutputs(s, final)
 }

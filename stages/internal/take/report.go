@@ -9,54 +9,54 @@ import (
 )
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
-func (r *Taker) reportDone(s *Taking) {
-	r.Record.Report(s.Decision)
+func (tk *Taker) reportDone(s *Taking) {
+	tk.Book.Record.Report(s.Decision)
 	if s.Kind != stages.Provisional {
-		r.showDone(s.Shown())
+		tk.showDone(s.Shown())
 	}
 }
 
-func (r *Taker) showDone(info stages.StepInfo) {
+func (tk *Taker) showDone(info stages.StepInfo) {
 	res := info.New
 	if res == nil {
 		res = info.Old
 	}
-	if r.DryRun() || res.Custom || res.ViewOf != "" || info.Op == stages.OpDelete {
-		r.Emit(stages.StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
+	if tk.Control.DryRun() || res.Custom || res.ViewOf != "" || info.Op == stages.OpDelete {
+		tk.Control.Emit(stages.StepDone{Step: info, Planning: tk.Control.DryRun(), At: tk.Control.Now()})
 	}
 }
 
 // ShowProvisional emits the events of states that are kept because something refers to them. It is called once, at the end of
 // a run: only then is it certain that no registration continues the states, and for what each is kept.
-func (r *Taker) ShowProvisional() {
-	for _, s := range r.Book.Provisional() {
-		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-		r.showDone(s.Shown())
+func (tk *Taker) ShowProvisional() {
+	for _, s := range tk.Book.Provisional() {
+		tk.Control.Emit(stages.StepStarted{Step: s.StepInfo, Planning: tk.Control.DryRun(), At: tk.Control.Now()})
+		tk.showDone(s.Shown())
 	}
 }
 
 // ReportFailure shows a failed step.
-func (r *Taker) ReportFailure(d *stages.Decision, info stages.StepInfo, a applied) {
+func (tk *Taker) ReportFailure(d *stages.Decision, info stages.StepInfo, a applied) {
 	code, text, at := stages.CodeFailed, a.Err.Error(), d.URN
-	if r.DryRun() {
+	if tk.Control.DryRun() {
 		code, text = stages.CodePreviewFailed, "Preview failed: "+text
 	} else {
-		r.Emit(stages.StepFailed{Step: info, Status: a.status, Err: a.Err, At: r.Now()})
+		tk.Control.Emit(stages.StepFailed{Step: info, Status: a.status, Err: a.Err, At: tk.Control.Now()})
 	}
 	if d.Internal {
 		at = ""
 	}
 	if !a.reported {
-		r.Diagnose(at, stages.Error, code, text, advice.Of(a.Err)...)
-		r.Fail(d.Seq, d.URN, stages.CodeShown, a.Err)
+		tk.Control.Diagnose(at, stages.Error, code, text, advice.Of(a.Err)...)
+		tk.Control.Fail(d.Seq, d.URN, stages.CodeShown, a.Err)
 	}
 	if a.status == statusUnknown {
-		r.Record.SetUncertain(d.URN, isLost(a.Err))
+		tk.Book.Record.SetUncertain(d.URN, isLost(a.Err))
 	}
 }
 
 // replyTo builds the answer of a step (steps.md 3.19).
-func (r *Taker) replyTo(s *Taking) *stages.RegisterReply {
+func (tk *Taker) replyTo(s *Taking) *stages.RegisterReply {
 	if s.Kind == stages.Uncreated {
 		return &stages.RegisterReply{URN: s.URN, Outputs: s.New.Outputs, Unknown: true}
 	}

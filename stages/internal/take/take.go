@@ -16,11 +16,11 @@ import (
 
 // Taker takes steps. Nothing else calls Create, Update and Delete.
 type Taker struct {
-	*control.Control
-	*book.Book
-	*access.Access
-	*plan.Plans
-	*caller
+	Control        *control.Control
+	Book           *book.Book
+	access         *access.Access
+	Plans          *plan.Plans
+	caller         *caller
 	Recorder       state.Recorder // nil in previews, which record nothing
 	tokens         *tokens
 	MonitorAddress func() (string, error)
@@ -29,24 +29,24 @@ type Taker struct {
 // NewTaker returns the taker of a run.
 func NewTaker(c *control.Control, b *book.Book, a *access.Access, p *plan.Plans, s stages.Settings, h *HookSet) *Taker {
 	return &Taker{
-		Control: c, Book: b, Access: a, Plans: p, Recorder: s.Recorder, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
-		caller: &caller{Control: c, hooks: h, keepGoing: s.ContinueOnError},
+		Control: c, Book: b, access: a, Plans: p, Recorder: s.Recorder, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
+		caller: &caller{control: c, hooks: h, keepGoing: s.ContinueOnError},
 	}
 }
 
 // On returns the taker that works with another book of the same run.
-func (r *Taker) On(b *book.Book, a *access.Access, p *plan.Plans) *Taker {
-	other := *r
-	other.Book, other.Access, other.Plans = b, a, p
+func (tk *Taker) On(b *book.Book, a *access.Access, p *plan.Plans) *Taker {
+	other := *tk
+	other.Book, other.access, other.Plans = b, a, p
 	return &other
 }
 
 // EndCreate records that a create of an earlier run is resolved.
-func (r *Taker) EndCreate(ctx context.Context, begun *state.Resource) error {
-	if r.Recorder == nil {
+func (tk *Taker) EndCreate(ctx context.Context, begun *state.Resource) error {
+	if tk.Recorder == nil {
 		return nil
 	}
-	if err := r.Recorder.End(ctx, state.Change{Begun: begun}); err != nil {
+	if err := tk.Recorder.End(ctx, state.Change{Begun: begun}); err != nil {
 		return fmt.Errorf("recording that the create of %s is resolved: %w", begun.URN, err)
 	}
 	return nil
@@ -91,90 +91,90 @@ type taken struct {
 }
 
 // RunStep takes one step (steps.md 9.2). The caller gives the reply.
-func (r *Taker) RunStep(d *stages.Decision) (taken, error) {
-	s := &Taking{Decision: r.withProvider(d)}
-	if err := r.start(s); err != nil {
+func (tk *Taker) RunStep(d *stages.Decision) (taken, error) {
+	s := &Taking{Decision: tk.withProvider(d)}
+	if err := tk.start(s); err != nil {
 		return taken{}, err
 	}
-	err := r.conclude(s, r.attempt(s))
+	err := tk.conclude(s, tk.attempt(s))
 	return s.taken, err
 }
 
 // start shows that a step begins, and records that.
-func (r *Taker) start(s *Taking) (err error) {
-	r.Record.Begin(s.Decision)        // most were added when they were decided on
+func (tk *Taker) start(s *Taking) (err error) {
+	tk.Book.Record.Begin(s.Decision)  // most were added when they were decided on
 	if s.Kind != stages.Provisional { // whether it stands is known at the end: see Taker.ShowProvisional
-		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+		tk.Control.Emit(stages.StepStarted{Step: s.StepInfo, Planning: tk.Control.DryRun(), At: tk.Control.Now()})
 	}
-	if s.begun, err = r.begin(s.Decision); err != nil {
-		return r.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+	if s.begun, err = tk.begin(s.Decision); err != nil {
+		return tk.Control.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
 	}
 	return nil
 }
 
 // conclude keeps and records what a step did, and carries out the view steps that were published meanwhile.
-func (r *Taker) conclude(s *Taking, a applied) error {
+func (tk *Taker) conclude(s *Taking, a applied) error {
 	a.Change.Begun = s.begun
 	var returned property.Map
 	if a.Final != nil {
 		returned = a.Final.Outputs
 		if !a.Unrecorded {
-			a.Final = r.MarkSecrets(a.Final)
-			a.Change.Add, a.Change.Extension = a.Final, r.Extensions.Recorded(a.Final.ExtensionRef)
-			a.Change.Remove = append(a.Change.Remove, r.Awaiting(a.Final.URN)...)
+			a.Final = tk.MarkSecrets(a.Final)
+			a.Change.Add, a.Change.Extension = a.Final, tk.access.Extensions.Recorded(a.Final.ExtensionRef)
+			a.Change.Remove = append(a.Change.Remove, tk.Book.Awaiting(a.Final.URN)...)
 		}
 		s.Made = a.Final
-		r.Results.Keep(s.Decision, a.Final)
+		tk.Book.Results.Keep(s.Decision, a.Final)
 	}
 	if s.Kind == stages.Uncreated {
-		r.Results.OpenFor(s.Decision)
+		tk.Book.Results.OpenFor(s.Decision)
 	}
 	early := stages.Removes(s.Op) && s.View == nil
 	if early {
 		// Views are removed before what they belong to.
-		if err := r.takeViews(s, a); err != nil && a.Err == nil {
+		if err := tk.takeViews(s, a); err != nil && a.Err == nil {
 			a = applied{Change: state.Change{Begun: s.begun}, Err: err, reported: true}
 		}
 	}
-	if err := r.end(s, a); err != nil {
-		return r.Broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
+	if err := tk.end(s, a); err != nil {
+		return tk.Control.Broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
 	}
 	if a.Err != nil {
-		r.Record.End(s.Decision, stages.Outcome{Fate: stages.FateFailed, Made: s.Made})
-		r.ReportFailure(s.Decision, s.Shown(), a)
+		tk.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateFailed, Made: s.Made})
+		tk.ReportFailure(s.Decision, s.Shown(), a)
 	} else {
-		r.Record.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
-		r.after(s, a.Final, returned)
-		r.reportDone(s)
+		tk.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
+		tk.caller.after(s, a.Final, returned)
+		tk.reportDone(s)
 	}
 	if !early && s.View == nil {
-		if err := r.takeViews(s, a); err != nil && a.Err == nil {
+		if err := tk.takeViews(s, a); err != nil && a.Err == nil {
 			return err
 		}
 	}
 	if s.Answers && (a.Err == nil || s.IsRead() && s.Made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
-		s.taken.reply = r.replyTo(s)
+		s.taken.reply = tk.replyTo(s)
 	}
 	return a.Err
 }
 
 // attempt runs the hooks before a step and the step itself.
-func (r *Taker) attempt(s *Taking) applied {
+func (tk *Taker) attempt(s *Taking) applied {
 	if s.View != nil {
-		return r.ApplyView(s)
+		return tk.ApplyView(s)
 	}
-	if err := r.before(s.Decision); err != nil {
+	if err := tk.caller.before(s.Decision); err != nil {
 		return Failed(err)
 	}
 	if s.Op != stages.OpSame && s.Op != stages.OpReplace {
-		s.Publication = r.PublicationFor(s.Decision, false)
+		s.Publication = tk.PublicationFor(s.Decision, false)
 	}
-	return r.apply(s)
+	return tk.apply(s)
 }
 
 // begin records that an operation is about to start; what needs no record returns nil.
-func (r *Taker) begin(d *stages.Decision) (*state.Resource, error) {
-	if r.Recorder == nil {
+func (tk *Taker) begin(d *stages.Decision) (*state.Resource, error) {
+	if tk.Recorder == nil {
 		return nil, nil
 	}
 	op := state.Pending{Resource: d.New}
@@ -193,28 +193,28 @@ func (r *Taker) begin(d *stages.Decision) (*state.Resource, error) {
 	default:
 		return nil, nil
 	}
-	return op.Resource, r.Recorder.Begin(r.Operations, op)
+	return op.Resource, tk.Recorder.Begin(tk.Control.Operations, op)
 }
 
 // end records what a step did.
-func (r *Taker) end(s *Taking, a applied) error {
-	r.Results.Apply(a.Change)
-	if r.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
+func (tk *Taker) end(s *Taking, a applied) error {
+	tk.Book.Results.Apply(a.Change)
+	if tk.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
 		return nil
 	}
 	if a.Final == nil && isLost(a.Err) {
 		// The outcome is uncertain, so the operation stays pending (state.md 9.4 R-7).
-		r.Results.KeepPending(a.Change.Begun)
+		tk.Book.Results.KeepPending(a.Change.Begun)
 		return nil
 	}
-	if err := r.Recorder.End(r.Operations, a.Change); err != nil {
+	if err := tk.Recorder.End(tk.Control.Operations, a.Change); err != nil {
 		if makes(s.Decision, a.Final) {
-			r.Results.KeepUnwritten(a.Final) // nothing else knows its ID
+			tk.Book.Results.KeepUnwritten(a.Final) // nothing else knows its ID
 		}
 		return err
 	}
 	if s.Resolves != "" && a.Final != nil {
-		return r.resolve(s.Resolves)
+		return tk.resolve(s.Resolves)
 	}
 	return nil
 }
@@ -225,9 +225,9 @@ func makes(d *stages.Decision, made *state.Resource) bool {
 }
 
 // resolve records that the interrupted creates of a URN are resolved.
-func (r *Taker) resolve(u urn.URN) error {
-	for _, begun := range r.InterruptedCreates.Resolve(u) {
-		if err := r.EndCreate(r.Operations, begun); err != nil {
+func (tk *Taker) resolve(u urn.URN) error {
+	for _, begun := range tk.Book.InterruptedCreates.Resolve(u) {
+		if err := tk.EndCreate(tk.Control.Operations, begun); err != nil {
 			return err
 		}
 	}

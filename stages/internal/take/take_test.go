@@ -65,7 +65,7 @@ func (d *diary) Close(context.Context) error { return nil }
 
 // rig is a taker with one provider, which is made of functions.
 type rig struct {
-	*Taker
+	taker *Taker
 	diary *diary
 	fake  *providertest.Fake
 	hooks *HookSet
@@ -91,7 +91,7 @@ func newRig(t *testing.T, s stages.Settings, recorded ...*state.Resource) *rig {
 	b := book.NewBook(s, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: c, Book: b, Registry: registry, Extensions: access.NewExtensions(nil)}
-	r.Taker = NewTaker(c, b, a, plan.NewPlans(c, b, s), s, r.hooks)
+	r.taker = NewTaker(c, b, a, plan.NewPlans(c, b, s), s, r.hooks)
 	return r
 }
 
@@ -113,7 +113,7 @@ func remove(old *state.Resource) *stages.Decision {
 func (r *rig) one(q *stages.PendingReply, steps ...*stages.Decision) (Report, error) {
 	b := stages.Built{Tasks: []stages.Task{{Steps: steps}}}
 	b.PendingReply, b.URN = q, steps[0].URN
-	return r.CarryOut(Assignment{Chain: &Chain{Built: b}, Steps: steps})
+	return r.taker.CarryOut(Assignment{Chain: &Chain{Built: b}, Steps: steps})
 }
 
 func isAnswered(q *stages.PendingReply) bool {
@@ -133,7 +133,7 @@ func TestAStepIsPendingBeforeItsCallAndRecordedBeforeItsAnswer(t *testing.T) {
 	reply, err := q.Wait(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "new", reply.ID)
-	made, ok := r.Results.Lookup(urnOf("web"))
+	made, ok := r.taker.Book.Results.Lookup(urnOf("web"))
 	require.True(t, ok)
 	require.Same(t, made, r.diary.changes[0].Add)
 }
@@ -143,7 +143,7 @@ func TestNothingIsCalledThatIsNotRecordedAsPending(t *testing.T) {
 	r.diary.fails = "begin creating"
 	_, err := r.one(stages.NewPendingReply(true), create("web"))
 	require.True(t, stages.IsReported(err), "a run without a record must stop, whatever else it would go on after")
-	require.True(t, r.IsHalted())
+	require.True(t, r.taker.Control.IsHalted())
 	require.Equal(t, []string{"begin creating"}, r.diary.lines)
 }
 
@@ -152,8 +152,8 @@ func TestTheIDOfAnObjectThatCannotBeRecordedIsKept(t *testing.T) {
 	r.diary.fails = "end"
 	_, err := r.one(stages.NewPendingReply(true), create("web"))
 	require.ErrorIs(t, err, errFull)
-	require.Len(t, r.Results.Unwritten(), 1)
-	require.Equal(t, "new", r.Results.Unwritten()[0].ID)
+	require.Len(t, r.taker.Book.Results.Unwritten(), 1)
+	require.Equal(t, "new", r.taker.Book.Results.Unwritten()[0].ID)
 }
 
 func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {
@@ -166,8 +166,8 @@ func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, TaskFailed, rep.End)
 	require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
-	require.True(t, r.IsUncertain())
-	require.True(t, r.Results.StaysPending(d.New))
+	require.True(t, r.taker.Book.IsUncertain())
+	require.True(t, r.taker.Book.Results.StaysPending(d.New))
 }
 
 func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
@@ -193,8 +193,8 @@ func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
 			require.NoError(t, err)
 			require.ErrorContains(t, rep.Err, c.says)
 			require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
-			require.True(t, r.IsUncertain())
-			require.True(t, r.Results.StaysPending(d.New))
+			require.True(t, r.taker.Book.IsUncertain())
+			require.True(t, r.taker.Book.Results.StaysPending(d.New))
 		})
 	}
 }
@@ -219,13 +219,13 @@ func TestADeleteOfWhatIsProtectedCallsNobody(t *testing.T) {
 	require.NoError(t, err, "the rest of the end phase goes on")
 	require.ErrorAs(t, rep.Err, new(*state.ProtectedError))
 	require.NotContains(t, r.diary.lines, "call")
-	require.Same(t, old, r.Results.Current(old))
+	require.Same(t, old, r.taker.Book.Results.Current(old))
 
 	r = newRig(t, stages.Settings{IgnoreProtect: true}, old)
 	rep, err = r.one(nil, remove(old))
 	require.NoError(t, err)
 	require.NoError(t, rep.Err)
-	require.Nil(t, r.Results.Current(old))
+	require.Nil(t, r.taker.Book.Results.Current(old))
 }
 
 func TestWhatIsLetGoIsForgottenWithoutACall(t *testing.T) {
@@ -241,7 +241,7 @@ func TestWhatIsLetGoIsForgottenWithoutACall(t *testing.T) {
 			old.ID = "1"
 			change(old)
 			r := newRig(t, stages.Settings{}, old)
-			r.Outcomes.Add(urnOf("gone"), book.Deleted)
+			r.taker.Book.Outcomes.Add(urnOf("gone"), book.Deleted)
 			_, err := r.one(nil, remove(old))
 			require.NoError(t, err)
 			require.Equal(t, []string{"begin deleting", "end"}, r.diary.lines)
@@ -258,13 +258,13 @@ func TestWhatIsDeletedFirstWaitsForItsReplacement(t *testing.T) {
 	d.Op, d.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
 	_, err := r.one(nil, d)
 	require.NoError(t, err)
-	require.True(t, r.Results.Current(old).PendingReplacement)
+	require.True(t, r.taker.Book.Results.Current(old).PendingReplacement)
 	require.False(t, old.PendingReplacement, "the recorded state is immutable")
 }
 
 func TestNothingBeginsAfterTheRunHasHalted(t *testing.T) {
 	r, q := newRig(t, stages.Settings{}), stages.NewPendingReply(true)
-	r.Halt()
+	r.taker.Control.Halt()
 	rep, err := r.one(q, create("web"))
 	require.NoError(t, err)
 	require.Equal(t, TaskNotBegun, rep.End)
@@ -280,14 +280,14 @@ func TestStepsAfterTheAnswerAreTakenThoughTheRunHalts(t *testing.T) {
 	r, q := newRig(t, stages.Settings{}, old), stages.NewPendingReply(true)
 	r.diary.at = func(line string) {
 		if line == "end" {
-			r.Halt()
+			r.taker.Control.Halt()
 		}
 	}
 	replaced := &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpReplace, URN: old.URN, Type: thing, Old: old, New: wanted("web")}}
 	rep, err := r.one(q, create("web"), replaced)
 	require.NoError(t, err)
 	require.Equal(t, TaskDone, rep.End)
-	require.Equal(t, stages.FateDone, r.Record.OutcomeOf(replaced).Fate)
+	require.Equal(t, stages.FateDone, r.taker.Book.Record.OutcomeOf(replaced).Fate)
 }
 
 func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
@@ -296,13 +296,13 @@ func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
 	r := newRig(t, stages.Settings{ContinueOnError: true}, old)
 	r.diary.fails = "call"
 	next := create("web")
-	r.Record.Note(next)
+	r.taker.Book.Record.Note(next)
 	rep, err := r.one(stages.NewPendingReply(true), remove(old), next)
 	require.NoError(t, err)
 	require.Equal(t, TaskFailed, rep.End)
-	require.Equal(t, stages.FateNotReached, r.Record.OutcomeOf(next).Fate)
+	require.Equal(t, stages.FateNotReached, r.taker.Book.Record.OutcomeOf(next).Fate)
 	require.Equal(t, []string{"begin deleting", "call", "end"}, r.diary.lines)
-	cause, failed := r.Results.FailureOf(old.URN)
+	cause, failed := r.taker.Book.Results.FailureOf(old.URN)
 	require.True(t, failed)
 	require.Equal(t, old.URN, cause)
 }
@@ -332,7 +332,7 @@ func TestOutputsAreSecretThatTheProgramOrTheInputsSayAre(t *testing.T) {
 	})
 	s.AdditionalSecretOutputs = []string{"token", "id", "missing", "sealed"}
 	secret := map[string]bool{}
-	for name, v := range r.MarkSecrets(s).Outputs.All() {
+	for name, v := range r.taker.MarkSecrets(s).Outputs.All() {
 		secret[name] = v.IsSecret()
 	}
 	require.Equal(t, map[string]bool{"password": true, "token": true, "size": false, "sealed": true}, secret)

@@ -10,17 +10,17 @@ import (
 )
 
 // CarryOut does what the executor has assigned. Its error is one of Bail, or that of a panic: the run must stop.
-func (r *Taker) CarryOut(a Assignment) (Report, error) {
+func (tk *Taker) CarryOut(a Assignment) (Report, error) {
 	rep := Report{Assignment: a}
 	b := a.Chain.Built
 	switch a.Kind {
 	case SkipSteps:
-		rep.Err = r.skipChain(a, b)
+		rep.Err = tk.skipChain(a, b)
 	case RefuseSteps:
-		rep.Err = r.refuseChain(b)
+		rep.Err = tk.refuseChain(b)
 	default:
 		var begun bool
-		begun, rep.Err = r.TakeTask(a.Steps, b)
+		begun, rep.Err = tk.TakeTask(a.Steps, b)
 		switch {
 		case !begun:
 			rep.End = TaskNotBegun
@@ -35,25 +35,25 @@ func (r *Taker) CarryOut(a Assignment) (Report, error) {
 }
 
 // TakeTask carries out steps in their order. It returns false if the run has stopped before.
-func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
-	r.AwaitAdmission()
+func (tk *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
+	tk.Control.AwaitAdmission()
 	answered := false
 	for _, s := range steps {
-		if b.PendingReply == nil && r.Results.StaysPending(s.Old) {
+		if b.PendingReply == nil && tk.Book.Results.StaysPending(s.Old) {
 			return true, errStillPending
 		}
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
 		// program does next, which may stop the run.
-		if !answered && !r.Enter() {
+		if !answered && !tk.Control.Enter() {
 			b.PendingReply.Reject(stages.ErrShutDown)
 			return false, nil
 		}
-		done, err := r.RunStep(s)
+		done, err := tk.RunStep(s)
 		if err != nil {
-			err = r.taskFailed(b, err)
+			err = tk.taskFailed(b, err)
 		}
 		if !answered {
-			r.Leave(func() {
+			tk.Control.Leave(func() {
 				if done.reply != nil {
 					b.PendingReply.Answer(done.reply)
 				}
@@ -73,74 +73,74 @@ func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, 
 var errStillPending = errors.New("an earlier operation of this run on the resource is pending")
 
 // taskFailed ends a registration, or the rest of a batch, after one of its steps has failed.
-func (r *Taker) taskFailed(b stages.Built, err error) error {
+func (tk *Taker) taskFailed(b stages.Built, err error) error {
 	protected := errors.As(err, new(*state.ProtectedError))
 	switch {
 	case stages.IsReported(err):
 		return err
 	case b.KeepsGoing, b.PendingReply == nil && protected:
 		return err
-	case !r.ContinueOnError:
-		r.Halt()
+	case !tk.Book.ContinueOnError:
+		tk.Control.Halt()
 		return &stages.ReportedError{Err: err}
 	case b.PendingReply != nil:
-		r.Results.MarkFailed(b.URN, b.URN) // the caller replies when the other steps of the registration are over
+		tk.Book.Results.MarkFailed(b.URN, b.URN) // the caller replies when the other steps of the registration are over
 	}
 	return err
 }
 
 // skipChain answers a registration whose steps are not taken because of a failure.
-func (r *Taker) skipChain(a Assignment, b stages.Built) error {
+func (tk *Taker) skipChain(a Assignment, b stages.Built) error {
 	if b.PendingReply == nil {
 		for _, s := range a.Steps {
 			if s.Import != nil {
-				r.Diagnose(s.URN, stages.Info, 0, "not imported, because what it belongs to could not be made")
+				tk.Control.Diagnose(s.URN, stages.Info, 0, "not imported, because what it belongs to could not be made")
 			}
 		}
 		return nil
 	}
-	reply, skipped := r.Skip(b, a.Cause)
+	reply, skipped := tk.Skip(b, a.Cause)
 	b.PendingReply.Answer(reply)
-	if err := r.takeProvisional(a.Steps); err != nil {
+	if err := tk.takeProvisional(a.Steps); err != nil {
 		return err
 	}
 	return skipped
 }
 
 // Skip records that a registration fails because of the failure of another one. It returns the reply to it, and its error.
-func (r *Taker) Skip(b stages.Built, cause urn.URN) (*stages.RegisterReply, error) {
-	r.Results.MarkFailed(b.URN, cause)
+func (tk *Taker) Skip(b stages.Built, cause urn.URN) (*stages.RegisterReply, error) {
+	tk.Book.Results.MarkFailed(b.URN, cause)
 	return &stages.RegisterReply{URN: b.URN, Result: stages.Skip}, fmt.Errorf("skipped because of %s", cause)
 }
 
 // refuseChain fails a registration before the first of its own steps.
-func (r *Taker) refuseChain(b stages.Built) error {
+func (tk *Taker) refuseChain(b stages.Built) error {
 	steps := b.Steps()
-	if err := r.takeProvisional(steps); err != nil {
+	if err := tk.takeProvisional(steps); err != nil {
 		return err
 	}
-	if !r.Enter() {
+	if !tk.Control.Enter() {
 		b.PendingReply.Reject(stages.ErrShutDown)
 		return nil
 	}
 	for _, s := range steps {
 		if s.Answers {
-			r.Record.End(s, stages.Outcome{Fate: stages.FateFailed})
+			tk.Book.Record.End(s, stages.Outcome{Fate: stages.FateFailed})
 		}
 	}
-	r.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)
-	defer r.Leave(nil)
-	return r.taskFailed(b, b.Refusal)
+	tk.Control.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)
+	defer tk.Control.Leave(nil)
+	return tk.taskFailed(b, b.Refusal)
 }
 
 // takeProvisional carries out those steps of a skipped chain that leave recorded states as they are: others may refer to the
 // states too, and which of them comes first is a matter of timing.
-func (r *Taker) takeProvisional(steps []*stages.Decision) error {
+func (tk *Taker) takeProvisional(steps []*stages.Decision) error {
 	for _, s := range steps {
 		if s.Kind != stages.Provisional {
 			continue
 		}
-		if _, err := r.RunStep(s); err != nil {
+		if _, err := tk.RunStep(s); err != nil {
 			return err
 		}
 	}

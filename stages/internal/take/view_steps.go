@@ -49,7 +49,7 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	if stages.Removes(op) && b.gone[NameOfView(s.Old)] == s.Old {
 		return nil // published already: the call is tried again, see caller.retrying
 	}
-	if err := b.taker.ClaimView(s.URN, b.owner.URN); err != nil {
+	if err := b.taker.Book.ClaimView(s.URN, b.owner.URN); err != nil {
 		return err
 	}
 	b.advance(s)
@@ -117,7 +117,7 @@ func (b *viewBatch) find(op stages.Op, v *providers.View) *state.Resource {
 // state makes the state of a view: a component below the resource (steps.md 9.9).
 func (b *viewBatch) state(v *providers.View) *state.Resource {
 	r := b.taker
-	u := urn.Subject{Stack: r.Info.Stack, Project: r.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
+	u := urn.Subject{Stack: r.Control.Info.Stack, Project: r.Control.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
 	return r.MarkSecrets(&state.Resource{
 		URN: u, Type: v.Type, Inputs: v.Inputs, Outputs: v.Outputs, Parent: b.owner.URN, ViewOf: b.owner.URN,
 	})
@@ -144,7 +144,7 @@ func (b *viewBatch) advance(s *stages.Decision) {
 }
 
 // ApplyView returns what a view step changes.
-func (r *Taker) ApplyView(s *Taking) applied {
+func (tk *Taker) ApplyView(s *Taking) applied {
 	v := s.View
 	if v.Err != nil && v.Status != providers.ViewPartialFailure {
 		return applied{Err: v.Err, status: int(v.Status)}
@@ -155,14 +155,14 @@ func (r *Taker) ApplyView(s *Taking) applied {
 		a.Unrecorded = true
 		return a
 	case stages.Removes(v.Op):
-		a.Change.Remove = r.Present(s.Old)
+		a.Change.Remove = tk.Book.Present(s.Old)
 	case stages.Replacing(v.Op) && s.Old != nil:
 		a.Final = s.New
-		r.Supersede(s.Old, s.New, &a.Change)
+		tk.Book.Supersede(s.Old, s.New, &a.Change)
 	default:
 		a.Final = s.New
 		if s.Old != nil {
-			a.Change.Remove = r.Present(s.Old)
+			a.Change.Remove = tk.Book.Present(s.Old)
 			a.Change.Elide = v.Op == stages.OpSame && !state.MustWrite(s.Old, s.New)
 		}
 	}
@@ -170,15 +170,15 @@ func (r *Taker) ApplyView(s *Taking) applied {
 	case s.orphaned:
 		a.Change, a.Final = state.Change{}, nil
 	case a.Final != nil:
-		r.replaceSameName(s.Decision, &a.Change)
+		tk.replaceSameName(s.Decision, &a.Change)
 	}
 	return a
 }
 
 // replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one
 // replaces it.
-func (r *Taker) replaceSameName(s *stages.Decision, c *state.Change) {
-	for _, v := range r.Results.ViewsOf(s.View.Owner) {
+func (tk *Taker) replaceSameName(s *stages.Decision, c *state.Change) {
+	for _, v := range tk.Book.Results.ViewsOf(s.View.Owner) {
 		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
 		if v.URN == s.URN && !v.Delete && !known && v != s.New {
 			c.Remove = append(c.Remove, v)
@@ -188,22 +188,22 @@ func (r *Taker) replaceSameName(s *stages.Decision, c *state.Change) {
 
 // takeViews takes the view steps that were published during a step, and returns the errors of those that failed. When
 // the resource is removed its views are too, even if the provider has not published that.
-func (r *Taker) takeViews(s *Taking, a applied) error {
+func (tk *Taker) takeViews(s *Taking, a applied) error {
 	var errs []error
 	published := s.Publication.Close()
 	for _, v := range published {
 		v.orphaned = a.Final == nil && !stages.Removes(s.Op) && (s.Op != stages.OpUpdate || s.Old.URN != s.URN)
-		if err := r.conclude(v, r.ApplyView(v)); err != nil {
+		if err := tk.conclude(v, tk.ApplyView(v)); err != nil {
 			errs = append(errs, fmt.Errorf("view %s: %w", v.URN, err))
 		}
 	}
 	if a.Err != nil || len(errs) > 0 || !stages.Removes(s.Op) {
 		return errors.Join(errs...)
 	}
-	for i, old := range r.ViewsOf(s.Decision) {
+	for i, old := range tk.Book.ViewsOf(s.Decision) {
 		v := s.ForView(stages.OpDelete)
 		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
-		if _, err := r.RunStep(v); err != nil {
+		if _, err := tk.RunStep(v); err != nil {
 			errs = append(errs, err)
 		}
 	}

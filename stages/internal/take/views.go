@@ -22,8 +22,8 @@ type tokens struct {
 }
 
 // PublishViews publishes view steps for the call that the token was made for.
-func (r *Taker) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
-	p, ok := r.tokens.find(token)
+func (tk *Taker) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
+	p, ok := tk.tokens.find(token)
 	if !ok {
 		return &unknownTokenError{token}
 	}
@@ -63,8 +63,8 @@ type ViewName struct {
 func NameOfView(v *state.Resource) ViewName { return ViewName{v.Type, v.URN.Name()} }
 
 // PublicationFor makes the Status of the calls of one step.
-func (r *Taker) PublicationFor(owner *stages.Decision, refresh bool) *publication {
-	return &publication{taker: r, owner: owner, refresh: refresh, Olds: r.ViewsOf(owner)}
+func (tk *Taker) PublicationFor(owner *stages.Decision, refresh bool) *publication {
+	return &publication{taker: tk, owner: owner, refresh: refresh, Olds: tk.Book.ViewsOf(owner)}
 }
 
 // OldViews are the views that the request tells the provider about.

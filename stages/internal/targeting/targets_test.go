@@ -40,12 +40,12 @@ func targets(t *testing.T, sel stages.Targeting, preview bool) (*targeting.Targe
 
 func TestTargetsThatNameSomethingAreKnown(t *testing.T) {
 	r, told := targets(t, stages.Targeting{}, false)
-	_, _, err := r.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: "new", Custom: true}})
+	_, _, err := r.Book.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: "new", Custom: true}})
 	require.NoError(t, err)
 	require.NoError(t, r.UnknownTargets(set(t, string(urnOf("web")), string(urnOf("new")), "**no such thing**")))
 	require.NoError(t, r.UnknownTargets(nil))
 	require.Empty(t, *told)
-	require.False(t, r.HasFailed())
+	require.False(t, r.Control.HasFailed())
 }
 
 func TestEachUnknownTargetIsShownAndTheRunFailsOnce(t *testing.T) {
@@ -53,8 +53,8 @@ func TestEachUnknownTargetIsShownAndTheRunFailsOnce(t *testing.T) {
 	err := r.UnknownTargets(set(t, string(urnOf("one")), string(urnOf("web")), string(urnOf("two"))))
 	require.True(t, stages.IsReported(err))
 	require.Len(t, *told, 2)
-	require.Len(t, r.Failures(), 1)
-	require.False(t, r.IsHalted(), "its caller decides when to stop")
+	require.Len(t, r.Control.Failures(), 1)
+	require.False(t, r.Control.IsHalted(), "its caller decides when to stop")
 }
 
 func TestAnUnknownTargetWithoutADollarMayHaveLostItInTheShell(t *testing.T) {
@@ -84,18 +84,18 @@ func TestUnknownTargetsOfOperationsWithoutAProgramStopTheRun(t *testing.T) {
 	for name, sel := range map[string]stages.Targeting{"targets": {Targets: gone}, "excludes": {Excludes: gone}} {
 		r, _ := targets(t, sel, false)
 		require.Error(t, r.CheckTargets(), name)
-		require.True(t, r.IsHalted(), name)
+		require.True(t, r.Control.IsHalted(), name)
 	}
 	r, _ := targets(t, stages.Targeting{Replace: gone}, false)
 	require.NoError(t, r.CheckTargets())
 	require.Error(t, r.CheckReplaceTargets())
-	require.True(t, r.IsHalted())
+	require.True(t, r.Control.IsHalted())
 }
 
 // user is a step whose resource depends on "db", which is not created because it is not part of the operation.
 func user(r *targeting.Targets) *stages.Decision {
-	r.Outcomes.LeaveUncreated(&state.Resource{URN: urnOf("net")})
-	r.Outcomes.LeaveUncreated(&state.Resource{URN: urnOf("db"), Dependencies: []urn.URN{urnOf("net")}})
+	r.Book.Outcomes.LeaveUncreated(&state.Resource{URN: urnOf("net")})
+	r.Book.Outcomes.LeaveUncreated(&state.Resource{URN: urnOf("db"), Dependencies: []urn.URN{urnOf("net")}})
 	return &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpCreate, URN: urnOf("app"), New: &state.Resource{URN: urnOf("app"), Dependencies: []urn.URN{urnOf("db")}},
 	}}
@@ -108,7 +108,7 @@ func TestAnUpdateIsRefusedThatWouldReferToWhatIsNotCreated(t *testing.T) {
 		r, told := targets(t, sel, false)
 		err := r.Uncreated(stages.Located{Seq: 3, URN: urnOf("app")}, []*stages.Decision{user(r)})
 		require.True(t, stages.IsReported(err), name)
-		require.True(t, r.IsHalted(), name)
+		require.True(t, r.Control.IsHalted(), name)
 		require.Len(t, *told, 1, name)
 		require.Contains(t, (*told)[0].Message, urnOf("db"), name)
 	}
@@ -135,8 +135,8 @@ func TestAPreviewNamesEachResourceOnceAndGoesOn(t *testing.T) {
 	replace.Op = stages.OpReplace
 	require.NoError(t, r.Uncreated(stages.Located{Seq: 3, URN: urnOf("app")}, []*stages.Decision{&replace, d}))
 	require.Len(t, *told, 1)
-	require.Len(t, r.Failures(), 1)
-	require.False(t, r.IsHalted())
+	require.Len(t, r.Control.Failures(), 1)
+	require.False(t, r.Control.IsHalted())
 }
 
 func TestThePreviewOfExcludesOnlyWarns(t *testing.T) {
@@ -144,7 +144,7 @@ func TestThePreviewOfExcludesOnlyWarns(t *testing.T) {
 	require.NoError(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(r)}))
 	require.Len(t, *told, 1)
 	require.Equal(t, stages.Warning, (*told)[0].Severity)
-	require.False(t, r.HasFailed())
+	require.False(t, r.Control.HasFailed())
 }
 
 func TestWhatIsNotCreatedItselfMayReferToIt(t *testing.T) {

@@ -9,34 +9,34 @@ import (
 // Uncreated reports a step whose resource depends on something that is not created because it is not part of the
 // operation (steps.md 6.4). An update is refused before the step runs, as a state that refers to what does not exist cannot
 // be recorded; its preview warns. A preview reports each such resource: which of them comes first is a matter of timing.
-func (r *Targets) Uncreated(l stages.Located, steps []*stages.Decision) error {
-	sel := r.Targeting
+func (t *Targets) Uncreated(l stages.Located, steps []*stages.Decision) error {
+	sel := t.Book.Targeting
 	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
 	if !targeted && !sel.Excludes.IsConstrained() {
 		return nil
 	}
 	var said urn.URN // a replacement has several steps
 	for _, s := range steps {
-		missing := r.MissingFrom(s)
+		missing := t.Book.MissingFrom(s)
 		if missing == "" || s.URN == said {
 			continue
 		}
 		code, err := stages.CodeUntargetedCreate, advice.Errorf(
-			advice.On(advice.TargetNeeded, r.Outcomes.MissingFor(s.New)...),
+			advice.On(advice.TargetNeeded, t.Book.Outcomes.MissingFor(s.New)...),
 			"Resource '%v' depends on '%v' which was not specified in --target list.", s.URN, missing)
 		if !targeted {
 			code, err = 0, advice.Errorf(advice.On(advice.ExcludeDependents),
 				"resource %q depends on %q, which does not exist and is excluded from the operation: exclude both, or neither", s.URN, missing)
 		}
-		if !r.DryRun() {
-			return r.Bail(l, code, err)
+		if !t.Control.DryRun() {
+			return t.Control.Bail(l, code, err)
 		}
 		said = s.URN
 		if !targeted {
-			r.Warn(s.URN, "%w", err)
+			t.Control.Warn(s.URN, "%w", err)
 			continue
 		}
-		r.Fail(l.Seq, s.URN, code, err)
+		t.Control.Fail(l.Seq, s.URN, code, err)
 	}
 	return nil
 }

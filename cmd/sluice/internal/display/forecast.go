@@ -127,9 +127,9 @@ func (f *Forecast) order(at map[place]int, components map[urn.URN]bool) {
 }
 
 // compareCell compares two rows by what is written together. It is 0 for those whose order is free but for their names.
-func (r foreseen) compareCell(other foreseen) int {
-	return cmp.Or(cmp.Compare(r.phase, other.phase), cmp.Compare(r.level, other.level),
-		compareKinds(r.kind, other.kind), cmp.Compare(r.urn.Type(), other.urn.Type()), cmp.Compare(r.step.Op, other.step.Op))
+func (f foreseen) compareCell(other foreseen) int {
+	return cmp.Or(cmp.Compare(f.phase, other.phase), cmp.Compare(f.level, other.level),
+		compareKinds(f.kind, other.kind), cmp.Compare(f.urn.Type(), other.urn.Type()), cmp.Compare(f.step.Op, other.step.Op))
 }
 
 // levels are the lengths of the longest chains in a graph.

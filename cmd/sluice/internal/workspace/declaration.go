@@ -38,123 +38,123 @@ func (t *Type) String() string {
 
 var typeNames = []string{"string", "integer", "boolean", "array", "object"}
 
-func (r *projectReader) readConfig() {
-	_, n := child(r.doc.root(), "config")
-	if r.err != nil || n == nil || isNull(resolve(n)) {
+func (pr *projectReader) readConfig() {
+	_, n := child(pr.doc.root(), "config")
+	if pr.err != nil || n == nil || isNull(resolve(n)) {
 		return
 	}
 	n = resolve(n)
 	if n.Kind == yaml.ScalarNode { // the obsolete spelling of stackConfigDir
-		if r.p.StackConfigDir != "" {
-			r.fail(n, "`config` is a text and `stackConfigDir` is set as well", "remove `config`")
+		if pr.p.StackConfigDir != "" {
+			pr.fail(n, "`config` is a text and `stackConfigDir` is set as well", "remove `config`")
 			return
 		}
-		r.p.StackConfigDir = n.Value
+		pr.p.StackConfigDir = n.Value
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, "`config` must be a mapping of keys to values, not "+describe(n), "")
+		pr.fail(n, "`config` must be a mapping of keys to values, not "+describe(n), "")
 		return
 	}
-	for i := 0; i+1 < len(n.Content) && r.err == nil; i += 2 {
-		r.readDeclaration(resolve(n.Content[i]), resolve(n.Content[i+1]))
+	for i := 0; i+1 < len(n.Content) && pr.err == nil; i += 2 {
+		pr.readDeclaration(resolve(n.Content[i]), resolve(n.Content[i+1]))
 	}
-	slices.SortFunc(r.p.Declarations, func(a, b Declaration) int { return CompareKeys(a.Key, b.Key) })
-	for i := 1; i < len(r.p.Declarations); i++ {
-		if d := r.p.Declarations[i]; d.Key == r.p.Declarations[i-1].Key && r.err == nil {
-			r.err = r.doc.errorAt(d.Line, fmt.Sprintf("the setting %s is declared twice", d.Key), "remove one of the declarations")
+	slices.SortFunc(pr.p.Declarations, func(a, b Declaration) int { return CompareKeys(a.Key, b.Key) })
+	for i := 1; i < len(pr.p.Declarations); i++ {
+		if d := pr.p.Declarations[i]; d.Key == pr.p.Declarations[i-1].Key && pr.err == nil {
+			pr.err = pr.doc.errorAt(d.Line, fmt.Sprintf("the setting %s is declared twice", d.Key), "remove one of the declarations")
 		}
 	}
 }
 
-func (r *projectReader) readDeclaration(name, n *yaml.Node) {
-	key, err := ParseKey(name.Value, r.p.Name)
+func (pr *projectReader) readDeclaration(name, n *yaml.Node) {
+	key, err := ParseKey(name.Value, pr.p.Name)
 	if err != nil {
-		r.fail(name, err.Error(), "")
+		pr.fail(name, err.Error(), "")
 		return
 	}
 	d := Declaration{Key: key, Line: name.Line}
 	if n.Kind != yaml.MappingNode {
-		r.bareDeclaration(&d, n)
+		pr.bareDeclaration(&d, n)
 	} else {
-		r.fullDeclaration(&d, n)
+		pr.fullDeclaration(&d, n)
 	}
-	if r.err == nil {
-		r.p.Declarations = append(r.p.Declarations, d)
+	if pr.err == nil {
+		pr.p.Declarations = append(pr.p.Declarations, d)
 	}
 }
 
 // bareDeclaration reads `key: value`: a default in the project's namespace, a value in other namespaces.
-func (r *projectReader) bareDeclaration(d *Declaration, n *yaml.Node) {
-	v, err := r.doc.value(n)
+func (pr *projectReader) bareDeclaration(d *Declaration, n *yaml.Node) {
+	v, err := pr.doc.value(n)
 	if err != nil {
-		r.err = err
+		pr.err = err
 		return
 	}
-	if d.Key.Namespace == r.p.Name {
+	if d.Key.Namespace == pr.p.Name {
 		d.Default, d.HasDefault = v, !isNull(n)
 		return
 	}
 	d.Value, d.HasValue = v, true
 }
 
-func (r *projectReader) fullDeclaration(d *Declaration, n *yaml.Node) {
-	d.Description = r.text(n, "description", "")
-	d.Type = r.readType(n, d.Key.String())
-	d.Default, d.HasDefault = r.readValue(n, "default")
-	d.Value, d.HasValue = r.readValue(n, "value")
-	if secret := r.text(n, "secret", "write true or false"); secret != "" {
+func (pr *projectReader) fullDeclaration(d *Declaration, n *yaml.Node) {
+	d.Description = pr.text(n, "description", "")
+	d.Type = pr.readType(n, d.Key.String())
+	d.Default, d.HasDefault = pr.readValue(n, "default")
+	d.Value, d.HasValue = pr.readValue(n, "value")
+	if secret := pr.text(n, "secret", "write true or false"); secret != "" {
 		d.Secret = secret == "true"
 	}
-	if r.err != nil {
+	if pr.err != nil {
 		return
 	}
-	own := d.Key.Namespace == r.p.Name
+	own := d.Key.Namespace == pr.p.Name
 	switch {
 	case !own && (d.Type != nil || d.HasDefault):
-		r.fail(n, fmt.Sprintf("%s belongs to another namespace, so it can have a `value` but no `type` or `default`", d.Key), "")
+		pr.fail(n, fmt.Sprintf("%s belongs to another namespace, so it can have a `value` but no `type` or `default`", d.Key), "")
 	case !own && !d.HasValue:
-		r.fail(n, fmt.Sprintf("%s has no `value`", d.Key), "write `value: ...`")
+		pr.fail(n, fmt.Sprintf("%s has no `value`", d.Key), "write `value: ...`")
 	case d.HasDefault && d.HasValue:
-		r.fail(n, fmt.Sprintf("%s has both `default` and `value`", d.Key), "keep one of them")
+		pr.fail(n, fmt.Sprintf("%s has both `default` and `value`", d.Key), "keep one of them")
 	case d.HasDefault && d.Type != nil && !d.Type.accepts(d.Default):
-		r.fail(n, fmt.Sprintf("the default of %s is not of the type %s", d.Key, d.Type), "")
+		pr.fail(n, fmt.Sprintf("the default of %s is not of the type %s", d.Key, d.Type), "")
 	}
 }
 
-func (r *projectReader) readValue(n *yaml.Node, key string) (Value, bool) {
+func (pr *projectReader) readValue(n *yaml.Node, key string) (Value, bool) {
 	_, v := child(n, key)
-	if v == nil || r.err != nil {
+	if v == nil || pr.err != nil {
 		return nil, false
 	}
-	value, err := r.doc.value(v)
+	value, err := pr.doc.value(v)
 	if err != nil {
-		r.err = err
+		pr.err = err
 	}
 	return value, !isNull(resolve(v))
 }
 
-func (r *projectReader) readType(n *yaml.Node, what string) *Type {
-	name := r.text(n, "type", "write one of "+strings.Join(typeNames, ", "))
-	if name == "" || r.err != nil {
+func (pr *projectReader) readType(n *yaml.Node, what string) *Type {
+	name := pr.text(n, "type", "write one of "+strings.Join(typeNames, ", "))
+	if name == "" || pr.err != nil {
 		return nil
 	}
 	_, at := child(n, "type")
 	if !slices.Contains(typeNames, name) {
-		r.fail(at, fmt.Sprintf("%s has the unknown type %q", what, name), "write one of "+strings.Join(typeNames, ", "))
+		pr.fail(at, fmt.Sprintf("%s has the unknown type %q", what, name), "write one of "+strings.Join(typeNames, ", "))
 		return nil
 	}
 	t := &Type{Name: name}
 	if name != "array" {
 		return t
 	}
-	items := r.mapping(n, "items")
+	items := pr.mapping(n, "items")
 	if items == nil {
-		r.fail(at, what+" is an array without `items`", "write `items: {type: string}`")
+		pr.fail(at, what+" is an array without `items`", "write `items: {type: string}`")
 		return nil
 	}
-	if t.Items = r.readType(items, "the elements of "+what); t.Items == nil {
-		r.fail(items, "the elements of "+what+" have no type", "write `items: {type: string}`")
+	if t.Items = pr.readType(items, "the elements of "+what); t.Items == nil {
+		pr.fail(items, "the elements of "+what+" have no type", "write `items: {type: string}`")
 		return nil
 	}
 	return t

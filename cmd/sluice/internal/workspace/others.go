@@ -28,7 +28,7 @@ func optionNames(runtime string) []string {
 }
 
 // warnAboutOthers warns of the fields of a mapping that nothing reads.
-func (r *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known ...string) {
+func (pr *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known ...string) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key := resolve(mapping.Content[i])
 		if slices.Contains(known, key.Value) || key.Value == "<<" {
@@ -38,7 +38,7 @@ func (r *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known .
 		if near := source.Near(key.Value, known); near != "" {
 			advice = fmt.Sprintf("did you mean `%s`?", near)
 		}
-		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", r.doc.path, key.Line, key.Value, what, advice))
+		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", pr.doc.path, key.Line, key.Value, what, advice))
 	}
 }
 
@@ -58,15 +58,15 @@ func isOfPrograms(field string) bool {
 }
 
 // warnAboutMisspelt warns of top-level fields that are almost those of a project. Others are notes of people and of other tools.
-func (r *projectReader) warnAboutMisspelt() {
-	root := r.doc.root()
+func (pr *projectReader) warnAboutMisspelt() {
+	root := pr.doc.root()
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := resolve(root.Content[i])
 		near := source.Near(key.Value, projectFields())
 		if near == "" || near == key.Value || isOfPrograms(key.Value) {
 			continue
 		}
-		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s:%d: `%s` is not used; did you mean `%s`?", r.p.Path, key.Line, key.Value, near))
+		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("%s:%d: `%s` is not used; did you mean `%s`?", pr.p.Path, key.Line, key.Value, near))
 	}
 }
 

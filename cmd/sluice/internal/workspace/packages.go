@@ -58,12 +58,12 @@ func (p Package) Repository() (downloadURL, version string, err error) {
 }
 
 // packages reads what the file says about packages.
-func (r *projectReader) packages() []Package {
-	entries := r.mapping(r.doc.root(), "packages")
+func (pr *projectReader) packages() []Package {
+	entries := pr.mapping(pr.doc.root(), "packages")
 	var list []Package
-	for i := 0; entries != nil && i+1 < len(entries.Content) && r.err == nil; i += 2 {
-		p := r.pkg(entries, entries.Content[i].Value)
-		r.checkPackage(entries.Content[i], p)
+	for i := 0; entries != nil && i+1 < len(entries.Content) && pr.err == nil; i += 2 {
+		p := pr.pkg(entries, entries.Content[i].Value)
+		pr.checkPackage(entries.Content[i], p)
 		list = append(list, p)
 	}
 	return list
@@ -71,13 +71,13 @@ func (r *projectReader) packages() []Package {
 
 // checkPackage refuses a package without a source, and one of a plugin with a version that is none. Those of git repositories may be
 // commits.
-func (r *projectReader) checkPackage(at *yaml.Node, p Package) {
+func (pr *projectReader) checkPackage(at *yaml.Node, p Package) {
 	if p.Source == "" {
-		r.fail(at, fmt.Sprintf("the package %q has no source", p.Name), "name a plugin such as `random@4.0.0`, or a directory such as `./components`")
+		pr.fail(at, fmt.Sprintf("the package %q has no source", p.Name), "name a plugin such as `random@4.0.0`, or a directory such as `./components`")
 		return
 	}
 	if _, err := semver.NewVersion(p.Version); p.Version != "" && err != nil && urn.CheckPluginName(p.Source) == nil {
-		r.fail(at, fmt.Sprintf("%q is not a version of the package %q", p.Version, p.Name), "write one such as 1.2.3")
+		pr.fail(at, fmt.Sprintf("%q is not a version of the package %q", p.Version, p.Name), "write one such as 1.2.3")
 	}
 }
 
@@ -89,39 +89,39 @@ func splitVersion(text string) (source, version string) {
 	return text, ""
 }
 
-func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
+func (pr *projectReader) pkg(entries *yaml.Node, name string) Package {
 	_, n := child(entries, name)
 	if n = resolve(n); n.Kind != yaml.MappingNode {
 		p := Package{Name: name}
-		p.Source, p.Version = splitVersion(r.text(entries, name, "name a plugin or a directory"))
+		p.Source, p.Version = splitVersion(pr.text(entries, name, "name a plugin or a directory"))
 		return p
 	}
-	r.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "extensions", "pluginDownloadURL")
+	pr.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "extensions", "pluginDownloadURL")
 	p := Package{
-		Name: name, Source: r.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(r.text(n, "version", ""), "v"),
-		Server: r.text(n, "pluginDownloadURL", "write a URL"),
+		Name: name, Source: pr.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(pr.text(n, "version", ""), "v"),
+		Server: pr.text(n, "pluginDownloadURL", "write a URL"),
 	}
-	p.Parameters, p.Extensions = r.parameters(n, name, "parameters"), r.parameters(n, name, "extensions")
+	p.Parameters, p.Extensions = pr.parameters(n, name, "parameters"), pr.parameters(n, name, "extensions")
 	if len(p.Parameters) > 0 && len(p.Extensions) > 0 {
-		r.fail(n, fmt.Sprintf("the package %q has both `parameters` and `extensions`", name), "leave one of them out")
+		pr.fail(n, fmt.Sprintf("the package %q has both `parameters` and `extensions`", name), "leave one of them out")
 	}
 	return p
 }
 
 // parameters reads a list of texts of a package.
-func (r *projectReader) parameters(entry *yaml.Node, name, key string) []string {
+func (pr *projectReader) parameters(entry *yaml.Node, name, key string) []string {
 	_, list := child(entry, key)
-	if list = resolve(list); list == nil || isNull(list) || r.err != nil {
+	if list = resolve(list); list == nil || isNull(list) || pr.err != nil {
 		return nil
 	}
 	if list.Kind != yaml.SequenceNode {
-		r.fail(list, fmt.Sprintf("the `%s` of the package %q must be a list, not %s", key, name, describe(list)), "")
+		pr.fail(list, fmt.Sprintf("the `%s` of the package %q must be a list, not %s", key, name, describe(list)), "")
 		return nil
 	}
 	var texts []string
 	for _, one := range list.Content {
 		if one = resolve(one); one.Kind != yaml.ScalarNode || isNull(one) {
-			r.fail(one, fmt.Sprintf("one of the `%s` of the package %q must be a text, not %s", key, name, describe(one)), "")
+			pr.fail(one, fmt.Sprintf("one of the `%s` of the package %q must be a text, not %s", key, name, describe(one)), "")
 			return nil
 		}
 		texts = append(texts, one.Value)
@@ -267,19 +267,19 @@ func setTexts(n *yaml.Node, key string, texts []string) {
 
 // readPackages adds the packages whose source is a directory or a git repository to the providers of the project, and the packages
 // that directories name in turn (protocol.md 1.3). Other sources name plugins, which are found by their names.
-func (r *projectReader) readPackages() {
-	if r.err != nil {
+func (pr *projectReader) readPackages() {
+	if pr.err != nil {
 		return
 	}
 	seen := map[string]bool{}
-	for _, p := range r.p.Plugins.Providers {
+	for _, p := range pr.p.Plugins.Providers {
 		seen[p.Name] = true
 	}
-	r.localPackages(r.doc, r.p.Directory(), seen)
+	pr.localPackages(pr.doc, pr.p.Directory(), seen)
 }
 
-func (r *projectReader) localPackages(doc *document, directory string, seen map[string]bool) {
-	reader := &projectReader{doc: doc, p: r.p}
+func (pr *projectReader) localPackages(doc *document, directory string, seen map[string]bool) {
+	reader := &projectReader{doc: doc, p: pr.p}
 	packages := reader.mapping(doc.root(), "packages")
 	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
 		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
@@ -297,7 +297,7 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 			reader.fail(packages.Content[i], err.Error(), "")
 			break
 		}
-		r.p.Plugins.Providers = append(r.p.Plugins.Providers, NamedPlugin{Name: name, Path: path})
+		pr.p.Plugins.Providers = append(pr.p.Plugins.Providers, NamedPlugin{Name: name, Path: path})
 		file := filepath.Join(path, plugin.PluginManifest)
 		data, err := os.ReadFile(file)
 		switch {
@@ -306,26 +306,26 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 		case err == nil:
 			var nested *document
 			if nested, err = parseDocument(file, data); err == nil {
-				r.localPackages(nested, path, seen)
+				pr.localPackages(nested, path, seen)
 			}
 		}
 		if err != nil {
-			r.err = err
+			pr.err = err
 		}
-		if r.err != nil {
+		if pr.err != nil {
 			return
 		}
 	}
-	if r.err == nil {
-		r.err = reader.err
+	if pr.err == nil {
+		pr.err = reader.err
 	}
 }
 
 // gitPackage adds a package whose source is a git repository; other sources are left out.
-func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
+func (pr *projectReader) gitPackage(packages, name *yaml.Node, source string) {
 	p := Package{Source: source}
 	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode {
-		p.Version = strings.TrimPrefix(r.text(resolve(n), "version", ""), "v")
+		p.Version = strings.TrimPrefix(pr.text(resolve(n), "version", ""), "v")
 	}
 	server, version, err := p.Repository()
 	if errors.Is(err, plugin.ErrNoGitSource) {
@@ -335,18 +335,18 @@ func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
 		err = urn.CheckPackageName("package", name.Value)
 	}
 	if err != nil {
-		r.fail(name, err.Error(), "")
+		pr.fail(name, err.Error(), "")
 		return
 	}
-	r.p.Plugins.Providers = append(r.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
+	pr.p.Plugins.Providers = append(pr.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
 }
 
 // packageSource returns the source of a package, which the file gives as a string or in a mapping.
-func (r *projectReader) packageSource(packages *yaml.Node, name string) string {
+func (pr *projectReader) packageSource(packages *yaml.Node, name string) string {
 	if _, n := child(packages, name); n != nil && resolve(n).Kind == yaml.MappingNode {
-		return r.text(resolve(n), "source", "name a plugin or a directory")
+		return pr.text(resolve(n), "source", "name a plugin or a directory")
 	}
-	return r.text(packages, name, "name a plugin or a directory")
+	return pr.text(packages, name, "name a plugin or a directory")
 }
 
 // localPath reports whether the source of a package is a directory, and returns its path. A relative source is relative

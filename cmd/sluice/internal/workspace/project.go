@@ -105,34 +105,34 @@ type projectReader struct {
 	err error
 }
 
-func (r *projectReader) read() {
-	root, p := r.doc.root(), r.p
-	p.Name = r.text(root, "name", "write `name: my-project`")
-	r.checkName()
-	r.readRuntime()
-	r.checkRuntime()
-	p.Main = r.text(root, "main", "name a directory or file")
-	p.Description = r.text(root, "description", "")
-	p.RequiredVersion = r.text(root, "requiredPulumiVersion", "write a range of versions such as \">=3.0.0\"")
-	p.StackConfigDir = r.text(root, "stackConfigDir", "name a directory")
-	if backend := r.mapping(root, "backend"); backend != nil {
-		p.BackendURL = r.text(backend, "url", "write a URL such as file://~")
+func (pr *projectReader) read() {
+	root, p := pr.doc.root(), pr.p
+	p.Name = pr.text(root, "name", "write `name: my-project`")
+	pr.checkName()
+	pr.readRuntime()
+	pr.checkRuntime()
+	p.Main = pr.text(root, "main", "name a directory or file")
+	p.Description = pr.text(root, "description", "")
+	p.RequiredVersion = pr.text(root, "requiredPulumiVersion", "write a range of versions such as \">=3.0.0\"")
+	p.StackConfigDir = pr.text(root, "stackConfigDir", "name a directory")
+	if backend := pr.mapping(root, "backend"); backend != nil {
+		p.BackendURL = pr.text(backend, "url", "write a URL such as file://~")
 	}
-	if options := r.mapping(root, "options"); options != nil {
-		refresh := r.text(options, "refresh", "the only value is `always`")
+	if options := pr.mapping(root, "options"); options != nil {
+		refresh := pr.text(options, "refresh", "the only value is `always`")
 		if refresh != "" && refresh != "always" {
 			_, n := child(options, "refresh")
-			r.fail(n, fmt.Sprintf("`options.refresh` is %q", refresh), "the only value is `always`")
+			pr.fail(n, fmt.Sprintf("`options.refresh` is %q", refresh), "the only value is `always`")
 		}
 		p.RefreshAlways = refresh == "always"
 	}
 	_, configuration := child(root, "configuration")
 	p.configures = configuration != nil
-	r.readPlugins()
-	p.Packages = r.packages()
-	r.readPackages()
-	r.readConfig()
-	r.warnAboutMisspelt()
+	pr.readPlugins()
+	p.Packages = pr.packages()
+	pr.readPackages()
+	pr.readConfig()
+	pr.warnAboutMisspelt()
 }
 
 // IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is no folder.
@@ -146,110 +146,110 @@ func ProjectNameFrom(directory string) string {
 	return cmp.Or(name[:min(len(name), 100)], "project")
 }
 
-func (r *projectReader) checkName() {
-	if r.err != nil {
+func (pr *projectReader) checkName() {
+	if pr.err != nil {
 		return
 	}
-	_, n := child(r.doc.root(), "name")
+	_, n := child(pr.doc.root(), "name")
 	switch {
-	case r.p.Name == "":
+	case pr.p.Name == "":
 		line := 1
 		if n != nil {
 			line = n.Line
 		}
-		r.err = r.doc.errorAt(line, "the project has no name", "add `name: my-project`")
-	case !IsProjectName(r.p.Name):
-		r.fail(n, fmt.Sprintf("%q is not a project name", r.p.Name),
+		pr.err = pr.doc.errorAt(line, "the project has no name", "add `name: my-project`")
+	case !IsProjectName(pr.p.Name):
+		pr.fail(n, fmt.Sprintf("%q is not a project name", pr.p.Name),
 			"use up to 100 letters, digits, underscores, periods and hyphens")
 	}
 }
 
-func (r *projectReader) readRuntime() {
-	_, n := child(r.doc.root(), "runtime")
-	if r.err != nil || n == nil || isNull(resolve(n)) {
+func (pr *projectReader) readRuntime() {
+	_, n := child(pr.doc.root(), "runtime")
+	if pr.err != nil || n == nil || isNull(resolve(n)) {
 		return
 	}
 	n = resolve(n)
 	if n.Kind != yaml.MappingNode {
-		r.p.Runtime = r.text(r.doc.root(), "runtime", "write `runtime: nodejs` or another language")
+		pr.p.Runtime = pr.text(pr.doc.root(), "runtime", "write `runtime: nodejs` or another language")
 		return
 	}
-	r.p.Runtime = r.text(n, "name", "write `name: nodejs` or another language")
-	if r.p.Runtime == "" && r.err == nil {
-		r.fail(n, "`runtime` has no `name`", "add `name: nodejs` or another language to it")
+	pr.p.Runtime = pr.text(n, "name", "write `name: nodejs` or another language")
+	if pr.p.Runtime == "" && pr.err == nil {
+		pr.fail(n, "`runtime` has no `name`", "add `name: nodejs` or another language to it")
 		return
 	}
-	r.warnAboutOthers(n, "`runtime`", "name", "options")
-	if options := r.mapping(n, "options"); options != nil {
-		if known := optionNames(r.p.Runtime); known != nil {
-			r.warnAboutOthers(options, "the options of the runtime "+r.p.Runtime, known...)
+	pr.warnAboutOthers(n, "`runtime`", "name", "options")
+	if options := pr.mapping(n, "options"); options != nil {
+		if known := optionNames(pr.p.Runtime); known != nil {
+			pr.warnAboutOthers(options, "the options of the runtime "+pr.p.Runtime, known...)
 		}
-		v, err := r.doc.value(options)
+		v, err := pr.doc.value(options)
 		if err != nil {
-			r.err = err
+			pr.err = err
 			return
 		}
-		r.p.RuntimeOptions, _ = plainValue(v).(map[string]any)
+		pr.p.RuntimeOptions, _ = plainValue(v).(map[string]any)
 	}
 }
 
 // checkRuntime refuses a runtime that no language plugin can have the name of.
-func (r *projectReader) checkRuntime() {
-	if r.err != nil || r.p.Runtime == "" {
+func (pr *projectReader) checkRuntime() {
+	if pr.err != nil || pr.p.Runtime == "" {
 		return
 	}
-	if err := urn.CheckPackageName("runtime", r.p.Runtime); err != nil {
-		_, n := child(r.doc.root(), "runtime")
-		r.fail(n, err.Error(), "")
+	if err := urn.CheckPackageName("runtime", pr.p.Runtime); err != nil {
+		_, n := child(pr.doc.root(), "runtime")
+		pr.fail(n, err.Error(), "")
 	}
 }
 
-func (r *projectReader) readPlugins() {
-	plugins := r.mapping(r.doc.root(), "plugins")
+func (pr *projectReader) readPlugins() {
+	plugins := pr.mapping(pr.doc.root(), "plugins")
 	if plugins == nil {
 		return
 	}
-	r.warnAboutOthers(plugins, "`plugins`", "providers", "languages", "analyzers")
-	r.p.Plugins = Plugins{
-		Providers: r.pluginList(plugins, "providers"),
-		Languages: r.pluginList(plugins, "languages"),
-		Analyzers: r.pluginList(plugins, "analyzers"),
+	pr.warnAboutOthers(plugins, "`plugins`", "providers", "languages", "analyzers")
+	pr.p.Plugins = Plugins{
+		Providers: pr.pluginList(plugins, "providers"),
+		Languages: pr.pluginList(plugins, "languages"),
+		Analyzers: pr.pluginList(plugins, "analyzers"),
 	}
 }
 
-func (r *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin {
+func (pr *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin {
 	_, n := child(plugins, key)
-	if r.err != nil || n == nil || isNull(resolve(n)) {
+	if pr.err != nil || n == nil || isNull(resolve(n)) {
 		return nil
 	}
 	n = resolve(n)
 	if n.Kind != yaml.SequenceNode {
-		r.fail(n, fmt.Sprintf("`plugins.%s` must be a list, not %s", key, describe(n)), "")
+		pr.fail(n, fmt.Sprintf("`plugins.%s` must be a list, not %s", key, describe(n)), "")
 		return nil
 	}
 	var out []NamedPlugin
 	for _, entry := range n.Content {
 		entry = resolve(entry)
 		if entry.Kind != yaml.MappingNode {
-			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` must be a mapping, not %s", key, describe(entry)), "write `name` and `path`")
+			pr.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` must be a mapping, not %s", key, describe(entry)), "write `name` and `path`")
 			return nil
 		}
-		r.warnAboutOthers(entry, "`plugins."+key+"`", "name", "path", "version")
+		pr.warnAboutOthers(entry, "`plugins."+key+"`", "name", "path", "version")
 		plugin := NamedPlugin{
-			Name:    r.text(entry, "name", ""),
-			Path:    r.text(entry, "path", ""),
-			Version: r.text(entry, "version", ""),
+			Name:    pr.text(entry, "name", ""),
+			Path:    pr.text(entry, "path", ""),
+			Version: pr.text(entry, "version", ""),
 		}
-		if r.err == nil && (plugin.Name == "" || plugin.Path == "") {
-			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` lacks `name` or `path`", key), "write both")
+		if pr.err == nil && (plugin.Name == "" || plugin.Path == "") {
+			pr.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` lacks `name` or `path`", key), "write both")
 			return nil
 		}
-		if err := urn.CheckPluginName(plugin.Name); r.err == nil && err != nil {
-			r.fail(entry, err.Error(), "write the location of the plugin into `path`")
+		if err := urn.CheckPluginName(plugin.Name); pr.err == nil && err != nil {
+			pr.fail(entry, err.Error(), "write the location of the plugin into `path`")
 			return nil
 		}
 		if !filepath.IsAbs(plugin.Path) {
-			plugin.Path = filepath.Join(r.p.Directory(), plugin.Path)
+			plugin.Path = filepath.Join(pr.p.Directory(), plugin.Path)
 		}
 		out = append(out, plugin)
 	}
@@ -257,9 +257,9 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin
 }
 
 // text returns a text field, or "" if it is absent.
-func (r *projectReader) text(mapping *yaml.Node, key, advice string) string {
+func (pr *projectReader) text(mapping *yaml.Node, key, advice string) string {
 	_, n := child(mapping, key)
-	if r.err != nil || n == nil {
+	if pr.err != nil || n == nil {
 		return ""
 	}
 	n = resolve(n)
@@ -267,28 +267,28 @@ func (r *projectReader) text(mapping *yaml.Node, key, advice string) string {
 		return ""
 	}
 	if n.Kind != yaml.ScalarNode {
-		r.fail(n, fmt.Sprintf("`%s` must be a text, not %s", key, describe(n)), advice)
+		pr.fail(n, fmt.Sprintf("`%s` must be a text, not %s", key, describe(n)), advice)
 		return ""
 	}
 	return n.Value
 }
 
 // mapping returns a field that is a mapping, or nil if it is absent.
-func (r *projectReader) mapping(parent *yaml.Node, key string) *yaml.Node {
+func (pr *projectReader) mapping(parent *yaml.Node, key string) *yaml.Node {
 	_, n := child(parent, key)
-	if r.err != nil || n == nil || isNull(resolve(n)) {
+	if pr.err != nil || n == nil || isNull(resolve(n)) {
 		return nil
 	}
 	n = resolve(n)
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, fmt.Sprintf("`%s` must be a mapping, not %s", key, describe(n)), "")
+		pr.fail(n, fmt.Sprintf("`%s` must be a mapping, not %s", key, describe(n)), "")
 		return nil
 	}
 	return n
 }
 
-func (r *projectReader) fail(n *yaml.Node, problem, advice string) {
-	if r.err == nil {
-		r.err = r.doc.errorAt(n.Line, problem, advice)
+func (pr *projectReader) fail(n *yaml.Node, problem, advice string) {
+	if pr.err == nil {
+		pr.err = pr.doc.errorAt(n.Line, problem, advice)
 	}
 }
