@@ -216,6 +216,8 @@ type Located struct {
 	InterruptedCreate *InterruptedCreate
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
+	// Supersedes reports whether an import has put another object in the place of the recorded one.
+	Supersedes bool
 	// Reply is the answer to the program where no step gives it. The program gets it when the item has passed all slots, so that a stage that
 	// refuses the item is heard first.
 	Reply *RegisterReply

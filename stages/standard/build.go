@@ -42,28 +42,30 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 }
 
 // newBuilder returns the builder of a run. It must be called after the phase that may change the base.
-func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
+func newBuilder(c *control.Control, b *book.Book, w *book.DecisionsWriter, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
-		control: c, book: b, plans: p, targets: t, parked: map[int][]stages.Diffed{},
-		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, c.DryRun()),
+		control: c, book: b, decisions: w, plans: p, targets: t, parked: map[int][]stages.Diffed{},
+		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()),
 	}
 }
 
 // builder holds what is being decided.
 type builder struct {
-	control  *control.Control
-	book     *book.Book
-	plans    *plan.Plans
-	targets  *targeting.Targets
-	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
-	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
-	decided  []decided               // by base position; nil until something goes on with a recorded state
-	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
-	circles  circles
-	possible *possible.Changes
+	control   *control.Control
+	book      *book.Book
+	decisions *book.DecisionsWriter
+	plans     *plan.Plans
+	targets   *targeting.Targets
+	parked    map[int][]stages.Diffed // by the number of the registration that they wait for
+	roots     map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
+	decided   []decided               // by base position; nil until something goes on with a recorded state
+	rechecks  map[int]stages.Diffed   // re-creations whose inputs are being checked again
+	circles   circles
+	possible  *possible.Changes
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	b.noteDone(d.Located)
 	for _, old := range []*state.Resource{d.Claimed, b.book.Base.StandIn(d.URN)} {
 		if first, ok := b.waitsFor(d.Seq, old); ok {
 			b.parked[first] = append(b.parked[first], d)
@@ -71,6 +73,19 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		}
 	}
 	return b.decide(d, x)
+}
+
+// noteDone records what the stages before have done about the recorded state of a registration.
+func (b *builder) noteDone(l stages.Located) {
+	if l.Origin == stages.ToReread {
+		b.decisions.Add(l.URN, book.Refreshed)
+	}
+	if l.Origin == stages.FromImport || l.Course == stages.ImportFailed {
+		b.decisions.Add(l.URN, book.Imported)
+	}
+	if l.Supersedes {
+		b.decisions.Add(l.URN, book.Replaced)
+	}
 }
 
 // waitsFor returns the earlier, undecided registration whose decision could concern the recorded state old.
@@ -91,7 +106,7 @@ func (b *builder) commit(d stages.Diffed, steps []*stages.Decision, x pipeline.E
 func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after []stages.Deletion, x pipeline.Exchange[Ask, stages.Built]) error {
 	var tasks []stages.Task
 	if len(steps) > 0 {
-		tasks = []stages.Task{{ID: b.book.Outcomes.NewTasks(1), Steps: steps}}
+		tasks = []stages.Task{{ID: b.book.Tasks.New(1), Steps: steps}}
 	}
 	return b.commitTasks(d, steps, stages.Built{Located: d.Located, Tasks: tasks, After: after}, x)
 }
@@ -113,7 +128,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if out.Refusal == nil {
 		out.Refusal = b.refuseInterrupted(d, steps)
 	}
-	out.After = append(out.After, b.book.Outcomes.DeletionsOf(b.book.Base.StandIn(d.URN))...)
+	out.After = append(out.After, b.book.Decisions.DeletionsOf(b.book.Base.StandIn(d.URN))...)
 	b.book.Progress.Pass(d.Seq, book.Decided)
 	for i, s := range steps {
 		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
@@ -139,7 +154,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 
 // decide chooses among the cases of steps.md 3.6.
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.book.Outcomes
+	o := b.book.Decisions
 	d.Reason.Possible = b.possible.Of(d)
 	switch {
 	case d.Course == stages.ImportFailed:
@@ -163,15 +178,15 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
-		o.Add(d.URN, book.Created)
+		b.decisions.Add(d.URN, book.Created)
 		return b.commit(d, b.withPrelude(d, b.step(d, stages.OpCreate)), x)
 	case d.Old.External:
-		o.Add(d.URN, book.Created)
+		b.decisions.Add(d.URN, book.Created)
 		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 	case d.Replaces():
 		return b.replace(d, x)
 	case d.Diff.Changes == providers.DiffSome || len(d.Old.InitErrors) > 0:
-		o.Add(d.URN, book.Updated)
+		b.decisions.Add(d.URN, book.Updated)
 		s := b.step(d, stages.OpUpdate)
 		s.Keys = nil
 		showLostSettings(s, d)
@@ -181,7 +196,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
 	}
-	o.Add(d.URN, book.Same)
+	b.decisions.Add(d.URN, book.Same)
 	own := b.same(d)
 	return b.commit(d, append(b.withPrelude(d, own), b.sameViews(own)...), x)
 }
@@ -252,7 +267,7 @@ func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.De
 	if b.isGenerated(p.URN) {
 		return nil
 	}
-	b.book.Outcomes.Add(p.URN, book.Same)
+	b.decisions.Add(p.URN, book.Same)
 	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to what is missing
 	s := stages.CarriedForwardStep(p)
 	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: d.URN}
@@ -276,7 +291,7 @@ func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Deci
 
 // recreate creates again a member of a closure that a delete-before-replace has deleted (steps.md 3.6).
 func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.book.Outcomes
+	o := b.book.Decisions
 	if d.Old == nil {
 		d.Old = d.Claimed // a refresh has not found it
 	}
@@ -286,8 +301,8 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	}
 	why, _ := o.ReasonOf(d.Claimed)
 	b.book.NotInTime(b.control, d.Located, why.Cause)
-	o.Remove(d.Claimed.URN, book.Deleted)
-	o.Add(d.URN, book.Replaced)
+	b.decisions.Remove(d.Claimed.URN, book.Deleted)
+	b.decisions.Add(d.URN, book.Replaced)
 	d.Reason = why
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
@@ -300,7 +315,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
-	why, _ := b.book.Outcomes.ReasonOf(d.Claimed)
+	why, _ := b.book.Decisions.ReasonOf(d.Claimed)
 	b.book.NotInTime(b.control, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
@@ -344,9 +359,9 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		b.roots[d.Seq] = root
 		return b.advance(root, x)
 	}
-	b.book.Outcomes.Add(d.URN, book.Replaced)
+	b.decisions.Add(d.URN, book.Replaced)
 	if d.DeletedByClosure {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.book.Outcomes.DeletionsOf(d.Claimed), x)
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.book.Decisions.DeletionsOf(d.Claimed), x)
 	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
@@ -388,7 +403,7 @@ func orderOf(d stages.Diffed) stages.Order {
 
 // read decides a read (steps.md 4.1).
 func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	g, o := d.Read, b.book.Outcomes
+	g := d.Read
 	if g.ID.IsString() && g.ID.AsString() == "" {
 		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
@@ -400,10 +415,10 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 		Op: stages.OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: stages.Reason{Kind: stages.ReasonRead},
 	}, Answers: true}
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
-		o.Add(d.URN, book.Read)
+		b.decisions.Add(d.URN, book.Read)
 		return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s), x)
 	}
-	o.Add(d.URN, book.Replaced)
+	b.decisions.Add(d.URN, book.Replaced)
 	s.Op, s.Reason.Kind = stages.OpReadReplacement, stages.ReasonReadOther
 	marker := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,

@@ -43,13 +43,13 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.book.Base.Resources[id]
-		if b.book.Outcomes.IsDeletedByClosure(res) {
-			c.After = append(c.After, b.book.Outcomes.DeletionsOf(res)...)
+		if b.book.Decisions.IsDeletedByClosure(res) {
+			c.After = append(c.After, b.book.Decisions.DeletionsOf(res)...)
 			return true
 		}
 		preceded := c.IsPrecededBy(b.book, res)
 		if preceded {
-			c.After = append(c.After, b.book.Outcomes.DeletionsOf(res)...) // of its old object
+			c.After = append(c.After, b.book.Decisions.DeletionsOf(res)...) // of its old object
 		}
 		return preceded
 	}
@@ -91,19 +91,19 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 // follow. Marking and emitting are one action (ORD-3, ORD-4).
 func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
-	r, d := b, c.D
-	members := c.Members(r.book)
+	d := c.D
+	members := c.Members(b.book)
 	b.plans.MarkClosureUncertain(d, members)
 	b.possible.NoteClosure(d, members)
 	deletes := map[graph.ID]*stages.Decision{}
 	for _, m := range slices.Backward(members) {
-		if r.book.Outcomes.IsDeletedByClosure(m.Res) {
+		if b.book.Decisions.IsDeletedByClosure(m.Res) {
 			if _, own := deletes[m.ID]; !own {
-				c.After = append(c.After, r.book.Outcomes.DeletionsOf(m.Res)...)
+				c.After = append(c.After, b.book.Decisions.DeletionsOf(m.Res)...)
 			}
 			continue
 		}
-		r.book.Outcomes.DeleteByClosure(m.ID, m.Why)
+		b.decisions.DeleteByClosure(m.ID, m.Why)
 		if m.Res.PendingReplacement || b.isStillUsed(m.ID, members) {
 			continue
 		}
@@ -111,11 +111,11 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 			Op: stages.OpDelete, URN: m.Res.URN, Type: m.Res.Type, Old: m.Res, Provider: m.Res.Provider, Internal: m.Res.URN.IsDefaultProvider(), Reason: m.Why,
 		}}
 		if !m.Res.Delete {
-			if m.Res.Protect && !r.book.IgnoreProtect {
-				return r.control.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
+			if m.Res.Protect && !b.book.IgnoreProtect {
+				return b.control.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
 			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
-		} else if m.Res == r.book.Base.StandIn(m.Res.URN) {
+		} else if m.Res == b.book.Base.StandIn(m.Res.URN) {
 			s.Kind = stages.DeletedFirst // what stays may refer to it
 		}
 		deletes[m.ID] = s
@@ -125,14 +125,14 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	if err != nil {
 		return err
 	}
-	r.book.Outcomes.Add(d.URN, book.Replaced)
+	b.decisions.Add(d.URN, book.Replaced)
 	if d.DeletedByClosure {
-		c.After = append(c.After, r.book.Outcomes.DeletionsOf(d.Claimed)...)
+		c.After = append(c.After, b.book.Decisions.DeletionsOf(d.Claimed)...)
 	}
 	var own []*stages.Decision
 	deletedFirst := d.DeletedByClosure || !b.claimedIsStillUsed(d, members)
 	if deletedFirst && !d.IsPending() {
-		r.book.Outcomes.Add(d.Old.URN, book.Deleted)
+		b.decisions.Add(d.Old.URN, book.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
 			RetainedNow: d.Goal.IsRetained() && !d.Old.RetainOnDelete,
@@ -142,7 +142,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		return err
 	}
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
-	last := stages.Task{ID: r.book.Outcomes.NewTasks(1), Steps: own}
+	last := stages.Task{ID: b.book.Tasks.New(1), Steps: own}
 	var steps []*stages.Decision
 	for _, t := range tasks {
 		last.After = append(last.After, t.ID)
@@ -154,18 +154,18 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 // scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before what it depends
 // on, even if it depends on that through something that stays.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decision) ([]stages.Task, error) {
-	r := b
-	schedule, err := r.book.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
+
+	schedule, err := b.book.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
 	}
-	first := r.book.Outcomes.NewTasks(len(schedule))
+	first := b.book.Tasks.New(len(schedule))
 	tasks := make([]stages.Task, len(schedule))
 	for i, entry := range schedule {
 		tasks[i] = closure.TaskOf(entry, first, graph.ID(i))
 		if s := deletes[entry.Node]; !entry.Relay {
 			tasks[i].Steps = []*stages.Decision{s}
-			r.book.Outcomes.SetDeletion(entry.Node, stages.Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
+			b.decisions.SetDeletion(entry.Node, stages.Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
 		}
 	}
 	return tasks, nil
@@ -179,10 +179,10 @@ func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
-	r, ref := b, state.ProviderRefOf(res)
-	return slices.ContainsFunc(r.book.Base.Graph.Dependents(id), func(e graph.Edge) bool {
-		user := r.book.Base.Resources[e.ID]
-		goes := user.PendingReplacement || r.book.Outcomes.IsDeletedByClosure(user) ||
+	ref := state.ProviderRefOf(res)
+	return slices.ContainsFunc(b.book.Base.Graph.Dependents(id), func(e graph.Edge) bool {
+		user := b.book.Base.Resources[e.ID]
+		goes := user.PendingReplacement || b.book.Decisions.IsDeletedByClosure(user) ||
 			slices.ContainsFunc(members, func(m closure.Member) bool { return m.ID == e.ID })
 		return user.Provider == ref && !goes
 	})

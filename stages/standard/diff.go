@@ -171,11 +171,11 @@ func (df *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 		return stages.Reason{Kind: stages.ReasonTainted}, "id"
 	}
 	for _, u := range l.Goal.ReplaceWith {
-		if df.book.Outcomes.Has(u, book.Replaced) {
+		if df.book.Decisions.Has(u, book.Replaced) {
 			return stages.Reason{Kind: stages.ReasonReplaceWith, Cause: u}, "replaceWith"
 		}
 	}
-	if u := l.Goal.DeletedWith; u != "" && df.book.Outcomes.Has(u, book.Replaced) {
+	if u := l.Goal.DeletedWith; u != "" && df.book.Decisions.Has(u, book.Replaced) {
 		return stages.Reason{Kind: stages.ReasonDeletedWith, Cause: u}, "deletedWith"
 	}
 	return stages.Reason{}, ""

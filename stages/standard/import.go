@@ -83,7 +83,6 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if err := i.mayReplace(l); err != nil {
 		return l, err
 	}
-	i.book.Outcomes.Add(l.URN, book.Imported)
 	s := &stages.Decision{
 		StepInfo: stages.StepInfo{
 			Op: stages.OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.NewState(stages.Checked{Inputs: l.Goal.Inputs}),
@@ -94,11 +93,11 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	steps := []*stages.Decision{s}
 	switch {
 	case l.Old == nil:
-	case i.book.Outcomes.IsDeletedByClosure(l.Claimed):
+	case i.book.Decisions.IsDeletedByClosure(l.Claimed):
 		s.Superseded = l.Old
 	default:
 		s.Op, s.Old, s.Superseded = stages.OpImportReplacement, l.Old, l.Old
-		i.book.Outcomes.Add(l.URN, book.Replaced)
+		l.Supersedes = true
 		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
 		}, Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace + 1}})
@@ -107,7 +106,7 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 		return l, err
 	}
 	i.book.Record.Note(steps...)
-	for _, d := range i.book.Outcomes.DeletionsOf(l.Claimed) {
+	for _, d := range i.book.Decisions.DeletionsOf(l.Claimed) {
 		if err := i.book.Progress.Await(ctx, d.Root, book.Over); err != nil {
 			return l, err
 		}
@@ -131,7 +130,7 @@ func (i *importer) mayReplace(l stages.Located) error {
 	if l.Old == nil || l.Old.External {
 		return nil
 	}
-	if why, deleted := i.book.Outcomes.ReasonOf(l.Claimed); deleted {
+	if why, deleted := i.book.Decisions.ReasonOf(l.Claimed); deleted {
 		i.book.NotInTime(i.access.Control, l, why.Cause)
 		return nil
 	}
@@ -148,7 +147,7 @@ func (i *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stag
 	if cause, ok := i.book.FailedDependencyOf(b); ok {
 		return i.taker.Skip(b, cause)
 	}
-	if now := i.book.Results.Current(l.Claimed); i.book.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
+	if now := i.book.Results.Current(l.Claimed); i.book.Decisions.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
 		return i.taker.Skip(b, now.URN) // it was to be deleted, and still exists
 	}
 	if _, err := i.taker.TakeTask(steps, b); err != nil {

@@ -14,10 +14,9 @@ import (
 
 // leaveOut decides about a registration that is left out.
 func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.book.Outcomes
 	if d.Old == nil {
 		s := b.same(d)
-		o.LeaveUncreated(s.New)
+		b.decisions.LeaveUncreated(s.New)
 		s.Kind, s.Reason = stages.Uncreated, stages.Reason{Kind: stages.ReasonNotTargeted}
 		return b.commit(d, []*stages.Decision{s}, x)
 	}
@@ -30,7 +29,7 @@ func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	}
 	own := stages.CarriedForwardStep(d.Old)
 	own.Answers = true
-	o.Add(d.URN, book.Same)
+	b.decisions.Add(d.URN, book.Same)
 	return b.commit(d, append(steps, own), x)
 }
 
@@ -49,7 +48,7 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 		return b.control.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
 	claimant, claimed := b.book.Names.Claimant(recorded)
-	if claimed && claimant < d.Seq && !b.book.Outcomes.Has(b.book.Names.NewNameOf(recorded.URN), book.Replaced) {
+	if claimed && claimant < d.Seq && !b.book.Decisions.Has(b.book.Names.NewNameOf(recorded.URN), book.Replaced) {
 		return nil // it is continued
 	}
 	return b.control.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
@@ -89,7 +88,7 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 		if b.isGenerated(old.URN) {
 			continue // carried forward meanwhile, as a reference of another resource
 		}
-		b.book.Outcomes.Add(old.URN, book.Same)
+		b.decisions.Add(old.URN, book.Same)
 		b.circles.carriedForward[id] = true
 		more, err := b.carryReferences(old, l)
 		if err != nil {
@@ -105,5 +104,5 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 // isGenerated reports whether something has been decided about a URN, or about the one that replaced it.
 func (b *builder) isGenerated(u urn.URN) bool {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read | book.Imported
-	return b.book.Outcomes.Has(u, decided) || b.book.Outcomes.Has(b.book.Names.NewNameOf(u), decided)
+	return b.book.Decisions.Has(u, decided) || b.book.Decisions.Has(b.book.Names.NewNameOf(u), decided)
 }

@@ -115,7 +115,7 @@ type draft struct {
 }
 
 func (r *Run) draftOf(s *state.Snapshot) *draft {
-	b := book.NewBook(r.settings, r.book.Record)
+	b, _ := book.NewBook(r.settings, r.book.Record)
 	b.Open(book.Recorded{Snapshot: s})
 	a := &access.Access{Control: r.control, Book: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
 	return &draft{

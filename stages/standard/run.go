@@ -29,6 +29,7 @@ type Run struct {
 	settings  stages.Settings
 	control   *control.Control
 	book      *book.Book
+	decisions *book.DecisionsWriter
 	access    *access.Access
 	plans     *plan.Plans
 	taker     *take.Taker
@@ -53,7 +54,9 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
 	r.control.Admit = s.Admit
 	hooks := &take.HookSet{}
-	r.book = book.NewBook(s, book.NewRecord())
+	var rooms book.Writers
+	r.book, rooms = book.NewBook(s, book.NewRecord())
+	r.decisions = rooms.Decisions
 	r.access = &access.Access{Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
 	r.plans = plan.NewPlans(r.control, r.book, s)
 	r.taker = take.NewTaker(r.control, r.book, r.access, r.plans, s, hooks)
@@ -145,7 +148,7 @@ func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.import
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
 func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	s := &sweep.Sweeper{
-		Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, Targets: r.targets,
+		Control: r.control, Book: r.book, Decisions: r.decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
 		Executor: r.executor, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Finish: a.Finish,
 	}
 	return s.EndPhase(ctx)

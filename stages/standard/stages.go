@@ -51,7 +51,7 @@ func (r *Run) Stages() Stages {
 		Check:    checks.stage(),
 		Analyze:  judge.stage(),
 		Diff:     compares.stage(),
-		Build:    newBuilder(r.control, r.book, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
+		Build:    newBuilder(r.control, r.book, r.decisions, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
 		Execute:  r.executor.Actor(),
 	}
 }

@@ -120,8 +120,8 @@ func (s *superseded) below(id graph.ID) {
 // isReplaced reports whether a registration before that number replaces a recorded object.
 func (b *builder) isReplaced(id graph.ID, before int) bool {
 	res := b.book.Base.Resources[id]
-	return !res.Delete && !res.External && !res.PendingReplacement && b.isDecided(id, before) && !b.book.Outcomes.IsDeletedByClosure(res) &&
-		b.book.Outcomes.Has(b.book.Names.NewNameOf(res.URN), book.Replaced)
+	return !res.Delete && !res.External && !res.PendingReplacement && b.isDecided(id, before) && !b.book.Decisions.IsDeletedByClosure(res) &&
+		b.book.Decisions.Has(b.book.Names.NewNameOf(res.URN), book.Replaced)
 }
 
 // isOldCopy reports whether a state is what an earlier run has replaced and not deleted.
@@ -153,7 +153,7 @@ func (s *superseded) mayGo(id graph.ID) bool {
 	}
 	s.checked[id] = true // a valid base has no circles
 	res := s.builder.book.Base.Resources[id]
-	may := s.isOldCopy(id) || s.decided[id].hasTasks && !s.builder.book.Outcomes.Has(res.URN, book.Deleted|book.Imported) && len(s.builder.book.Outcomes.DeletionsOf(res)) == 0
+	may := s.isOldCopy(id) || s.decided[id].hasTasks && !s.builder.book.Decisions.Has(res.URN, book.Deleted|book.Imported) && len(s.builder.book.Decisions.DeletionsOf(res)) == 0
 	for _, user := range s.users(id) {
 		switch {
 		case s.goes(user):
@@ -169,7 +169,7 @@ func (s *superseded) mayGo(id graph.ID) bool {
 
 // goes reports whether a closure deletes a state.
 func (s *superseded) goes(id graph.ID) bool {
-	return s.builder.book.Outcomes.IsDeletedByClosure(s.builder.book.Base.Resources[id]) || slices.ContainsFunc(s.members, func(m closure.Member) bool { return m.ID == id })
+	return s.builder.book.Decisions.IsDeletedByClosure(s.builder.book.Base.Resources[id]) || slices.ContainsFunc(s.members, func(m closure.Member) bool { return m.ID == id })
 }
 
 // add adds the delete of an old object, and of those that depend on it.

@@ -9,7 +9,7 @@ import (
 // refuseUnknown decides about a registration of whose inputs nothing can be made. Its steps are refused as a whole, or skipped if the value is missing
 // because something else has failed. What is recorded stays.
 func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o, out := b.book.Outcomes, stages.Built{Located: d.Located, Refusal: d.Unknown}
+	o, out := b.book.Decisions, stages.Built{Located: d.Located, Refusal: d.Unknown}
 	var steps []*stages.Decision
 	switch {
 	case o.IsDeletedByClosure(d.Claimed):
@@ -17,17 +17,17 @@ func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages
 			d.Old = d.Claimed
 		}
 		d.Reason, _ = o.ReasonOf(d.Claimed)
-		o.Remove(d.Claimed.URN, book.Deleted)
-		o.Add(d.URN, book.Replaced)
+		b.decisions.Remove(d.Claimed.URN, book.Deleted)
+		b.decisions.Add(d.URN, book.Replaced)
 		steps, out.After = b.replacement(d, true), o.DeletionsOf(d.Claimed)
 	case d.Old == nil || d.Old.External:
-		o.Add(d.URN, book.Created)
+		b.decisions.Add(d.URN, book.Created)
 		steps = []*stages.Decision{b.step(d, stages.OpCreate)}
 	default:
-		o.Add(d.URN, book.Updated)
+		b.decisions.Add(d.URN, book.Updated)
 		steps = []*stages.Decision{b.step(d, stages.OpUpdate)}
 	}
-	out.Tasks = []stages.Task{{ID: o.NewTasks(1), Steps: steps}}
+	out.Tasks = []stages.Task{{ID: b.book.Tasks.New(1), Steps: steps}}
 	return b.commitTasks(d, steps, out, x)
 }
 
@@ -37,15 +37,15 @@ func (b *builder) readUnknown(d stages.Diffed, why *stages.UnknownInputError, x 
 	g := d.Read
 	if why.Because == stages.SourceNotCreated {
 		s := b.skippedCreate(d)
-		b.book.Outcomes.LeaveUncreated(s.New)
+		b.decisions.LeaveUncreated(s.New)
 		return b.commit(d, []*stages.Decision{s}, x)
 	}
-	b.book.Outcomes.Add(d.URN, book.Read)
+	b.decisions.Add(d.URN, book.Read)
 	s := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: d.NewRead(), Provider: g.Provider, Reason: stages.Reason{Kind: stages.ReasonRead},
 	}, Answers: true}
 	steps := []*stages.Decision{s}
 	return b.commitTasks(d, steps, stages.Built{
-		Located: d.Located, Refusal: why, Tasks: []stages.Task{{ID: b.book.Outcomes.NewTasks(1), Steps: steps}},
+		Located: d.Located, Refusal: why, Tasks: []stages.Task{{ID: b.book.Tasks.New(1), Steps: steps}},
 	}, x)
 }

@@ -17,7 +17,7 @@ func (b *builder) sameViews(own *stages.Decision) []*stages.Decision {
 			s.New, s.Kind = underNewOwner(old, own.URN), stages.Plain
 		}
 		s.URN, s.Type, s.View, s.Reason = s.New.URN, s.New.Type, nil, stages.Reason{Kind: stages.ReasonUnchanged}
-		b.book.Outcomes.Add(s.URN, book.Same)
+		b.decisions.Add(s.URN, book.Same)
 		out = append(out, s)
 	}
 	return out

@@ -48,7 +48,7 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { require.NoError(t, registry.Close()) })
 	recorded := &state.Resource{URN: ref.URN, Type: ref.URN.Type(), Custom: true, ID: ref.ID}
 	c := control.NewControl(t.Context(), stages.RunInfo{}, time.Now, func(e stages.Event) { r.told = append(r.told, e.(stages.Diagnostic)) })
-	b := book.NewBook(stages.Settings{}, book.NewRecord())
+	b, _ := book.NewBook(stages.Settings{}, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{recorded}}})
 	r.Access = &access.Access{Control: c, Book: b, Registry: registry, Extensions: access.NewExtensions(nil)}
 	return r

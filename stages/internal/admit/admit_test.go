@@ -33,7 +33,7 @@ func newAdmission(t *testing.T, s stages.Settings) *Admission {
 	s.Base, s.Info.Stack, s.Info.Project = &state.Snapshot{}, "dev", "p"
 	s.PackageConfig = func(string) property.Map { return property.Map{} }
 	c := control.NewControl(t.Context(), s.Info, time.Now, nil)
-	b := book.NewBook(s, book.NewRecord())
+	b, _ := book.NewBook(s, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: c, Book: b, Extensions: access.NewExtensions(nil)}
 	hooks := &take.HookSet{}

@@ -13,7 +13,8 @@ import (
 type Book struct {
 	Base               *Base
 	Names              *names
-	Outcomes           *outcomes
+	Decisions          *Decisions
+	Tasks              TaskIDs
 	Results            *results
 	Progress           *progress
 	Doubts             *doubts // nil until the base is made
@@ -44,15 +45,21 @@ type Recorded struct {
 	Again map[*state.Resource]bool
 }
 
-// NewBook returns a book with an empty base. Decisions and what becomes of them go into the record, which books may share.
-func NewBook(s stages.Settings, r *record) *Book {
+// Writers are what writes the rooms of a book. Each goes to those who own the room.
+type Writers struct {
+	Decisions *DecisionsWriter
+}
+
+// NewBook returns a book with an empty base, and its writers. Decisions and what becomes of them go into the record, which books may share.
+func NewBook(s stages.Settings, r *record) (*Book, Writers) {
+	decisions, decides := newDecisions()
 	b := &Book{
-		Base: &Base{}, Record: r, Names: newNames(s.Targeting), Outcomes: newOutcomes(), Results: newResults(), Progress: newProgress(),
+		Base: &Base{}, Record: r, Names: newNames(s.Targeting), Decisions: decisions, Results: newResults(), Progress: newProgress(),
 		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
 		root: urn.RootStack(s.Info.Stack, s.Info.Project),
 	}
 	b.InterruptedCreates = newInterruptedCreates(Recorded{Snapshot: &state.Snapshot{}}, b.Base)
-	return b
+	return b, Writers{Decisions: decides}
 }
 
 // Open makes the base, which does not change afterwards. It is called once, before anything is looked up.
@@ -64,7 +71,7 @@ func (book *Book) Open(was Recorded) {
 	book.Base, book.vanished = NewBase(was.Resources), was.Vanished
 	book.Names.open(book.Base)
 	book.Doubts = &doubts{base: book.Base, names: book.Names, progress: book.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
-	book.Outcomes.base = book.Base
+	book.Decisions.base = book.Base
 	book.Results.addViews(book.Base.Resources)
 	book.InterruptedCreates = newInterruptedCreates(was, book.Base)
 }

@@ -29,7 +29,7 @@ func recorded(name string, needs ...string) *state.Resource {
 
 func open(s stages.Settings, resources ...*state.Resource) *book.Book {
 	s.Info = stages.RunInfo{Stack: "dev", Project: "p"}
-	b := book.NewBook(s, book.NewRecord())
+	b, _ := book.NewBook(s, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
 	return b
 }

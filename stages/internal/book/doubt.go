@@ -127,7 +127,7 @@ const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.Deleted
 // something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
 // else is checked and compared as usual, and is then one whose replacement has begun.
 func (book *Book) IsDeletedBefore(l stages.Located) bool {
-	return !l.IsRenamed() && book.Outcomes.IsDeletedByClosure(l.Claimed)
+	return !l.IsRenamed() && book.Decisions.IsDeletedByClosure(l.Claimed)
 }
 
 // IsDeletedOnceDecided is IsDeletedBefore once every decision that could concern the recorded state has been made.

@@ -31,7 +31,7 @@ func (find locator) refersToSkipped(l *stages.Located) bool {
 		return true
 	}
 	for ref := range l.Unmade(stages.Checked{}).References() {
-		if find.book.Outcomes.Has(ref.URN, SkippedCreate) {
+		if find.book.Decisions.Has(ref.URN, SkippedCreate) {
 			return true
 		}
 	}
@@ -117,13 +117,13 @@ func (find locator) include(l *stages.Located) {
 // goesWithDependency reports whether a delete-before-replace of something that the registration depends on deletes its recorded state, in this
 // run or an earlier one. That has been decided then. Whether something else deletes the state may be decided only later, and does not count.
 func (find locator) goesWithDependency(l *stages.Located) bool {
-	if !find.book.Outcomes.IsDeletedByClosure(l.Claimed) {
+	if !find.book.Decisions.IsDeletedByClosure(l.Claimed) {
 		return false
 	}
 	if l.Claimed.PendingReplacement {
 		return true
 	}
-	for _, d := range find.book.Outcomes.DeletionsOf(l.Claimed) {
+	for _, d := range find.book.Decisions.DeletionsOf(l.Claimed) {
 		if find.leadsTo(l.NewState(stages.Checked{}), d.Root) {
 			find.book.Names.led[l.URN] = d.Root
 			return true

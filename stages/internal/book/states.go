@@ -90,7 +90,7 @@ func (book *Book) IsProtected(l stages.Located, gone bool) bool {
 // IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
 // that is created is not in the base; one that is imported may be there as what a replacement deleted first.
 func (book *Book) IsOperatedOn(u urn.URN) bool {
-	return book.Outcomes.Has(book.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
+	return book.Decisions.Has(book.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
 }
 
 // MissingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
@@ -104,7 +104,7 @@ func (book *Book) MissingFrom(s *stages.Decision) urn.URN {
 // UncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
 func (book *Book) UncreatedOf(res *state.Resource) (missing urn.URN) {
 	for ref := range res.References() {
-		if u := ref.URN; (missing == "" || u < missing) && book.Outcomes.Has(u, SkippedCreate) {
+		if u := ref.URN; (missing == "" || u < missing) && book.Decisions.Has(u, SkippedCreate) {
 			missing = u
 		}
 	}

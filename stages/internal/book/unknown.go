@@ -34,7 +34,7 @@ func (book *Book) UnknownInput(l stages.Located, inputs property.Map, preview bo
 		}
 	}
 	if e.Because == stages.SourceNotCreated {
-		e.Missing = book.Outcomes.MissingFor(&state.Resource{Dependencies: []urn.URN{e.From}})
+		e.Missing = book.Decisions.MissingFor(&state.Resource{Dependencies: []urn.URN{e.From}})
 	}
 	return e
 }
@@ -52,7 +52,7 @@ func sourcesOf(l stages.Located, input string) []urn.URN {
 
 // whyUnknown returns why an output of a resource that the program has registered or read before may be unknown.
 func (book *Book) whyUnknown(u urn.URN) stages.UnknownBecause {
-	if book.Outcomes.Has(u, SkippedCreate) {
+	if book.Decisions.Has(u, SkippedCreate) {
 		return stages.SourceNotCreated
 	}
 	if _, failed := book.Results.FailureOf(u); failed {
@@ -70,6 +70,6 @@ func (book *Book) whyUnknown(u urn.URN) stages.UnknownBecause {
 // it has none. It returns the names of both. A reference to a resource that is not created is not known either.
 func (book *Book) KnownOutputs(outputs, last property.Map) (known property.Map, kept, dropped []string) {
 	return outputs.ReplaceReferences(func(ref property.Reference) (property.Value, bool) {
-		return property.Computed(), book.Outcomes.Has(ref.URN, SkippedCreate)
+		return property.Computed(), book.Decisions.Has(ref.URN, SkippedCreate)
 	}).KnownOr(last)
 }

@@ -42,7 +42,7 @@ func recorded(name string, from ...string) *state.Resource {
 }
 
 func open(resources ...*state.Resource) *book.Book {
-	b := book.NewBook(stages.Settings{Info: stages.RunInfo{Stack: "dev", Project: "p"}}, book.NewRecord())
+	b, _ := book.NewBook(stages.Settings{Info: stages.RunInfo{Stack: "dev", Project: "p"}}, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
 	return b
 }

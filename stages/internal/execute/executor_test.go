@@ -48,7 +48,7 @@ func newRig(t *testing.T, s stages.Settings) *rig {
 		defer r.mu.Unlock()
 		r.told = append(r.told, e)
 	})
-	r.book = book.NewBook(s, book.NewRecord())
+	r.book, _ = book.NewBook(s, book.NewRecord())
 	r.book.Open(book.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: r.Control, Book: r.book, Extensions: access.NewExtensions(nil)}
 	p := plan.NewPlans(r.Control, r.book, s)

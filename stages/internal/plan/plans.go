@@ -121,7 +121,7 @@ func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 // object gets and what the recorded one lacks: it may turn out that it can stay.
 func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
 	inputs := d.Accepted
-	if p.uncertain[d.URN] && p.book.Outcomes.IsDeletedByClosure(d.Claimed) {
+	if p.uncertain[d.URN] && p.book.Decisions.IsDeletedByClosure(d.Claimed) {
 		inputs = eitherInputs(d)
 	}
 	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)

@@ -13,12 +13,15 @@ import (
 
 // Changes tells the possible changes of a run from certain ones. Only the build stage uses it.
 type Changes struct {
-	book    *book.Book
-	preview bool
+	book      *book.Book
+	decisions *book.DecisionsWriter
+	preview   bool
 }
 
 // NewChanges returns the possible changes of a run, of which there are none unless it is a preview.
-func NewChanges(b *book.Book, preview bool) *Changes { return &Changes{b, preview} }
+func NewChanges(b *book.Book, w *book.DecisionsWriter, preview bool) *Changes {
+	return &Changes{b, w, preview}
+}
 
 // Of returns why the change is only possible that a comparison has asked for. It returns nil if the change is certain.
 func (c *Changes) Of(d stages.Diffed) *stages.Possibility {
@@ -41,7 +44,7 @@ func (c *Changes) Of(d stages.Diffed) *stages.Possibility {
 
 // with returns the possibility of what is replaced if another resource is.
 func (c *Changes) with(cause urn.URN) *stages.Possibility {
-	if !c.book.Outcomes.Has(cause, book.PossiblyReplaced) {
+	if !c.book.Decisions.Has(cause, book.PossiblyReplaced) {
 		return nil
 	}
 	return &stages.Possibility{Otherwise: stages.OpSame}
@@ -75,8 +78,8 @@ func (c *Changes) Note(d stages.Diffed) {
 	if d.Reason.Possible == nil || !d.Replaces() {
 		return
 	}
-	c.book.Outcomes.Add(d.URN, book.PossiblyReplaced)
-	c.book.Outcomes.Add(d.Old.URN, book.PossiblyReplaced)
+	c.decisions.Add(d.URN, book.PossiblyReplaced)
+	c.decisions.Add(d.Old.URN, book.PossiblyReplaced)
 }
 
 // NoteClosure marks the members of the closure of a delete-before-replace that is only possible: so are their replacements.
@@ -86,6 +89,6 @@ func (c *Changes) NoteClosure(root stages.Diffed, members []closure.Member) {
 	}
 	for i := range members {
 		members[i].Why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
-		c.book.Outcomes.Add(members[i].Res.URN, book.PossiblyReplaced)
+		c.decisions.Add(members[i].Res.URN, book.PossiblyReplaced)
 	}
 }

@@ -39,7 +39,7 @@ func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 
 // opOf returns what has been decided about a resource, "" if it does not change.
 func (c *Changes) opOf(u urn.URN) stages.Op {
-	o := c.book.Outcomes
+	o := c.book.Decisions
 	switch {
 	case o.Has(u, book.Replaced):
 		return stages.OpReplace

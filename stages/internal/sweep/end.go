@@ -95,10 +95,10 @@ func (sw *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Deci
 	var gate []graph.ID
 	if len(left) > 0 {
 		sw.Book.Record.Note(left...)
-		gate = []graph.ID{sw.Book.Outcomes.NewTasks(1)}
+		gate = []graph.ID{sw.Book.Tasks.New(1)}
 		tasks = append(tasks, stages.Task{ID: gate[0], Steps: left})
 	}
-	first := sw.Book.Outcomes.NewTasks(len(schedule))
+	first := sw.Book.Tasks.New(len(schedule))
 	for i, entry := range schedule {
 		t := closure.TaskOf(entry, first, graph.ID(i))
 		if len(t.After) == 0 {
@@ -172,7 +172,7 @@ func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps
 			sw.Book.NoteCarriedForward(now, stages.Reason{Kind: stages.ReasonNeeded})
 			continue
 		}
-		sw.Book.Outcomes.Add(res.URN, book.Deleted)
+		sw.Decisions.Add(res.URN, book.Deleted)
 		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && sw.retainsNow(now),
@@ -258,7 +258,7 @@ func (sw *Sweeper) retainsNow(old *state.Resource) bool {
 
 // isTakenByClosure reports whether a delete-before-replace was to delete an old copy, which the end phase leaves alone then.
 func isTakenByClosure(b *book.Book, res, now *state.Resource) bool {
-	return now.Delete && len(b.Outcomes.DeletionsOf(res)) > 0
+	return now.Delete && len(b.Decisions.DeletionsOf(res)) > 0
 }
 
 // dependenciesOf returns everything that some of the given states depend on, others of the given ones among it.
@@ -282,7 +282,7 @@ func (sw *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.O
 		return stages.OpDiscardReplaced, stages.Reason{Kind: stages.ReasonReplaced}
 	case now.Delete:
 		why := stages.Reason{Kind: stages.ReasonReplaced}
-		if !res.Delete && sw.Book.Outcomes.Has(res.URN, book.PossiblyReplaced) {
+		if !res.Delete && sw.Book.Decisions.Has(res.URN, book.PossiblyReplaced) {
 			why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
 		}
 		return stages.OpDeleteReplaced, why
@@ -307,14 +307,15 @@ func (sw *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.O
 
 // Sweeper ends a run: it deletes what the program no longer declares.
 type Sweeper struct {
-	Control  *control.Control
-	Book     *book.Book
-	Access   *access.Access
-	Plans    *plan.Plans
-	Targets  *targeting.Targets
-	Executor *execute.Executor
-	Prober   *closure.Prober
-	Reader   *Reader
+	Control   *control.Control
+	Book      *book.Book
+	Decisions *book.DecisionsWriter // build has ended
+	Access    *access.Access
+	Plans     *plan.Plans
+	Targets   *targeting.Targets
+	Executor  *execute.Executor
+	Prober    *closure.Prober
+	Reader    *Reader
 
 	// Deleting is called with all deletes before the first begins; nil if nobody looks. Finish runs them.
 	Deleting func(context.Context, []stages.Deleting) error

@@ -49,7 +49,7 @@ func (run *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 	var gate []graph.ID
 	first := func(steps ...*stages.Decision) {
 		if len(steps) > 0 {
-			t := stages.Task{ID: run.Book.Outcomes.NewTasks(1), Steps: steps, After: gate}
+			t := stages.Task{ID: run.Book.Tasks.New(1), Steps: steps, After: gate}
 			tasks, gate = append(tasks, t), []graph.ID{t.ID}
 		}
 	}
@@ -57,7 +57,7 @@ func (run *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 	if plan.makeRoot {
 		first(run.rootStep(plan.root))
 	}
-	base := run.Book.Outcomes.NewTasks(len(plan.order))
+	base := run.Book.Tasks.New(len(plan.order))
 	for i, entry := range plan.order {
 		t := closure.TaskOf(entry, base, graph.ID(i))
 		if len(t.After) == 0 {

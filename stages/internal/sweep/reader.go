@@ -118,7 +118,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 // object has been read, it returns the state with the error.
 func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
 	old := s.Old
-	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Book.Outcomes.IsDeletedByClosure(old) {
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Book.Decisions.IsDeletedByClosure(old) {
 		return old, how.opWithoutRead, diff, nil
 	}
 	p, err := r.refresher(ctx, s.Decision, old)

@@ -7,7 +7,6 @@ import (
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -27,7 +26,6 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 			return l, err
 		}
 	}
-	r.Book.Outcomes.Add(l.URN, book.Refreshed)
 	s := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
 		Reason: stages.Reason{Kind: stages.ReasonRefresh},

@@ -89,7 +89,7 @@ func closedUnder(all book.EndGraph, ids []graph.ID, grow func([]graph.ID) []grap
 // states at once, and for each in the order of its dependents (steps.md 6.7).
 func (sw *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read
-	impossible := func(id graph.ID) bool { return sw.Book.Outcomes.Has(all.Resources[id].URN, decided) }
+	impossible := func(id graph.ID) bool { return sw.Book.Decisions.Has(all.Resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
 	p := pool.New().WithErrors().WithMaxGoroutines(sw.Access.ReadWorkers())
 	for i, id := range ids {

@@ -172,7 +172,7 @@ func (tk *Taker) applyDelete(s *Taking) applied {
 // skipsCall reports whether a state is removed without a call of its provider (steps.md 5.4 item 4).
 func (tk *Taker) skipsCall(d *stages.Decision) bool {
 	with := d.Old.DeletedWith
-	return d.Old.External || d.Retains() || with != "" && (tk.Book.Outcomes.Has(with, book.Deleted) || tk.Book.Outcomes.Has(tk.Book.Names.NewNameOf(with), book.Deleted))
+	return d.Old.External || d.Retains() || with != "" && (tk.Book.Decisions.Has(with, book.Deleted) || tk.Book.Decisions.Has(tk.Book.Names.NewNameOf(with), book.Deleted))
 }
 
 // applyRead is steps.md 4.1.

@@ -65,11 +65,12 @@ func (d *diary) Close(context.Context) error { return nil }
 
 // rig is a taker with one provider, which is made of functions.
 type rig struct {
-	taker *Taker
-	diary *diary
-	fake  *providertest.Fake
-	hooks *HookSet
-	told  []stages.Event
+	taker     *Taker
+	decisions *book.DecisionsWriter
+	diary     *diary
+	fake      *providertest.Fake
+	hooks     *HookSet
+	told      []stages.Event
 }
 
 func newRig(t *testing.T, s stages.Settings, recorded ...*state.Resource) *rig {
@@ -88,8 +89,9 @@ func newRig(t *testing.T, s stages.Settings, recorded ...*state.Resource) *rig {
 
 	s.Base, s.Recorder = &state.Snapshot{Resources: recorded}, r.diary
 	c := control.NewControl(t.Context(), s.Info, time.Now, func(e stages.Event) { r.told = append(r.told, e) })
-	b := book.NewBook(s, book.NewRecord())
+	b, w := book.NewBook(s, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: s.Base})
+	r.decisions = w.Decisions
 	a := &access.Access{Control: c, Book: b, Registry: registry, Extensions: access.NewExtensions(nil)}
 	r.taker = NewTaker(c, b, a, plan.NewPlans(c, b, s), s, r.hooks)
 	return r
@@ -241,7 +243,7 @@ func TestWhatIsLetGoIsForgottenWithoutACall(t *testing.T) {
 			old.ID = "1"
 			change(old)
 			r := newRig(t, stages.Settings{}, old)
-			r.taker.Book.Outcomes.Add(urnOf("gone"), book.Deleted)
+			r.decisions.Add(urnOf("gone"), book.Deleted)
 			_, err := r.one(nil, remove(old))
 			require.NoError(t, err)
 			require.Equal(t, []string{"begin deleting", "end"}, r.diary.lines)

@@ -27,19 +27,19 @@ func set(t *testing.T, patterns ...string) *urn.PatternSet {
 }
 
 // targets returns the targets of a run in which "web" is recorded, and the diagnostics that it shows.
-func targets(t *testing.T, sel stages.Targeting, preview bool) (*targeting.Targets, *[]stages.Diagnostic) {
+func targets(t *testing.T, sel stages.Targeting, preview bool) (*targeting.Targets, *book.DecisionsWriter, *[]stages.Diagnostic) {
 	t.Helper()
 	var told []stages.Diagnostic
 	info := stages.RunInfo{Stack: "dev", Project: "p", DryRun: preview}
 	web := &state.Resource{URN: urnOf("web"), Type: thing, Custom: true, ID: "1"}
 	c := control.NewControl(t.Context(), info, time.Now, func(e stages.Event) { told = append(told, e.(stages.Diagnostic)) })
-	b := book.NewBook(stages.Settings{Info: info, Targeting: sel}, book.NewRecord())
+	b, w := book.NewBook(stages.Settings{Info: info, Targeting: sel}, book.NewRecord())
 	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{web}}})
-	return &targeting.Targets{Control: c, Book: b}, &told
+	return &targeting.Targets{Control: c, Book: b}, w.Decisions, &told
 }
 
 func TestTargetsThatNameSomethingAreKnown(t *testing.T) {
-	r, told := targets(t, stages.Targeting{}, false)
+	r, _, told := targets(t, stages.Targeting{}, false)
 	_, _, err := r.Book.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: "new", Custom: true}})
 	require.NoError(t, err)
 	require.NoError(t, r.UnknownTargets(set(t, string(urnOf("web")), string(urnOf("new")), "**no such thing**")))
@@ -49,7 +49,7 @@ func TestTargetsThatNameSomethingAreKnown(t *testing.T) {
 }
 
 func TestEachUnknownTargetIsShownAndTheRunFailsOnce(t *testing.T) {
-	r, told := targets(t, stages.Targeting{}, false)
+	r, _, told := targets(t, stages.Targeting{}, false)
 	err := r.UnknownTargets(set(t, string(urnOf("one")), string(urnOf("web")), string(urnOf("two"))))
 	require.True(t, stages.IsReported(err))
 	require.Len(t, *told, 2)
@@ -58,7 +58,7 @@ func TestEachUnknownTargetIsShownAndTheRunFailsOnce(t *testing.T) {
 }
 
 func TestAnUnknownTargetWithoutADollarMayHaveLostItInTheShell(t *testing.T) {
-	r, told := targets(t, stages.Targeting{}, false)
+	r, _, told := targets(t, stages.Targeting{}, false)
 	parent := urn.New("dev", "p", "", "my:C", "c")
 	require.Error(t, r.UnknownTargets(set(t, string(parent.Child(thing, "gone")), string(urnOf("gone")))))
 	codes := map[int]string{}
@@ -72,7 +72,7 @@ func TestAnUnknownTargetWithoutADollarMayHaveLostItInTheShell(t *testing.T) {
 }
 
 func TestAnUnknownTargetNamesWhatMayBeMeant(t *testing.T) {
-	r, told := targets(t, stages.Targeting{}, false)
+	r, _, told := targets(t, stages.Targeting{}, false)
 	require.Error(t, r.UnknownTargets(set(t, string(urnOf("wep")))))
 	require.Contains(t, (*told)[0].Message, "Did you mean\n  "+urnOf("web").ShellQuoted())
 	require.Error(t, r.UnknownTargets(set(t, "database-of-another-project")))
@@ -82,20 +82,20 @@ func TestAnUnknownTargetNamesWhatMayBeMeant(t *testing.T) {
 func TestUnknownTargetsOfOperationsWithoutAProgramStopTheRun(t *testing.T) {
 	gone := set(t, string(urnOf("gone")))
 	for name, sel := range map[string]stages.Targeting{"targets": {Targets: gone}, "excludes": {Excludes: gone}} {
-		r, _ := targets(t, sel, false)
+		r, _, _ := targets(t, sel, false)
 		require.Error(t, r.CheckTargets(), name)
 		require.True(t, r.Control.IsHalted(), name)
 	}
-	r, _ := targets(t, stages.Targeting{Replace: gone}, false)
+	r, _, _ := targets(t, stages.Targeting{Replace: gone}, false)
 	require.NoError(t, r.CheckTargets())
 	require.Error(t, r.CheckReplaceTargets())
 	require.True(t, r.Control.IsHalted())
 }
 
 // user is a step whose resource depends on "db", which is not created because it is not part of the operation.
-func user(r *targeting.Targets) *stages.Decision {
-	r.Book.Outcomes.LeaveUncreated(&state.Resource{URN: urnOf("net")})
-	r.Book.Outcomes.LeaveUncreated(&state.Resource{URN: urnOf("db"), Dependencies: []urn.URN{urnOf("net")}})
+func user(w *book.DecisionsWriter) *stages.Decision {
+	w.LeaveUncreated(&state.Resource{URN: urnOf("net")})
+	w.LeaveUncreated(&state.Resource{URN: urnOf("db"), Dependencies: []urn.URN{urnOf("net")}})
 	return &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpCreate, URN: urnOf("app"), New: &state.Resource{URN: urnOf("app"), Dependencies: []urn.URN{urnOf("db")}},
 	}}
@@ -105,8 +105,8 @@ func TestAnUpdateIsRefusedThatWouldReferToWhatIsNotCreated(t *testing.T) {
 	for name, sel := range map[string]stages.Targeting{
 		"targets": {Targets: set(t, string(urnOf("app")))}, "excludes": {Excludes: set(t, string(urnOf("db")))},
 	} {
-		r, told := targets(t, sel, false)
-		err := r.Uncreated(stages.Located{Seq: 3, URN: urnOf("app")}, []*stages.Decision{user(r)})
+		r, w, told := targets(t, sel, false)
+		err := r.Uncreated(stages.Located{Seq: 3, URN: urnOf("app")}, []*stages.Decision{user(w)})
 		require.True(t, stages.IsReported(err), name)
 		require.True(t, r.Control.IsHalted(), name)
 		require.Len(t, *told, 1, name)
@@ -115,22 +115,22 @@ func TestAnUpdateIsRefusedThatWouldReferToWhatIsNotCreated(t *testing.T) {
 }
 
 func TestARefusalNamesEverythingThatWouldHaveToBeATarget(t *testing.T) {
-	r, told := targets(t, stages.Targeting{Targets: set(t, string(urnOf("app")))}, false)
-	require.Error(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(r)}))
+	r, w, told := targets(t, stages.Targeting{Targets: set(t, string(urnOf("app")))}, false)
+	require.Error(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(w)}))
 	require.Equal(t, stages.CodeUntargetedCreate, (*told)[0].Code)
 	require.Equal(t, []advice.Advice{advice.On(advice.TargetNeeded, urnOf("db"), urnOf("net"))}, (*told)[0].Advice)
 }
 
 // What is to be replaced is a target too.
 func TestExcludesBesideReplacementsAreTargets(t *testing.T) {
-	r, told := targets(t, stages.Targeting{Replace: set(t, string(urnOf("app"))), Excludes: set(t, string(urnOf("db")))}, false)
-	require.Error(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(r)}))
+	r, w, told := targets(t, stages.Targeting{Replace: set(t, string(urnOf("app"))), Excludes: set(t, string(urnOf("db")))}, false)
+	require.Error(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(w)}))
 	require.Equal(t, stages.CodeUntargetedCreate, (*told)[0].Code)
 }
 
 func TestAPreviewNamesEachResourceOnceAndGoesOn(t *testing.T) {
-	r, told := targets(t, stages.Targeting{Targets: set(t, string(urnOf("app")))}, true)
-	d := user(r)
+	r, w, told := targets(t, stages.Targeting{Targets: set(t, string(urnOf("app")))}, true)
+	d := user(w)
 	replace := *d
 	replace.Op = stages.OpReplace
 	require.NoError(t, r.Uncreated(stages.Located{Seq: 3, URN: urnOf("app")}, []*stages.Decision{&replace, d}))
@@ -140,23 +140,23 @@ func TestAPreviewNamesEachResourceOnceAndGoesOn(t *testing.T) {
 }
 
 func TestThePreviewOfExcludesOnlyWarns(t *testing.T) {
-	r, told := targets(t, stages.Targeting{Excludes: set(t, string(urnOf("db")))}, true)
-	require.NoError(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(r)}))
+	r, w, told := targets(t, stages.Targeting{Excludes: set(t, string(urnOf("db")))}, true)
+	require.NoError(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(w)}))
 	require.Len(t, *told, 1)
 	require.Equal(t, stages.Warning, (*told)[0].Severity)
 	require.False(t, r.Control.HasFailed())
 }
 
 func TestWhatIsNotCreatedItselfMayReferToIt(t *testing.T) {
-	r, told := targets(t, stages.Targeting{Targets: set(t, string(urnOf("app")))}, false)
-	d := user(r)
+	r, w, told := targets(t, stages.Targeting{Targets: set(t, string(urnOf("app")))}, false)
+	d := user(w)
 	d.Kind = stages.Uncreated
 	require.NoError(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{d}))
 	require.Empty(t, *told)
 }
 
 func TestAnOperationOnEverythingLeavesNothingUncreated(t *testing.T) {
-	r, told := targets(t, stages.Targeting{}, false)
-	require.NoError(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(r)}))
+	r, w, told := targets(t, stages.Targeting{}, false)
+	require.NoError(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(w)}))
 	require.Empty(t, *told)
 }

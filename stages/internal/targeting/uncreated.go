@@ -22,7 +22,7 @@ func (t *Targets) Uncreated(l stages.Located, steps []*stages.Decision) error {
 			continue
 		}
 		code, err := stages.CodeUntargetedCreate, advice.Errorf(
-			advice.On(advice.TargetNeeded, t.Book.Outcomes.MissingFor(s.New)...),
+			advice.On(advice.TargetNeeded, t.Book.Decisions.MissingFor(s.New)...),
 			"Resource '%v' depends on '%v' which was not specified in --target list.", s.URN, missing)
 		if !targeted {
 			code, err = 0, advice.Errorf(advice.On(advice.ExcludeDependents),

@@ -1,0 +1,169 @@
+package book
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// outcome is a set of things decided about one URN (steps.md 0.2).
+type outcome uint16
+
+const (
+	Created outcome = 1 << iota
+	Same
+	Updated
+	Replaced
+	Read
+	Refreshed
+	Imported
+	Deleted
+	SkippedCreate
+	// PossiblyReplaced is of a preview, beside Replaced: the replacement depends on an unknown value.
+	PossiblyReplaced
+)
+
+// Decisions is what has been decided about recorded and declared resources. Any stage may read it; [DecisionsWriter] writes it. It is safe for
+// concurrent use.
+type Decisions struct {
+	base  *Base
+	mu    sync.RWMutex // guards what follows
+	byURN map[urn.URN]outcome
+	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
+	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
+	closureDeletes map[graph.ID]stages.Reason
+	deletes        map[graph.ID]stages.Deletion // what does it
+	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
+	// to: whoever wants one of them needs those too.
+	uncreated map[urn.URN][]urn.URN
+}
+
+// DecisionsWriter writes the decisions of a run. Build has it while registrations are decided, and the end phase after that.
+type DecisionsWriter struct{ decisions *Decisions }
+
+func newDecisions() (*Decisions, *DecisionsWriter) {
+	d := &Decisions{
+		byURN:          map[urn.URN]outcome{},
+		closureDeletes: map[graph.ID]stages.Reason{},
+		deletes:        map[graph.ID]stages.Deletion{},
+		uncreated:      map[urn.URN][]urn.URN{},
+	}
+	return d, &DecisionsWriter{d}
+}
+
+func (w *DecisionsWriter) Add(u urn.URN, what outcome) {
+	w.decisions.mu.Lock()
+	defer w.decisions.mu.Unlock()
+	w.decisions.byURN[u] |= what
+}
+
+func (w *DecisionsWriter) Remove(u urn.URN, what outcome) {
+	w.decisions.mu.Lock()
+	defer w.decisions.mu.Unlock()
+	w.decisions.byURN[u] &^= what
+}
+
+// LeaveUncreated records that a resource is not created because it is no target.
+func (w *DecisionsWriter) LeaveUncreated(s *state.Resource) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byURN[s.URN] |= Same | SkippedCreate
+	var needs []urn.URN
+	for ref := range s.References() {
+		if _, ok := d.uncreated[ref.URN]; ok {
+			needs = append(needs, ref.URN)
+		}
+	}
+	d.uncreated[s.URN] = needs
+}
+
+// DeleteByClosure records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
+func (w *DecisionsWriter) DeleteByClosure(id graph.ID, why stages.Reason) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byURN[d.base.Resources[id].URN] |= Deleted
+	d.closureDeletes[id] = why
+}
+
+// SetDeletion records which task of this run deletes a condemned state.
+func (w *DecisionsWriter) SetDeletion(id graph.ID, by stages.Deletion) {
+	w.decisions.mu.Lock()
+	defer w.decisions.mu.Unlock()
+	w.decisions.deletes[id] = by
+}
+
+// Has reports whether any of the given things was decided about u.
+func (d *Decisions) Has(u urn.URN, what outcome) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.byURN[u]&what != 0
+}
+
+// MissingFor returns what would have to be created for a resource, and is not because it is no target: what it refers to,
+// what that refers to, and so on, sorted.
+func (d *Decisions) MissingFor(s *state.Resource) []urn.URN {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var todo []urn.URN
+	for ref := range s.References() {
+		todo = append(todo, ref.URN)
+	}
+	found := map[urn.URN]bool{}
+	for len(todo) > 0 {
+		u := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if needs, ok := d.uncreated[u]; ok && !found[u] {
+			found[u] = true
+			todo = append(todo, needs...)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// IsDeletedByClosure reports whether a delete-before-replace of something else deletes a base state. A registration that continues the
+// state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
+// registration may have another name.
+func (d *Decisions) IsDeletedByClosure(r *state.Resource) bool {
+	_, ok := d.ReasonOf(r)
+	return ok
+}
+
+// ReasonOf returns why a delete-before-replace of something else deletes a base state, and false if none does.
+func (d *Decisions) ReasonOf(r *state.Resource) (stages.Reason, bool) {
+	id, ok := d.base.ID(r)
+	if !ok {
+		return stages.Reason{}, false
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	why, ok := d.closureDeletes[id]
+	return why, ok
+}
+
+// DeletionsOf returns what deletes it, if something in this run does.
+func (d *Decisions) DeletionsOf(r *state.Resource) []stages.Deletion {
+	id, ok := d.base.ID(r)
+	if !ok {
+		return nil
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if by, ok := d.deletes[id]; ok {
+		return []stages.Deletion{by}
+	}
+	return nil
+}
+
+// TaskIDs gives out the IDs of the tasks of a run. It is safe for concurrent use.
+type TaskIDs struct{ next atomic.Int64 }
+
+// New gives out n consecutive IDs and returns the first.
+func (t *TaskIDs) New(n int) graph.ID { return graph.ID(t.next.Add(int64(n)) - int64(n)) }
