@@ -373,7 +373,7 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 			return err
 		}
 	}
-	if d.Goal.ImportID != "" {
+	if d.Goal != nil && d.Goal.ImportID != "" {
 		text := importRefusal(d)
 		if !b.control.DryRun() {
 			return b.control.Bail(d.Located, 0, errors.New(text))
@@ -417,6 +417,9 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		b.decisions.Add(d.URN, book.Read)
 		return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s), x)
+	}
+	if err := b.mayReplace(d); err != nil {
+		return err
 	}
 	b.decisions.Add(d.URN, book.Replaced)
 	s.Op, s.Reason.Kind = stages.OpReadReplacement, stages.ReasonReadOther
