@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -62,33 +64,85 @@ func TestRegistrationsThatWaitedForADecisionGoOnInTheirOrder(t *testing.T) {
 	})
 }
 
-// The program need not wait for what its resource depended on once.
-func TestWhatIsDeletedFirstIsMadeAgainAfterItsDelete(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := newKitWith(t, slow())
-		k.up(program(func(s *script) { s.thing("b", in{"size": 1}, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
-		exists := true
-		k.fake = func(f *providertest.Fake) {
-			f.OnDelete = func(ctx context.Context, r providers.DeleteRequest) error {
-				err := f.Base.Delete(ctx, r)
-				if r.Name == "b" {
-					exists = false
-				}
-				return err
-			}
-			f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
-				if r.Name == "b" && !r.Preview {
-					require.False(t, exists, "b is made while its old object is being deleted")
-				}
-				return f.Base.Create(ctx, r)
-			}
+// comesAfterDelete fails the test if one of these calls begins before the delete of an object is over.
+func (k *kit) comesAfterDelete(of string, calls ...string) {
+	deleted := false
+	begin := func(call string) {
+		if slices.Contains(calls, call) {
+			require.True(k.t, deleted, "%s begins before the delete of %s is over", call, of)
 		}
-		r := k.up(program(atOnce(
-			func(s *script) { s.thing("a", in{"dbr": 2}) },
-			func(s *script) { s.thing("b", in{"size": 2}) },
-		)))
-		require.ElementsMatch(t, []string{"delete b", "delete a", "create a", "create b"}, r.changed())
-	})
+	}
+	k.fake = func(f *providertest.Fake) {
+		f.OnDelete = func(ctx context.Context, r providers.DeleteRequest) error {
+			begin("delete " + r.Name)
+			err := f.Base.Delete(ctx, r)
+			deleted = deleted || r.Name == of
+			return err
+		}
+		f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
+			begin("create " + r.Name)
+			return f.Base.Create(ctx, r)
+		}
+		slowProbes(f)
+	}
+}
+
+// The program need not wait for what its resource depended on once. If only an old copy is left of the resource, that goes along in its place.
+func TestWhatIsDeletedFirstIsMadeAgainAfterItsDelete(t *testing.T) {
+	for name, isOldCopy := range map[string]bool{"the resource": false, "an old copy": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKitWith(t, slow())
+				k.up(program(func(s *script) { s.thing("b", in{"size": 1}, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
+				k.change("b", func(r *state.Resource) { r.Delete = isOldCopy })
+				k.comesAfterDelete("b", "create b", "delete a")
+				r := k.up(program(atOnce(
+					func(s *script) { s.thing("a", in{"dbr": 2}) },
+					func(s *script) { s.thing("b", in{"size": 2}) },
+				)))
+				require.ElementsMatch(t, []string{"delete b", "delete a", "create a", "create b"}, r.changed())
+				require.ElementsMatch(t, []string{"a", "b"}, k.names())
+			})
+		})
+	}
+}
+
+// What two resources that are deleted first have in common goes with the earlier one, and before both.
+func TestWhatIsDeletedFirstWaitsForWhatGoesWithAnother(t *testing.T) {
+	both := func(a, c *stages.RegisterReply, name string) option {
+		return func(r *stages.RegisterRequest) { from(name+"OfA", a)(r); from(name+"OfC", c)(r) }
+	}
+	root := func(name string) func(*script) { return func(s *script) { s.thing(name, in{"dbr": 2}) } }
+	for name, test := range map[string]struct {
+		with  func(a, c *stages.RegisterReply) option
+		after []func(*script)
+	}{
+		"a dependent": {
+			func(a, c *stages.RegisterReply) option { return both(a, c, "immutable") },
+			[]func(*script){root("a"), root("c"), func(s *script) { s.thing("x", in{"size": 2}) }},
+		},
+		"what is replaced with both": {
+			func(a, c *stages.RegisterReply) option { return replaceWith(a, c) },
+			[]func(*script){root("a"), root("c"), func(s *script) { s.thing("x", in{"size": 2}) }},
+		},
+		"the old object of one that was replaced before": {
+			func(a, c *stages.RegisterReply) option { return both(a, c, "value") },
+			[]func(*script){func(s *script) { s.thing("x", in{"immutable": 1}) }, root("a"), root("c")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKitWith(t, slow())
+				k.up(program(func(s *script) {
+					a := s.thing("a", in{"dbr": 1})
+					s.thing("x", nil, test.with(a, s.thing("c", in{"dbr": 1})))
+				}))
+				k.comesAfterDelete("x", "delete a", "delete c")
+				r := k.up(program(atOnce(test.after...)))
+				require.ElementsMatch(t, []string{"delete x", "delete a", "delete c", "create a", "create c", "create x"}, r.changed())
+			})
+		})
+	}
 }
 
 // References that still carry the old name of a provider lead to the one that this run has registered (steps.md 2.5).
