@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,17 +67,19 @@ func TestRegistrationsThatWaitedForADecisionGoOnInTheirOrder(t *testing.T) {
 
 // comesAfterDelete fails the test if one of these calls begins before the delete of an object is over.
 func (k *kit) comesAfterDelete(of string, calls ...string) {
-	deleted := false
+	var deleted atomic.Bool
 	begin := func(call string) {
 		if slices.Contains(calls, call) {
-			require.True(k.t, deleted, "%s begins before the delete of %s is over", call, of)
+			require.True(k.t, deleted.Load(), "%s begins before the delete of %s is over", call, of)
 		}
 	}
 	k.fake = func(f *providertest.Fake) {
 		f.OnDelete = func(ctx context.Context, r providers.DeleteRequest) error {
 			begin("delete " + r.Name)
 			err := f.Base.Delete(ctx, r)
-			deleted = deleted || r.Name == of
+			if r.Name == of {
+				deleted.Store(true)
+			}
 			return err
 		}
 		f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
