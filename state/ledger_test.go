@@ -36,6 +36,8 @@ func TestCanonicalOrder(t *testing.T) {
 	p1, p2 := provider("prov", "1"), provider("prov", "2")
 	uses := func(p *Resource) func(*Resource) { return func(r *Resource) { r.Provider = ProviderRefOf(p) } }
 	oldOf := func(r *Resource) *Resource { c := r.Clone(); c.Delete = true; return c }
+	withID := func(id string) func(*Resource) { return func(r *Resource) { r.ID = id } }
+	first, second := box("z", withID("1")), box("z", withID("2"))
 	for name, c := range map[string]struct {
 		base    []*Resource
 		changes []Change
@@ -74,6 +76,17 @@ func TestCanonicalOrder(t *testing.T) {
 		"before those that refer to it": {
 			[]*Resource{z, b, a}, []Change{{Replace: []Replacement{{z, box("z", func(r *Resource) { r.PendingReplacement = true })}}}},
 			[]string{"z", "b", "a"},
+		},
+		"a changed resource stays in its place, also behind its old copy": {
+			[]*Resource{oldOf(z), a, z}, []Change{{Add: box("z"), Remove: []*Resource{z}}}, []string{"z(old)", "a", "z"},
+		},
+		"what awaits its replacement is among the old copies, by ID": {
+			[]*Resource{first},
+			[]Change{
+				{Add: second, Replace: []Replacement{{first, oldOf(first)}}},
+				{Replace: []Replacement{{second, box("z", withID("2"), func(r *Resource) { r.PendingReplacement = true })}}},
+			},
+			[]string{"z(old)", "z"},
 		},
 		"an untouched list keeps its order": {
 			[]*Resource{box("z", func(r *Resource) { r.PendingReplacement = true }), a}, nil, []string{"z", "a"},

@@ -346,6 +346,25 @@ func TestUnhealthyCreateIsRecordedAndUpdatedUntilItIsHealthy(t *testing.T) {
 	k.up(program(one(in{"unhealthy": true}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
+// What a provider says of the inputs of an object that is not healthy counts in a refresh only: the next update compares with what the program
+// has declared.
+func TestUnhealthyCreateIsRecordedWithTheInputsOfTheProgram(t *testing.T) {
+	k := newKit(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
+			res, err := f.Base.Create(ctx, r)
+			if err == nil {
+				err = &providers.InitError{
+					ID: res.ID, Properties: res.Properties, Inputs: values(in{"size": 7}), HasInputs: true, Reasons: []string{"not ready"},
+				}
+			}
+			return res, err
+		}
+	}
+	k.fails(program(one(in{"size": 1})), "not ready")
+	require.Equal(t, values(in{"size": 1}), k.recorded("a").Inputs)
+}
+
 func lastFailure(r *ran) stages.StepFailed {
 	r.t.Helper()
 	var last *stages.StepFailed

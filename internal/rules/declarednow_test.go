@@ -144,6 +144,28 @@ func TestAnOldCopyIsRetainedIfTheProgramSaysSoNow(t *testing.T) {
 	require.Equal(t, []string{"a"}, k.names())
 }
 
+// The old copy goes before what it was made from, and not only at the end.
+func TestAnOldCopyThatWouldGoFirstIsRetainedIfTheProgramSaysSoNow(t *testing.T) {
+	for name, retains := range map[string]bool{"retained": true, "not retained": false} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "b", Nth: 1})
+			k.up(program(func(s *script) { s.thing("b", in{"immutable": 1}, from("value", s.thing("a", in{"dbr": 1}))) }))
+			k.fails(program(func(s *script) { s.thing("b", in{"immutable": 2}, from("value", s.thing("a", in{"dbr": 1}))) }), "refused to delete b")
+			r := k.try(sluice.Update, program(func(s *script) {
+				s.thing("b", in{"immutable": 2}, retain(retains))
+				s.thing("a", in{"dbr": 2})
+			}))
+			require.NoError(t, r.err)
+			want := []string{"update b", "delete b", "delete a", "create a"}
+			if retains {
+				want = []string{"update b", "delete a", "create a"}
+			}
+			require.Equal(t, want, r.changed())
+			require.ElementsMatch(t, []string{"a", "b"}, k.names())
+		})
+	}
+}
+
 func TestAnImportThatReplacesRetainsTheOldObjectIfItSaysSo(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(in{"x": 1})))

@@ -71,6 +71,18 @@ func (k *kit) cloudFollows(follower, leader string) {
 	}
 }
 
+// What is not declared still refers to the old name of what its cloud deletes it with.
+func TestDeletedWithFollowsANewNameInADestroyByProgram(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("follower", nil, deletedWith(s.thing("leader", nil))) }))
+	k.cloudFollows("follower", "renamed")
+	k.options.RunProgram = true
+	r := k.try(sluice.Destroy, program(func(s *script) { s.thing("renamed", nil, alias(urn.Alias{Name: "leader"})) }))
+	require.NoError(t, r.err)
+	require.Equal(t, []string{"delete renamed"}, r.changed())
+	k.requireTruth()
+}
+
 func TestPreviewOfDeletesAsksNobody(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(nil)))

@@ -251,6 +251,12 @@ func TestErrorHooksDecideAboutAnotherTry(t *testing.T) {
 	no := func() (bool, error) { return false, nil }
 	broken := func() (bool, error) { return false, errRefused }
 
+	t.Run("a no after a yes changes nothing", func(t *testing.T) {
+		k, r, inputs := try(t, 1, yes, no)
+		require.NoError(t, r.err)
+		require.Equal(t, []string{"a"}, k.names())
+		require.Len(t, inputs, 2)
+	})
 	t.Run("any yes retries", func(t *testing.T) {
 		k, r, inputs := try(t, 2, no, yes)
 		require.NoError(t, r.err)

@@ -486,6 +486,7 @@ func TestProtectedResourceIsNotReplaced(t *testing.T) {
 		k := begin(t)
 		r := k.fails(program(func(s *script) { s.thing("a", in{"immutable": 2}, protect(true)); s.thing("b", nil) }), text)
 		require.Empty(t, r.changed())
+		require.Len(t, asked[providers.CheckRequest](r, "a"), 1, "what is refused is not checked again for a new object")
 		r.requireDiagnostic(stages.Error, 0, text)
 		r.requireAdvice(stages.Error, advice.On(advice.RemoveProtection, urnOf("a")))
 		require.ErrorAs(t, r.err, new(*state.ProtectedError))

@@ -85,7 +85,25 @@ func Generate(c Choices) Case {
 	if g.chance(5) {
 		g.stages(&out)
 	}
+	g.importOver(&out)
 	return out
+}
+
+// importOver lets some updates import an object in the place of one that the program has declared before, which may be protected.
+func (g *generator) importOver(c *Case) {
+	for i := 1; i < len(c.Operations); i++ {
+		o, declared := &c.Operations[i], ofKind(c.Operations[i-1].Program, Thing)
+		both := slices.DeleteFunc(ofKind(o.Program, Thing), func(name string) bool { return !slices.Contains(declared, name) })
+		if o.Do != Update || len(both) == 0 || !g.chance(6) {
+			continue
+		}
+		name, id := g.pick(both...), g.foreign()
+		o.Program = slices.Clone(o.Program)
+		at := slices.IndexFunc(o.Program, func(d Declaration) bool { return d.Kind == Thing && d.Name == name })
+		d := &o.Program[at]
+		d.ID, d.Protect = id, d.Protect || g.chance(2)
+		o.Before = append(o.Before[:len(o.Before):len(o.Before)], Edit{Do: Foreign, Name: id})
+	}
 }
 
 // cutOff ends a history with operations that are cut off in the middle of calls, with recoveries, and with updates after them.

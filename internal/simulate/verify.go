@@ -50,7 +50,8 @@ func verify(ctx context.Context, of *attempt) []string {
 	return a.faults
 }
 
-// verifyExports checks that outputs of the stack that were not known at the end have the values that were recorded before, or none.
+// verifyExports checks that outputs of the stack that were not known at the end have the values that were recorded before, or none,
+// and that an update says of all outputs what is recorded.
 func (a verification) verifyExports() {
 	if a.program == nil || a.program.exported == "" || a.wasInterrupted() {
 		return
@@ -64,6 +65,9 @@ func (a verification) verifyExports() {
 		return property.Map{}
 	}
 	before, after := outputs(a.before), outputs(a.after)
+	if a.op.Do == Update && a.result != nil && !property.EqualMaps(a.result.Outputs, after) {
+		a.fault("the outputs are %v, and the run says %v", after, a.result.Outputs)
+	}
 	for _, name := range a.program.unknownExports {
 		was, had := before.Get(name)
 		is, has := after.Get(name)

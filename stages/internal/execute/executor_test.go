@@ -273,6 +273,29 @@ func TestAFailureSkipsWhatWaitsForItAndNothingElse(t *testing.T) {
 	}
 }
 
+// Of several failures the first in the list of what it comes after is the cause, also if that is the last to happen.
+func TestTheCauseOfASkippedRegistrationDoesNotDependOnWhatFailsFirst(t *testing.T) {
+	for _, firstToFail := range []string{"one", "two"} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 4}, ContinueOnError: true})
+			failing := func(seq int, name string) stages.Built {
+				return registration(seq, name, task(graph.ID(seq), r.step(t, name, func() error {
+					if name != firstToFail {
+						time.Sleep(time.Hour)
+					}
+					return errBroken
+				})))
+			}
+			waits := registration(3, "waits", task(3, r.step(t, "waits", nil)))
+			waits.After = []stages.Deletion{{Task: 1, URN: urnOf("one"), Root: 1}, {Task: 2, URN: urnOf("two"), Root: 2}}
+			_, err := r.carryOut(failing(1, "one"), failing(2, "two"), waits)
+			require.NoError(t, err)
+			cause, _ := r.book.Results.FailureOf(urnOf("waits"))
+			require.Equal(t, urnOf("one"), cause)
+		})
+	}
+}
+
 func TestTheRestOfABatchGoesOnAfterAFailure(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	require.NoError(t, r.executor.TakeBatch(stages.Built{Tasks: []stages.Task{

@@ -148,7 +148,7 @@ func (sw *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stag
 // left are the steps of what stays because it is not part of the operation. keeps is what [Sweeper.keepsUndeclared] returns.
 func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
-	needed := sw.stillNeeded(all, chosen, keeps)
+	needed := sw.stillNeeded(all, keeps)
 	for i, res := range all.Resources {
 		now := sw.Book.Results.Current(res)
 		if now == nil || res.ViewOf != "" {
@@ -186,8 +186,9 @@ func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps
 // state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
 // is not missed.
 //
-// keeps says that what the program has not declared stays, too: see [Sweeper.keepsUndeclared].
-func (sw *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps bool) map[graph.ID]bool {
+// keeps says that what the program has not declared stays, too: see [Sweeper.keepsUndeclared]. What is not chosen needs no look: what it depends
+// on is not chosen either (see [Sweeper.selected]).
+func (sw *Sweeper) stillNeeded(all book.EndGraph, keeps bool) map[graph.ID]bool {
 	var failed, skipped, asRecorded []graph.ID
 	for i, res := range all.Resources {
 		cause, ok := sw.Book.Results.FailureOf(sw.Book.Names.NewNameOf(res.URN))
@@ -197,7 +198,7 @@ func (sw *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool, keeps
 		case isTakenByClosure(sw.Book, res, now): // and its delete has failed, or was not begun
 			failed = append(failed, graph.ID(i))
 		case !ok:
-			stays := keeps || sw.Book.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)] || chosen != nil && !chosen[res.URN]
+			stays := keeps || sw.Book.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)]
 			if !stays || now.Delete || res.ViewOf != "" {
 				continue
 			}

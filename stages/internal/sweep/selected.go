@@ -113,12 +113,9 @@ func (sw *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []gra
 	if err := p.Wait(); err != nil {
 		return sw.Control.Bail(stages.Located{}, stages.CodeFailed, err)
 	}
-	for i, id := range ids {
-		for _, dep := range found[i] {
+	for _, deps := range found {
+		for _, dep := range deps {
 			out[all.Resources[dep].URN] = true
-		}
-		for _, with := range all.Attached[all.Resources[id].URN] {
-			out[all.Resources[with].URN] = true
 		}
 	}
 	return nil

@@ -1,0 +1,195 @@
+package rules
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// atOnce makes the registrations arrive in their order, and none of them wait for the answer to another.
+func atOnce(registrations ...func(s *script)) func(s *script) {
+	return func(s *script) {
+		s.err = together(len(registrations), func(i int) error {
+			time.Sleep(time.Duration(i) * time.Millisecond)
+			own := &script{ctx: s.ctx, m: s.m}
+			registrations[i](own)
+			return own.err
+		})
+	}
+}
+
+// slowProbes makes the question take an hour whether a dependent has to be replaced as well.
+func slowProbes(f *providertest.Fake) {
+	f.OnDiff = func(ctx context.Context, r providers.DiffRequest) (providers.DiffResponse, error) {
+		if r.NewInputs.HasUnknowns() {
+			if err := await.For(ctx, time.Hour); err != nil {
+				return providers.DiffResponse{}, err
+			}
+		}
+		return f.Base.Diff(ctx, r)
+	}
+}
+
+// What has waited for a decision is decided in the order in which it arrived, and begins in that order if there is one worker.
+func TestRegistrationsThatWaitedForADecisionGoOnInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		names := []string{"b", "c", "d", "e"}
+		k.up(program(func(s *script) {
+			a := s.thing("a", in{"dbr": 1})
+			for _, name := range names {
+				s.thing(name, nil, from("value", a))
+			}
+		}))
+		k.fake, k.options.Parallel = slowProbes, 1
+		registrations := []func(*script){func(s *script) { s.thing("a", in{"dbr": 2}) }}
+		want := []string{"delete a", "create a"}
+		for _, name := range names {
+			registrations = append(registrations, func(s *script) { s.thing(name, in{"size": 2}) })
+			want = append(want, "update "+name)
+		}
+		require.Equal(t, want, k.up(program(atOnce(registrations...))).changed())
+	})
+}
+
+// comesAfterDelete fails the test if one of these calls begins before the delete of an object is over.
+func (k *kit) comesAfterDelete(of string, calls ...string) {
+	var deleted atomic.Bool
+	begin := func(call string) {
+		if slices.Contains(calls, call) {
+			require.True(k.t, deleted.Load(), "%s begins before the delete of %s is over", call, of)
+		}
+	}
+	k.fake = func(f *providertest.Fake) {
+		f.OnDelete = func(ctx context.Context, r providers.DeleteRequest) error {
+			begin("delete " + r.Name)
+			err := f.Base.Delete(ctx, r)
+			if r.Name == of {
+				deleted.Store(true)
+			}
+			return err
+		}
+		f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
+			begin("create " + r.Name)
+			return f.Base.Create(ctx, r)
+		}
+		slowProbes(f)
+	}
+}
+
+// The program need not wait for what its resource depended on once. If only an old copy is left of the resource, that goes along in its place.
+func TestWhatIsDeletedFirstIsMadeAgainAfterItsDelete(t *testing.T) {
+	for name, isOldCopy := range map[string]bool{"the resource": false, "an old copy": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKitWith(t, slow())
+				k.up(program(func(s *script) { s.thing("b", in{"size": 1}, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
+				k.change("b", func(r *state.Resource) { r.Delete = isOldCopy })
+				k.comesAfterDelete("b", "create b", "delete a")
+				r := k.up(program(atOnce(
+					func(s *script) { s.thing("a", in{"dbr": 2}) },
+					func(s *script) { s.thing("b", in{"size": 2}) },
+				)))
+				require.ElementsMatch(t, []string{"delete b", "delete a", "create a", "create b"}, r.changed())
+				require.ElementsMatch(t, []string{"a", "b"}, k.names())
+			})
+		})
+	}
+}
+
+// What two resources that are deleted first have in common goes with the earlier one, and before both.
+func TestWhatIsDeletedFirstWaitsForWhatGoesWithAnother(t *testing.T) {
+	both := func(a, c *stages.RegisterReply, name string) option {
+		return func(r *stages.RegisterRequest) { from(name+"OfA", a)(r); from(name+"OfC", c)(r) }
+	}
+	root := func(name string) func(*script) { return func(s *script) { s.thing(name, in{"dbr": 2}) } }
+	for name, test := range map[string]struct {
+		with  func(a, c *stages.RegisterReply) option
+		after []func(*script)
+	}{
+		"a dependent": {
+			func(a, c *stages.RegisterReply) option { return both(a, c, "immutable") },
+			[]func(*script){root("a"), root("c"), func(s *script) { s.thing("x", in{"size": 2}) }},
+		},
+		"what is replaced with both": {
+			func(a, c *stages.RegisterReply) option { return replaceWith(a, c) },
+			[]func(*script){root("a"), root("c"), func(s *script) { s.thing("x", in{"size": 2}) }},
+		},
+		"the old object of one that was replaced before": {
+			func(a, c *stages.RegisterReply) option { return both(a, c, "value") },
+			[]func(*script){func(s *script) { s.thing("x", in{"immutable": 1}) }, root("a"), root("c")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKitWith(t, slow())
+				k.up(program(func(s *script) {
+					a := s.thing("a", in{"dbr": 1})
+					s.thing("x", nil, test.with(a, s.thing("c", in{"dbr": 1})))
+				}))
+				k.comesAfterDelete("x", "delete a", "delete c")
+				r := k.up(program(atOnce(test.after...)))
+				require.ElementsMatch(t, []string{"delete x", "delete a", "delete c", "create a", "create c", "create x"}, r.changed())
+			})
+		})
+	}
+}
+
+// References that still carry the old name of a provider lead to the one that this run has registered (steps.md 2.5).
+func TestARenamedProviderServesWhatIsRecordedUnderItsOldName(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		_, ref := s.provider("before", in{"region": "1"})
+		s.thing("a", nil, via(ref))
+	}))
+	r := k.up(program(func(s *script) { s.provider("now", in{"region": "2"}, alias(urn.Alias{Name: "before"})) }))
+	require.Equal(t, []string{"delete a"}, r.changed())
+	require.Empty(t, asked[providers.ConfigureRequest](r, "before"))
+	require.Equal(t, "2", askedOnce[providers.ConfigureRequest](r, "now").Inputs.At("region").AsString())
+}
+
+// An old copy that stands in for its resource is that of an earlier registration, which is decided, and not one that goes along.
+func TestAnOldCopyWhoseResourceWasMadeBeforeGoesAtTheEnd(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
+	k.change("b", func(r *state.Resource) { r.Delete = true })
+	r := k.up(program(func(s *script) {
+		s.thing("b", nil)
+		s.thing("a", in{"dbr": 2})
+	}))
+	require.Equal(t, []string{"create b", "delete a", "create a", "delete b"}, r.changed())
+	require.ElementsMatch(t, []string{"a", "b"}, k.names())
+}
+
+// What is no part of the operation is shown before anything is deleted. Here each look at the clock takes a second.
+func TestWhatStaysComesBeforeTheDeletes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		k.up(program(func(s *script) {
+			for _, name := range []string{"a", "b", "c", "goes"} {
+				s.thing(name, nil)
+			}
+		}))
+		k.options.Now = func() time.Time {
+			time.Sleep(time.Second)
+			return time.Now()
+		}
+		k.options.Targeting.Targets = set(t, string(urnOf("goes")))
+		r := k.try(sluice.Destroy, nil)
+		require.NoError(t, r.err)
+		require.Equal(t, []string{"same a", "same b", "same c", "delete goes"}, userSteps(r))
+	})
+}
