@@ -24,7 +24,10 @@ import (
 // the PATH. The objects of that plugin are in the directory that the setting simple:directory names.
 //
 // $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOPOLICIES a built policy pack.
-func TestEndToEnd(t *testing.T) { testscript.Run(t, realPrograms(t, "testdata/e2e")) }
+func TestEndToEnd(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, realPrograms(t, "testdata/e2e"))
+}
 
 // TestOtherLanguages runs the scripts in testdata/languages with real programs that use the SDKs for Node.js, Python and Java, too.
 //
@@ -32,6 +35,7 @@ func TestEndToEnd(t *testing.T) { testscript.Run(t, realPrograms(t, "testdata/e2
 // `symlink venv -> $PYTHON_VENV`. $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
 func TestOtherLanguages(t *testing.T) {
 	tier.Slow(t, "Node.js, Python and Java")
+	t.Parallel()
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))

@@ -112,6 +112,7 @@ const theSecret = "hunter2hunter2"
 // what exists is recorded; nothing secret is shown or written; and no lock and no process is left behind.
 func TestHostileProgramsAndPolicyPacks(t *testing.T) {
 	tier.Slow(t, "many real programs")
+	t.Parallel()
 	tools := filepath.Join(t.TempDir(), "tools")
 	buildEngine(t, tools)
 	build(t, tools+"/program", "./testdata/hostileprogram")

@@ -57,6 +57,7 @@ func (a *arena) ended(what string) {
 
 // A command whose engine is killed ends with it: nobody would record what it makes.
 func TestCommandsEndWithTheEngine(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("9061.71")
 	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
@@ -68,6 +69,7 @@ func TestCommandsEndWithTheEngine(t *testing.T) {
 // The same if what watches over the command is killed before the engine: who takes over the lock ends the command, and says
 // so.
 func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("9061.72")
 	for _, guard := range processesWith("sluice-guard") {
@@ -86,6 +88,7 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 
 // A plugin ends with its engine in the middle of a create.
 func TestPluginsEndWithTheEngine(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	a.run(0, "config", "set", "simple:hangOn", "create")
 	a.run(0, "config", "set", "count", "1")

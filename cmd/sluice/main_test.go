@@ -58,7 +58,10 @@ func letTestsOverlap() {
 	}
 }
 
-func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scripts("testdata/script"))
+}
 
 // holdLock is a command that locks the selected stack and waits at a question forever.
 func holdLock() {

@@ -98,6 +98,7 @@ func (b *bucket) recorded() (things map[string]string, pending map[string]string
 // A stack in an object store, from the first update to its removal, with an engine that is killed in the middle of a create.
 func TestAStackLivesInAnObjectStore(t *testing.T) {
 	tier.Slow(t, "emulators")
+	t.Parallel()
 	for name, at := range emulatortest.Stores() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -106,6 +106,7 @@ func (a *arena) heldUpdate() (engine int, finish func() string) {
 
 // Any local user could call the monitor during an update, and have the engine's user run commands.
 func TestOtherUsersCannotCallTheEngine(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
 	}
@@ -129,6 +130,7 @@ func TestOtherUsersCannotCallTheEngine(t *testing.T) {
 
 // A Go program, as one for Node.js, calls the engine at sockets that only the engine's user can open, and that are removed.
 func TestProgramsThatCanGetASocket(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine, finish := a.heldUpdate()
 	_, paths := listeningSockets(t, engine)
@@ -153,6 +155,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 
 // What works within the engine's process needs no port: nothing listens while a YAML program has a command run.
 func TestAYAMLProgramOpensNoPort(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("61.73")
 	ports, paths := listeningSockets(t, engine)
