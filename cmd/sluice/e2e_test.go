@@ -60,6 +60,7 @@ func TestOtherLanguages(t *testing.T) {
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("STRIPPING_NODE", stripping)
+		e.Vars = append(e.Vars, javasdk.Variables()...)
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
 		return setup(e)
