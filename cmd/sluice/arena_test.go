@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -86,10 +85,6 @@ func newArenaAt(t *testing.T, tools string, states place) *arena {
 	a.run(0, "config", "set", "simple:directory", a.dir+"/cloud")
 	return a
 }
-
-// patience is how long a command of an arena may take. After that it is ended by a signal that makes it print what its
-// goroutines do.
-const patience = 3 * time.Minute
 
 func (a *arena) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	ctx, stop := context.WithTimeout(context.Background(), patience)

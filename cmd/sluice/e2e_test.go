@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
@@ -138,6 +139,10 @@ func goCaches(t *testing.T) []string {
 	require.Len(t, dirs, 2)
 	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
+
+// patience is how long anything may take that a test waits for, a command of an arena among it, however busy the machine is: only what never comes
+// takes that long. A command is then ended by a signal that makes it print what its goroutines do.
+const patience = 10 * time.Minute
 
 // executables are the programs that tests of this process have built, by package.
 var executables await.Flight[string, string]

@@ -118,7 +118,7 @@ func TestAStackLivesInAnObjectStore(t *testing.T) {
 			b.run(0, "config", "set", "simple:hangOn", "create thing-2")
 			first, out := b.command("up", "--yes", "--skip-preview")
 			require.NoError(t, first.Start())
-			require.Eventually(t, func() bool { return b.journalled("thing-2") }, time.Minute, 20*time.Millisecond, "%s", out)
+			require.Eventually(t, func() bool { return b.journalled("thing-2") }, patience, 20*time.Millisecond, "%s", out)
 
 			refused := b.run(exit.Locked, "up", "--yes", "--skip-preview")
 			require.Contains(t, refused, "locked by 1 lock")

@@ -227,9 +227,9 @@ func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
 			return nil
 		})
 		return begun
-	}, 5*time.Minute, 100*time.Millisecond, "the create is in the journal")
+	}, patience, 100*time.Millisecond, "the create is in the journal")
 	require.NoError(t, cmd.Process.Signal(os.Interrupt)) // nothing new begins
-	require.Eventually(t, func() bool { return strings.Contains(shown.String(), "^C received") }, 5*time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(shown.String(), "^C received") }, patience, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt)) // the provider is asked to abort
 	require.Error(t, cmd.Wait())
 	f := readTrace(t, file)
