@@ -162,6 +162,8 @@ type Decided struct {
 	Fate Fate
 	// FailedDependency is the failed resource because of which it was skipped.
 	FailedDependency urn.URN
+	// Declared is the registration that it was decided with, "" for what no registration decides.
+	Declared urn.URN
 	// Wanted is the state that was decided on. [StepInfo.New] may be another one when the step has failed half way.
 	Wanted *state.Resource
 }

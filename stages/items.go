@@ -216,10 +216,13 @@ type Located struct {
 	InterruptedCreate *InterruptedCreate
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
+	// Reply is the answer to the program where no step gives it. The program gets it when the item has passed all slots, so that a stage that
+	// refuses the item is heard first.
+	Reply *RegisterReply
 }
 
 // IsManaged reports whether the run makes the item what the program declares by calls of a provider: it is no read, no component, no provider,
-// and not left out, bypassed or answered.
+// and not left out, bypassed or failed.
 func (l Located) IsManaged() bool { return l.Registered.IsManaged() && l.Course == Managed }
 
 // String names the item for messages about a panic.
@@ -249,9 +252,8 @@ const (
 	Bypassed
 	// RefersToSkipped is bypassed because it refers to something that is not created. Reads are bypassed for no other reason.
 	RefersToSkipped
-	// Answered has failed, and the program has its reply: nothing more is to be done, but it still has to be decided, because
-	// others may wait for that.
-	Answered
+	// ImportFailed could not be imported: nothing more is to be done, but it still has to be decided, because others may wait for that.
+	ImportFailed
 )
 
 // IsBypassed reports whether the registration is not made what the program declares.

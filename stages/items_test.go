@@ -161,7 +161,7 @@ func TestAReplacementNeedsAChangeAndSomebodyWhoAsksForIt(t *testing.T) {
 
 func TestBypassedCoursesAreThoseOfRefreshesAndDestroys(t *testing.T) {
 	bypassed := map[stages.Course]bool{stages.Bypassed: true, stages.RefersToSkipped: true}
-	for _, c := range []stages.Course{stages.Managed, stages.LeftOut, stages.Bypassed, stages.RefersToSkipped, stages.Answered} {
+	for _, c := range []stages.Course{stages.Managed, stages.LeftOut, stages.Bypassed, stages.RefersToSkipped, stages.ImportFailed} {
 		require.Equal(t, bypassed[c], c.IsBypassed(), "course %d", c)
 	}
 }

@@ -151,3 +151,49 @@ func TestAPanicIsAnErrorBesideWhatAStageRefuses(t *testing.T) {
 		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::b: boom",
 	}, texts)
 }
+
+// The program must not go on with what a stage refuses: what it does next would depend on timing.
+func TestARefusalIsHeardBeforeTheReply(t *testing.T) {
+	refuse := func(op func(*sluice.Engine, context.Context) (*sluice.Result, error)) operation {
+		return func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+			e := sluice.Standard(o)
+			e.Built.Insert(stageOf(func(_ context.Context, b stages.Built, emit pipeline.Emit[stages.Built]) error {
+				if b.URN.Name() == "a" {
+					return b.Refuse("not today")
+				}
+				return emit(b)
+			}))
+			return op(e, ctx)
+		}
+	}
+	update, refresh := refuse((*sluice.Engine).Update), refuse((*sluice.Engine).Refresh)
+	for name, c := range map[string]struct {
+		before  func(*script)
+		do      operation
+		program func(*script)
+	}{
+		"of what a refresh has read": {one(in{"size": 1}), refresh, one(in{"size": 1})},
+		"of what is imported":        {nil, update, adopted("ext-1", in{"size": 1})},
+		"of what cannot be imported": {nil, update, adopted("nowhere", in{"size": 1})},
+		"of what is not imported because of a failure": {nil, update, func(s *script) {
+			gone := s.thing("gone", nil, imports("nowhere"))
+			s.thing("a", in{"size": 1}, imports("ext-1"), dependsOn(gone))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := running(newKit(t))
+			k.options.ContinueOnError = true
+			k.exists("ext-1", in{"size": 1})
+			if c.before != nil {
+				k.up(program(c.before))
+			}
+			var replied error
+			r := k.try(c.do, program(func(s *script) {
+				c.program(s)
+				replied = s.err
+			}))
+			require.ErrorContains(t, r.err, "not today")
+			require.Error(t, replied, "the program has gone on")
+		})
+	}
+}

@@ -48,8 +48,7 @@ type attempt struct {
 	events  []stages.Event
 	faults  []string
 	cut     []effect // of the calls that were cut off
-	// failedLate is true when something failed while others were running: a step after the program, or a registration that a stage
-	// refuses although the program has its reply.
+	// failedLate is true when something failed while others were running: a step after the program.
 	failedLate bool
 
 	result *sluice.Result

@@ -101,7 +101,8 @@ func (a *attempt) dependsOnArrival() bool {
 		return false
 	}
 	return slices.ContainsFunc(a.result.Steps(), func(s stages.StepInfo) bool {
-		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // deleted by a delete-before-replace
+		// It is deleted by a delete-before-replace, or has been by an earlier one that was interrupted.
+		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete || s.Op == stages.OpReplace && s.Old.PendingReplacement
 	})
 }
 

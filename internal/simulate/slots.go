@@ -216,11 +216,6 @@ func (s *slots) refuse(l stages.Located) {
 	s.mu.Lock()
 	s.refused[l.URN] = true
 	s.mu.Unlock()
-	if l.Course == stages.Answered {
-		s.attempt.mu.Lock()
-		defer s.attempt.mu.Unlock()
-		s.attempt.failedLate = true // the program may have registered more
-	}
 }
 
 // refuses reports whether a stage has refused a resource, or anything if the URN is "".

@@ -129,7 +129,7 @@ func unusual[T Item]() []T {
 		{Name: "stagestest-provider", Type: "pulumi:providers:test"},
 		{Name: "stagestest-left-out", Recorded: true, Course: stages.LeftOut},
 		{Name: "stagestest-bypassed", Course: stages.Bypassed},
-		{Name: "stagestest-answered", Course: stages.Answered},
+		{Name: "stagestest-import-failed", Course: stages.ImportFailed},
 	} {
 		r.Seq = 1_000_000 + i
 		out = append(out, r.item(slotOf[T]()).(T))

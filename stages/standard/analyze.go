@@ -41,7 +41,7 @@ func (r *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 		Buffer:  access.MinReadWorkers,
 		Run: func(ctx context.Context, c stages.Checked, emit pipeline.Emit[stages.Analyzed]) error {
 			a := stages.Analyzed{Checked: c}
-			if len(r.analyzers) > 0 && c.Goal != nil && c.Course != stages.Answered && !c.Course.IsBypassed() && c.Violation == nil && c.Unknown == nil {
+			if len(r.analyzers) > 0 && c.Goal != nil && c.Course != stages.ImportFailed && !c.Course.IsBypassed() && c.Violation == nil && c.Unknown == nil {
 				var err error
 				if a, err = r.analyze(ctx, a); err != nil {
 					return err

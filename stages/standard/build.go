@@ -142,7 +142,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	o := b.Outcomes
 	d.Reason.Possible = b.possible.Of(d)
 	switch {
-	case d.Course == stages.Answered:
+	case d.Course == stages.ImportFailed:
 		return b.commit(d, nil, x)
 	case d.Course.IsBypassed():
 		return b.decideBypassed(d, x)
@@ -178,7 +178,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.commit(d, b.withPrelude(d, s), x)
 	}
 	if d.Origin == stages.FromImport {
-		d.PendingReply.Answer(importedReply(d.URN, d.Old))
+		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
 	}
 	o.Add(d.URN, book.Same)

@@ -29,7 +29,7 @@ func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stage
 			o.Add(d.URN, book.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
 		}
 		b.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
-		d.PendingReply.Answer(importedReply(d.URN, d.Old))
+		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, nil, x)
 	}
 	o.Add(d.URN, book.Same)

@@ -56,7 +56,7 @@ func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 
 func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
 	c := stages.Checked{Located: l}
-	if l.Goal == nil || l.Course == stages.Answered {
+	if l.Goal == nil || l.Course == stages.ImportFailed {
 		return c, nil
 	}
 	if l.Course != stages.Managed {

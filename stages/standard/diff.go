@@ -47,7 +47,7 @@ func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || a.Course == stages.Answered || a.Course.IsBypassed() || a.Violation != nil:
+	case a.Goal == nil || a.Course == stages.ImportFailed || a.Course.IsBypassed() || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
 		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is included (steps.md 3.6)

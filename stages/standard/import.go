@@ -112,13 +112,13 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 			return l, err
 		}
 	}
-	err := r.takeImport(l, steps)
+	reply, err := r.takeImport(l, steps)
 	imported := r.Record.OutcomeOf(s)
 	switch {
 	case stages.IsReported(err):
 		return l, err
 	case err != nil || imported.Fate != stages.FateDone:
-		l.Course = stages.Answered
+		l.Course, l.Reply = stages.ImportFailed, reply
 		return l, nil
 	}
 	l.Old, l.Claimed, l.Origin = imported.Made, nil, stages.FromImport
@@ -141,18 +141,18 @@ func (r *importer) mayReplace(l stages.Located) error {
 	return r.Access.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
 }
 
-// takeImport runs the steps of an import unless something that the registration needs has failed.
-func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) error {
+// takeImport runs the steps of an import unless something that the registration needs has failed. If the run goes on after a failure, it
+// returns the reply to the registration as well.
+func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stages.RegisterReply, error) {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
 	if cause, ok := r.FailedDependencyOf(b); ok {
-		return r.SkipChain(take.Assignment{Steps: steps, Cause: cause}, b)
+		return r.Skip(b, cause)
 	}
 	if now := r.Results.Current(l.Claimed); r.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
-		return r.SkipChain(take.Assignment{Steps: steps, Cause: now.URN}, b) // it was to be deleted, and still exists
+		return r.Skip(b, now.URN) // it was to be deleted, and still exists
 	}
-	_, err := r.TakeTask(steps, b)
-	if err != nil && !stages.IsReported(err) {
-		b.PendingReply.Answer(r.FailedReply(b))
+	if _, err := r.TakeTask(steps, b); err != nil {
+		return r.FailedReply(b), err
 	}
-	return err
+	return nil, nil
 }

@@ -56,7 +56,7 @@ type collector struct {
 	Viewer
 	known    Known
 	order    []urn.URN                    // in ascending order
-	steps    map[urn.URN][]stages.Decided // of one resource in the order in which they were decided on
+	steps    map[urn.URN][]stages.Decided // of one resource, in an order that does not depend on when registrations arrived
 	newNames map[urn.URN]urn.URN          // of what was found by an alias
 	changed  map[urn.URN]bool             // whether its outputs changed
 	outputs  map[urn.URN]outputs          // those that were needed
@@ -80,7 +80,19 @@ func newCollector(decided []stages.Decided) *collector {
 		c.steps[u] = append(c.steps[u], d)
 	}
 	slices.Sort(c.order)
+	for u, steps := range c.steps {
+		// What the registrations of other resources decided comes first: which of them arrives first is a matter of timing.
+		slices.SortStableFunc(steps, func(a, b stages.Decided) int { return cmp.Compare(turn(a, u), turn(b, u)) })
+	}
 	return c
+}
+
+// turn orders the steps of a resource by what has decided them.
+func turn(d stages.Decided, u urn.URN) int {
+	if d.Declared != "" && d.Declared != u {
+		return 0
+	}
+	return 1
 }
 
 // decisionsOf puts the steps of one resource together that are one decision: those of a replacement.

@@ -39,7 +39,7 @@ type familyKey struct {
 
 // enter admits a request, unless it returns an error. leave ends it.
 func (m *monitor) enter() error {
-	if m.Answering.Err() != nil {
+	if !m.IsAnswering() {
 		return stages.ErrShutDown
 	}
 	m.mu.Lock()

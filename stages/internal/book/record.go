@@ -244,7 +244,7 @@ func (r *Book) Decided() []stages.Decided {
 	out, shown := make([]stages.Decided, len(steps)), make([]stages.StepInfo, len(steps))
 	for i, s := range steps {
 		shown[i] = s.Shown()
-		out[i] = stages.Decided{StepInfo: &shown[i], Fate: s.Fate, Wanted: shown[i].New}
+		out[i] = stages.Decided{StepInfo: &shown[i], Fate: s.Fate, Declared: s.Declared, Wanted: shown[i].New}
 		if s.Fate == stages.FateFailed {
 			out[i].Wanted = s.New
 		}

@@ -2,7 +2,7 @@ package control
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -20,7 +20,8 @@ type Control struct {
 	Failed  *failures
 	halted  *await.Event // fired when no further step may start
 	over    *await.Event // fired when the run is completely done
-	running atomic.Int64 // steps under way
+	mu      sync.Mutex   // guards running, and what changes together with it: halted, and the end of Answering
+	running int          // steps under way
 	// Admitted is the context of everything that leads to decisions; it ends when the run halts.
 	Admitted context.Context
 	stop     context.CancelCauseFunc
@@ -46,9 +47,11 @@ func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, 
 
 // Halt prevents further steps; running ones finish. When none is running, programs get no more answers.
 func (r *Control) Halt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.halted.Fire()
 	r.stop(stages.ErrShutDown)
-	if r.running.Load() == 0 {
+	if r.running == 0 {
 		r.hangUp(stages.ErrShutDown)
 	}
 }
@@ -62,18 +65,33 @@ func (r *Control) AwaitAdmission() {
 
 // Enter counts a step that is about to run; it refuses when the run is halted.
 func (r *Control) Enter() bool {
-	r.running.Add(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.halted.Fired() {
-		r.Leave()
 		return false
 	}
+	r.running++
 	return true
 }
 
-func (r *Control) Leave() {
-	if r.running.Add(-1) == 0 && r.halted.Fired() {
+// Leave ends a step that [Control.Enter] has counted, and has answer give the program its reply; nil gives none. Both are one action: what the
+// program does after the reply finds that the step is over.
+func (r *Control) Leave(answer func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if answer != nil {
+		answer()
+	}
+	if r.running--; r.running == 0 && r.halted.Fired() {
 		r.hangUp(stages.ErrShutDown)
 	}
+}
+
+// IsAnswering reports whether programs still get answers.
+func (r *Control) IsAnswering() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Answering.Err() == nil
 }
 
 // ShutDown ends everything that still waits. The run is over.

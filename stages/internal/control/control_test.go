@@ -2,9 +2,11 @@ package control_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -31,7 +33,7 @@ func TestHaltEndsDecisionsAndNotOperations(t *testing.T) {
 func TestNoStepEntersAfterHalt(t *testing.T) {
 	c, _ := watched(t)
 	require.True(t, c.Enter())
-	c.Leave()
+	c.Leave(nil)
 	c.Halt()
 	require.False(t, c.Enter())
 }
@@ -43,16 +45,34 @@ func TestProgramsAreAnsweredUntilTheLastRunningStepLeaves(t *testing.T) {
 	c.Halt()
 	require.NoError(t, c.Answering.Err())
 	require.False(t, c.Enter(), "a refused step must not end the answering of those that run")
-	c.Leave()
+	c.Leave(nil)
 	require.NoError(t, c.Answering.Err())
-	c.Leave()
+	c.Leave(nil)
 	require.ErrorIs(t, context.Cause(c.Answering), stages.ErrShutDown)
+}
+
+func TestAStepIsOverWhenItsReplyIsGiven(t *testing.T) {
+	for range 200 {
+		c, _ := watched(t)
+		require.True(t, c.Enter())
+		var program conc.WaitGroup
+		answering := false
+		c.Leave(func() {
+			program.Go(func() {
+				c.Halt()
+				answering = c.IsAnswering()
+			})
+			runtime.Gosched()
+		})
+		program.Wait()
+		require.False(t, answering, "the step counts as running when the program has its reply")
+	}
 }
 
 func TestHaltWithoutRunningStepsEndsAnswers(t *testing.T) {
 	c, _ := watched(t)
 	require.True(t, c.Enter())
-	c.Leave()
+	c.Leave(nil)
 	require.NoError(t, c.Answering.Err(), "an idle run goes on answering")
 	c.Halt()
 	require.ErrorIs(t, context.Cause(c.Answering), stages.ErrShutDown)

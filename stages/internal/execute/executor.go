@@ -82,6 +82,9 @@ func ToEnd(ctx context.Context, f pipeline.Flow[stages.Executed]) error {
 // is never begun, so that no delete of a replacement runs without its create.
 func (e *Executor) receive(b stages.Built, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	c := &take.Chain{Built: b}
+	if b.Reply != nil {
+		b.PendingReply.Answer(b.Reply)
+	}
 	cause, failed := e.book.FailedDependencyOf(b)
 	switch {
 	case failed:

@@ -17,7 +17,7 @@ import (
 // unknown values or because of another such resource.
 func (p *Plans) dependsOnUnknown(d stages.Diffed) bool {
 	switch {
-	case !p.making || d.Course == stages.Answered:
+	case !p.making || d.Course == stages.ImportFailed:
 		return false
 	case d.Read != nil:
 		return d.Read.ID.HasUnknowns()

@@ -17,7 +17,7 @@ import (
 // violates it goes no further, so that no provider is called for it. If it continues a recorded state, build reports the
 // violation: only build knows whether the resource is created again, so that other inputs count.
 func (p *Plans) HoldToPlan(c *stages.Checked) error {
-	if p.held == nil || c.Goal == nil || c.Course == stages.Answered {
+	if p.held == nil || c.Goal == nil || c.Course == stages.ImportFailed {
 		return nil
 	}
 	c.Violation = p.violationOf(*c)

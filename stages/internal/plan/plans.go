@@ -83,7 +83,7 @@ func (p *Plans) formerInputs(c stages.Checked) property.Map {
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
 func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	p.markUncertain(d)
-	if d.Goal == nil || d.Course == stages.Answered || p.held == nil && !p.making {
+	if d.Goal == nil || d.Course == stages.ImportFailed || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {

@@ -50,7 +50,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	if !r.Enter() {
 		return found{}
 	}
-	defer r.Leave()
+	defer r.Leave(nil)
 	s := &take.Taking{Decision: d}
 	r.Record.Begin(d)
 	r.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})

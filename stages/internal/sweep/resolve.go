@@ -108,8 +108,8 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 		is.Why = "the operation was stopped before"
 		return is, nil
 	}
-	defer r.Leave()
-	if _, err := r.Taker.RunStep(s, nil); err != nil {
+	defer r.Leave(nil)
+	if _, err := r.Taker.RunStep(s); err != nil {
 		is.Why = err.Error()
 		return is, nil
 	}

@@ -69,7 +69,7 @@ func (r *caller) runAfterHooks(kind string, s *Taking, of *state.Resource, in st
 	if err := r.runHooks(kind, of, in); err != nil {
 		r.Fail(s.Seq, of.URN, 0, err)
 		if !r.keepGoing {
-			s.stopped = true
+			s.taken.stopped = true
 			r.Halt()
 		}
 	}

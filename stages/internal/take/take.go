@@ -55,11 +55,10 @@ func (r *Taker) EndCreate(ctx context.Context, begun *state.Resource) error {
 // Taking is one decision while it is being taken, by one goroutine.
 type Taking struct {
 	*stages.Decision
-	reply       *stages.PendingReply // that the step may give, nil for none
-	Publication *publication         // takes in the views that the step's provider publishes
-	begun       *state.Resource      // what was recorded as pending
-	Made        *state.Resource      // what the step has produced
-	stopped     bool                 // a hook after the step has failed and has stopped the run
+	Publication *publication    // takes in the views that the step's provider publishes
+	begun       *state.Resource // what was recorded as pending
+	Made        *state.Resource // what the step has produced
+	taken       taken           // how it has ended
 	// orphaned is true for a view whose resource is not recorded under this name after its step, so that nothing can be recorded
 	// below it: the resource was not created, or it could not be updated and goes by its former name.
 	orphaned bool
@@ -85,14 +84,20 @@ type applied struct {
 	status     int   // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
 }
 
-// RunStep takes one step (steps.md 9.2). It reports whether a hook after the step has stopped the run.
-func (r *Taker) RunStep(d *stages.Decision, q *stages.PendingReply) (stopped bool, err error) {
-	s := &Taking{Decision: r.withProvider(d), reply: q}
+// taken is how a step has ended.
+type taken struct {
+	reply   *stages.RegisterReply // to the registration, nil if the step gives none
+	stopped bool                  // a hook after the step has stopped the run
+}
+
+// RunStep takes one step (steps.md 9.2). The caller gives the reply.
+func (r *Taker) RunStep(d *stages.Decision) (taken, error) {
+	s := &Taking{Decision: r.withProvider(d)}
 	if err := r.start(s); err != nil {
-		return false, err
+		return taken{}, err
 	}
-	err = r.conclude(s, r.attempt(s))
-	return s.stopped, err
+	err := r.conclude(s, r.attempt(s))
+	return s.taken, err
 }
 
 // start shows that a step begins, and records that.
@@ -107,7 +112,7 @@ func (r *Taker) start(s *Taking) (err error) {
 	return nil
 }
 
-// conclude keeps and records what a step did, carries out the view steps that were published meanwhile, and answers.
+// conclude keeps and records what a step did, and carries out the view steps that were published meanwhile.
 func (r *Taker) conclude(s *Taking, a applied) error {
 	a.Change.Begun = s.begun
 	var returned property.Map
@@ -148,7 +153,7 @@ func (r *Taker) conclude(s *Taking, a applied) error {
 		}
 	}
 	if s.Answers && (a.Err == nil || s.IsRead() && s.Made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
-		s.reply.Answer(r.replyTo(s))
+		s.taken.reply = r.replyTo(s)
 	}
 	return a.Err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // CarryOut does what the executor has assigned. Its error is one of Bail, or that of a panic: the run must stop.
@@ -14,7 +15,7 @@ func (r *Taker) CarryOut(a Assignment) (Report, error) {
 	b := a.Chain.Built
 	switch a.Kind {
 	case SkipSteps:
-		rep.Err = r.SkipChain(a, b)
+		rep.Err = r.skipChain(a, b)
 	case RefuseSteps:
 		rep.Err = r.refuseChain(b)
 	default:
@@ -47,14 +48,21 @@ func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, 
 			b.PendingReply.Reject(stages.ErrShutDown)
 			return false, nil
 		}
-		stopped, err := r.RunStep(s, b.PendingReply)
+		done, err := r.RunStep(s)
+		if err != nil {
+			err = r.taskFailed(b, err)
+		}
 		if !answered {
-			r.Leave()
+			r.Leave(func() {
+				if done.reply != nil {
+					b.PendingReply.Answer(done.reply)
+				}
+			})
 		}
 		if answered = answered || s.Answers; err != nil {
-			return true, r.taskFailed(b, err)
+			return true, err
 		}
-		if answered && stopped {
+		if answered && done.stopped {
 			return true, nil
 		}
 	}
@@ -81,8 +89,8 @@ func (r *Taker) taskFailed(b stages.Built, err error) error {
 	return err
 }
 
-// SkipChain answers a registration whose steps are not taken because of a failure.
-func (r *Taker) SkipChain(a Assignment, b stages.Built) error {
+// skipChain answers a registration whose steps are not taken because of a failure.
+func (r *Taker) skipChain(a Assignment, b stages.Built) error {
 	if b.PendingReply == nil {
 		for _, s := range a.Steps {
 			if s.Import != nil {
@@ -91,12 +99,18 @@ func (r *Taker) SkipChain(a Assignment, b stages.Built) error {
 		}
 		return nil
 	}
-	r.Results.MarkFailed(b.URN, a.Cause)
-	b.PendingReply.Answer(&stages.RegisterReply{URN: b.URN, Result: stages.Skip})
+	reply, skipped := r.Skip(b, a.Cause)
+	b.PendingReply.Answer(reply)
 	if err := r.takeProvisional(a.Steps); err != nil {
 		return err
 	}
-	return fmt.Errorf("skipped because of %s", a.Cause)
+	return skipped
+}
+
+// Skip records that a registration fails because of the failure of another one. It returns the reply to it, and its error.
+func (r *Taker) Skip(b stages.Built, cause urn.URN) (*stages.RegisterReply, error) {
+	r.Results.MarkFailed(b.URN, cause)
+	return &stages.RegisterReply{URN: b.URN, Result: stages.Skip}, fmt.Errorf("skipped because of %s", cause)
 }
 
 // refuseChain fails a registration before the first of its own steps.
@@ -115,7 +129,7 @@ func (r *Taker) refuseChain(b stages.Built) error {
 		}
 	}
 	r.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)
-	r.Leave()
+	defer r.Leave(nil)
 	return r.taskFailed(b, b.Refusal)
 }
 
@@ -126,7 +140,7 @@ func (r *Taker) takeProvisional(steps []*stages.Decision) error {
 		if s.Kind != stages.Provisional {
 			continue
 		}
-		if _, err := r.RunStep(s, nil); err != nil {
+		if _, err := r.RunStep(s); err != nil {
 			return err
 		}
 	}

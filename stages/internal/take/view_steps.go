@@ -203,7 +203,7 @@ func (r *Taker) takeViews(s *Taking, a applied) error {
 	for i, old := range r.ViewsOf(s.Decision) {
 		v := s.ForView(stages.OpDelete)
 		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
-		if _, err := r.RunStep(v, nil); err != nil {
+		if _, err := r.RunStep(v); err != nil {
 			errs = append(errs, err)
 		}
 	}
