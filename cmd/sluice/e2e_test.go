@@ -143,7 +143,7 @@ func goCaches(t *testing.T) []string {
 
 // patience is how long anything may take that a test waits for, a command of an arena among it, however busy the machine is: only what never comes
 // takes that long. A command is then ended by a signal that makes it print what its goroutines do.
-const patience = 10 * time.Minute
+const patience = 5 * time.Minute
 
 // executables are the programs that tests of this process have built, by package.
 var executables await.Flight[string, string]
