@@ -188,6 +188,27 @@ func TestAnImportThatReplacesIsRefusedIfTheResourceIsProtected(t *testing.T) {
 	})
 }
 
+// The object in whose place another one is read is deleted, too. A read cannot say that the resource is not protected any more.
+func TestAReadInThePlaceOfAProtectedResourceIsRefused(t *testing.T) {
+	p := program(func(s *script) { s.read("a", "there") })
+	for name, op := range map[string]operation{"update": sluice.Update, "destroy": sluice.Destroy} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(one(in{"x": 1}, protect(true))))
+			k.exists("there", in{"x": 1})
+			running(k)
+			k.try(sluice.Preview, p).requireFailure("as it is currently marked for protection")
+			r := k.try(op, p)
+			r.requireFailure("as it is currently marked for protection")
+			require.Empty(t, r.changed())
+			require.Equal(t, idOf("a", 1), k.recorded("a").ID)
+
+			k.options.IgnoreProtect = true
+			require.Equal(t, []string{"delete a"}, k.try(op, p).changed())
+		})
+	}
+}
+
 // An import cannot keep what a closure has deleted either, and says so.
 func TestProtectionOfAnImportThatComesTooLate(t *testing.T) {
 	k := newKit(t)

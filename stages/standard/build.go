@@ -358,7 +358,7 @@ func (b *builder) mayReplace(d stages.Diffed) error {
 			return err
 		}
 	}
-	if d.Goal.ImportID != "" {
+	if d.Goal != nil && d.Goal.ImportID != "" {
 		text := importRefusal(d)
 		if !b.DryRun() {
 			return b.Bail(d.Located, 0, errors.New(text))
@@ -402,6 +402,9 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		o.Add(d.URN, book.Read)
 		return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s), x)
+	}
+	if err := b.mayReplace(d); err != nil {
+		return err
 	}
 	o.Add(d.URN, book.Replaced)
 	s.Op, s.Reason.Kind = stages.OpReadReplacement, stages.ReasonReadOther

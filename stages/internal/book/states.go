@@ -81,10 +81,14 @@ func (r *Book) Supersede(old, by *state.Resource, c *state.Change) {
 }
 
 // IsProtected reports whether a replacement must be refused: what the program declares counts, so that a resource can be unprotected and
-// replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). If the old object is gone, only a
-// protection that is recorded counts.
+// replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). A read declares no protection, so
+// that what is recorded counts. If the old object is gone, only a protection that is recorded counts.
 func (r *Book) IsProtected(l stages.Located, gone bool) bool {
-	return l.Goal.IsProtected() && (l.Old.Protect || !gone) && !r.IgnoreProtect
+	protects := l.Old.Protect
+	if l.Goal != nil {
+		protects = l.Goal.IsProtected()
+	}
+	return protects && (l.Old.Protect || !gone) && !r.IgnoreProtect
 }
 
 // IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
