@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/sourcegraph/conc/iter"
 	"github.com/stretchr/testify/require"
@@ -94,11 +93,9 @@ func aWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T, at emulatorte
 		require.NoError(t, err)
 	}
 	down.Store(true)
-	began := time.Now()
 	_, err := s.Write(ctx, "state", []byte("1"), store.IfUnchanged(last))
-	require.Error(t, err)
+	require.Error(t, err, "the client library does not repeat it forever")
 	require.NotErrorIs(t, err, store.ErrConflict, "nobody else has written")
-	require.Less(t, time.Since(began), time.Minute, "the client library does not repeat it forever")
 	down.Store(false)
 	_, err = s.Write(ctx, "state", []byte("2"), store.IfUnchanged(last))
 	require.NoError(t, err)
@@ -177,12 +174,10 @@ func TestAStoreThatIsDownIsAnError(t *testing.T) {
 			"list":  func() error { _, err := s.List(ctx, ""); return err },
 			"write": func() error { _, err := s.Write(ctx, "state", []byte("2"), store.Condition{}); return err },
 		} {
-			began := time.Now()
 			err := ask()
 			require.Error(t, err, name)
 			require.NotErrorIs(t, err, store.ErrConflict, name)
 			require.NotErrorIs(t, err, fs.ErrNotExist, name)
-			require.Less(t, time.Since(began), time.Minute, name)
 		}
 		down.Store(false)
 		b, _, err := s.Read(ctx, "state")

@@ -28,8 +28,9 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// processes is the number of processes that change one stack at the same time.
-const processes = 20
+// processes is the number of processes that change one stack at the same time, and processesAtEmulators that at an emulator, where each has to wait for
+// hundreds of requests of the others.
+const processes, processesAtEmulators = 20, 6
 
 // Each process adds one resource to those in the state. If two processes ran at the same time, or one overwrote what
 // another had written, resources would be missing at the end.
@@ -38,21 +39,25 @@ func TestManyProcessesLoseNoUpdate(t *testing.T) {
 		updateOnce(t, url, os.Getenv("SLUICE_TEST_NAME"), os.Getenv("SLUICE_TEST_MARK"))
 		return
 	}
-	places := map[string]func(*testing.T) string{
-		"directory": func(t *testing.T) string { return "file://" + t.TempDir() },
-		"postgres":  postgrestest.Start,
+	type place struct {
+		processes int
+		open      func(*testing.T) string
+	}
+	places := map[string]place{
+		"directory": {processes, func(t *testing.T) string { return "file://" + t.TempDir() }},
+		"postgres":  {processes, postgrestest.Start},
 	}
 	for name, at := range emulatortest.Stores() {
-		places[name] = func(t *testing.T) string {
+		places[name] = place{processesAtEmulators, func(t *testing.T) string {
 			place := at.Start(t, "/team", emulatortest.Direct)
 			place.Use(t)
 			return place.URL
-		}
+		}}
 	}
-	for name, open := range places {
+	for name, at := range places {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			backend := open(t)
+			backend := at.open(t)
 			b := openBackend(t, backend)
 			ref, err := b.Resolve("dev")
 			require.NoError(t, err)
@@ -63,7 +68,7 @@ func TestManyProcessesLoseNoUpdate(t *testing.T) {
 			var want []string
 			var mu sync.Mutex
 			var wg conc.WaitGroup
-			for i := range processes {
+			for i := range at.processes {
 				name := fmt.Sprintf("process-%02d", i)
 				want = append(want, name)
 				wg.Go(func() {

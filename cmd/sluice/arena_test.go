@@ -15,10 +15,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/executable"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -50,10 +50,17 @@ func buildTools(t *testing.T) (tools string) {
 // scripts (TestMain): arenas start it hundreds of times.
 func buildEngine(t *testing.T, tools string) string {
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
+	linkSluice(t, tools+"/sluice")
+	return tools
+}
+
+// linkSluice makes path, which must be named sluice, the command of scripts (TestMain).
+func linkSluice(t *testing.T, path string) {
+	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink(self, tools+"/sluice"))
-	return tools
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, executable.Link(self, path)) // the processes of a symbolic link would be those of the other file (running)
 }
 
 // newArenaWith returns an arena with tools that are built.
@@ -78,10 +85,6 @@ func newArenaAt(t *testing.T, tools string, states place) *arena {
 	a.run(0, "config", "set", "simple:directory", a.dir+"/cloud")
 	return a
 }
-
-// patience is how long a command of an arena may take. After that it is ended by a signal that makes it print what its
-// goroutines do.
-const patience = 3 * time.Minute
 
 func (a *arena) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	ctx, stop := context.WithTimeout(context.Background(), patience)

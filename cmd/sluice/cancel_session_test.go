@@ -43,6 +43,7 @@ func (s *stopping) Write(ctx context.Context, key string, content []byte, c stor
 }
 
 func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	if url := os.Getenv("SLUICE_TEST_STOPPING"); url != "" {
 		s, err := postgres.Open(ctx, url, nil)
@@ -54,7 +55,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 	url := postgrestest.Start(t)
 	dir := t.TempDir()
 	sluice := filepath.Join(dir, "sluice")
-	build(t, sluice, ".")
+	linkSluice(t, sluice)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: demo\nruntime: yaml\noutputs:\n  a: 1\n"), 0o644))
 	command := func(backend string, args ...string) (*exec.Cmd, *strings.Builder) {
 		cmd := exec.Command(sluice, append(args, "--non-interactive")...)

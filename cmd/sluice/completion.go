@@ -39,8 +39,9 @@ func complete(root *cobra.Command, g *globalFlags) {
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for name, list := range flags {
-			if f := cmd.LocalFlags().Lookup(name); f != nil && (cmd == root || cmd.InheritedFlags().Lookup(name) == nil) {
-				_ = cmd.RegisterFlagCompletionFunc(name, completing(g, list, false)) // fails only for flags that do not exist
+			// LocalFlags would first merge the flags of all parents into those of each command, which takes a tenth of the time of a process that does little.
+			if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, completing(g, list, false)) // fails only for a flag of a parent, which is registered
 			}
 		}
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")

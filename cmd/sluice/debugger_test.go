@@ -59,7 +59,7 @@ func attach(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	conn, err := net.Dial("tcp", address)
 	ts.Check(err)
-	ts.Check(conn.SetDeadline(time.Now().Add(time.Minute)))
+	ts.Check(conn.SetDeadline(time.Now().Add(patience)))
 	ts.Check(attach(&deadlineConn{conn, bufio.NewReader(conn)}))
 }
 

@@ -48,6 +48,7 @@ var (
 
 // TestCommandsInDocsExist checks every command line in a document as far as that is possible without running it.
 func TestCommandsInDocsExist(t *testing.T) {
+	t.Parallel()
 	checked := 0
 	documents(t, func(path, text string) {
 		for _, found := range append(inBlock.FindAllStringSubmatch(text, -1), inText.FindAllStringSubmatch(text, -1)...) {

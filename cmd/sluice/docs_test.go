@@ -27,6 +27,7 @@ type madeUp struct {
 // "file=NAME" is a file to write or, if it is a "diff", a change to make. With UPDATE_DOCS=1 the real output replaces
 // the shown one.
 func TestSessionsInDocs(t *testing.T) {
+	t.Parallel()
 	pet := func(words ...string) madeUp { return madeUp{`from ([a-z]+-[a-z]+(?:-[a-z]+)?)\b`, words} }
 	for file, values := range map[string][]madeUp{
 		"../../docs/first-hour.md": {

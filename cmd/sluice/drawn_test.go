@@ -229,7 +229,7 @@ func (s *screen) send(keys string) {
 }
 
 func (s *screen) wait(line string, met func() bool) {
-	for range 6000 {
+	for range 30_000 { // as until does: only what never comes takes that long
 		if met() {
 			return
 		}

@@ -92,7 +92,7 @@ func checkStatus(ts *testscript.TestScript, want string, err error) {
 
 // signalled implements "signalled STATUS N FILE TEXT COMMAND...": it sends the command N interrupts. It sends the first
 // as soon as the file has the text, or as soon as its output has it if the file is "-", and each later one when the command has answered the
-// previous one. The command ends with that status. Its output is in the file signalled.out.
+// previous one. When it has answered the last one, there is the file answered. The command ends with that status. Its output is in the file signalled.out.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	want, args := args[0], args[1:]
 	times, err := strconv.Atoi(args[0])
@@ -108,6 +108,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // it may have ended
 		cmd.await(ts, func() bool { return strings.Count(out.String(), "^C received") > n }, "^C received")
 	}
+	ts.Check(os.WriteFile(ts.MkAbs("answered"), nil, 0o600))
 	err = cmd.wait()
 	ts.Check(os.WriteFile(ts.MkAbs("signalled.out"), []byte(out.String()), 0o644))
 	ts.Logf("%s", out.String())
@@ -115,8 +116,8 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // hungUp implements "hungup STATUS FILE TEXT COMMAND...": as soon as the file has the text, the command gets two
-// signals that its terminal is gone, as from the system and from the shell. It ends with that status. Its output is in
-// the file hungup.out.
+// signals that its terminal is gone, as from the system and from the shell. When it has had both, there is the file answered. It ends with that status.
+// Its output is in the file hungup.out.
 func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
 	// The command would inherit a signal that this process ignores, as under nohup. It does not inherit a handler.
@@ -128,6 +129,7 @@ func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // it may have ended
 	cmd.await(ts, func() bool { return strings.Contains(out.String(), "the terminal is gone") }, "the terminal is gone")
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP)
+	ts.Check(os.WriteFile(ts.MkAbs("answered"), nil, 0o600))
 	err := cmd.wait()
 	ts.Check(os.WriteFile(ts.MkAbs("hungup.out"), []byte(out.String()), 0o644))
 	ts.Logf("%s", out.String())

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,10 @@ import (
 // the PATH. The objects of that plugin are in the directory that the setting simple:directory names.
 //
 // $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOPOLICIES a built policy pack.
-func TestEndToEnd(t *testing.T) { testscript.Run(t, realPrograms(t, "testdata/e2e")) }
+func TestEndToEnd(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, realPrograms(t, "testdata/e2e"))
+}
 
 // TestOtherLanguages runs the scripts in testdata/languages with real programs that use the SDKs for Node.js, Python and Java, too.
 //
@@ -32,6 +36,7 @@ func TestEndToEnd(t *testing.T) { testscript.Run(t, realPrograms(t, "testdata/e2
 // `symlink venv -> $PYTHON_VENV`. $GOCOMPONENT is a built plugin with a component, whose source is in $GOCOMPONENT_SOURCE.
 func TestOtherLanguages(t *testing.T) {
 	tier.Slow(t, "Node.js, Python and Java")
+	t.Parallel()
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))
@@ -56,6 +61,8 @@ func TestOtherLanguages(t *testing.T) {
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("STRIPPING_NODE", stripping)
+		e.Vars = append(e.Vars, javasdk.Variables()...)
+		e.Setenv("PULUMI_NODEJS_TRANSPILE_ONLY", "true") // the SDK would have TypeScript check its own types anew in each process
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
 		return setup(e)
@@ -133,6 +140,10 @@ func goCaches(t *testing.T) []string {
 	require.Len(t, dirs, 2)
 	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
+
+// patience is how long anything may take that a test waits for, a command of an arena among it, however busy the machine is: only what never comes
+// takes that long. A command is then ended by a signal that makes it print what its goroutines do.
+const patience = 5 * time.Minute
 
 // executables are the programs that tests of this process have built, by package.
 var executables await.Flight[string, string]

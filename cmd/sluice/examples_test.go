@@ -19,6 +19,7 @@ import (
 // TestExamples runs the scripts in testdata/examples. Each script runs its own copy of an example. An example that
 // needs packages of Node.js uses those of the test programs, which have the same versions.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	if tier.IsSlow {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
@@ -66,7 +65,6 @@ func readFake(ctx context.Context, path string) (*fakeDocument, error) {
 	switch d.Behave {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "panic: the document is beyond me")
-		time.Sleep(50 * time.Millisecond) // it would be lost with the process on a busy machine
 		os.Exit(2)
 	case "hangs":
 		if err := os.WriteFile(path+".hangs", nil, 0o644); err != nil {
@@ -246,7 +244,6 @@ func (*fakeLanguage) GenerateProject(ctx context.Context, req *pulumirpc.Generat
 		}
 		if r[3] == "crash" {
 			fmt.Fprintln(os.Stderr, "panic: a region that does not exist")
-			time.Sleep(50 * time.Millisecond)
 			os.Exit(2)
 		}
 		if r[3] == "mars" || r[3] == "nowhere" && req.GetStrict() {

@@ -327,7 +327,7 @@ func callEngine() {
 		panic(err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err = pulumirpc.NewResourceMonitorClient(conn).SupportsFeature(ctx, &pulumirpc.SupportsFeatureRequest{Id: "secrets"})
 	fmt.Print("monitor: ", grpcstatus.Code(err))

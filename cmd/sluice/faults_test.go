@@ -37,7 +37,7 @@ func (fakeAnalyzer) Analyze(context.Context, *pulumirpc.AnalyzeRequest) (*pulumi
 //	dies      the process ends
 //	garbled   the answer is no message
 //	silent    an error without a text
-//	hangs     the answer comes when the caller does not wait for it any more
+//	hangs     the answer comes when the caller does not wait for it any more; there is the file hanging in the folder of the process meanwhile
 //	text      the answer to GetSchema is a web page
 //	unreasoned  the answer to Check is a failure without a reason
 func faults() []grpc.ServerOption {
@@ -59,6 +59,9 @@ func faults() []grpc.ServerOption {
 				return nil, grpcstatus.Error(codes.Unknown, "")
 			case "hangs":
 				lastWords()
+				if err := os.WriteFile("hanging", nil, 0o600); err != nil {
+					return nil, err
+				}
 				<-ctx.Done()
 				return nil, ctx.Err()
 			case "text":

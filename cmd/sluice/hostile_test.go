@@ -112,6 +112,7 @@ const theSecret = "hunter2hunter2"
 // what exists is recorded; nothing secret is shown or written; and no lock and no process is left behind.
 func TestHostileProgramsAndPolicyPacks(t *testing.T) {
 	tier.Slow(t, "many real programs")
+	t.Parallel()
 	tools := filepath.Join(t.TempDir(), "tools")
 	buildEngine(t, tools)
 	build(t, tools+"/program", "./testdata/hostileprogram")
@@ -156,9 +157,6 @@ func (x attack) carryOut(t *testing.T, tools string) {
 	a.leavesNoProcess()
 }
 
-// attackLimit is how long an attack may take on a machine that is busy with others.
-const attackLimit = 2 * time.Minute
-
 // press runs a command, presses Ctrl-C as often as it is told when something hangs, each time when the one before has been
 // noticed, requires the exit status and returns the output.
 func (a *arena) press(presses, status int, args ...string) string {
@@ -169,7 +167,7 @@ func (a *arena) press(presses, status int, args ...string) string {
 	defer func() { _ = out.Close() }()
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(a, cmd.Start())
-	cut := time.AfterFunc(attackLimit, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	cut := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	defer cut.Stop()
 	output := func() string {
 		text, err := os.ReadFile(path)
@@ -180,7 +178,7 @@ func (a *arena) press(presses, status int, args ...string) string {
 		require.Eventually(a, func() bool {
 			_, err := os.Stat(a.dir + "/hanging")
 			return err == nil && strings.Count(output(), "^C received") == n
-		}, attackLimit, 10*time.Millisecond)
+		}, patience, 10*time.Millisecond)
 		require.NoError(a, cmd.Process.Signal(os.Interrupt), "press %d: %s", n+1, output())
 	}
 	_ = cmd.Wait() // the exit status is checked below
@@ -216,5 +214,5 @@ func (a *arena) leavesNoProcess() {
 			}
 		}
 		return true
-	}, 10*time.Second, 50*time.Millisecond)
+	}, patience, 50*time.Millisecond)
 }

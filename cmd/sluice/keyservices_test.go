@@ -55,6 +55,7 @@ func (a *arena) refuses(url, why string) {
 // The secrets of a stack are encrypted with a key of a key service, which may be down, refuse, or not have the key.
 func TestSecretsAreEncryptedWithAKeyService(t *testing.T) {
 	tier.Slow(t, "emulators")
+	t.Parallel()
 	for scheme, start := range emulatortest.KeyServices() {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel() // the client libraries wait for services that are down

@@ -23,7 +23,7 @@ import (
 func newBareArena(t *testing.T, resources int) *arena {
 	a := &arena{T: t, dir: t.TempDir()}
 	a.sluice = a.dir + "/sluice"
-	build(t, a.sluice, ".")
+	linkSluice(t, a.sluice)
 	a.env = append(os.Environ(), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL=file://"+a.dir+"/backend",
 		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_STACK=", "HOME="+a.dir)
 	require.NoError(t, os.MkdirAll(a.dir+"/backend", 0o755))
@@ -127,6 +127,7 @@ func window(round, rounds int, first time.Duration) time.Duration {
 // says so.
 func TestKilledRenamesAndMovesAreCompleted(t *testing.T) {
 	tier.Slow(t, "kills")
+	t.Parallel()
 	const resources = 2000
 	rounds := max(3, killRounds(t)/6)
 	random := rand.New(rand.NewPCG(9, 2))

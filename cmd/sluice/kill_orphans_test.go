@@ -45,18 +45,19 @@ resources:
 	require.Eventually(a, func() bool {
 		_, err := os.Stat(a.dir + "/begun")
 		return err == nil && len(processesWith("sleep "+sleep)) > 0
-	}, 5*time.Minute, 10*time.Millisecond, "%s", out)
+	}, patience, 10*time.Millisecond, "%s", out)
 	return cmd.Process.Pid
 }
 
 func (a *arena) ended(what string) {
 	a.Helper()
-	require.Eventually(a, func() bool { return len(processesWith(what)) == 0 }, 5*time.Minute, 10*time.Millisecond)
+	require.Eventually(a, func() bool { return len(processesWith(what)) == 0 }, patience, 10*time.Millisecond)
 	require.NoFileExists(a, a.dir+"/made")
 }
 
 // A command whose engine is killed ends with it: nobody would record what it makes.
 func TestCommandsEndWithTheEngine(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("9061.71")
 	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
@@ -68,6 +69,7 @@ func TestCommandsEndWithTheEngine(t *testing.T) {
 // The same if what watches over the command is killed before the engine: who takes over the lock ends the command, and says
 // so.
 func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("9061.72")
 	for _, guard := range processesWith("sluice-guard") {
@@ -77,7 +79,7 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 		}
 	}
 	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
-	require.Eventually(t, func() bool { return !slices.Contains(running(a.sluice), engine) }, 5*time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return !slices.Contains(running(a.sluice), engine) }, patience, 10*time.Millisecond)
 	require.NotEmpty(t, processesWith("sleep 9061.72"), "the command works on")
 	out := a.run(0, "stack")
 	require.Contains(t, out, "died and left others that went on working; they were ended: sh (pid ")
@@ -86,6 +88,7 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 
 // A plugin ends with its engine in the middle of a create.
 func TestPluginsEndWithTheEngine(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	a.run(0, "config", "set", "simple:hangOn", "create")
 	a.run(0, "config", "set", "count", "1")
@@ -94,10 +97,10 @@ func TestPluginsEndWithTheEngine(t *testing.T) {
 	require.Eventually(t, func() bool {
 		journal, _, _ := a.states.store.Read(t.Context(), ".pulumi/sluice/journal/demo/dev.jnl") // there is none at first
 		return len(running(a.plugin)) > 0 && bytes.Contains(journal, []byte("thing-0"))
-	}, 5*time.Minute, 5*time.Millisecond, "%s", out)
+	}, patience, 5*time.Millisecond, "%s", out)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	require.Eventually(t, func() bool { return len(running(a.plugin)) == 0 }, 5*time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(running(a.plugin)) == 0 }, patience, 5*time.Millisecond)
 	a.run(0, "recover", "--assume-not-created")
 	require.Empty(t, a.cloud(), "nothing is left that could create it")
 	require.Empty(t, a.state().pending)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/ballast"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
@@ -25,7 +25,7 @@ func main() { os.Exit(realMain(secrets.PBKDF2{})) }
 func realMain(keys secrets.Derivation) int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
 	limitMemory()
-	defer runtime.KeepAlive(ballast())
+	defer ballast.Keep()
 	return run(context.Background(), os.Args[1:], terminal.ProcessStreams(), keys)
 }
 
@@ -36,23 +36,6 @@ const memoryShare = 0.8
 // the engine when to refuse more resources. GOMEMLIMIT takes precedence. Where the size of the memory is unknown there is no limit.
 func limitMemory() {
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
-}
-
-// ballastSize is the number of bytes by which the heap seems larger than it is.
-const ballastSize = 64 << 20
-
-// ballast keeps the garbage collector from running too often while the heap is small. A command has a small heap most
-// of the time, and the collector took a quarter of its time. The collector waits until the heap has doubled, and counts
-// these bytes. They take no memory because they are never touched. A command therefore uses at most about this much
-// more memory than without ballast. A larger GOGC would not guarantee that for large stacks. There is no ballast if
-// GOGC or GOMEMLIMIT is set.
-func ballast() []byte {
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		if os.Getenv(name) != "" {
-			return nil
-		}
-	}
-	return make([]byte, ballastSize)
 }
 
 // adoptOwnVariables makes SLUICE_X take precedence over PULUMI_X, in this process and in the programs and plugins that

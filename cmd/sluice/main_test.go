@@ -47,18 +47,21 @@ func (all tests) Run() int {
 	return all.m.Run()
 }
 
-// letTestsOverlap lets two tests run for each processor, unless -parallel says how many: they wait half of their time, for timers and processes.
+// letTestsOverlap lets four tests run for each processor, unless -parallel says how many: they wait most of their time, for timers and processes.
 func letTestsOverlap() {
 	const name = "test.parallel"
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	if !given {
-		_ = flag.Set(name, strconv.Itoa(2*runtime.GOMAXPROCS(0))) // a number is always valid
+		_ = flag.Set(name, strconv.Itoa(4*runtime.GOMAXPROCS(0))) // a number is always valid
 	}
 }
 
-func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scripts("testdata/script"))
+}
 
 // holdLock is a command that locks the selected stack and waits at a question forever.
 func holdLock() {

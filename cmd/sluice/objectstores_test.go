@@ -98,6 +98,7 @@ func (b *bucket) recorded() (things map[string]string, pending map[string]string
 // A stack in an object store, from the first update to its removal, with an engine that is killed in the middle of a create.
 func TestAStackLivesInAnObjectStore(t *testing.T) {
 	tier.Slow(t, "emulators")
+	t.Parallel()
 	for name, at := range emulatortest.Stores() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +118,7 @@ func TestAStackLivesInAnObjectStore(t *testing.T) {
 			b.run(0, "config", "set", "simple:hangOn", "create thing-2")
 			first, out := b.command("up", "--yes", "--skip-preview")
 			require.NoError(t, first.Start())
-			require.Eventually(t, func() bool { return b.journalled("thing-2") }, time.Minute, 20*time.Millisecond, "%s", out)
+			require.Eventually(t, func() bool { return b.journalled("thing-2") }, patience, 20*time.Millisecond, "%s", out)
 
 			refused := b.run(exit.Locked, "up", "--yes", "--skip-preview")
 			require.Contains(t, refused, "locked by 1 lock")

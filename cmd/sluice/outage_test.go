@@ -27,7 +27,7 @@ func TestAnUpdateOutlivesAnOutageOfItsDatabase(t *testing.T) {
 	a.run(0, "config", "set", "simple:delayMs", "200")
 	update, out := a.command("up", "--yes", "--skip-preview", "--parallel", "2")
 	require.NoError(t, update.Start())
-	require.Eventually(t, func() bool { return len(a.cloud()) > 2 }, time.Minute, 10*time.Millisecond, "%s", out)
+	require.Eventually(t, func() bool { return len(a.cloud()) > 2 }, patience, 10*time.Millisecond, "%s", out)
 	a.states.link.Refuse()
 	time.Sleep(4 * time.Second)
 	began := len(a.cloud())
@@ -76,7 +76,7 @@ func (s *server) start() {
 		text, err := os.ReadFile(s.file)
 		s.address = strings.TrimPrefix(string(text), "http://")
 		return err == nil && len(text) > 0
-	}, time.Minute, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 }
 
 func (s *server) kill() {
@@ -104,7 +104,7 @@ func TestAnUpdateOutlivesItsService(t *testing.T) {
 				a.run(0, "config", "set", "count", strconv.Itoa(count))
 				update, out := a.command("up", "--yes", "--skip-preview", "--parallel", "2")
 				require.NoError(t, update.Start())
-				require.Eventually(t, func() bool { return len(a.cloud()) > before+2 }, time.Minute, 10*time.Millisecond)
+				require.Eventually(t, func() bool { return len(a.cloud()) > before+2 }, patience, 10*time.Millisecond)
 				s.kill()
 				return update, out
 			}
@@ -123,7 +123,7 @@ func TestAnUpdateOutlivesItsService(t *testing.T) {
 
 			update, out := killed(12)
 			made := len(a.cloud())
-			require.Eventually(t, func() bool { return len(a.cloud()) > made+2 }, time.Minute, 10*time.Millisecond, "what is recorded here needs no service")
+			require.Eventually(t, func() bool { return len(a.cloud()) > made+2 }, patience, 10*time.Millisecond, "what is recorded here needs no service")
 			s.start()
 			require.NoError(t, update.Wait(), "%s", out)
 			require.NotContains(t, out.String(), "recorded on this machine")

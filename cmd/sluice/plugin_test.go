@@ -28,6 +28,7 @@ import (
 // file with its certificate.
 func TestPlugins(t *testing.T) {
 	tier.Slow(t, "npm packages")
+	t.Parallel()
 	tools := t.TempDir()
 	simple := filepath.Join(tools, "simple")
 	build(t, simple, "../../providers/internal/pulumi-resource-simple")

@@ -15,8 +15,9 @@ import (
 
 // What is recorded of a stack is for its owner: neither for others, nor out of the owner's own reach.
 func TestFilesAreForTheirOwnerWhateverTheUmask(t *testing.T) {
+	t.Parallel()
 	sluice := filepath.Join(t.TempDir(), "sluice")
-	build(t, sluice, ".")
+	linkSluice(t, sluice)
 	for _, c := range []struct {
 		umask, parameters string
 		file, folder      fs.FileMode

@@ -39,6 +39,7 @@ var schemaTypes = map[string]struct {
 }
 
 func TestSchemasAreThoseOfTheGoTypes(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, 1, reports.Version)
 	for name, d := range schemaTypes {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 // What a program prints or logs is cut where a secret is, at each of its characters and in each of its forms: lines of more than 64 KiB
 // of both streams, and texts that it logs in pieces.
 func TestASecretIsNotShownByHalvesWhereALineIsCut(t *testing.T) {
+	t.Parallel()
 	program := t.TempDir() + "/program"
 	build(t, program, "./testdata/hostileprogram")
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": fmt.Sprintf("name: demo\nruntime:\n  name: go\n  options:\n    binary: %q\n", program)})

@@ -43,7 +43,7 @@ func newLeaks(t *testing.T, files map[string]string) *leaks {
 	l := &leaks{T: t, dir: t.TempDir()}
 	tools := filepath.Join(l.dir, "tools")
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
-	build(t, tools+"/sluice", ".")
+	linkSluice(t, tools+"/sluice")
 	l.sluice = tools + "/sluice"
 	l.env = append(os.Environ(),
 		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+l.dir+"/home", "PULUMI_BACKEND_URL=file://"+l.dir+"/backend",
@@ -137,6 +137,7 @@ resources:
 `
 
 func TestACommandThatFailsShowsNoSecret(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": failingCommand})
 	shown := l.fail()
 	require.Contains(t, shown, "stdout has [secret]")
@@ -167,6 +168,7 @@ variables:
 `
 
 func TestAPasswordThatTheRunGeneratesIsNotShown(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": generated})
 	shown := l.fail()
 	require.Contains(t, shown, "it is [secret]")
@@ -186,6 +188,7 @@ func TestAPasswordThatTheRunGeneratesIsNotShown(t *testing.T) {
 }
 
 func TestAProgramThatPrintsSecretsShowsNone(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{
 		"Pulumi.yaml":  "name: shop\nruntime: nodejs\n",
 		"package.json": `{"name": "shop"}`,
@@ -233,6 +236,7 @@ outputs:
 `
 
 func TestAPluginThatFailsWithItsInputsShowsNoSecret(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": failingPlugin})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	l.run(0, "", "config", "set", "simple:tellOn", "create thing")
@@ -249,6 +253,7 @@ func TestAPluginThatFailsWithItsInputsShowsNoSecret(t *testing.T) {
 }
 
 func TestWhoAsksForSecretsSeesThem(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": failingCommand})
 	require.Contains(t, l.run(1, "", "up", "--yes", "--skip-preview", "--show-secrets"), "stdout has "+hard)
 	require.Contains(t, l.run(0, "", "config", "get", "password"), hard)

@@ -21,6 +21,7 @@ import (
 // TestService runs the scripts whose backend is the service. What the service
 // can do is in the name of the script: "journal" or "delta"; with "certificate" it has one that nobody knows. None may call it in a way that it would not expect.
 func TestService(t *testing.T) {
+	t.Parallel()
 	policies := filepath.Join(t.TempDir(), "policies")
 	build(t, policies, "./testdata/gopolicies")
 	manifest := "runtime:\n  name: go\n  options:\n    binary: " + policies + "\n"

@@ -78,10 +78,12 @@ func address(t *testing.T, written string) string {
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
-// heldUpdate begins an update of a Go program with a plugin, and stops the plugin in the middle of its only create. finish lets the
+// heldUpdate begins an update of a Go program with a plugin, which waits in the middle of its only create. finish lets the
 // plugin go on, waits for the end of the update, which must succeed, and returns what was printed.
 func (a *arena) heldUpdate() (engine int, finish func() string) {
-	a.run(0, "config", "set", "simple:delayMs", "5000")
+	released := a.dir + "/released"
+	a.run(0, "config", "set", "simple:waitOn", "create")
+	a.run(0, "config", "set", "simple:waitFor", released)
 	a.run(0, "config", "set", "count", "1")
 	cmd, text := a.command("up", "--yes", "--skip-preview")
 	require.NoError(a, cmd.Start())
@@ -92,12 +94,9 @@ func (a *arena) heldUpdate() (engine int, finish func() string) {
 	require.Eventually(a, func() bool {
 		journal, _ := os.ReadFile(a.states.dir + "/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
 		return strings.Contains(string(journal), "thing-0")
-	}, time.Minute, 5*time.Millisecond, "%s", text)
-	plugins := running(a.plugin)
-	require.Len(a, plugins, 1)
-	require.NoError(a, syscall.Kill(plugins[0], syscall.SIGSTOP))
+	}, patience, 5*time.Millisecond, "%s", text)
 	return cmd.Process.Pid, func() string {
-		require.NoError(a, syscall.Kill(plugins[0], syscall.SIGCONT))
+		require.NoError(a, os.WriteFile(released, nil, 0o600))
 		require.NoError(a, cmd.Wait(), "%s", text)
 		require.Len(a, a.cloud(), 1)
 		return text.String()
@@ -106,6 +105,7 @@ func (a *arena) heldUpdate() (engine int, finish func() string) {
 
 // Any local user could call the monitor during an update, and have the engine's user run commands.
 func TestOtherUsersCannotCallTheEngine(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
 	}
@@ -115,7 +115,7 @@ func TestOtherUsersCannotCallTheEngine(t *testing.T) {
 	require.Eventually(t, func() bool {
 		ports, _ = listeningSockets(t, engine)
 		return len(ports) == 2 // the Engine service, and the monitor as soon as the create gets its address
-	}, time.Minute, 5*time.Millisecond)
+	}, patience, 5*time.Millisecond)
 	for _, port := range ports {
 		at := address(t, port)
 		require.Equal(t, "monitor: Unavailable, engine: Unavailable", call(t, 65534, at))
@@ -129,6 +129,7 @@ func TestOtherUsersCannotCallTheEngine(t *testing.T) {
 
 // A Go program, as one for Node.js, calls the engine at sockets that only the engine's user can open, and that are removed.
 func TestProgramsThatCanGetASocket(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine, finish := a.heldUpdate()
 	_, paths := listeningSockets(t, engine)
@@ -153,6 +154,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 
 // What works within the engine's process needs no port: nothing listens while a YAML program has a command run.
 func TestAYAMLProgramOpensNoPort(t *testing.T) {
+	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("61.73")
 	ports, paths := listeningSockets(t, engine)

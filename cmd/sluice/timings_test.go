@@ -138,6 +138,7 @@ func (f *traceFile) find(on, name string) *traceEvent {
 }
 
 func TestATraceOfEachOperationOpensInPerfetto(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	file := l.dir + "/trace.json"
@@ -188,6 +189,7 @@ func TestATraceOfEachOperationOpensInPerfetto(t *testing.T) {
 }
 
 func TestATraceThatCannotBeWrittenIsRefusedBeforeAnythingBegins(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	for _, path := range []string{l.dir + "/nowhere/trace.json", l.dir} {
@@ -211,6 +213,7 @@ resources:
 `
 
 func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": slowProgram})
 	file := l.dir + "/trace.json"
 	cmd := exec.Command(l.sluice, "up", "--yes", "--skip-preview", "--non-interactive", "--trace", file, "--timings")
@@ -224,9 +227,9 @@ func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
 			return nil
 		})
 		return begun
-	}, 5*time.Minute, 100*time.Millisecond, "the create is in the journal")
+	}, patience, 100*time.Millisecond, "the create is in the journal")
 	require.NoError(t, cmd.Process.Signal(os.Interrupt)) // nothing new begins
-	require.Eventually(t, func() bool { return strings.Contains(shown.String(), "^C received") }, 5*time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(shown.String(), "^C received") }, patience, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Signal(os.Interrupt)) // the provider is asked to abort
 	require.Error(t, cmd.Wait())
 	f := readTrace(t, file)
@@ -235,6 +238,7 @@ func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
 }
 
 func TestTimingsAreToldOnTheStandardError(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	l.run(0, `[{"name":"one by one","provider":"simple","methods":"create","parallel":1}]`, "config", "set", "sluice:limits", "--raw")
@@ -309,6 +313,7 @@ func (c *metricsCollector) counted() map[string]int {
 }
 
 func TestMetricsGoToTheCollector(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	m := &metricsCollector{}

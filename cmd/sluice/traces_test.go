@@ -148,6 +148,7 @@ resources:
 `
 
 func TestTracesOfAnUpdateAreATree(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	c := newCollector(t)
@@ -189,6 +190,7 @@ func TestTracesOfAnUpdateAreATree(t *testing.T) {
 }
 
 func TestTracesGoToFilesAndByHTTP(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	file := l.dir + "/traces.jsonl"
@@ -233,6 +235,7 @@ func TestTracesGoToFilesAndByHTTP(t *testing.T) {
 }
 
 func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -258,6 +261,7 @@ func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
 
 // A collector has as much time for a request as the standard variables say.
 func TestASlowCollectorGetsTheTimeThatItIsGiven(t *testing.T) {
+	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
 	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
 	l.env = append(l.env, "OTEL_EXPORTER_OTLP_TIMEOUT=60000")
@@ -271,6 +275,7 @@ func TestASlowCollectorGetsTheTimeThatItIsGiven(t *testing.T) {
 
 func TestProgramsAndPluginsBelongToTheTrace(t *testing.T) {
 	tier.Slow(t, "Node.js")
+	t.Parallel()
 	l := newLeaks(t, map[string]string{
 		"Pulumi.yaml": "name: shop\nruntime: nodejs\n", "package.json": `{"name": "shop"}`,
 		"index.js": `

@@ -67,7 +67,7 @@ func run(t *testing.T, cmd *exec.Cmd) *server {
 
 // listens waits until the server accepts connections, and reports whether it does.
 func (s *server) listens(address string) bool {
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		select {
 		case <-s.ended.Done():
 			return false

@@ -93,11 +93,11 @@ type streams struct{ n atomic.Int32 }
 const (
 	// stopPatience is how long a plugin may take to end after it was interrupted (protocol.md 1.13).
 	stopPatience = 5 * time.Second
-	// outputPatience is how long output is waited for after a process has ended: a child may hold the pipe open.
+	// outputPatience is how long output is waited for that may still be on its way.
 	outputPatience = 250 * time.Millisecond
 	// exitPatience is how long a broken connection waits for the news that the process has ended: the connection breaks
 	// first.
-	exitPatience = time.Second
+	exitPatience = 5 * time.Second
 )
 
 // Start starts a process. The caller must call [Process.Stop].
@@ -185,11 +185,14 @@ func (p *Process) watch(c Command, stdout, stderr *os.File, out, errs func(Piece
 		// What the plugin started ends with it. Later the group's number may belong to another process.
 		p.group.Kill()
 		p.group.Release()
-		patience, cancel := context.WithTimeout(context.Background(), outputPatience)
+		drain(stdout, outDone)
+		drain(stderr, errDone)
+		closeAll(stdout, stderr)
+		// What has been taken out is passed on, unless its receiver takes nothing.
+		patience, cancel := context.WithTimeout(context.Background(), drainPatience)
 		defer cancel()
 		_ = outDone.Wait(patience)
 		_ = errDone.Wait(patience)
-		closeAll(stdout, stderr)
 		status := "exit status 0"
 		if err != nil {
 			status = err.Error()
@@ -221,7 +224,7 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("plugin %s has not written its port: %w%s", p.title, context.Cause(ctx), p.below())
 	}
-	patience, cancel := context.WithTimeout(ctx, outputPatience*2)
+	patience, cancel := context.WithTimeout(ctx, exitPatience)
 	defer cancel()
 	if exit, gone := p.exited.Wait(patience); gone == nil {
 		return 0, fmt.Errorf("plugin %s ended with %s before it wrote its port%s", p.title, exit.Status, p.below())

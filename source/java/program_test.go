@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sdk)
 		os.Exit(1)
 	}
+	for _, v := range javasdk.Variables() {
+		name, value, _ := strings.Cut(v, "=")
+		_ = os.Setenv(name, value) // fails only for invalid names
+	}
 	os.Exit(m.Run())
 }
 

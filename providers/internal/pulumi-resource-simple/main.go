@@ -11,6 +11,7 @@
 //	crashAfter     the same, with the work done
 //	failOn         the same form: the call returns an error with code FailedPrecondition
 //	uncertainOn    the same form: the call returns an error with code Internal
+//	waitOn         the same form: the call begins when the file waitFor exists
 //	tellOn         the same form for "create", "update" and "delete": the inputs are in the error and on stderr, as JSON and in base64
 //	hangOn         the same form: the call returns only when the provider is cancelled; "<method> <name> hangs" is on stderr when it has begun
 //	malformed      what answers to Create look like: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be

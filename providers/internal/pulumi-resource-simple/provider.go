@@ -32,6 +32,7 @@ type settings struct {
 	huge                  int
 	crashOn, crashAfterOn string
 	hangOn                string
+	waitOn, waitFor       string
 	tellOn                string
 	views                 bool
 	gauge                 gauge
@@ -145,7 +146,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 		o.Table = table
 	}
 	s := &settings{
-		hangOn: c.text("hangOn"), tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
+		hangOn: c.text("hangOn"), waitOn: c.text("waitOn"), waitFor: c.text("waitFor"), tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
 		views: c.text("views") == "true",
 	}
 	s.gauge.method, s.gauge.most = c.throttled()
@@ -170,6 +171,16 @@ func crash(setting, method, name string) {
 	if names(setting, method, name) {
 		fmt.Fprintf(os.Stderr, "panic: the provider crashes in %s %s\n", method, name)
 		os.Exit(2)
+	}
+}
+
+// waitFor waits until a file exists, or the call is over.
+func waitFor(ctx context.Context, file string) {
+	for ctx.Err() == nil {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -198,6 +209,9 @@ func around[Req, Resp any](
 		return none, err
 	}
 	defer leave()
+	if names(s.waitOn, method, name) {
+		waitFor(ctx, s.waitFor)
+	}
 	if names(s.hangOn, method, name) {
 		fmt.Fprintf(os.Stderr, "%s %s hangs\n", method, name)
 	}
