@@ -105,13 +105,13 @@ func (cr *CheckpointRecorder) record(ctx context.Context, must bool, apply func(
 	return cr.flush(ctx, n)
 }
 
-// flush returns when the first n records are in the checkpoint. r.mu is held.
+// flush returns when the first n records are in the checkpoint. cr.mu is held.
 func (cr *CheckpointRecorder) flush(ctx context.Context, n int) error {
 	ctx = context.WithoutCancel(ctx)
 	return cr.group.Flush(n, func() commit.Batch {
 		elided := cr.elided
 		cr.elided = false
-		snapshot, err := cr.ledger.Snapshot() // under r.mu: it holds exactly the records up to now
+		snapshot, err := cr.ledger.Snapshot() // under cr.mu: it holds exactly the records up to now
 		return commit.Batch{
 			Write: func() error {
 				if err != nil {

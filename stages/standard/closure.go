@@ -154,7 +154,6 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 // scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before what it depends
 // on, even if it depends on that through something that stays.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decision) ([]stages.Task, error) {
-
 	schedule, err := b.book.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none

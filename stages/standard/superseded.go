@@ -31,7 +31,7 @@ func (b *builder) noteDecided(d stages.Diffed, tasks []stages.Task) {
 // superseded finds, for a delete-before-replace, the dependents that earlier registrations of this run replace, or earlier runs have replaced. Their old objects depend on what is
 // deleted first, and so are deleted before it and not only in the end phase (decision 0168).
 type superseded struct {
-	*builder
+	builder *builder
 	root    *closure.Root
 	members []closure.Member
 	checked map[graph.ID]bool // whether the old object of a state may be deleted before the end
@@ -106,8 +106,8 @@ func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, de
 
 // below looks at the dependents of what is deleted.
 func (s *superseded) below(id graph.ID) {
-	for _, user := range s.users(id) {
-		if s.goes(user) || !s.isReplaced(user, s.root.D.Seq) && !s.isOldCopy(user) {
+	for _, user := range s.builder.users(id) {
+		if s.goes(user) || !s.builder.isReplaced(user, s.root.D.Seq) && !s.builder.isOldCopy(user) {
 			continue
 		}
 		s.after(user)
@@ -138,7 +138,7 @@ func (b *builder) isDecided(id graph.ID, before int) bool {
 
 // after makes the delete-before-replace come after the registration that goes on with a recorded state.
 func (s *superseded) after(id graph.ID) {
-	if d := s.decided[id]; d.hasTasks {
+	if d := s.builder.decided[id]; d.hasTasks {
 		res := s.builder.book.Base.Resources[id]
 		by, _ := s.builder.book.Names.Claimant(res)
 		s.root.After = append(s.root.After, stages.Deletion{Task: d.last, URN: s.builder.book.Names.NewNameOf(res.URN), Root: by})
@@ -153,14 +153,14 @@ func (s *superseded) mayGo(id graph.ID) bool {
 	}
 	s.checked[id] = true // a valid base has no circles
 	res := s.builder.book.Base.Resources[id]
-	may := s.isOldCopy(id) || s.decided[id].hasTasks && !s.builder.book.Decisions.Has(res.URN, book.Deleted|book.Imported) && len(s.builder.book.Decisions.DeletionsOf(res)) == 0
-	for _, user := range s.users(id) {
+	may := s.builder.isOldCopy(id) || s.builder.decided[id].hasTasks && !s.builder.book.Decisions.Has(res.URN, book.Deleted|book.Imported) && len(s.builder.book.Decisions.DeletionsOf(res)) == 0
+	for _, user := range s.builder.users(id) {
 		switch {
 		case s.goes(user):
-		case s.isReplaced(user, s.root.D.Seq), s.isOldCopy(user):
+		case s.builder.isReplaced(user, s.root.D.Seq), s.builder.isOldCopy(user):
 			may = may && s.mayGo(user)
 		default:
-			may = may && s.isDecided(user, s.root.D.Seq)
+			may = may && s.builder.isDecided(user, s.root.D.Seq)
 		}
 	}
 	s.checked[id] = may
@@ -182,12 +182,12 @@ func (s *superseded) add(id graph.ID) {
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete,
 	}}
-	for _, user := range s.users(id) {
+	for _, user := range s.builder.users(id) {
 		switch {
-		case s.isReplaced(user, s.root.D.Seq), s.isOldCopy(user):
+		case s.builder.isReplaced(user, s.root.D.Seq), s.builder.isOldCopy(user):
 			s.after(user)
 			s.add(user)
-		case s.isDecided(user, s.root.D.Seq):
+		case s.builder.isDecided(user, s.root.D.Seq):
 			s.after(user)
 		}
 	}
@@ -200,5 +200,5 @@ func (s *superseded) retains(id graph.ID) bool {
 	if live, ok := s.builder.book.Base.ID(s.builder.book.Base.Olds[res.URN]); ok && res.Delete {
 		id = live
 	}
-	return s.decided[id].retains
+	return s.builder.decided[id].retains
 }
