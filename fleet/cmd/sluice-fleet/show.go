@@ -21,12 +21,25 @@ type show struct {
 	tree *tree // nil unless it is drawn
 
 	mu    sync.Mutex // guards the rest, and out
-	known map[string]run.Status
+	known map[string]standing
 	waits map[string]string
 }
 
+// standing is what a line about a stack is for. Between two looks a stack may run and wait for the approval of another plan.
+type standing struct {
+	status run.Status
+	plan   string // that waits for its approval
+}
+
+func standingOf(is run.StackView) standing {
+	if is.Status == run.Approving {
+		return standing{is.Status, is.Plan}
+	}
+	return standing{status: is.Status}
+}
+
 func newShow(asJSON, live bool) *show {
-	s := &show{out: out(), json: asJSON, known: map[string]run.Status{}, waits: map[string]string{}}
+	s := &show{out: out(), json: asJSON, known: map[string]standing{}, waits: map[string]string{}}
 	if live && !asJSON {
 		s.tree = newTree(screen())
 	}
@@ -97,8 +110,8 @@ func (s *show) look(now watch.State) {
 	}
 	stacks := slices.SortedStableFunc(slices.Values(now.Stacks), func(a, b run.StackView) int { return changedAt(a).Compare(changedAt(b)) })
 	for _, stack := range stacks {
-		if s.known[stack.Name] != stack.Status && stack.Status != run.Waiting {
-			s.known[stack.Name] = stack.Status
+		if now := standingOf(stack); s.known[stack.Name] != now && stack.Status != run.Waiting {
+			s.known[stack.Name] = now
 			s.stack(stack)
 		}
 		if waits := now.Progress[stack.Name].Waits; waits != "" && waits != "for a worker" && waits != s.waits[stack.Name] && !s.json {
@@ -121,7 +134,7 @@ func (s *show) all(now watch.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, stack := range now.Stacks {
-		s.known[stack.Name] = stack.Status
+		s.known[stack.Name] = standingOf(stack)
 		s.stack(stack)
 		if p := now.Progress[stack.Name]; p.Last != "" && !s.json {
 			fmt.Fprintf(s.out, "  %-10s   %s\n", "", progressText(p))
