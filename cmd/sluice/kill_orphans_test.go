@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,12 +71,10 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
 	engine := a.slowCreate("9061.72")
-	for _, guard := range processesWith("sluice-guard") {
-		status, err := os.ReadFile("/proc/" + strconv.Itoa(guard) + "/stat")
-		if err == nil && strings.Contains(string(status), ") S "+strconv.Itoa(engine)+" ") {
-			require.NoError(t, syscall.Kill(guard, syscall.SIGKILL))
-		}
-	}
+	require.NoError(t, syscall.Kill(engine, syscall.SIGSTOP)) // it starts no other guard
+	guards := slices.DeleteFunc(below(engine), func(child int) bool { return !isGuard(child) })
+	require.NotEmpty(t, guards)
+	killAll(guards)
 	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
 	require.Eventually(t, func() bool { return !slices.Contains(running(a.sluice), engine) }, patience, 10*time.Millisecond)
 	require.NotEmpty(t, processesWith("sleep 9061.72"), "the command works on")

@@ -40,20 +40,20 @@ func newAdmission(t *testing.T, s stages.Settings) *Admission {
 	return NewAdmission(c, a, take.NewTaker(c, b, a, plan.NewPlans(c, b, s), s, hooks), hooks, s)
 }
 
-func (r *Admission) complete(t *testing.T, req stages.RegisterRequest) (*stages.PendingReply, *stages.Goal, error) {
+func (a *Admission) complete(t *testing.T, req stages.RegisterRequest) (*stages.PendingReply, *stages.Goal, error) {
 	t.Helper()
 	q := stages.NewPendingReply(true)
-	g, err := (&Completion{Admission: r, Req: &req, PendingReply: q}).Complete(t.Context())
+	g, err := (&Completion{Admission: a, Req: &req, PendingReply: q}).Complete(t.Context())
 	return q, g, err
 }
 
 // declare completes a request and answers it.
-func (r *Admission) declare(t *testing.T, req stages.RegisterRequest, id string) urn.URN {
+func (a *Admission) declare(t *testing.T, req stages.RegisterRequest, id string) urn.URN {
 	t.Helper()
-	q, _, err := r.complete(t, req)
+	q, _, err := a.complete(t, req)
 	require.NoError(t, err)
 	u := urnOf(req.Type, req.Name)
-	r.Families.answered(q, &stages.RegisterReply{URN: u, ID: id})
+	a.Families.answered(q, &stages.RegisterReply{URN: u, ID: id})
 	return u
 }
 
