@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// compareArrays prints the items that differ: those that were added, removed, changed or moved among the others. What only has another index is not
-// printed.
+// compareArrays prints the items that differ: those that were added, removed, changed or moved relative to the others. It leaves out an item whose
+// index alone has changed.
 func (p *diffPrinter) compareArrays(depth int, at property.Path, old, new property.Array) {
 	items, key := comparison.Items(old, new)
 	printed, hidden := 0, 0
@@ -64,7 +64,7 @@ func (p *diffPrinter) item(depth int, at property.Path, old, new property.Array,
 	}
 }
 
-// movedItem prints an item that is the same as before, at another place. One that has a name needs no more.
+// movedItem prints an unchanged item at another place. If it is named, its name is enough.
 func (p *diffPrinter) movedItem(depth int, l label, at property.Path, v property.Value, named bool) {
 	l.forces = p.forced.insideOrAt(at)
 	if named || p.isHidden(at) {

@@ -25,7 +25,8 @@ func (p stepPrinter) block(s stages.StepInfo, depth int) string {
 	return b.String()
 }
 
-// waits returns what tells what the unknowns of a property wait for: the resources that it comes from and that are not known to be unchanged.
+// waits returns a function that describes what the unknowns of a property wait for: the resources that they come from, without unchanged
+// ones.
 func (p stepPrinter) waits(s stages.StepInfo) func(name string) string {
 	if s.New == nil {
 		return nil
@@ -55,7 +56,7 @@ func (p stepPrinter) waits(s stages.StepInfo) func(name string) string {
 	}
 }
 
-// maxNamed is how many of the resources are named that a value waits for.
+// maxNamed is the number of resources named for which a value waits.
 const maxNamed = 3
 
 func (p stepPrinter) header(s stages.StepInfo) string {

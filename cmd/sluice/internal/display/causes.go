@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// What is shown of root causes where not all of them are asked for.
+// Limits on root causes, unless all of them are requested.
 const (
 	maxCausesShown  = 10 // in a report
 	maxChangesShown = 3  // of one root cause
@@ -35,7 +35,7 @@ func WriteRootCauses(o WhyOptions, l *why.Log) error {
 	return err
 }
 
-// causesSection lists the root causes of a preview that say more than the rows of the resources do.
+// causesSection lists the root causes of a preview that add something to the rows of the resources.
 func (p stepPrinter) causesSection(l *why.Log) string {
 	if l == nil || !p.IsPreview || l.Result != stages.Succeeded {
 		return ""
@@ -55,8 +55,8 @@ func (p stepPrinter) causesSection(l *why.Log) string {
 	return p.style.bold("Root causes:") + "\n" + w.text.String()
 }
 
-// isSaidByRows reports whether the rows of the resources say what a root cause says: it is no edit of a value, or a harmless
-// one, and nothing follows from it.
+// isSaidByRows reports whether the rows of the resources already show a root cause: it changes no value, or only harmlessly, and
+// nothing follows from it.
 func isSaidByRows(c why.RootCause) bool {
 	if why.Count(c.Following) > 0 {
 		return false
@@ -67,7 +67,7 @@ func isSaidByRows(c why.RootCause) bool {
 	return why.Count(c.Direct) == 1 && c.Direct[0].Op.Danger() > stages.OpReplace.Danger() && c.Setting == ""
 }
 
-// rootCause describes a root cause and what it does: "`region` "eu" → "us" in the program (index.ts:14) replaces 30 (r0, r1, r2, …);
+// rootCause describes a root cause and its effects: "`region` "eu" → "us" in the program (index.ts:14) replaces 30 (r0, r1, r2, …);
 // 2970 follow through `upstream`".
 func (p *whyPrinter) rootCause(c why.RootCause, planned bool) string {
 	text := p.causeText(c)
@@ -92,7 +92,7 @@ func (p *whyPrinter) causeText(c why.RootCause) string {
 	shown := c.Changes[:min(len(c.Changes), maxChangesShown)]
 	for i, change := range shown {
 		text := p.changeText(change)
-		if i+1 == len(shown) || shown[i+1].Origin != change.Origin || change.Setting != nil { // else that of the next one is its origin, too
+		if i+1 == len(shown) || shown[i+1].Origin != change.Origin || change.Setting != nil { // else the origin is written after the next change
 			text += changeOrigin(change, c.Positions)
 		}
 		parts = append(parts, text)
@@ -118,7 +118,7 @@ func (p *whyPrinter) changeText(c why.Change) string {
 	return text
 }
 
-// changeOrigin says where a change comes from. Places are those of all changes of the root cause.
+// changeOrigin returns the origin of a change. places are those of all changes of the root cause.
 func changeOrigin(c why.Change, places []string) string {
 	switch {
 	case c.Setting != nil && c.Setting.Position != "":
@@ -181,7 +181,7 @@ func reasonSubject(c why.RootCause) string {
 	return strings.TrimPrefix(cleanLine(c.Because), "because ")
 }
 
-// effectsText says what is done to which resources by one cause, or by several: "deletes a, replaces 30 (r0, r1, r2, …)".
+// effectsText describes the effects of one cause, or of several: "deletes a, replaces 30 (r0, r1, r2, …)".
 func (p *whyPrinter) effectsText(effects []why.Effect, planned, several bool) string {
 	var parts []string
 	for _, e := range effects {
@@ -198,7 +198,8 @@ func (p *whyPrinter) effectsText(effects []why.Effect, planned, several bool) st
 	return strings.Join(parts, ", ")
 }
 
-// effectVerb returns what is done to resources: "replaced", "replace"; and to what of them, "" if that is all.
+// effectVerb returns the verb of a step, as "replaced" and as "replace", and the part of the resource that it acts on, "" for the
+// whole.
 func (p *whyPrinter) effectVerb(op stages.Op) (done, plan, object string) {
 	switch {
 	case p.Refresh && op == stages.OpUpdate:
@@ -227,7 +228,7 @@ func (p *whyPrinter) namesText(us []urn.URN) string {
 	return fmt.Sprintf("%d (%s)", len(us), text)
 }
 
-// followingText says what follows from a root cause: "2970 follow through `upstream` (2900 replaced, 70 updated)".
+// followingText describes the changes that follow from a root cause: "2970 follow through `upstream` (2900 replaced, 70 updated)".
 func (p *whyPrinter) followingText(c why.RootCause, n int, planned bool) string {
 	follow := map[bool]string{true: "follow", false: "followed"}[planned]
 	text := fmt.Sprintf("%d %s", n, follow)

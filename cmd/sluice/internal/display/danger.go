@@ -14,24 +14,24 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// What the summary of a preview says of dangers.
+// Limits on the dangers in the summary of a preview.
 const (
-	minTyped       = 11 // changes from which they are counted by type
+	minTyped       = 11 // changes from which the summary counts them by type
 	maxTypesShown  = 5
-	maxDeleteFirst = 5 // replacements that take others along
-	maxAlongShown  = 8 // resources that go along with one replacement
+	maxDeleteFirst = 5 // replacements that delete dependents
+	maxAlongShown  = 8 // dependents that are deleted with one replacement
 	dangerIndent   = "        "
 )
 
-// dangers are what the summary of a preview says beside counts. The zero value says nothing.
+// dangers are the dangerous changes in the summary of a preview. The zero value has none.
 type dangers struct {
 	types       map[stages.Op]map[urn.Type]int
 	total       int
 	createFirst int
 	deleteFirst []urn.URN                // replaced by their own decision, in ascending order
-	order       map[urn.URN]stages.Order // of these
-	along       map[urn.URN][]urn.URN    // what goes along with each of these
-	protected   map[stages.Op][]urn.URN  // touched
+	order       map[urn.URN]stages.Order // of the resources in deleteFirst
+	along       map[urn.URN][]urn.URN    // the dependents that are deleted with each of them
+	protected   map[stages.Op][]urn.URN  // protected resources that change
 	unprotected []urn.URN
 	leftOver    int // old objects of earlier replacements that are deleted or forgotten
 }
@@ -41,7 +41,7 @@ func dangersOf(l *why.Log) dangers {
 	d := dangers{
 		types: map[stages.Op]map[urn.Type]int{}, order: map[urn.URN]stages.Order{}, along: map[urn.URN][]urn.URN{}, protected: map[stages.Op][]urn.URN{},
 	}
-	causes := map[urn.URN]urn.URN{} // of what goes along with something
+	causes := map[urn.URN]urn.URN{} // of deleted dependents
 	for i := range l.Decisions {
 		s := &l.Decisions[i]
 		switch {
@@ -81,7 +81,7 @@ func dangersOf(l *why.Log) dangers {
 
 func unprotects(d *why.Decision) bool { return d.Protected && slices.Contains(d.Names, "protect") }
 
-// gather lists what goes along with each replacement that others depend on, through any number of them.
+// gather lists the direct and indirect dependents that are deleted with each replacement.
 func (d *dangers) gather(causes map[urn.URN]urn.URN) {
 	ends := make(map[urn.URN]urn.URN, len(causes)) // where the chain of causes ends
 	for _, u := range slices.Sorted(maps.Keys(causes)) {
@@ -105,7 +105,7 @@ func (d *dangers) gather(causes map[urn.URN]urn.URN) {
 	}
 }
 
-// replacements is how many resources are replaced in each order.
+// replacements returns how many resources are replaced in each order.
 func (d *dangers) replacements() (createFirst, deleteFirst int) {
 	deleteFirst = len(d.deleteFirst)
 	for _, along := range d.along {
@@ -114,7 +114,7 @@ func (d *dangers) replacements() (createFirst, deleteFirst int) {
 	return d.createFirst, deleteFirst
 }
 
-// onlyOrder returns why all replacements delete first, if that is one reason, and nothing goes along with them.
+// onlyOrder returns the common reason why all replacements delete first, if there is one and no dependents are deleted.
 func (d *dangers) onlyOrder() (stages.Order, bool) {
 	if len(d.along) > 0 || d.createFirst > 0 || len(d.deleteFirst) == 0 {
 		return "", false
@@ -128,7 +128,7 @@ func (d *dangers) onlyOrder() (stages.Order, bool) {
 	return first, true
 }
 
-// countText is what the line of one kind of change says after its count: ": 8 aws:s3:Bucket, 4 aws:rds:Instance", or the order of
+// countText is the text after the count of one kind of change: ": 8 aws:s3:Bucket, 4 aws:rds:Instance", or the order of
 // replacements.
 func (p stepPrinter) countText(d *dangers, op stages.Op) string {
 	text := ""
@@ -168,7 +168,7 @@ func (p stepPrinter) countText(d *dangers, op stages.Op) string {
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// deleteFirstLines say which replacements delete first, why, and what goes along with them.
+// deleteFirstLines describe the replacements that delete first: the reason, and the dependents that are deleted too.
 func (p stepPrinter) deleteFirstLines(d *dangers) []string {
 	if _, ok := d.onlyOrder(); ok {
 		return nil
@@ -204,7 +204,7 @@ func (p stepPrinter) deleteFirstLines(d *dangers) []string {
 	return lines
 }
 
-// protectedLines say what is done to protected resources.
+// protectedLines describe the changes to protected resources.
 func (p stepPrinter) protectedLines(d *dangers) []string {
 	w := &whyPrinter{WhyOptions: WhyOptions{URNs: p.ShowURNs}, style: p.style}
 	var parts []string
@@ -237,7 +237,7 @@ func (p *whyPrinter) listText(us []urn.URN, most int) string {
 	return text
 }
 
-// orders say why a replacement deletes first.
+// orders are the reasons why a replacement deletes first.
 var orders = map[stages.Order]string{
 	stages.OrderOption:      "deleteBeforeReplace",
 	stages.OrderProvider:    "its provider asks for that",
@@ -245,7 +245,7 @@ var orders = map[stages.Order]string{
 	stages.OrderInterrupted: "an earlier operation has deleted it",
 }
 
-// orderText says in a format why a replacement deletes first, "" if nothing is known about that.
+// orderText formats the reason why a replacement deletes first, "" if it is unknown.
 func orderText(format string, order stages.Order) string {
 	if text := orders[order]; text != "" {
 		return fmt.Sprintf(format, text)

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Between an old value and a new one.
+// arrow stands between an old value and a new one.
 const arrow = " → "
 
 // compare prints the difference between two values. It prints nothing if they are equal.
@@ -54,7 +54,7 @@ func (p *diffPrinter) equal(old, new property.Value) bool {
 	return property.Equal(old, new)
 }
 
-// secrecy says whether a value has become a secret, or is none any more. Both values are masked then: often they are the same.
+// secrecy describes whether a value has become a secret, or stopped being one. The masks of both values often look the same.
 func secrecy(old, new property.Value) string {
 	text := ""
 	switch was, is := isSecret(old), isSecret(new); {
@@ -130,7 +130,7 @@ func (p *diffPrinter) equalAt(old, new property.Map, name string) bool {
 	return (!p.exact || inOld == inNew) && p.equal(was, is)
 }
 
-// compareAt compares what two objects have under one name. In a document one of them may have nothing there, and the other null.
+// compareAt compares the values of one name in two objects. In a document, a missing value differs from null.
 func (p *diffPrinter) compareAt(depth int, l label, at property.Path, old, new property.Map, name string) {
 	was, inOld := old.Get(name)
 	is, inNew := new.Get(name)
@@ -146,7 +146,7 @@ func (p *diffPrinter) compareAt(depth int, l label, at property.Path, old, new p
 	p.markForced(before, at)
 }
 
-// markForced marks the first of the lines of a property if a change inside it forces a replacement and none of the lines says so.
+// markForced marks the first line of a property if a change inside it forces a replacement and no line has such a mark.
 func (p *diffPrinter) markForced(from int, at property.Path) {
 	lines := p.lines[from:]
 	if len(lines) == 0 || lines[0].label.name == "" || !p.forced.insideOrAt(at) || slices.ContainsFunc(lines, func(l line) bool { return l.label.forces }) {

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// The Node.js SDK reports each call that ends because the run has stopped, and cannot deliver the report: what it prints then, with two traces of the
-// stack, begins and ends with these lines. Of what it wanted to report, these texts say that the run has stopped.
+// If a call ends because the run has stopped, the Node.js SDK tries to report that, and fails. It then prints a text with two stack traces, which
+// begins and ends with these lines. The error that it tried to report has one of these texts.
 const (
 	echoBegins = "failed to deliver log message."
 	echoEnds   = "message severity:"
@@ -16,7 +16,7 @@ const (
 
 var echoReports = [...]string{"UNAVAILABLE: resource monitor shut down", "UNAVAILABLE: Channel closed", "UNAVAILABLE: Channel has been shut down"}
 
-// withoutEchoes leaves out what SDKs say of the end of a run that has failed for another reason, with a note about that.
+// withoutEchoes leaves out the messages of SDKs about the end of a run that has failed for another reason, and notes that it did.
 func withoutEchoes(list []message, notes []string) ([]message, []string) {
 	var kept []message
 	left := false
@@ -35,7 +35,7 @@ func withoutEchoes(list []message, notes []string) ([]message, []string) {
 	return kept, notes
 }
 
-// WithoutEchoes leaves out of what a process has printed what SDKs say of the end of a run that has failed for another reason.
+// WithoutEchoes removes, from the output of a process, the messages of SDKs about the end of a run that has failed for another reason.
 func WithoutEchoes(text string) string {
 	lines := strings.Split(text, "\n")
 	var kept []string
@@ -50,7 +50,7 @@ func WithoutEchoes(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// echo returns the number of messages at the beginning of a list that say only that the run has stopped.
+// echo returns the number of messages at the beginning of a list that report only that the run has stopped.
 func echo(list []message) int {
 	var lines []string
 	for _, d := range list[:min(len(list), maxEcho)] {
@@ -65,11 +65,11 @@ func echo(list []message) int {
 	return 0
 }
 
-// maxEcho is how many lines an echo has at most.
+// maxEcho is the maximal number of lines of an echo.
 const maxEcho = 100
 
-// echoIn returns the number of lines at the beginning that say only that the run has stopped, and whether they are all that there is to an echo: what was
-// printed may have been cut.
+// echoIn returns the number of lines at the beginning that report only that the run has stopped. whole reports whether they are a complete echo: the
+// output may have been cut.
 func echoIn(lines []string) (n int, whole bool) {
 	if len(lines) == 0 || !strings.HasPrefix(lines[0], echoBegins) {
 		return 0, false

@@ -18,7 +18,7 @@ func (f *facts) begin() {
 	f.write(f.p.style.bold(f.p.Title))
 }
 
-// end writes what follows the rows: the legend, messages, outputs, counts, and why the operation has failed.
+// end writes the text after the rows: the legend, messages, outputs, counts, and why the operation has failed.
 func (f *facts) end() {
 	if text := f.legend(); text != "" && !f.p.OnlyEnd {
 		f.write(f.p.fitted(text))
@@ -45,7 +45,7 @@ func (f *facts) end() {
 	}
 }
 
-// legend explains the signs of the rows, and says what has none.
+// legend explains the signs of the rows, and describes the resources without a row.
 func (f *facts) legend() string {
 	var signs []string
 	if f.p.Legend {
@@ -68,7 +68,8 @@ func (f *facts) legend() string {
 	return strings.Join(lines, "\n")
 }
 
-// still says how far the operation is: "still updating after 4m0s: 3 running, 12 of 40 done, slowest aws:rds:Instance db 3m10s".
+// still describes the progress of the operation: "still updating after 4m0s: 3 running, 12 of 40 done, slowest aws:rds:Instance
+// db 3m10s".
 func (f *facts) still(now time.Time) string {
 	doing, _, _ := strings.Cut(strings.ToLower(f.p.Title), " (")
 	text := fmt.Sprintf(" @  still %s after %s: ", doing, formatTook(now.Sub(f.m.started)))

@@ -18,10 +18,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// EventLog writes events as JSON lines (protocol.md 9). Each event is in the file, or on its way to the server, before Observe
-// returns, because others follow the log while it grows. An EventLog is safe for concurrent use.
+// EventLog writes events as JSON lines (protocol.md 9). Observe returns after the event is in the file or sent to the server, because other
+// processes follow the log while it grows. An EventLog is safe for concurrent use.
 type EventLog struct {
-	extended bool // has what sluice adds to Pulumi's events
+	extended bool // with sluice's extensions of Pulumi's events
 	mu       sync.Mutex
 	out      io.Writer
 	close    func() error
@@ -32,18 +32,18 @@ type EventLog struct {
 	said     [weights]logged
 }
 
-// maxLogged is how much of messages an event log has, of each weight, in bytes: their texts as JSON. Programs and plugins can print without end.
+// maxLogged limits the messages of each weight in an event log: the size of their JSON in bytes. Programs and plugins can print without end.
 const maxLogged = 64 << 20
 
 // logged counts messages of one weight.
 type logged struct {
-	size    int // of those that were written, in bytes
-	omitted int // how many were not
-	lost    int // their bytes
+	size    int // the bytes of those written
+	omitted int // the number of those left out
+	lost    int // the bytes of those left out
 }
 
-// OpenEventLog opens a log for one phase of an operation: a file, of which it removes what is in it, or a server of events at
-// tcp://127.0.0.1:<port> (protocol.md 9.5). With extended, the events have what sluice adds to Pulumi's.
+// OpenEventLog opens a log for one phase of an operation: a file, which it truncates, or an event server at tcp://127.0.0.1:<port> (protocol.md
+// 9.5). With extended, the events have sluice's extensions.
 func OpenEventLog(ctx context.Context, path string, extended bool) (*EventLog, error) {
 	if address, network := strings.CutPrefix(path, networkScheme); network {
 		s, err := dialEventStream(ctx, address)
@@ -59,7 +59,7 @@ func OpenEventLog(ctx context.Context, path string, extended bool) (*EventLog, e
 	return &EventLog{extended: extended, out: f, close: f.Close, now: time.Now}, nil
 }
 
-// StreamEvents returns a log that writes to a stream and does not close it. With extended, the events have what sluice adds to Pulumi's.
+// StreamEvents returns a log that writes to a stream and does not close it. With extended, the events have sluice's extensions.
 func StreamEvents(out io.Writer, extended bool) *EventLog {
 	return &EventLog{extended: extended, out: out, close: func() error { return nil }, now: time.Now}
 }
@@ -122,7 +122,7 @@ func (l *EventLog) writeLine(envelope eventEnvelope) {
 	l.sequence++
 }
 
-// takes reports whether there is room for a line of the log. Only messages can be too many.
+// takes reports whether there is room for a line of the log. Only messages are limited.
 func (l *EventLog) takes(envelope eventEnvelope, size int) bool {
 	w := routine
 	switch d := envelope.Diagnostic; {
@@ -140,7 +140,7 @@ func (l *EventLog) takes(envelope eventEnvelope, size int) bool {
 	return true
 }
 
-// note writes how many messages were left out.
+// note writes the number of messages that were left out.
 func (l *EventLog) note() {
 	for w, words := range [weights][2]string{{"message", "messages"}, {"error or warning", "errors and warnings"}} {
 		of := l.said[w]
@@ -157,7 +157,7 @@ func (l *EventLog) note() {
 // EventLine is a line of an event log, as a Go type for its schema.
 type EventLine = eventEnvelope
 
-// eventEnvelope is one line. Exactly one of the pointers is not nil (protocol.md 9.1).
+// eventEnvelope is one line. Exactly one of its pointers to events is not nil (protocol.md 9.1).
 type eventEnvelope struct {
 	Sequence       int                  `json:"sequence"`
 	Timestamp      int64                `json:"timestamp"` // seconds since 1970
@@ -173,7 +173,7 @@ type eventEnvelope struct {
 	policyEvents
 }
 
-// dropExtensions leaves of an event what Pulumi's has.
+// dropExtensions removes sluice's extensions from an event.
 func (n *eventEnvelope) dropExtensions() {
 	switch {
 	case n.Prelude != nil:
@@ -207,9 +207,9 @@ type diagnosticEvent struct {
 	diagnosticExtensions
 }
 
-// diagnosticExtensions are what sluice adds to a message.
+// diagnosticExtensions are sluice's extensions of a message.
 type diagnosticExtensions struct {
-	Pending []pendingOperation `json:"pendingOperations,omitempty"` // the interrupted operations that it is about
+	Pending []pendingOperation `json:"pendingOperations,omitempty"` // the interrupted operations that the message is about
 }
 
 // pendingOperation is a pending operation of an earlier run.
@@ -231,7 +231,7 @@ type preludeEvent struct {
 	preludeExtensions
 }
 
-// preludeExtensions are what sluice adds to the beginning: what begins.
+// preludeExtensions are sluice's extensions of the prelude: the operation that begins.
 type preludeExtensions struct {
 	Operation string `json:"operation,omitempty"`
 	IsPreview bool   `json:"isPreview,omitempty"`
@@ -247,10 +247,10 @@ type summaryEvent struct {
 	summaryExtensions
 }
 
-// summaryExtensions are what sluice adds to the summary.
+// summaryExtensions are sluice's extensions of the summary.
 type summaryExtensions struct {
-	Possible map[stages.Op]int `json:"possibleChanges,omitempty"` // how many of the changes are only possible
-	// Kept is what the program has not declared and what stays because something failed.
+	Possible map[stages.Op]int `json:"possibleChanges,omitempty"` // the number of changes that are only possible
+	// Kept are the resources that the program has not declared and that stay because something failed.
 	Kept []urn.URN `json:"kept,omitempty"`
 }
 
@@ -269,7 +269,7 @@ type failedEvent struct {
 	Steps    int           `json:"steps"`
 }
 
-// fill sets the part of the envelope that e belongs to, and reports whether there is one.
+// fill sets the field of the envelope for e, and reports whether there is one.
 func (n *eventEnvelope) fill(e stages.Event) bool {
 	switch e := e.(type) {
 	case stages.Prelude:

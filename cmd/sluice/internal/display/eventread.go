@@ -23,9 +23,9 @@ type LoggedEvent struct {
 	At time.Time // when it was written, in whole seconds
 }
 
-// ReadEventLog reads what an [EventLog] has written and calls f for each event. What a log does not have is left out of the events: for
-// example what is secret is there as a secret with another content. Lines that begin no JSON object are not read, as the log may be what a
-// command has written to its standard output, and neither is an unfinished last line, since the command may have been killed.
+// ReadEventLog reads the lines of an [EventLog] and calls f for each event. The events lack whatever a log does not record: for example, a
+// secret is read as a secret with another content. Lines that begin no JSON object are skipped, as the log may be the standard output of a
+// command. So is an unfinished last line, since the command may have been killed.
 func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	events := 0
@@ -53,7 +53,7 @@ func ReadEventLog(ctx context.Context, in io.Reader, f func(LoggedEvent)) error 
 	}
 }
 
-// readEvent reads a line. The event is nil if there is none of that kind for displays.
+// readEvent reads a line. The event is nil if displays have no event of that kind.
 func readEvent(ctx context.Context, line []byte) (LoggedEvent, error) {
 	var n eventEnvelope
 	if err := json.Unmarshal(line, &n); err != nil {
@@ -152,7 +152,7 @@ func (m *eventMetadata) state(ctx context.Context, s *eventState) (*state.Resour
 	return r, nil
 }
 
-// loggedMap is the inverse of [jsonMap], but for secrets.
+// loggedMap is the inverse of [jsonMap], except for secrets.
 func loggedMap(ctx context.Context, m map[string]any) (property.Map, error) {
 	if len(m) == 0 {
 		return property.Map{}, nil
@@ -161,7 +161,7 @@ func loggedMap(ctx context.Context, m map[string]any) (property.Map, error) {
 	return v.AsMap(), err
 }
 
-// loggedSecrets reads the ciphertext of an event: that there is a secret.
+// loggedSecrets decrypts the ciphertext in events, which only stands for a secret.
 type loggedSecrets struct{}
 
 func (loggedSecrets) Decrypt(context.Context, string) (string, error) {

@@ -16,13 +16,14 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// networkScheme is how the name of an event log begins that is no file but a server.
+// networkScheme is the prefix of an event log that is a server instead of a file.
 const networkScheme = "tcp://"
 
-// eventPatience is how long a server may take to confirm that it has all events.
+// eventPatience limits how long a server may take to confirm that it has all events.
 const eventPatience = 10 * time.Second
 
-// eventStream sends events to a server on this machine: the caller of an operation, who follows it (protocol.md 9.5).
+// eventStream sends events to a server on this machine, which belongs to the caller of the operation (protocol.md
+// 9.5).
 type eventStream struct {
 	conn   *grpc.ClientConn
 	rpc    grpc.ClientStreamingClient[pulumirpc.EventRequest, emptypb.Empty]
@@ -39,7 +40,7 @@ func dialEventStream(ctx context.Context, address string) (*eventStream, error) 
 		return nil, err
 	}
 	s := &eventStream{conn: conn}
-	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx)) // the end of an operation that was interrupted is an event, too
+	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx)) // the end of an interrupted operation is an event, too
 	if s.rpc, err = pulumirpc.NewEventsClient(conn).StreamEvents(ctx); err != nil {
 		s.cancel()
 		return nil, errors.Join(rpcError(err), conn.Close())
@@ -47,7 +48,7 @@ func dialEventStream(ctx context.Context, address string) (*eventStream, error) 
 	return s, nil
 }
 
-// Write sends one event: a line of JSON. A slow reader makes it wait.
+// Write sends one event: a line of JSON. It blocks while the reader is slow.
 func (s *eventStream) Write(line []byte) (int, error) {
 	err := s.rpc.Send(&pulumirpc.EventRequest{Event: string(bytes.TrimSuffix(line, []byte("\n")))})
 	if err == io.EOF { //nolint:errorlint // gRPC says so that the stream has ended, and why when it is asked

@@ -13,14 +13,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// facts are what is known of an operation, in words.
+// facts describe an operation in words.
 type facts struct {
 	p       stepPrinter
 	m       *model
 	note    string             // the last ephemeral message
 	lastOut time.Time          // when something was last written, for heartbeats
 	signs   map[stages.Op]bool // of the rows that are written
-	refresh bool               // it is known that what is recorded is refreshed
+	refresh bool               // the line "refreshing" is written
 	ending  Ending
 }
 
@@ -35,7 +35,7 @@ func newFacts(o Options) facts {
 	return facts{p: stepPrinter{Options: o, style: style{o.Color}, unchanged: m.isLeft}, m: m, lastOut: now, signs: map[stages.Op]bool{}}
 }
 
-// explain takes how the operation has ended.
+// explain records how the operation has ended.
 func (f *facts) explain(e Ending) { f.ending, f.p.aborts = e, e.Canceled }
 
 // write writes a text with a line end.
@@ -44,8 +44,8 @@ func (f *facts) write(text string) {
 	f.lastOut = f.p.Now()
 }
 
-// line returns what an event says of the operation as a whole, and whether it says anything. It keeps an ephemeral message until the next one; others are
-// kept for the section at the end. Somebody has to attach the debugger that a process waits for, so that is a line of its own.
+// line returns the line of an event about the operation as a whole, and whether there is one. It keeps an ephemeral message until the next one, and
+// other messages for the section at the end. A process that waits for a debugger gets a line at once, because somebody has to attach it.
 func (f *facts) line(e stages.Event) (text string, said bool) {
 	switch e := e.(type) {
 	case stages.Prelude:
@@ -67,8 +67,8 @@ func (f *facts) line(e stages.Event) (text string, said bool) {
 	return "", false
 }
 
-// firstRead says once that an operation refreshes what is recorded: nothing else does if nothing has changed outside.
-// Client programs look for the word "refreshing".
+// firstRead returns one line, once, about a refresh of the recorded resources: no other line appears if there is no drift. Client programs look for
+// the word "refreshing".
 func (f *facts) firstRead(s *stages.StepInfo) (text string, said bool) {
 	if f.refresh || f.p.IsRefresh || s.Internal || s.Op != stages.OpRefresh || f.p.OnlyEnd || f.p.SuppressProgress {
 		return "", false
@@ -78,7 +78,7 @@ func (f *facts) firstRead(s *stages.StepInfo) (text string, said bool) {
 	return " " + f.p.style.paint(w.colour, w.mark) + " " + w.running + " what is recorded", true
 }
 
-// configText shows the settings. Secrets are masked, as they are in the event.
+// configText formats the settings. Secrets are masked, as they are in the event.
 func configText(settings map[string]string) string {
 	lines := []string{"Configuration:"}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -87,7 +87,7 @@ func configText(settings map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// running describes the steps that have begun and not ended, with elapsed times: the longest first, then in the order of types and names.
+// running describes the running steps with elapsed times: the longest first, then in the order of types and names.
 func (f *facts) running() []string {
 	now, byName := f.p.Now(), ByKindAndName()
 	steps := slices.SortedFunc(slices.Values(f.m.running), func(a, b *runningStep) int {
@@ -100,10 +100,10 @@ func (f *facts) running() []string {
 	return out
 }
 
-// heartbeat is how long people may be told nothing while an operation is under way.
+// heartbeat is the longest time without output while an operation is under way.
 const heartbeat = 20 * time.Second
 
-// beat says what goes on, if nothing was written for long.
+// beat writes the progress if nothing has been written for long.
 func (f *facts) beat() {
 	now := f.p.Now()
 	if f.p.SuppressProgress || now.Sub(f.lastOut) < cmp.Or(f.p.Heartbeat, heartbeat) || len(f.m.running) == 0 && !f.isBeginning() && f.p.WaitsFor == "" {
@@ -120,11 +120,10 @@ func (f *facts) beat() {
 	f.write(text)
 }
 
-// isBeginning reports whether no step has begun yet and there is a description of what is under way instead. If calls wait for a limit, that
-// is of more interest.
+// isBeginning reports whether no step has begun yet and Beginning describes the operation instead. Calls that wait for a limit are more important.
 func (f *facts) isBeginning() bool { return f.p.Beginning != "" && !f.m.begins && len(f.m.limits) == 0 }
 
-// waits says what the operation waits for while no step runs, and for how long if that is a second and more.
+// waits describes what the operation waits for while no step runs, and for how long if that is a second or more.
 func (f *facts) waits(now time.Time) string {
 	if since := now.Sub(f.m.lastStep).Truncate(time.Second); since > 0 {
 		return fmt.Sprintf("waiting %s for %s", since, f.p.WaitsFor)
@@ -132,8 +131,8 @@ func (f *facts) waits(now time.Time) string {
 	return "waiting for " + f.p.WaitsFor
 }
 
-// progress returns the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It
-// leaves the counts out before the first step. When no step runs, or calls wait for limits, it shows what the operation waits for.
+// progress describes the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It leaves out the counts
+// before the first step. If no step runs, or calls wait for limits, it describes what the operation waits for.
 func (f *facts) progress(now time.Time) string {
 	if f.isBeginning() { // the line begins with the time
 		return f.p.Beginning

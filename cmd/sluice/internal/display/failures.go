@@ -11,21 +11,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Ending is what is known of an operation when it is over, besides its events.
+// Ending describes the end of an operation, besides its events.
 type Ending struct {
-	Failed string // what has failed, for example "update"; "" if nothing has
-	// Canceled is true if the operation was ended before it was done, and nothing has failed but what was aborted for that.
+	Failed string // the operation that has failed, for example "update"; "" if none has
+	// Canceled is true if the operation was ended early, and the only failures are aborted steps.
 	Canceled bool
 	Order    map[urn.URN]int  // the sequence number of the first failure of each resource
-	Advised  map[urn.URN]bool // whose messages say what to do
-	Decided  []Unreached      // what was decided and not done
-	// NextStep says what to do about the first cause if its message does not; nil if nobody knows.
+	Advised  map[urn.URN]bool // whose messages contain advice
+	Decided  []Unreached      // decided, and not reached
+	// NextStep returns advice about the first cause if its message contains none. It may be nil.
 	NextStep func(Failure) string
-	// Log is what was decided; nil if that is not known, and then nothing is said of root causes.
+	// Log is the log of decisions; without it, there is nothing about root causes.
 	Log *why.Log
 }
 
-// Unreached is a resource that something was decided about and nothing done.
+// Unreached is a resource with a decision that was not carried out.
 type Unreached struct {
 	URN     urn.URN
 	Because urn.URN // the resource that failed; "" if the operation had stopped
@@ -34,23 +34,23 @@ type Unreached struct {
 // Failure is one cause of a failed operation.
 type Failure struct {
 	URN     urn.URN // "" for the program, or the operation as a whole
-	Unknown bool    // nobody knows what a step of the operation has done
+	Unknown bool    // the outcome of a step of the operation is unknown
 	Preview bool
-	// Interrupted is true if the operation was: what was aborted has failed for that.
+	// Interrupted is true if the operation was interrupted: aborted steps have failed for that reason.
 	Interrupted bool
 }
 
-// Limits on what is said of failures at the end. What does not fit is among the diagnostics.
+// Limits on the failures at the end. The rest is among the diagnostics.
 const (
 	maxCauses     = 10
-	maxCauseLines = 12 // of one of several; a single one is told as a whole
+	maxCauseLines = 12 // of one of several causes; a single one is written as a whole
 	maxNotReached = 8
 )
 
 // previewFailed begins messages of previews (steps.md appendix B).
 const previewFailed = "Preview failed: "
 
-// cause is what went wrong at a resource, and at others in the same way.
+// cause is a failure of one resource, and of others in the same way.
 type cause struct {
 	urn       urn.URN
 	others    []urn.URN
@@ -58,10 +58,10 @@ type cause struct {
 	unreached []urn.URN
 }
 
-// resources returns the resources at which it went wrong.
+// resources returns the resources that have failed.
 func (c *cause) resources() []urn.URN { return append([]urn.URN{c.urn}, c.others...) }
 
-// grouped puts causes that differ in nothing but the resource together. told gets the numbers of the messages that are the same as one before.
+// grouped merges causes that differ only in the resource. It adds the numbers of the duplicate messages to told.
 func grouped(causes []*cause, told map[int]bool) []*cause {
 	var out []*cause
 	same := map[string]*cause{}
@@ -84,10 +84,10 @@ func grouped(causes []*cause, told map[int]bool) []*cause {
 	return out
 }
 
-// about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more" if that is what the user has asked for.
+// about names the resources of a cause: "16 operations were aborted: a, b, c, 13 more", if the user has requested the abort.
 func (f *facts) about(c *cause) string {
 	all := c.resources()
-	slices.SortFunc(all, ByKindAndName()) // that of failing depends on timing
+	slices.SortFunc(all, ByKindAndName()) // the order of failing depends on timing
 	switch {
 	case f.ending.Canceled && len(all) > 1:
 		return fmt.Sprintf("%d operations were aborted: %s", len(all), someNames(all))
@@ -99,7 +99,7 @@ func (f *facts) about(c *cause) string {
 	return f.p.speaker(c.urn)
 }
 
-// causes returns what went wrong, what came first in the plan first. That an operation has failed is no cause of it.
+// causes returns the causes of the failure, in the order of the plan. That the operation has failed is not one of them.
 func (f *facts) causes() []*cause {
 	var out []*cause
 	for _, u := range f.m.speakers {
@@ -123,13 +123,13 @@ func (f *facts) causes() []*cause {
 	return out
 }
 
-// saysOnlyThat reports whether a message says that the operation has failed, and nothing else.
+// saysOnlyThat reports whether a message contains only that the operation has failed.
 func (f *facts) saysOnlyThat(d message) bool {
 	text := strings.TrimSpace(d.Message)
 	return d.URN == "" && f.ending.Failed != "" && (text == f.ending.Failed+" failed" || text == f.ending.Failed+" canceled")
 }
 
-// blame finds out what was not reached: because of each cause, and because the operation had stopped.
+// blame finds the unreached resources: those of each cause, and those that were stopped.
 func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 	because := map[urn.URN]*cause{}
 	for _, c := range causes {
@@ -152,7 +152,7 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 		}
 		told[d.URN] = d.Because
 	}
-	slices.SortFunc(order[planned:], ByKindAndName()) // nobody has said what comes first
+	slices.SortFunc(order[planned:], ByKindAndName()) // their order of arrival is unknown
 	f.follow(causes, open, told)
 	for _, u := range order {
 		switch c := because[told[u]]; {
@@ -166,7 +166,7 @@ func (f *facts) blame(causes []*cause) (stopped []urn.URN) {
 	return stopped
 }
 
-// follow enters in told the first cause from which dependencies lead to what is open.
+// follow records in told the first cause from which dependencies lead to each open resource.
 func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]urn.URN) {
 	if f.p.Forecast == nil {
 		return
@@ -175,7 +175,7 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 	for u, uses := range f.p.Forecast.uses {
 		for _, used := range uses {
 			if f.p.Forecast.removals[u] {
-				next[u] = append(next[u], used) // what is used goes after its users
+				next[u] = append(next[u], used) // a user comes before what it uses
 			} else {
 				next[used] = append(next[used], u)
 			}
@@ -196,8 +196,8 @@ func (f *facts) follow(causes []*cause, open map[urn.URN]bool, told map[urn.URN]
 	}
 }
 
-// failureSection ends the text about an operation that has failed or was cancelled: the causes, what was not reached because of each, and what to do next. It
-// returns the numbers of the messages that it tells as a whole: they are told nowhere else.
+// failureSection returns the text at the end of a failed or cancelled operation: the causes, the resources that were not reached because of each, and
+// the next step. told are the numbers of the messages that it contains as a whole, which appear nowhere else.
 func (f *facts) failureSection() (text string, told map[int]bool) {
 	causes := f.causes()
 	told = map[int]bool{}
@@ -222,7 +222,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 		line("  " + f.p.style.bold(f.about(c)) + ":")
 		for _, m := range c.messages {
 			lines := once(details, m.Severity, f.p.message(m))
-			if strings.HasPrefix(m.Message, previewFailed) { // as the title says
+			if strings.HasPrefix(m.Message, previewFailed) { // as in the title
 				lines[0] = strings.Replace(lines[0], previewFailed, "", 1)
 			}
 			if len(causes) > 1 && len(lines) > maxCauseLines {
@@ -232,7 +232,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 			}
 			line("    " + lines[0])
 			for _, text := range lines[1:] {
-				b.WriteString("    " + text + "\n") // as it is: these are excerpts and lists
+				b.WriteString("    " + text + "\n") // unchanged: these are excerpts and lists
 			}
 		}
 		if n := len(c.unreached); n > 0 {
@@ -262,7 +262,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 	return b.String(), told
 }
 
-// kept returns the resources that the program has not declared, and that stay because something failed.
+// kept returns the resources that the program has not declared and that stay because something failed.
 func (f *facts) kept() []urn.URN {
 	if f.m.summary == nil {
 		return nil
@@ -272,7 +272,7 @@ func (f *facts) kept() []urn.URN {
 	return kept
 }
 
-// remaining returns the resources that are replaced while their old objects are still there, in the order of types and names.
+// remaining returns the replaced resources whose old objects are still there, in the order of types and names.
 func (f *facts) remaining() []urn.URN {
 	if f.m.remaining == 0 {
 		return nil
@@ -298,7 +298,7 @@ func (f *facts) failedTitle(n int) string {
 	return strings.ToUpper(title[:1]) + title[1:]
 }
 
-// nextStep says what to do about the first cause, unless its message does. An operation that was cancelled may have none.
+// nextStep returns advice about the first cause, unless its message contains some. A cancelled operation may have no cause.
 func (f *facts) nextStep(causes []*cause) string {
 	about := Failure{Preview: f.p.IsPreview, Interrupted: f.ending.Canceled}
 	if len(causes) > 0 {
@@ -313,7 +313,7 @@ func (f *facts) nextStep(causes []*cause) string {
 	return f.ending.NextStep(about)
 }
 
-// someNames lists the names of resources, and says how many more there are.
+// someNames lists the names of resources, and counts the rest.
 func someNames(us []urn.URN) string {
 	var names []string
 	for _, u := range us[:min(len(us), maxNotReached)] {

@@ -7,7 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// FailureText says why an operation has failed, for texts that are made when it is over. It is safe for concurrent use.
+// FailureText describes why an operation has failed, for texts that are written after it. It is safe for concurrent
+// use.
 type FailureText struct {
 	mu sync.Mutex
 	facts
@@ -19,14 +20,15 @@ func NewFailureText(o Options) *FailureText {
 	return &FailureText{facts: newFacts(o)}
 }
 
-// Observe takes account of an event.
+// Observe processes an event.
 func (f *FailureText) Observe(e stages.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.m.observe(e)
 }
 
-// Text returns the causes, what was not reached because of each, and what to do next; "" if nothing has failed.
+// Text returns the causes, the resources that were not reached because of each, and the next step; "" if nothing has
+// failed.
 func (f *FailureText) Text(e Ending) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -5,13 +5,13 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// forcedPaths are the places whose change forces a replacement.
+// forcedPaths are the paths whose change forces a replacement.
 type forcedPaths struct {
 	at     map[string]bool
-	inside map[string]bool // places that contain one
+	inside map[string]bool // prefixes of such paths
 }
 
-// forcedOf returns the places that force the replacement of a step: those that the provider names, for itself or because of replaceOnChanges.
+// forcedOf returns the paths that force the replacement of a step, according to the provider or to replaceOnChanges.
 func forcedOf(s stages.StepInfo) forcedPaths {
 	f := forcedPaths{map[string]bool{}, map[string]bool{}}
 	for text, d := range s.DetailedDiff {
@@ -41,19 +41,18 @@ func (f forcedPaths) add(text string) {
 	}
 }
 
-// contains reports whether a path, or a part of what it leads to, is known to force a replacement: a provider may say that of `a.b`, and of `a`
-// as a whole.
+// contains reports whether a path, or one inside it, forces a replacement: a provider may name both `a.b` and `a`.
 func (f forcedPaths) contains(text string) bool {
 	path, err := property.ParsePath(text)
 	return err == nil && f.insideOrAt(path)
 }
 
-// isAt reports whether a change at this place forces a replacement.
+// isAt reports whether a change at this path forces a replacement.
 func (f forcedPaths) isAt(path property.Path) bool {
 	return len(f.at) > 0 && f.at[path.String()]
 }
 
-// insideOrAt reports whether a change of all that is at this place forces a replacement.
+// insideOrAt reports whether a change of the whole value at this path forces a replacement.
 func (f forcedPaths) insideOrAt(path property.Path) bool {
 	if len(f.at) == 0 {
 		return false

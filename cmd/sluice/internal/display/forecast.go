@@ -13,16 +13,16 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Forecast is what a preview has said that an operation will do. It is immutable.
+// Forecast has the steps that a preview predicts for an operation. It is immutable.
 type Forecast struct {
 	rows []foreseen // in the order of the preview; see [Forecast.ranked]
-	rank func()     // puts them into the order in which a log writes them, once: what is drawn on a screen seldom needs that
+	rank func()     // sorts rows into the order of a log, once: a screen seldom needs it
 	uses map[urn.URN][]urn.URN
-	// removals are the resources that go.
+	// removals are the resources that are deleted.
 	removals map[urn.URN]bool
 }
 
-// place names the row of a resource. An old copy that goes, and what a refresh finds, have rows of their own.
+// place names the row of a resource. The delete of an old copy and the result of a refresh have rows of their own.
 type place struct {
 	urn   urn.URN
 	class rowClass
@@ -46,16 +46,16 @@ func placeOf(s stages.StepInfo) place {
 	return place{s.URN, makes}
 }
 
-// foreseen is a row that is expected.
+// foreseen is an expected row.
 type foreseen struct {
 	place
 	step  stages.StepInfo // without states
-	kind  string          // the type, as it is shown
-	phase int             // components come last, because nobody knows when they are complete
-	level int             // within the phase: one more than that of anything that has to be over before
+	kind  string          // the type, as displayed
+	phase int             // components come last, because it is unknown when they are complete
+	level int             // within the phase: one more than the highest level of the rows that must end before
 }
 
-// NewForecast returns what the steps of a preview say.
+// NewForecast returns the forecast of the steps of a preview.
 func NewForecast(steps []stages.StepInfo) *Forecast {
 	f := &Forecast{rows: make([]foreseen, 0, len(steps)), uses: make(map[urn.URN][]urn.URN, len(steps)), removals: map[urn.URN]bool{}}
 	at, kinds := make(map[place]int, len(steps)), kinds{}
@@ -92,13 +92,13 @@ func NewForecast(steps []stages.StepInfo) *Forecast {
 	return f
 }
 
-// ranked returns the rows in the order in which a log writes them.
+// ranked returns the rows in the order of a log.
 func (f *Forecast) ranked() []foreseen {
 	f.rank()
 	return f.rows
 }
 
-// order orders the rows: what is used comes before its users, and is removed after them.
+// order sorts the rows: a resource comes before its users, and is removed after them.
 func (f *Forecast) order(at map[place]int, components map[urn.URN]bool) {
 	users := map[urn.URN][]urn.URN{}
 	for _, u := range slices.Sorted(maps.Keys(f.uses)) {
@@ -116,7 +116,7 @@ func (f *Forecast) order(at map[place]int, components map[urn.URN]bool) {
 				return is
 			})
 		case components[row.urn]:
-			row.phase, row.level = 2, -makeLevels.of(row.urn, nil) // the inner ones first
+			row.phase, row.level = 2, -makeLevels.of(row.urn, nil) // the inner components first
 		default:
 			row.level = makeLevels.of(row.urn, nil)
 		}
@@ -126,7 +126,7 @@ func (f *Forecast) order(at map[place]int, components map[urn.URN]bool) {
 	})
 }
 
-// compareCell compares two rows by what is written together. It is 0 for those whose order is free but for their names.
+// compareCell compares the cells of two rows. The rows of a cell are written together; only their names order them.
 func (f foreseen) compareCell(other foreseen) int {
 	return cmp.Or(cmp.Compare(f.phase, other.phase), cmp.Compare(f.level, other.level),
 		compareKinds(f.kind, other.kind), cmp.Compare(f.urn.Type(), other.urn.Type()), cmp.Compare(f.step.Op, other.step.Op))
@@ -140,8 +140,7 @@ type levels struct {
 
 func newLevels(edges map[urn.URN][]urn.URN) levels { return levels{edges, map[urn.URN]int{}} }
 
-// of returns the length of the longest chain that begins at u and goes through what counts; nil counts everything. What leads back to itself
-// ends the chain.
+// of returns the length of the longest chain from u through the nodes that counts accepts; nil accepts all. A cycle ends the chain.
 func (l levels) of(u urn.URN, counts func(urn.URN) bool) int {
 	if n, known := l.known[u]; known {
 		return n
@@ -166,7 +165,7 @@ func used(r *state.Resource) []urn.URN {
 	return out
 }
 
-// changes returns the resources that something was to happen to, in the order of the rows.
+// changes returns the resources that were expected to change, in the order of the rows.
 func (f *Forecast) changes() []urn.URN {
 	var out []urn.URN
 	if f != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxHeld is the number of bytes of lines that are held back, about, and maxHeldLine that of one.
+// maxHeld is the approximate number of bytes held back, and maxHeldLine that of one line.
 const (
 	maxHeld     = 1 << 20
 	maxHeldLine = 64 << 10
@@ -33,14 +33,14 @@ func (h *heldLines) add(text string) {
 		return
 	}
 	n := 0
-	for ; h.lastSize > maxHeld/4; n++ { // so many that this is not done for each line
+	for ; h.lastSize > maxHeld/4; n++ { // a quarter at a time, so that it is rare
 		h.lastSize -= len(h.last[n]) + perMessage
 	}
 	h.omitted += n
 	h.last = slices.Clone(h.last[n:])
 }
 
-// all returns the lines, with one for those that are not kept.
+// all returns the lines. One line stands for those that were dropped.
 func (h *heldLines) all() []string {
 	out := slices.Clone(h.first)
 	if h.omitted > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Limits on how much of one value is shown, unless the user has asked for everything.
+// Limits on the shown part of one value, unless the user has requested everything.
 const (
 	maxTextShown     = 150 // characters of one text
 	maxTextLines     = 3
@@ -19,20 +19,20 @@ const (
 	maxDepthShown    = comparison.MaxNesting
 )
 
-// diffPrinter collects the lines that show values and their differences.
+// diffPrinter collects lines of values and their differences.
 type diffPrinter struct {
 	showSecrets bool
 	full        bool            // do not cut
-	hidden      []property.Path // of these only the name is shown
+	hidden      []property.Path // only their names are shown
 	forced      forcedPaths
-	waits       func(name string) string // what the unknowns of a property wait for, in words; nil if that is not known
-	property    string                   // the one of the resource that is being printed
-	entered     map[string]bool          // those that have been
+	waits       func(name string) string // describes what the unknowns of a property wait for; nil if that is unknown
+	property    string                   // the property that is being printed
+	entered     map[string]bool          // the properties so far
 	exact       bool                     // null is a value, as in JSON, and not a missing property
 	lines       []line
 }
 
-// add adds a line that is no value.
+// add adds a line without a value.
 func (p *diffPrinter) add(depth int, m mark, text string) {
 	p.spans(depth, m, label{}, span{text: text})
 }
@@ -46,7 +46,7 @@ func (p *diffPrinter) line(depth int, m mark, l label, text string) {
 	p.spans(depth, m, l, span{text: text})
 }
 
-// more says that so many things are not shown.
+// more adds a line that counts the values left out.
 func (p *diffPrinter) more(depth int, m mark, n int) {
 	p.add(depth, m, fmt.Sprintf("... and %d more", n))
 }
@@ -83,7 +83,7 @@ func (p *diffPrinter) value(depth int, m mark, l label, v property.Value) {
 	}
 }
 
-// embeddedValue reads what a value holds if it is a text.
+// embeddedValue parses the document in a text value.
 func embeddedValue(v property.Value) (comparison.Document, bool) {
 	if !v.IsString() {
 		return comparison.Document{}, false
@@ -109,7 +109,7 @@ func (p *diffPrinter) elements(depth int, m mark, a property.Array) {
 	}
 }
 
-// fields prints the properties of an object. The path is nil for one inside a value that is printed as a whole, and else that of the object.
+// fields prints the properties of an object at a path. The path is nil inside a value that is printed as a whole.
 func (p *diffPrinter) fields(depth int, m mark, at property.Path, o property.Map) {
 	names := p.shownNames(o)
 	width := labelWidth(names)
@@ -127,7 +127,7 @@ func (p *diffPrinter) fields(depth int, m mark, at property.Path, o property.Map
 	}
 }
 
-// enter notes which property of the resource is printed next, if at is the path of all its properties.
+// enter records the property that is printed next, if at is the path of all properties of the resource.
 func (p *diffPrinter) enter(at property.Path, name string) {
 	if len(at) > 0 {
 		return
@@ -138,7 +138,7 @@ func (p *diffPrinter) enter(at property.Path, name string) {
 	p.property, p.entered[name] = name, true
 }
 
-// shownNames returns the names of the properties to show: all but those internal to SDKs and those that are null. A document has neither.
+// shownNames returns the names of the properties to show. It leaves out null properties and those internal to SDKs, except in a document.
 func (p *diffPrinter) shownNames(o property.Map) []string {
 	var out []string
 	for _, name := range o.Names() {
@@ -206,7 +206,7 @@ func (p *diffPrinter) inlineArray(a property.Array) string {
 	return fmt.Sprintf("[...%d elements]", a.Len())
 }
 
-// unknown says what an unknown value waits for, if that is known.
+// unknown describes what an unknown value waits for, if that is known.
 func (p *diffPrinter) unknown() string {
 	if p.waits != nil {
 		if what := p.waits(p.property); what != "" {
@@ -223,7 +223,7 @@ func formatNumber(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// text quotes a text. It cuts a long text before it quotes it.
+// text quotes a text, after cutting a long one.
 func (p *diffPrinter) text(s string) string {
 	if p.full {
 		return strconv.Quote(s)

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Log writes the progress of an operation as lines: failures and what is said at once, and the rows of resources when their order allows it
-// (see [Options.Forecast]). A replacement has one row, whatever the number of its steps. A Log is safe for concurrent use.
+// Log writes the progress of an operation as lines: failures and messages at once, and the rows of resources when their order allows it (see
+// [Options.Forecast]). A replacement has one row, whatever the number of its steps. A Log is safe for concurrent use.
 type Log struct {
 	mu sync.Mutex
 	facts
@@ -55,7 +55,7 @@ func (l *Log) Observe(e stages.Event) {
 	l.flush(false)
 }
 
-// Tick writes rows that have waited for long enough, and reports steps that take long. The caller calls it about ten times a second.
+// Tick writes rows that have waited long enough, and reports slow steps. Call it about ten times a second.
 func (l *Log) Tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,14 +63,14 @@ func (l *Log) Tick() {
 	l.beat()
 }
 
-// Leave writes what is left in the middle of the operation, because the process ends. Components that are not complete are left out.
+// Leave writes the remaining rows when the process ends during the operation. It leaves out incomplete components.
 func (l *Log) Leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.finish()
 }
 
-// Close writes what is left: rows, and the sections at the end: messages, outputs, counts. The operation must be over.
+// Close writes the remaining rows, and the sections at the end: messages, outputs, counts. The operation must be over.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *Log) finish() {
 	l.end()
 }
 
-// flush writes the rows whose turn it is.
+// flush writes the rows that are due.
 func (l *Log) flush(end bool) {
 	for _, rows := range l.rows.ready(l.p.Now(), end) {
 		for _, text := range l.p.portion(rows, &l.rows.widths) {
@@ -112,8 +112,8 @@ func (l *Log) silentComponents() {
 	}
 }
 
-// overtake ends a component that waits for its outputs when the next step of its URN begins. A destroy that runs the
-// program may make the root stack and delete it before its outputs are set.
+// overtake ends a component that waits for its outputs when the next step of its URN begins. A destroy that runs the program may create and
+// delete the root stack before its outputs are set.
 func (l *Log) overtake(next stages.StepInfo) {
 	c, waiting := l.m.components[next.URN]
 	if !waiting || sameStep(&c, &next) {
@@ -125,7 +125,7 @@ func (l *Log) overtake(next stages.StepInfo) {
 	}
 }
 
-// over enters the row of a step that has succeeded.
+// over adds the row of a step that has succeeded.
 func (l *Log) over(s stages.StepInfo, took time.Duration) {
 	if isReplacementPart(s.Op) || s.Op == stages.OpReplace {
 		if !l.p.ShowReplacementSteps {
@@ -139,21 +139,21 @@ func (l *Log) over(s stages.StepInfo, took time.Duration) {
 	l.rows.end(placeOf(s), logRow{s, took}, l.p.Now())
 }
 
-// Running describes the steps that have begun and not ended, the longest first, with elapsed times.
+// Running describes the running steps with elapsed times, the longest first.
 func (l *Log) Running() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.running()
 }
 
-// Note writes a line about the operation as a whole. There is no screen that could show something else.
+// Note writes a line about the operation as a whole. A log has no use for the text for a screen.
 func (l *Log) Note(text, _ string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(l.p.fitted(clean(text)))
 }
 
-// Explain tells the log how the operation has ended, before it is closed.
+// Explain sets how the operation has ended. Call it before Close.
 func (l *Log) Explain(e Ending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *Log) Explain(e Ending) {
 func (l *Log) done(e stages.StepDone, took time.Duration) {
 	if !l.p.shows(e.Step) {
 		if e.Step.Op == stages.OpSame && !e.Outputs {
-			l.rows.close(placeOf(e.Step)) // something else than was foreseen
+			l.rows.close(placeOf(e.Step)) // the step differs from the forecast
 		}
 		return
 	}
@@ -173,8 +173,8 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 	l.over(e.Step, took)
 }
 
-// failed writes a failure at once: somebody may want to do something about it. An error that many resources have is written once: one plugin that
-// dies, or one Ctrl-C, makes all that runs fail.
+// failed writes a failure at once, because the user may want to react. It writes an error of many resources once: a plugin that exits, or a
+// Ctrl-C, makes all running steps fail.
 func (l *Log) failed(e stages.StepFailed, took time.Duration) {
 	l.rows.close(placeOf(e.Step))
 	if l.p.Diff && l.p.shows(e.Step) {

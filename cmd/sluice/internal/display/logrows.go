@@ -13,36 +13,36 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// logRow is what has become of a resource.
+// logRow is the row of a resource.
 type logRow struct {
 	step stages.StepInfo
 	took time.Duration
 }
 
-// logRows decide when a log writes the rows of resources. With a forecast they are written in its order, each as soon as everything before it is
-// over, so that the log does not depend on timing. Without one, what has ended in the same second is written together. Who wants to see the steps of
-// replacements sees each step when it ends.
+// logRows decide when a log writes the rows of resources. With a forecast, they are written in its order, each when all rows before it are over, so
+// that the log does not depend on timing. Without one, the rows that end within a second are written together. If the steps of replacements are
+// shown, each step has a row, written when it ends.
 type logRows struct {
-	places  map[place]int // the cell of each row that is expected
+	places  map[place]int // the cell of each expected row
 	cells   []logCell
-	next    int      // the first cell that is not written
-	widths  columns  // of what is expected, and of what has been written
-	others  []logRow // what nobody has foreseen
+	next    int      // the first unwritten cell
+	widths  columns  // of the rows expected and written so far
+	others  []logRow // not in the forecast
 	since   time.Time
 	foresee bool
-	atOnce  bool // each row is written when it is there
+	atOnce  bool // each row is written at once
 }
 
-// logCell is rows whose order is free: they are written together.
+// logCell holds rows that are written together, in any order.
 type logCell struct {
 	rows []logRow
-	open int // how many are expected and not over
+	open int // expected rows that are not over
 }
 
 // page is the time for which rows are collected when there is no forecast.
 const page = time.Second
 
-// newLogRows returns the rows that a forecast promises; it may be nil.
+// newLogRows returns the rows of a forecast, which may be nil.
 func newLogRows(p stepPrinter, f *Forecast) logRows {
 	l := logRows{places: map[place]int{}, foresee: f != nil, atOnce: p.ShowReplacementSteps}
 	if f == nil || l.atOnce {
@@ -64,14 +64,14 @@ func newLogRows(p stepPrinter, f *Forecast) logRows {
 	return l
 }
 
-// expect makes room for a row that nobody has foreseen, so that those that are written before it are as wide.
+// expect widens the columns for a row that is not in the forecast, so that they fit when earlier rows are written.
 func (l *logRows) expect(p stepPrinter, s stages.StepInfo) {
 	if !l.foresee {
 		l.widths.fit(p, s.URN, cleanLine(s.URN.Name()))
 	}
 }
 
-// end takes a row, and closes its place.
+// end adds a row, and closes its place.
 func (l *logRows) end(at place, row logRow, now time.Time) {
 	i, expected := l.places[at]
 	if !expected {
@@ -85,7 +85,7 @@ func (l *logRows) end(at place, row logRow, now time.Time) {
 	l.close(at)
 }
 
-// close says that there will be no further row for a place.
+// close marks a place as one that gets no further row.
 func (l *logRows) close(at place) {
 	if i, expected := l.places[at]; expected {
 		delete(l.places, at)
@@ -93,7 +93,7 @@ func (l *logRows) close(at place) {
 	}
 }
 
-// ready returns the rows to write now, in portions. At the end it is everything.
+// ready returns the rows to write now, in portions. If end is set, it returns all.
 func (l *logRows) ready(now time.Time, end bool) [][]logRow {
 	var out [][]logRow
 	for ; l.next < len(l.cells) && (end || l.cells[l.next].open == 0); l.next++ {
@@ -115,7 +115,7 @@ func (l *logRows) ready(now time.Time, end bool) [][]logRow {
 	return out
 }
 
-// portion returns the lines of rows that are written together. They are as wide as those before them, or wider.
+// portion returns the lines of rows that are written together. Columns never become narrower.
 func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
 	compare := ByKindAndName()
 	slices.SortStableFunc(rows, func(a, b logRow) int {
@@ -155,7 +155,7 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// equalRows puts the rows together that differ only in their names, if they are many.
+// equalRows groups rows that differ only in their names, if there are many.
 func (p stepPrinter) equalRows(rows []logRow) [][]logRow {
 	apart := p.ShowURNs || p.ShowFullOutput || p.Diff
 	var looks []string
@@ -191,7 +191,7 @@ func namesOf(g []logRow) []string {
 	return names
 }
 
-// tookOf returns the range of the times that steps took, " (0.02s to 3s)".
+// tookOf formats the range of the times that steps took, " (0.02s to 3s)".
 func (p stepPrinter) tookOf(g []logRow) string {
 	shortest, longest := g[0].took, g[0].took
 	for _, r := range g {
@@ -213,22 +213,22 @@ func (p stepPrinter) alignedRow(s stages.StepInfo, name, said string, c columns)
 	return p.fitted(" " + p.style.paint(w.colour, w.mark) + " " + subject + " " + said)
 }
 
-// replacement is what is known of a replacement while its steps run.
+// replacement is the progress of a replacement while its steps run.
 type replacement struct {
 	whole   *stages.StepInfo // the step that stands for the whole
-	made    bool             // the new object is there
-	deleted *logRow          // the old one is gone
+	made    bool             // the new object exists
+	deleted *logRow          // set when the old object is deleted
 	took    time.Duration
-	told    bool // its row is written
+	told    bool // the row is written
 }
 
-// replacements are those of an operation, by resource.
+// replacements are the replacements of an operation, by resource.
 type replacements struct {
 	of    map[urn.URN]*replacement
 	order []urn.URN
 }
 
-// take takes account of the end of a step of a replacement. It returns the row of the whole when the new object is there.
+// take records the end of a step of a replacement. It returns the row of the whole when the new object exists.
 func (r *replacements) take(s stages.StepInfo, took time.Duration) (row logRow, complete bool) {
 	x := r.at(s.URN)
 	switch s.Op {
@@ -257,7 +257,7 @@ func (r *replacements) at(u urn.URN) *replacement {
 	return x
 }
 
-// left returns rows for what was done of replacements that have none.
+// left returns rows for the steps of replacements that have no row.
 func (r *replacements) left() []logRow {
 	var out []logRow
 	for _, u := range r.order {
@@ -275,7 +275,7 @@ func (r *replacements) left() []logRow {
 // columns are the widths of types and names, in cells.
 type columns struct{ kinds, names int }
 
-// fit makes room for a resource.
+// fit widens the columns for a resource.
 func (c *columns) fit(p stepPrinter, u urn.URN, name string) {
 	if !p.ShowURNs {
 		c.kinds = max(c.kinds, min(ansi.StringWidth(shortType(u.Type())), maxTypeWidth))

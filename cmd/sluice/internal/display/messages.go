@@ -9,20 +9,20 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Limits on what is kept of messages until they are shown, in bytes. The event log has all of them.
+// Limits on the messages kept until they are shown, in bytes. The event log has all of them.
 const (
 	maxMessage  = 64 << 10 // of one message
-	maxMessages = 1 << 20  // of what programs and plugins print about one resource
+	maxMessages = 1 << 20  // of the output of programs and plugins about one resource
 	maxKept     = 16 << 20 // of each weight, about all resources
-	perMessage  = 256      // what a message takes besides its text
+	perMessage  = 256      // the memory of a message besides its text
 )
 
-// weight is what is left out of messages when there are too many.
+// weight decides which messages are dropped when there are too many.
 type weight int
 
 const (
-	routine weight = iota // what programs and plugins print: only the end is kept
-	serious               // errors and warnings: the first ones are kept, which are often the cause, and the last
+	routine weight = iota // output of programs and plugins: only the end is kept
+	serious               // errors and warnings: the first ones, which are often the cause, and the last ones are kept
 	weights
 )
 
@@ -35,14 +35,14 @@ type messages struct {
 	lost    [weights]int // their bytes
 }
 
-// message is a message of which the text may be only the beginning.
+// message is a message, perhaps with only the beginning of its text.
 type message struct {
 	stages.Diagnostic
 	number int  // in the order of all messages
-	came   int  // bytes of the text that the observer was given
-	size   int  // of the whole text, of which not all may have been taken in
+	came   int  // bytes of the text that have arrived
+	size   int  // bytes of the whole text, which may not have arrived completely
 	ended  bool // the text has ended with a newline
-	gone   bool // it is about to be left out
+	gone   bool // it is about to be dropped
 }
 
 func (m *message) weight() weight {
@@ -68,15 +68,15 @@ func (m *messages) add(d stages.Diagnostic, number int) {
 	last.size += redact.Whole(text)
 	last.ended = strings.HasSuffix(text, "\n") || text == "" && last.ended
 	if room := maxMessage - len(last.Message); len(text) > room && !m.whole {
-		text = strings.Clone(text[:max(room, 0)]) // the rest is not kept in memory
+		text = strings.Clone(text[:max(room, 0)]) // frees the rest
 	}
 	last.Message += text
 	m.size[last.weight()] += len(text)
 	m.trim()
 }
 
-// unfinished returns the index of the line that a stream has begun and not ended, or -1 if there is none. Messages of
-// other streams may have come in between (protocol.md 9.3).
+// unfinished returns the index of the unfinished line of a stream, or -1 if there is none. Messages of other streams may have come in
+// between (protocol.md 9.3).
 func (m *messages) unfinished(stream int32) int {
 	if stream == 0 {
 		return -1
@@ -92,7 +92,7 @@ func (m *messages) unfinished(stream int32) int {
 	return -1
 }
 
-// trim leaves out the oldest of what was printed when there is too much of it, and so much that this is not done for each message.
+// trim drops the oldest output when there is too much of it. It drops enough at a time not to run for each message.
 func (m *messages) trim() {
 	if m.whole || m.size[routine] <= maxMessages {
 		return
@@ -107,7 +107,7 @@ func (m *messages) trim() {
 	m.leaveOut()
 }
 
-// leaveOut leaves out the messages that are marked.
+// leaveOut drops the marked messages.
 func (m *messages) leaveOut() {
 	m.list = slices.DeleteFunc(m.list, func(x message) bool {
 		if x.gone {
@@ -120,8 +120,8 @@ func (m *messages) leaveOut() {
 	})
 }
 
-// trim leaves out messages when there are too many about all resources together: the oldest of what was printed, and of what is serious
-// those in the middle.
+// trim drops messages when there are too many about all resources together: of output the oldest, of errors and warnings those in the
+// middle.
 func (m *model) trim(w weight) {
 	total, list := 0, []*message(nil)
 	for _, of := range m.diagnostics {
@@ -157,7 +157,7 @@ func (m *model) trim(w weight) {
 	m.kept[w] = total
 }
 
-// notes say what was left out.
+// notes describe the dropped messages.
 func (m *messages) notes() []string {
 	var list []string
 	for w, words := range [weights][2]string{{"earlier message", "earlier messages"}, {"error or warning", "errors and warnings"}} {

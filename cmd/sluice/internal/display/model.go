@@ -9,17 +9,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// model counts what happens in an operation, from its events. It prints nothing and is not safe for concurrent use.
+// model counts the events of an operation. It prints nothing and is not safe for concurrent use.
 type model struct {
 	running     []*runningStep // oldest first
 	done        int            // resources
-	refreshes   bool           // what is refreshed is done
+	refreshes   bool           // refreshed resources count as done
 	begins      bool           // a step has begun, of any kind
-	newStack    bool           // the stack's own resource is created
+	newStack    bool           // the stack's own resource is being created
 	failed      map[urn.URN]bool
-	ended       map[urn.URN]progress        // what has been done of each resource
-	remaining   int                         // resources that are replaced while their old objects are still there
-	leftOver    int                         // old objects of earlier replacements that are gone
+	ended       map[urn.URN]progress        // of each resource
+	remaining   int                         // replaced resources whose old objects are still there
+	leftOver    int                         // old objects of earlier replacements that were deleted
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
@@ -31,20 +31,20 @@ type model struct {
 	policies    policyModel
 	whole       bool // messages are kept as a whole, whatever their size
 	waves       []stages.DeletionWaves
-	limits      []string // that calls wait for, in the order in which they began to
+	limits      []string // those that calls wait for, in the order in which they began to
 	summary     *stages.Summary
 	started     time.Time
 	lastStep    time.Time // when a step last began or ended, or when the operation began
 }
 
-// progress is what has been done of a resource.
+// progress is the progress of a resource.
 type progress uint8
 
-// The parts of what is done.
+// The flags of a progress.
 const (
-	acted   progress = 1 << iota // a step has succeeded, other than a refresh and that of an old copy
-	newMade                      // the new object of a replacement is there
-	oldGone                      // the old object of a replacement is gone
+	acted   progress = 1 << iota // a step has succeeded, other than a refresh or a step of an old copy
+	newMade                      // the new object of a replacement exists
+	oldGone                      // the old object of a replacement is deleted
 	counted                      // it is done, and counted
 	left                         // it has been reported as unchanged
 )
@@ -52,13 +52,13 @@ const (
 // remains reports whether a resource is replaced and its old object is still there.
 func (p progress) remains() bool { return p&(newMade|oldGone) == newMade }
 
-// runningStep is a step of a custom resource that has begun and not ended.
+// runningStep is a running step of a custom resource.
 type runningStep struct {
 	step  stages.StepInfo
 	since time.Time
 }
 
-// elapsed returns for how many seconds the step has run.
+// elapsed returns how long the step has run, in whole seconds.
 func (r *runningStep) elapsed(now time.Time) time.Duration {
 	return max(now.Sub(r.since), 0).Truncate(time.Second)
 }
@@ -106,7 +106,7 @@ func (m *model) begin(e *stages.StepStarted) {
 		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
 		m.components[e.Step.URN] = e.Step
-		m.ended[e.Step.URN] |= acted // nothing is done for it
+		m.ended[e.Step.URN] |= acted // it has no steps
 		m.begun = append(m.begun, e.Step.URN)
 	}
 }
@@ -125,13 +125,13 @@ func (m *model) end(step *stages.StepInfo, at time.Time) time.Duration {
 	return max(took, 0)
 }
 
-// progress takes account of a step that has succeeded. If it does not count, only outputs were registered.
+// progress records a step that has succeeded. If counts is false, only outputs were registered.
 func (m *model) progress(s *stages.StepInfo, counts bool) {
 	was := m.ended[s.URN]
 	is := was | acted
 	switch {
 	case s.Op == stages.OpRefresh:
-		is = was // what is to be done comes later
+		is = was // the change comes later
 	case s.Op == stages.OpDeleteReplaced || s.Op == stages.OpDiscardReplaced:
 		is = was | oldGone
 		if was&newMade == 0 && s.Old != nil && s.Old.Delete {
@@ -161,8 +161,7 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 	}
 }
 
-// completes reports whether a step that has succeeded is the last one of a resource that changes, for the first time. p is what has been done of the
-// resource.
+// completes reports whether a step that has succeeded is the last one of a changed resource, for the first time. p is the progress of the resource.
 func (m *model) completes(s *stages.StepInfo, p progress) bool {
 	switch {
 	case s.Internal || s.Op == stages.OpSame || s.Op == stages.OpReplace || s.Op == stages.OpRemovePendingReplace || p&counted != 0:
@@ -172,12 +171,12 @@ func (m *model) completes(s *stages.StepInfo, p progress) bool {
 	case p.remains():
 		return false
 	case p&(newMade|oldGone) == oldGone && s.Op.Whole() == stages.OpReplace && (s.Old == nil || !s.Old.Delete):
-		return false // it was deleted first; what an earlier operation has left is all that there is to do
+		return false // it was deleted first; an old copy of an earlier operation needs no more than this step
 	}
 	return true
 }
 
-// waiting returns how many of so many resources have not begun.
+// waiting returns how many of the expected resources have not begun.
 func (m *model) waiting(expected int) int {
 	n := expected - m.done - m.remaining - m.errored()
 	for _, r := range m.running {
@@ -188,7 +187,7 @@ func (m *model) waiting(expected int) int {
 	return max(n, 0)
 }
 
-// countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them. It returns what has been done of
+// countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them. It returns the new progress of
 // the resource.
 func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 	switch {
@@ -217,7 +216,7 @@ func sameStep(a, b *stages.StepInfo) bool {
 	if a.Op == b.Op {
 		return a.Op != stages.OpDelete && a.Op != stages.OpDeleteReplaced || sameID(a, b)
 	}
-	return a.Op == stages.OpRefresh // the kind of its result is that of what it found (protocol.md 9.4)
+	return a.Op == stages.OpRefresh // the kind of its result depends on what it found (protocol.md 9.4)
 }
 
 func sameID(a, b *stages.StepInfo) bool {

@@ -10,8 +10,8 @@ import (
 // minWrapped is the smallest width of a terminal for which lines are broken between words.
 const minWrapped = 30
 
-// fitted breaks lines that are wider than the terminal between words, and indents what follows, so that the columns on the left can still be read. A
-// word that does not fit is left to the terminal.
+// fitted breaks lines that are wider than the terminal between words, and indents the continuation, so that the columns on the left stay readable. It
+// does not break a word that does not fit.
 func (p stepPrinter) fitted(text string) string {
 	if p.Width == nil {
 		return text
@@ -19,8 +19,8 @@ func (p stepPrinter) fitted(text string) string {
 	return strings.Join(fitLines(strings.Split(text, "\n"), p.Width(), false), "\n")
 }
 
-// fitLines breaks lines that are wider than so many cells, between words and, if names are to be broken too, within those that have no room on a line.
-// Who copies a name from a terminal wants it whole.
+// fitLines breaks lines that are wider than width cells between words. If names is set, it also breaks names that do not fit on a line; users copy
+// whole names from a terminal.
 func fitLines(lines []string, width int, names bool) []string {
 	if width < minWrapped {
 		return lines
@@ -36,7 +36,7 @@ func fitLines(lines []string, width int, names bool) []string {
 	return out
 }
 
-// hang breaks one line. What follows begins further to the right than the first letter, where there is room.
+// hang breaks one line. The continuation is indented deeper than the first letter, if there is room.
 func hang(line string, width int, names bool) string {
 	text := ansi.Strip(line)
 	indent := min(ansi.StringWidth(text[:max(strings.IndexFunc(text, isWordRune), 0)])+4, width/2)
@@ -46,7 +46,7 @@ func hang(line string, width int, names bool) string {
 		gap := len(rest) - len(strings.TrimLeft(rest, " "))
 		word := rest[gap:]
 		number, counted, follows := strings.Cut(word, " ")
-		if word = number; follows && !first && isNumber(number) { // it stays with what it counts
+		if word = number; follows && !first && isNumber(number) { // a number stays with the word that it counts
 			if what, _, _ := strings.Cut(counted, " "); what != "" && ansi.StringWidth(number+" "+what) <= width-indent {
 				word += " " + what
 			}
@@ -66,7 +66,7 @@ func hang(line string, width int, names bool) string {
 	return b.String()
 }
 
-// partOf returns the length of the beginning of a name behind which it can be broken: "urn:pulumi:dev::" of one of a resource.
+// partOf returns the length of the beginning of a name after which it can be broken: "urn:pulumi:dev::" of a URN.
 func partOf(name string) int {
 	if i := strings.Index(name, "::"); i >= 0 && i+2 < len(name) {
 		return i + 2

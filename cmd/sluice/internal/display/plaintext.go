@@ -9,17 +9,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Clean returns a text of somebody else as it may be shown: without colours, and with what controls terminals or the direction of writing
-// made visible.
+// Clean returns a foreign text that is safe to show: without colours, and with visible escapes for characters that control terminals or
+// the direction of writing.
 func Clean(text string) string { return clean(text) }
 
-// CleanLine returns a name, or another text that must stay on one line, as it may be shown: with all controls made visible.
+// CleanLine returns a name, or another foreign text of one line, that is safe to show: all control characters are visible.
 func CleanLine(text string) string { return cleanLine(text) }
 
-// ShortType returns a type as people write it: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
+// ShortType returns the short form of a type: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
 func ShortType(t urn.Type) string { return shortType(t) }
 
-// Done says what a step has done or, in a preview, would do: "created", "create".
+// Done returns the word for the result of a step, "created", or in a preview, "create".
 func Done(op stages.Op, preview bool) string {
 	switch w := wordsFor(op); {
 	case op == stages.OpSame:
@@ -31,29 +31,29 @@ func Done(op stages.Op, preview bool) string {
 	}
 }
 
-// Doing says what a step does: "creating".
+// Doing returns the word for a running step: "creating".
 func Doing(op stages.Op) string { return wordsFor(op).running }
 
 // Sign returns the sign of a step: "+", "+-".
 func Sign(op stages.Op) string { return wordsFor(op).mark }
 
-// ByDanger returns what can become of resources, those first that may lose something.
+// ByDanger returns the kinds of changes, the most dangerous first.
 func ByDanger() []stages.Op {
 	ops := append(slices.Clone(summaryOrder[:]), stages.OpRefresh, stages.OpRead)
 	slices.SortStableFunc(ops, func(a, b stages.Op) int { return a.Danger() - b.Danger() })
 	return ops
 }
 
-// RootCause describes a root cause of an operation, and what follows from it, on one line.
+// RootCause describes a root cause of an operation and its consequences, on one line.
 func RootCause(c why.RootCause, l *why.Log) string {
 	p := &whyPrinter{WhyOptions: WhyOptions{Refresh: l.Operation == "refresh"}}
 	return p.rootCause(c, l.Preview || l.Result != stages.Succeeded)
 }
 
-// IsSaidByResources reports whether a root cause says nothing that the resources do not say themselves.
+// IsSaidByResources reports whether the rows of the resources already show a root cause.
 func IsSaidByResources(c why.RootCause) bool { return isSaidByRows(c) }
 
-// Possibly says why a change is only possible, and what is done otherwise; "" for one that is certain.
+// Possibly describes why a change is only possible, and what happens otherwise; "" for one that is certain.
 func Possibly(r stages.Reason) string {
 	if r.Possible == nil {
 		return ""
@@ -61,8 +61,8 @@ func Possibly(r stages.Reason) string {
 	return possiblyText(r.Possible, r.Possibly())
 }
 
-// PossiblyOf says how many of the counted changes are only possible: ", 2 of them possibly".
+// PossiblyOf formats how many of the counted changes are only possible: ", 2 of them possibly".
 func PossiblyOf(possible, all int) string { return possiblyOf(possible, all) }
 
-// Renamed names a resource that looks like one that goes, and says what was different: "aws:s3:Bucket archive, which was logs".
+// Renamed names a resource that is probably a renamed one, and the difference: "aws:s3:Bucket archive, which was logs".
 func Renamed(r renames.Rename) string { return stepPrinter{}.renamed(r) }

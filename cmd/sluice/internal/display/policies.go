@@ -37,14 +37,13 @@ func (p stepPrinter) policiesSection(m *model) string {
 	return b.String()
 }
 
-// namedPack is the policy packs of one name and version. What is reported about one of them cannot be told from what is reported
-// about another.
+// namedPack has the policy packs of one name and version. Events do not distinguish them.
 type namedPack struct {
 	name, version string
 	directories   []string
 }
 
-// byName returns the packs in their order, with those of one name and version as one.
+// byName returns the packs in their order, those of one name and version as one.
 func byName(packs []stages.AnalyzerInfo) []namedPack {
 	var out []namedPack
 	for _, pack := range packs {
@@ -133,7 +132,7 @@ func (p stepPrinter) judged(u urn.URN) string {
 	return fmt.Sprintf("  (%s: %s)", shortType(u.Type()), cleanLine(u.Name()))
 }
 
-// remediated lists remediations: the number of each policy, or each one with its changes.
+// remediated lists remediations: a count for each policy, or each one with its changes.
 func (p stepPrinter) remediated(b *strings.Builder, list []stages.PolicyRemediation) {
 	tag := p.style.paint(green, "[remediate]")
 	if p.Diff || p.ShowRemediations {

@@ -16,7 +16,7 @@ type policyEvents struct {
 	StackSummary     *stackSummaryEvent  `json:"policyAnalyzeStackSummaryEvent,omitempty"`
 }
 
-// packIdentity names a policy pack in events. There is one version; its tag is the same.
+// packIdentity names a policy pack in events. The version is also the tag.
 type packIdentity struct {
 	Pack       string `json:"policyPackName"`
 	Version    string `json:"policyPackVersion"`
@@ -53,7 +53,7 @@ type stackSummaryEvent struct {
 	Failed []string `json:"failed,omitempty"`
 }
 
-// fill sets the field that e belongs to, and reports whether there is one.
+// fill sets the field for e, and reports whether there is one.
 func (n *policyEvents) fill(e stages.Event) bool {
 	switch e := e.(type) {
 	case stages.PolicyLoad:

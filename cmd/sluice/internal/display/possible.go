@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// possibly is the word before what is only possible, "" before what is certain.
+// possibly is the word for a change that is only possible, and "" for a certain one.
 func possibly(s stages.StepInfo) string {
 	if s.IsPossible() {
 		return "possibly "
@@ -14,10 +14,10 @@ func possibly(s stages.StepInfo) string {
 	return ""
 }
 
-// isCertain reports whether a step of a preview is of a change that will happen, whatever the values are that nobody knows yet.
+// isCertain reports whether a step of a preview is a change that will happen, whatever the unknown values turn out to be.
 func isCertain(s stages.StepInfo) bool { return !s.IsPossible() && isChange(s.Op) }
 
-// isChange reports whether an operation changes something, or the record of it.
+// isChange reports whether a step changes a resource or its state.
 func isChange(op stages.Op) bool {
 	switch op {
 	case stages.OpSame, stages.OpRead, stages.OpReadReplacement, stages.OpRefresh:
@@ -26,8 +26,8 @@ func isChange(op stages.Op) bool {
 	return true
 }
 
-// possiblyText says why a change is only possible and what is done otherwise: "`id` of bucket (aws:s3:Bucket) is not known until it is
-// replaced; otherwise it is updated". because is the first part of it, in words.
+// possiblyText describes why a change is only possible and what happens otherwise: "`id` of bucket (aws:s3:Bucket) is not known until
+// it is replaced; otherwise it is updated". because is the first part of it, in words.
 func possiblyText(p *stages.Possibility, because string) string {
 	text := cleanLine(because)
 	if p.Otherwise != stages.OpSame {
@@ -36,7 +36,7 @@ func possiblyText(p *stages.Possibility, because string) string {
 	return text
 }
 
-// possiblyOf says how many of the counted changes are only possible: ", 2 of them possibly".
+// possiblyOf formats how many of the counted changes are only possible: ", 2 of them possibly".
 func possiblyOf(possible, all int) string {
 	switch {
 	case possible == 0:

@@ -81,15 +81,15 @@ type document struct {
 	documentExtensions
 }
 
-// documentExtensions are what sluice adds to the document.
+// documentExtensions are sluice's extensions of the document.
 type documentExtensions struct {
 	// Pending are the pending operations of earlier runs.
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
 	// Waves are the waves in which resources would be deleted.
 	Waves []documentWaves `json:"deletionWaves,omitempty"`
-	// Kept is what the program has not declared and what stays because something failed.
+	// Kept are the resources that the program has not declared and that stay because something failed.
 	Kept []urn.URN `json:"kept,omitempty"`
-	// Renames says which deletes and creates look like one resource.
+	// Renames are the pairs of a delete and a create that are probably one resource.
 	Renames []renames.Rename `json:"renames,omitempty"`
 }
 
@@ -147,7 +147,7 @@ type documentState struct {
 	SourcePosition          string               `json:"sourcePosition,omitempty"`
 }
 
-// Write writes the document of a preview with the given steps, and with what it decided, nil if that is not known.
+// Write writes the document of a preview with the given steps and the log of its decisions, which may be nil.
 func (d *PreviewDocument) Write(out io.Writer, steps []stages.StepInfo, log *why.Log) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,7 +171,7 @@ func writePreview(out io.Writer, doc any) error {
 	return nil
 }
 
-// extended returns the document with everything that is known.
+// extended returns the document with all extensions.
 func (d *PreviewDocument) extended(steps []stages.StepInfo, log *why.Log) *document {
 	doc := &document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}}
 	doc.Pending = d.pending

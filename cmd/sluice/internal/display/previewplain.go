@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// plainDocument is the document of a preview with what Pulumi's has and nothing else, for a command that stands in for Pulumi.
+// plainDocument is the document of a preview without extensions, for a command that stands in for Pulumi.
 type plainDocument struct {
 	Config        map[string]string `json:"config,omitempty"`
 	Steps         []plainStep       `json:"steps,omitempty"`
@@ -43,7 +43,7 @@ func newPlainDiagnostic(d stages.Diagnostic) plainDiagnostic {
 	return plainDiagnostic{e.URN, clean(e.Prefix + e.Message), e.Severity}
 }
 
-// plain returns the document with what Pulumi's has.
+// plain returns the document without extensions.
 func (d *PreviewDocument) plain(steps []stages.StepInfo) (*plainDocument, error) {
 	doc := &plainDocument{Config: d.config, Diagnostics: d.plainDiagnostics}
 	if d.summary != nil {
@@ -75,7 +75,7 @@ func (d *PreviewDocument) plain(steps []stages.StepInfo) (*plainDocument, error)
 	return doc, nil
 }
 
-// beforeStep returns the state that a step is to produce as it is before the step is taken: without what the step gives it.
+// beforeStep returns the planned state of a step without the values that only the step provides.
 func beforeStep(s stages.StepInfo) *state.Resource {
 	if s.New == nil || s.New == s.Old || s.Op == stages.OpRefresh {
 		return s.New

@@ -9,11 +9,11 @@ import (
 	"github.com/sluice-iac/sluice/stages/renames"
 )
 
-// maxRenamesShown is how many renames are written, unless the user has asked for everything.
+// maxRenamesShown is how many renames are shown, unless the user has requested everything.
 const maxRenamesShown = 20
 
-// WriteRenames writes which deletes and creates of a preview look like one resource, and the alias that would keep each, in the language of the
-// program.
+// WriteRenames writes the pairs of a delete and a create in a preview that are probably one resource, and for each the alias that would keep
+// the resource, in the language of the program.
 func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 	p := stepPrinter{Options: o, style: style{o.Color}}
 	own, with := aliases.Own(all)
@@ -40,8 +40,8 @@ func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
 	return err
 }
 
-// renamed names a resource and says what was different: "aws:s3:Bucket archive, which was logs". What is only possible is a question:
-// "aws:s3:Bucket archive: was it logs?".
+// renamed names a resource that is probably a renamed one, and the difference: "aws:s3:Bucket archive, which was logs". A less certain rename
+// is a question: "aws:s3:Bucket archive: was it logs?".
 func (p stepPrinter) renamed(r renames.Rename) string {
 	statement, question := "was ", "was it "
 	former := cleanLine(r.From.Name())

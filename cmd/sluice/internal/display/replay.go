@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// WriteDetails writes the property diffs of the steps of a plan, in its order: the answer to "details" at the prompt.
+// WriteDetails writes the property diffs of the steps of a plan, in order, for the choice "details" at the prompt.
 func WriteDetails(out io.Writer, o Options, steps []stages.StepInfo) error {
 	left := map[urn.URN]bool{}
 	for _, s := range steps {

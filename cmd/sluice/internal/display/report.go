@@ -9,15 +9,15 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Report writes what has become of an operation when it is over: a tree of what changes, and the sections of a [Log]. Of two runs that do
-// the same, the reports are the same but for times. A Report is safe for concurrent use.
+// Report writes the result of an operation when it is over: a tree of the changes, and the sections of a [Log]. Two runs that do the same
+// have the same reports, except for times. A Report is safe for concurrent use.
 type Report struct {
 	mu sync.Mutex
 	facts
 	tree   *tree.Tree
 	holds  bool // lines are held back
 	held   heldLines
-	said   []string // the last lines that are held back, as a screen shows them
+	said   []string // the last held lines, as a screen shows them
 	opened openedStep
 }
 
@@ -28,14 +28,14 @@ func NewReport(o Options) *Report {
 	return r
 }
 
-// Hold keeps lines about the operation as a whole back until the report is written, because a screen shows them until then.
+// Hold holds lines about the operation as a whole back until the report is written, because a screen shows them until then.
 func (r *Report) Hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.holds = true
 }
 
-// say writes a line about the operation as a whole, or holds it back. onScreen is what a screen shows of it until then.
+// say writes a line about the operation as a whole, or holds it back. onScreen is its text for a screen.
 func (r *Report) say(text, onScreen string) {
 	if !r.holds {
 		r.write(text)
@@ -49,13 +49,13 @@ func (r *Report) say(text, onScreen string) {
 	r.said = slices.Clone(r.said[max(len(r.said)-maxSaid, 0):])
 }
 
-// The last lines about the operation as a whole that a screen shows, and how many bytes of each.
+// Limits on the lines about the operation as a whole on a screen: their number, and the bytes of each.
 const (
 	maxSaid     = 4
 	maxOnScreen = 4 << 10
 )
 
-// Observe takes account of an event.
+// Observe processes an event.
 func (r *Report) Observe(e stages.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,28 +66,28 @@ func (r *Report) Observe(e stages.Event) {
 	}
 }
 
-// Running describes the steps that have begun and not ended, the longest first, with elapsed times.
+// Running describes the running steps with elapsed times, the longest first.
 func (r *Report) Running() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.running()
 }
 
-// Note adds a line about the operation as a whole. onScreen is what a screen shows of it that also shows what runs.
+// Note adds a line about the operation as a whole. onScreen is its text for a screen that also shows running steps.
 func (r *Report) Note(text, onScreen string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.say(r.p.fitted(clean(text)), clean(onScreen))
 }
 
-// Tick says what takes long, if nothing was written for a while. The caller calls it about ten times a second.
+// Tick reports slow steps, if nothing was written for a while. Call it about ten times a second.
 func (r *Report) Tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.beat()
 }
 
-// Leave writes the report in the middle of the operation, because the process ends.
+// Leave writes the report when the process ends during the operation.
 func (r *Report) Leave() { r.Close() }
 
 // Close writes the report. The operation must be over.
@@ -113,7 +113,7 @@ func (r *Report) Close() {
 	r.end()
 }
 
-// Explain tells the report how the operation has ended, before it is closed.
+// Explain sets how the operation has ended. Call it before Close.
 func (r *Report) Explain(e Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

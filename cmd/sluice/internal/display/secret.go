@@ -8,8 +8,9 @@ import (
 // maskedText replaces a secret in output for people.
 const maskedText = redact.Mask
 
-// visible returns what may be shown of v, without the wrappers around it. shown is false for a secret that must not be
-// shown; inner is then null. All of this package reads values only through this function. In texts the engine has masked the secrets.
+// visible returns the part of v that may be shown, without the wrappers around it. shown is false for a secret that must not be
+// shown; inner is then null. All of this package reads values only through this function. The engine has already masked the secrets
+// in texts.
 func visible(v property.Value, showSecrets bool) (inner property.Value, shown bool) {
 	if v.IsSealed() {
 		return property.Null, false
@@ -30,7 +31,7 @@ func isSecret(v property.Value) bool {
 	return secret || inner.IsSealed() || v.IsSealed()
 }
 
-// secretIfAbove returns the value at a place of an object, as a secret if the way there leads through one.
+// secretIfAbove returns the value at a path of an object, wrapped as a secret if the path leads through one.
 func secretIfAbove(m property.Map, at property.Path, v property.Value) property.Value {
 	for i := 1; i < len(at) && !v.IsNull(); i++ {
 		if above, _ := m.Lookup(at[:i]); isSecret(above) {

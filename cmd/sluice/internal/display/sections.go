@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// diagnosticsSection lists the messages by resource, in the order of the first message of each resource. It leaves out the numbers of messages
-// that are told elsewhere and, if the operation has failed for reasons of its own, what SDKs say of that.
+// diagnosticsSection lists the messages by resource, in the order of the first message of each resource. It leaves out the messages whose
+// numbers are in told and, if the operation has failed for another reason, the echoes of SDKs.
 func (p stepPrinter) diagnosticsSection(m *model, told map[int]bool, failed bool) string {
 	var b strings.Builder
 	details := map[string]bool{}
@@ -46,8 +46,8 @@ func (p stepPrinter) diagnosticsSection(m *model, told map[int]bool, failed bool
 	return p.style.bold("Diagnostics:") + "\n" + strings.TrimSuffix(b.String(), "\n")
 }
 
-// once leaves out the details of an error, which are all lines but the first, if another error had the same details: a
-// plugin that dies makes many operations fail for one reason.
+// once leaves out the details of an error, all lines but the first, if another error had the same details: a plugin that exits makes many
+// operations fail for one reason.
 func once(told map[string]bool, severity stages.Severity, lines []string) []string {
 	if severity != stages.Error || len(lines) < 2 {
 		return lines
@@ -87,7 +87,7 @@ func (p stepPrinter) message(d message) []string {
 	return strings.Split(text, "\n")
 }
 
-// beginning returns the beginning of a text with a line that says how long the whole text is, in bytes, and how much of it came.
+// beginning returns the beginning of a text with a line about the size of the whole text in bytes, and the part of it that has arrived.
 func beginning(text string, came, size int) string {
 	shows := "them"
 	if came < size {
@@ -96,17 +96,16 @@ func beginning(text string, came, size int) string {
 	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows %s)", byteSize(size), shows)
 }
 
-// outputs says which outputs of the stack are shown, and how.
+// outputs selects the outputs of the stack to show, and their form.
 type outputs int
 
 const (
 	allOutputs     outputs = iota // with marks at those that changed
 	changedOutputs                // only those that change
-	firstOutputs                  // all, without marks: the stack is new, and so is everything in it
+	firstOutputs                  // all, without marks: the stack is new
 )
 
-// outputsOf says which outputs to show. A preview is about what changes; what an update leaves behind is what people came for. In a diff
-// everything that is new has a mark.
+// outputsOf selects the outputs to show. A preview is about changes, and an update about its results. In a diff, everything new has a mark.
 func (p stepPrinter) outputsOf(m *model) outputs {
 	switch {
 	case m.newStack && !p.Diff:
@@ -133,10 +132,9 @@ func (p stepPrinter) outputsSection(m *model) string {
 	return b.String()
 }
 
-// summarySection shows the counts (protocol.md 10.6). A report with mandatory violations ends without them, because
-// they would look like success.
+// summarySection shows the counts (protocol.md 10.6). It leaves them out after mandatory violations, because they would look like success.
 //
-// That of a preview orders changes by danger, and says more about the dangerous ones.
+// That of a preview orders changes by danger, and has details of the dangerous ones.
 func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 	if m.summary == nil {
 		return ""
@@ -162,7 +160,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 	for _, op := range summaryOrder {
 		n := m.summary.Changes[op]
 		if n == 0 || m.summary.IsPreview && m.summary.Result == stages.Failed {
-			continue // of a preview that has failed nobody knows what else there would be to do
+			continue // after a failed preview, the remaining changes are unknown
 		}
 		w := wordsFor(op)
 		word := w.changed
@@ -208,7 +206,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 	return b.String()
 }
 
-// remainingLine counts resources that are replaced while their old objects are still there: these are deleted at the end, which has not come.
+// remainingLine counts replaced resources whose old objects are still there, because the operation did not reach the end phase.
 func (p stepPrinter) remainingLine(n int) string {
 	w := wordsFor(stages.OpCreateReplacement)
 	return p.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
@@ -237,7 +235,7 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 		}
 	}
 	if s.Result == stages.Canceled {
-		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s canceled before it was complete", cmp.Or(p.Noun, "operation"))) + "\n" // clients look for it
+		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s canceled before it was complete", cmp.Or(p.Noun, "operation"))) + "\n" // client programs look for it
 	}
 	waited := limitWaits(p.style, s.LimitWaits)
 	if s.IsPreview {
@@ -247,7 +245,7 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 	return text + "\n" + p.style.bold("Duration: ") + seconds.String() + "\n" + strings.TrimPrefix(waited, "\n")
 }
 
-// limitWaits says how long calls have waited for limits.
+// limitWaits describes how long calls have waited for limits.
 func limitWaits(st style, waits []providers.LimitWait) string {
 	text := ""
 	for _, w := range waits {

@@ -13,21 +13,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Sight is what can be seen of an operation at one moment.
+// Sight is the visible state of an operation at one moment.
 type Sight struct {
 	Tree      *tree.Tree
 	Title     string // "Updating (dev)"
 	IsPreview bool
 	Elapsed   time.Duration
-	Expected  int    // resources that change, 0 if that is not known
+	Expected  int    // resources that change, 0 if that is unknown
 	Done      int    // resources that have changed
-	Remaining int    // resources that are replaced while their old objects are still there
-	Waiting   int    // resources that are expected to change and have not begun to
+	Remaining int    // replaced resources whose old objects are still there
+	Waiting   int    // resources that are expected to change and have not begun
 	Running   int    // steps of custom resources
 	Errored   int    // resources
-	Doing     string // what is waited for while nothing runs; "" if something does
-	Limit     string // what calls wait for: "limit x"; "" if nothing
-	Left      string // how long it will still take: "about 2 min left"; "" if nobody knows
+	Doing     string // what the operation waits for while no step runs; "" if one runs
+	Limit     string // what calls wait for: "limit x"; "" for none
+	Left      string // estimated remaining time: "about 2 min left"; "" if there is no estimate
 	Note      string // the last ephemeral message
 
 	p       stepPrinter
@@ -35,10 +35,10 @@ type Sight struct {
 	said    []string // about the operation as a whole, oldest first
 	now     time.Time
 	opened  *openedStep
-	decided *why.Log // what was decided, or what the preview before has decided; nil if that is not known
+	decided *why.Log // decisions of the operation, or of the preceding preview; nil if they are unknown
 }
 
-// openedStep is the step that was last looked at, with its properties and reasons: to compare large values for each drawing would take too long.
+// openedStep caches the last opened step with its properties and reasons: to compare large values for each drawing would take too long.
 type openedStep struct {
 	urn      urn.URN
 	op       stages.Op
@@ -55,7 +55,7 @@ func (o *openedStep) look(p stepPrinter, s stages.StepInfo, decided *why.Log, wi
 	return o.lines
 }
 
-// reasons returns the lines of the chain of reasons of a change, from the resource back to what it comes from.
+// reasons returns the lines of the chain of reasons of a change, from the resource back to the root cause.
 func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
 	if decided == nil || s.Op == stages.OpSame {
 		return nil
@@ -69,13 +69,13 @@ func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
 	if p.Width != nil {
 		o.Width = p.Width()
 	}
-	_ = WriteExplanation(o, e) // a builder takes everything
+	_ = WriteExplanation(o, e) // a builder returns no error
 	return append([]string{"", p.style.bold("Reasons:")}, textLines(b.String())...)
 }
 
 func textLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// Look calls f with what can be seen now. The sight is valid until f returns.
+// Look calls f with the present sight, which is valid until f returns.
 func (r *Report) Look(f func(Sight)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *Report) Look(f func(Sight)) {
 	f(s)
 }
 
-// Said returns the last lines about the operation as a whole, broken between words for so many cells.
+// Said returns the last lines about the operation as a whole, broken between words to a width in cells.
 func (s Sight) Said(width int) []string {
 	if len(s.said) == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (s Sight) Said(width int) []string {
 	return fitLines(strings.Split(strings.Join(s.said, "\n"), "\n"), width, true)
 }
 
-// Slowest describes the steps that have run for longest, at most so many, the one that began first at the beginning.
+// Slowest describes the running steps that began first, the earliest first, at most so many.
 func (s Sight) Slowest(most int) []string {
 	var out []string
 	for _, r := range s.m.running[:min(most, len(s.m.running))] {
@@ -117,13 +117,13 @@ func (s Sight) Slowest(most int) []string {
 	return out
 }
 
-// Row is what a screen shows of a resource, without colours but for the mark and the fate.
+// Row is the row of a resource on a screen. Only the mark and the fate have colours.
 type Row struct {
 	Mark, Kind, Name, Fate string
 	Runs                   bool
 }
 
-// Row returns what is shown of a resource. A component runs until all that is in it is done.
+// Row returns the row of a resource. A component is shown as running until everything in it is done.
 func (s Sight) Row(n *tree.Node) Row {
 	opens := n.IsOpen() && !s.IsPreview
 	if n.Status != tree.Running && !opens {
@@ -148,7 +148,7 @@ func (s Sight) Row(n *tree.Node) Row {
 	return Row{s.p.style.paint(w.colour, w.mark), shortType(n.URN.Type()), cleanLine(n.URN.Name()), fate + s.p.diffSummary(n.Step), true}
 }
 
-// Outcomes says how many resources have come to what: "12 created, 3 unchanged".
+// Outcomes formats how many resources have had each outcome: "12 created, 3 unchanged".
 func (s Sight) Outcomes(done tree.Tally) string {
 	var parts []string
 	for _, op := range append(ByDanger(), stages.OpCreateReplacement, stages.OpSame) {
@@ -176,14 +176,14 @@ func (s Sight) Outcomes(done tree.Tally) string {
 // ByName returns the order of siblings by types and names.
 func (s Sight) ByName() func(a, b *tree.Node) int { return byKindAndName() }
 
-// ByDanger returns the order of siblings by what is done to them and to what is below them, the most dangerous first, and then by types and names.
+// ByDanger returns the order of siblings by the most dangerous change at or below them, then by types and names.
 func (s Sight) ByDanger() func(a, b *tree.Node) int {
 	danger, byName := s.danger(), byKindAndName()
 	return func(a, b *tree.Node) int { return cmp.Or(cmp.Compare(danger(a), danger(b)), byName(a, b)) }
 }
 
-// danger returns the order of resources by what is done to them and to what is below them: 0 is a delete. What is only possible and did not
-// happen the last time comes after all other changes, and what is unchanged comes last.
+// danger returns the rank of a resource by the most dangerous change at or below it: 0 is a delete. Unrealized changes come after all other
+// changes, and unchanged resources last.
 func (s Sight) danger() func(n *tree.Node) int {
 	quiet := s.quiet()
 	return func(n *tree.Node) int {
@@ -201,7 +201,7 @@ func (s Sight) danger() func(n *tree.Node) int {
 	}
 }
 
-// quiet counts what is planned below nodes and did not happen the last time, by what is to be done.
+// quiet counts the planned changes below nodes that were unrealized the last time, by kind.
 func (s Sight) quiet() map[*tree.Node]map[stages.Op]int {
 	out := map[*tree.Node]map[stages.Op]int{}
 	for u := range s.p.Unrealized {
@@ -219,7 +219,7 @@ func (s Sight) quiet() map[*tree.Node]map[stages.Op]int {
 	return out
 }
 
-// Details returns the lines about one resource, of so many cells where words allow it: its properties, the chain of reasons, times and messages.
+// Details returns the lines about one resource, broken to a width in cells: its properties, the chain of reasons, times and messages.
 func (s Sight) Details(u urn.URN, width int) []string {
 	n := s.Tree.Node(u)
 	if n == nil {

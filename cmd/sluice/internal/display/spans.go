@@ -29,21 +29,21 @@ func (m mark) colour() colour {
 	return plain
 }
 
-// span is a part of a line that is painted alike.
+// span is a part of a line with one style.
 type span struct {
 	text   string
 	colour colour // plain is the colour of the line
-	strong bool   // it is what differs
+	strong bool   // it is the differing part
 }
 
 // label names the value of a line.
 type label struct {
 	name   string // padded; "" for a line that is no value
 	forces bool   // its change forces a replacement
-	what   string // what the value is, for example "(JSON)"
+	what   string // describes the value, for example "(JSON)"
 }
 
-// forcesReplacement is written behind the name of a property whose change forces a replacement.
+// forcesReplacement follows the name of a property whose change forces a replacement.
 const forcesReplacement = " (forces replacement)"
 
 func (l label) spans() []span {
@@ -69,7 +69,7 @@ type line struct {
 	spans []span // behind the label
 }
 
-// painted returns the line as it is written.
+// painted returns the line with its colours.
 func (l line) painted(s style) string {
 	var b strings.Builder
 	b.WriteString(strings.Repeat("    ", l.depth))

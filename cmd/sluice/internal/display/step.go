@@ -20,9 +20,10 @@ import (
 type stepPrinter struct {
 	Options
 	style style
-	// unchanged reports whether a resource is known not to change, so that nothing waits for it; nil if that is known of none.
+	// unchanged reports whether a resource is known to stay unchanged, so that nothing waits for it; nil if that is unknown for
+	// all.
 	unchanged func(urn.URN) bool
-	// aborts is true if what has failed was aborted because the user has asked for that, which the end says once.
+	// aborts is true if the user has requested an abort. The end of the text then reports aborted steps once.
 	aborts bool
 }
 
@@ -59,7 +60,7 @@ func (p stepPrinter) subject(u urn.URN) string {
 // shortType drops the part of a module that repeats the name of the type: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
 func shortType(t urn.Type) string { return cleanLine(t.Short()) }
 
-// kinds are types as they are shown, which are worked out once.
+// kinds caches the displayed forms of types.
 type kinds map[urn.Type]string
 
 func (k kinds) of(u urn.URN) string {
@@ -70,15 +71,15 @@ func (k kinds) of(u urn.URN) string {
 	return k[t]
 }
 
-// compare orders resources by their types as they are shown, then by their names as people count.
+// compare orders resources by their displayed types, then by their names in natural order.
 func (k kinds) compare(a, b urn.URN) int {
 	return cmp.Or(compareKinds(k.of(a), k.of(b)), natural.Compare(a.Name(), b.Name()), cmp.Compare(a, b))
 }
 
-// ByKindAndName returns the order of resources in everything that is shown. It is not safe for concurrent use.
+// ByKindAndName returns the display order of resources. It is not safe for concurrent use.
 func ByKindAndName() func(a, b urn.URN) int { return kinds{}.compare }
 
-// compareKinds is the order of types as they are shown. Most that are compared are equal.
+// compareKinds orders displayed types. Most pairs are equal.
 func compareKinds(a, b string) int {
 	if a == b {
 		return 0
@@ -86,7 +87,7 @@ func compareKinds(a, b string) int {
 	return natural.Compare(a, b)
 }
 
-// fate says what has become of a resource, or what will: "replaced because ... (0.58s) [diff: ~size]".
+// fate describes the actual or planned change of a resource: "replaced because ... (0.58s) [diff: ~size]".
 func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := w.done
@@ -99,7 +100,7 @@ func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	return p.fateAs(said, s, took)
 }
 
-// fateAs is [stepPrinter.fate] with another word for what has become of the resource.
+// fateAs is [stepPrinter.fate] with another word for the change.
 func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) string {
 	said = p.style.paint(wordsFor(s.Op).colour, said)
 	if because := reasonOf(s); because != "" {
@@ -114,12 +115,12 @@ func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) 
 	return said + p.diffSummary(s)
 }
 
-// isUnrealized reports whether a step is of a change that is only possible, and did not happen when it was possible the last time.
+// isUnrealized reports whether a step is a possible change that was unrealized the last time.
 func (p stepPrinter) isUnrealized(s stages.StepInfo) bool {
 	return s.IsPossible() && p.Unrealized[s.URN] == s.Op
 }
 
-// doing returns what is under way: "creating", or "planning to create".
+// doing returns the word for a running step: "creating", or "planning to create".
 func (p stepPrinter) doing(op stages.Op) string {
 	w := wordsFor(op)
 	if p.IsPreview && w.plan != "" {
@@ -128,7 +129,7 @@ func (p stepPrinter) doing(op stages.Op) string {
 	return w.running
 }
 
-// failed says that a step has failed, and why.
+// failed describes a failed step with its error.
 func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
 	fate := " failed"
@@ -202,8 +203,8 @@ func (p stepPrinter) diffSummary(s stages.StepInfo) string {
 	return " [diff: " + strings.Join(parts, ",") + "]"
 }
 
-// changedProperties returns the names of the top-level properties that changed according to the provider or, if it does
-// not say, to the inputs.
+// changedProperties returns the names of the changed top-level properties, according to the provider or, if it reports none, to
+// the inputs.
 func changedProperties(s stages.StepInfo) []string {
 	names := map[string]bool{}
 	for _, text := range slices.Concat(s.Diffs, slices.Sorted(maps.Keys(s.DetailedDiff))) {

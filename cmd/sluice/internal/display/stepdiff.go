@@ -9,12 +9,12 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// stepDiff prints what a step changes.
+// stepDiff prints the changes of a step.
 type stepDiff struct {
 	*diffPrinter
 	step    stages.StepInfo
-	printed map[string]bool // places that have been compared
-	left    int             // places that are not printed, because there are too many
+	printed map[string]bool // paths that have been compared
+	left    int             // paths that are not printed, because there are too many
 }
 
 // print prints the properties that the step changes.
@@ -23,7 +23,7 @@ func (p *stepDiff) print() {
 	case s.Old == nil && s.New != nil:
 		p.fields(0, added, property.Path{}, s.New.Inputs)
 	case s.Old != nil && s.New == nil:
-		p.forced = forcedPaths{} // that is said where it is replaced
+		p.forced = forcedPaths{} // the step of the replacement has these marks
 		p.fields(0, removed, property.Path{}, s.Old.Inputs)
 	case s.Old == nil || s.Op == stages.OpSame:
 	case len(s.DetailedDiff) > 0:
@@ -47,7 +47,7 @@ func (p *stepDiff) print() {
 	}
 }
 
-// hasRoom reports whether one more place may be printed after so many, and counts it if not.
+// hasRoom reports whether one more path may be printed. If not, it counts the path.
 func (p *stepDiff) hasRoom(places int) bool {
 	if places < maxElementsShown || p.full {
 		return true
@@ -56,7 +56,7 @@ func (p *stepDiff) hasRoom(places int) bool {
 	return false
 }
 
-// equalKeys prints the properties that force a replacement although the program gives the same for them.
+// equalKeys prints the properties that force a replacement although their inputs are equal.
 func (p *stepDiff) equalKeys() {
 	s := p.step
 	for i, name := range topLevel(s.Keys) {
@@ -68,7 +68,7 @@ func (p *stepDiff) equalKeys() {
 	}
 }
 
-// secrecy prints what has become a secret, or is none any more, at places where the provider sees no difference: it is not interested in that.
+// secrecy prints the values that have become a secret, or stopped being one. Providers ignore secrecy, and report no difference.
 func (p *stepDiff) secrecy() {
 	places := 0
 	for _, name := range p.step.New.Inputs.Names() {
@@ -79,7 +79,7 @@ func (p *stepDiff) secrecy() {
 	}
 }
 
-// secrecyAt looks at one place and at all that is inside it, but for what has been printed and what is inside a secret. places counts what it prints.
+// secrecyAt checks a path and all paths inside it, except printed ones and those inside a secret. places counts the printed paths.
 func (p *stepDiff) secrecyAt(places *int, at property.Path, old, new property.Value) {
 	if p.printed[at.String()] || len(at) > maxDepthShown || property.Equal(old, new) {
 		return
@@ -101,7 +101,7 @@ func (p *stepDiff) secrecyAt(places *int, at property.Path, old, new property.Va
 	}
 }
 
-// topLevel returns the names of the properties that paths lead into.
+// topLevel returns the names of the top-level properties of paths.
 func topLevel(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, text := range paths {
@@ -113,11 +113,11 @@ func topLevel(paths []string) []string {
 	return out
 }
 
-// detailed prints only the paths that the provider names. Those inside arrays it names by index, also if only one item was inserted: such
-// arrays are compared as a whole.
+// detailed prints only the paths that the provider names. Providers name array items by index, even if only one item was inserted, so arrays are
+// compared as a whole.
 func (p *stepDiff) detailed() {
 	s, places := p.step, 0
-	arrays := map[string]bool{} // whether they have been compared
+	arrays := map[string]bool{} // those that have been compared
 	for _, text := range slices.Sorted(maps.Keys(s.DetailedDiff)) {
 		d := s.DetailedDiff[text]
 		path, err := property.ParsePath(text)
@@ -155,7 +155,7 @@ func (p *stepDiff) detailed() {
 	}
 }
 
-// untilIndex returns the way to the first array of a path.
+// untilIndex returns the path to the first array of a path.
 func untilIndex(path property.Path) property.Path {
 	if i := slices.IndexFunc(path, func(e property.Element) bool { return e.IsIndex }); i >= 0 {
 		return path[:i]
@@ -163,7 +163,7 @@ func untilIndex(path property.Path) property.Path {
 	return path
 }
 
-// array compares what was given for a property with what is given now, if both are arrays and differ, and reports whether it has done so.
+// array compares the old and the new inputs of a property, if both are arrays and differ, and reports whether it has done so.
 func (p *stepDiff) array(path property.Path) bool {
 	s := p.step
 	was, _ := s.Old.Inputs.Lookup(path)

@@ -23,7 +23,7 @@ var colours = map[colour]ansi.BasicColor{
 	red: ansi.Red, green: ansi.Green, yellow: ansi.Yellow, magenta: ansi.Magenta, cyan: ansi.Cyan, grey: ansi.BrightBlack,
 }
 
-// style paints text in colours if it is on.
+// style paints text in colours if on is set.
 type style struct{ on bool }
 
 func (s style) paint(c colour, text string) string {
@@ -33,7 +33,7 @@ func (s style) paint(c colour, text string) string {
 	return ansi.NewStyle().ForegroundColor(colours[c]).Styled(text)
 }
 
-// difference paints text of a diff. What is strong stands out from the rest of the line.
+// difference paints text of a diff. Strong text stands out from the rest of the line.
 func (s style) difference(c colour, strong bool, text string) string {
 	if !s.on || !strong || text == "" {
 		return s.paint(c, text)
@@ -52,7 +52,8 @@ func (s style) bold(text string) string {
 // line ends and tabs.
 func clean(text string) string { return printable.Text(text) }
 
-// cleanLine makes a name safe to print, or another text that must stay on one line. It leaves nothing out, so that two names look different.
+// cleanLine makes a name, or another text of one line, safe to print. It escapes rather than removes characters, so that different names
+// look different.
 func cleanLine(text string) string { return printable.Line(text) }
 
 // cutToWidth shortens one line of text to a number of terminal cells. It counts two cells for characters outside ASCII,

@@ -30,14 +30,14 @@ type summaryLine struct {
 	summaryLineExtensions
 }
 
-// summaryLineExtensions are what sluice adds to the line.
+// summaryLineExtensions are sluice's extensions of the line.
 type summaryLineExtensions struct {
 	Diagnostics []documentDiagnostic `json:"diagnostics,omitempty"`
-	// Kept is another extension: what the program has not declared and what stays because something failed.
+	// Kept is another extension: the resources that the program has not declared and that stay because something failed.
 	Kept []urn.URN `json:"kept,omitempty"`
 }
 
-// summaryResource is a step that was begun or, in a preview, is planned.
+// summaryResource is a step that was begun or, in a preview, planned.
 type summaryResource struct {
 	URN    string `json:"urn"`
 	Type   string `json:"type"`
@@ -46,7 +46,7 @@ type summaryResource struct {
 	Parent string `json:"parent,omitempty"`
 }
 
-// NewSummaryLine begins a line. It says that the phase has failed until the summary of the phase says otherwise.
+// NewSummaryLine begins a line. Its result is "failed" until the summary of the phase arrives.
 func NewSummaryLine(o Options) *SummaryLine {
 	return &SummaryLine{o: o, line: summaryLine{Result: stages.Failed}}
 }

@@ -15,11 +15,11 @@ import (
 // Limits on how texts are compared.
 const (
 	contextLines   = 3       // equal lines around differing ones
-	maxCompared    = 1 << 20 // bytes of the part that differs, of which else only the beginning is compared
-	maxAbreast     = 100     // characters of two texts that are written on one line
-	contextShown   = 20      // equal characters that are left on both sides of what differs in a long text
-	maxEmphasized  = 4000    // characters in which words are compared
-	maxPairedLines = 100     // neighbouring lines in which words are compared
+	maxCompared    = 1 << 20 // bytes of the differing part; of longer ones only the beginning is compared
+	maxAbreast     = 100     // characters of two texts on one line
+	contextShown   = 20      // equal characters left on both sides of the difference in a long text
+	maxEmphasized  = 4000    // characters up to which words are compared
+	maxPairedLines = 100     // neighbouring lines up to which words are compared
 )
 
 // compareTexts prints two texts: by value if both hold documents, line by line if they have several lines, else on one line or two.
@@ -46,7 +46,7 @@ func (p *diffPrinter) compareTexts(depth int, l label, at property.Path, old, ne
 	p.spans(depth+1, added, label{}, quote(green, is)...)
 }
 
-// compareDocuments prints two texts by value if both hold documents, and reports whether it has done so.
+// compareDocuments compares two texts by value if both hold documents, and reports whether it has done so.
 func (p *diffPrinter) compareDocuments(depth int, l label, at property.Path, old, new string) bool {
 	was, ok := comparison.DocumentIn(old)
 	if !ok {
@@ -68,7 +68,7 @@ func (p *diffPrinter) compareDocuments(depth int, l label, at property.Path, old
 	return true
 }
 
-// onlyFormat says what differs between two documents with the same value.
+// onlyFormat describes the difference between two documents with the same value.
 func onlyFormat(old, new comparison.Document) string {
 	if old.Format == "YAML" || new.Format == "YAML" {
 		return "only the formatting or comments differ"
@@ -76,7 +76,7 @@ func onlyFormat(old, new comparison.Document) string {
 	return "only the formatting differs"
 }
 
-// sameDocument reports whether two texts hold documents with the same value, and says what differs then.
+// sameDocument reports whether two texts hold documents with the same value, and describes the difference.
 func sameDocument(old, new string) (what string, same bool) {
 	was, ok := comparison.DocumentIn(old)
 	if !ok {
@@ -89,11 +89,11 @@ func sameDocument(old, new string) (what string, same bool) {
 	return "(" + is.Format + ") " + onlyFormat(was, is), true
 }
 
-// window is the part of a text that is shown.
+// window is the shown part of a text.
 type window struct {
 	parts         []align.Part
 	escape        func(string) string
-	before, after string // say that something is left out
+	before, after string // note that something is left out
 }
 
 func (w window) spans(c colour) []span { return partsOf(c, w.parts, w.escape) }
@@ -106,11 +106,11 @@ func (w window) length() int {
 	return n
 }
 
-// excerpts shortens texts, unless everything is to be shown.
+// excerpts shortens texts, unless full is set.
 type excerpts struct{ full bool }
 
-// abreast returns what is shown of two texts that differ: all of them, or what differs with something around it. hidden says how much of
-// what is equal is left out.
+// abreast returns the shown parts of two different texts: all of them, or the difference with some context. hidden describes the equal
+// parts that are left out.
 func (e excerpts) abreast(old, new string, escape func(string) string) (was, is window, hidden string) {
 	head, tail := 0, 0
 	if !e.full && (isLong(old) || isLong(new)) {
@@ -152,7 +152,7 @@ func emphasis(old, new string) (o, n []align.Part) {
 
 func isLong(text string) bool { return len(beginningOf(text, maxTextShown)) < len(text) }
 
-// beginningOf returns the first characters of a text, and takes no longer than that needs.
+// beginningOf returns the first characters of a text, in a time that does not depend on its length.
 func beginningOf(text string, most int) string {
 	runes := 0
 	for i := range text {
@@ -164,7 +164,7 @@ func beginningOf(text string, most int) string {
 	return text
 }
 
-// hiddenHead returns how many bytes at the beginning of two texts are equal and not worth showing.
+// hiddenHead returns how many equal bytes to hide at the beginning of two texts.
 func hiddenHead(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -200,13 +200,13 @@ func hiddenTail(a, b string) int {
 	return n
 }
 
-// quotedPart returns a part of a text as it is between quotes.
+// quotedPart escapes a part of a text as between quotes.
 func quotedPart(text string) string {
 	quoted := strconv.Quote(text)
 	return quoted[1 : len(quoted)-1]
 }
 
-// shownLine returns a part of a line of a text. It shows what a terminal would obey or not show at all.
+// shownLine returns a part of a line of a text. It escapes characters that a terminal would execute or not show.
 func shownLine(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return text
@@ -224,11 +224,11 @@ func shownLine(text string) string {
 	return b.String()
 }
 
-// textLine is a line of two texts of which it is in one or both.
+// textLine is a line of one or both of two texts.
 type textLine struct {
 	mark     mark
 	text     string // with its line end, if it has one
-	old, new int    // how many lines of each text are before it
+	old, new int    // lines of each text before it
 }
 
 // compareLines prints the parts in which two texts differ as a unified diff. It skips equal lines at both ends without splitting them.
@@ -295,7 +295,7 @@ func splitLines(text string) []string {
 	return slices.Collect(strings.Lines(text))
 }
 
-// hunks returns the parts of lines that differ, with the equal lines around them.
+// hunks returns the differing parts of lines, with context.
 func hunks(lines []textLine) [][]textLine {
 	var out [][]textLine
 	start, end := -1, 0 // of the hunk that is being collected
@@ -327,7 +327,7 @@ func countChanges(hunk []textLine) int {
 	return n
 }
 
-// hunkHeader returns the line above a hunk: where it is in both texts.
+// hunkHeader returns the line above a hunk with its place in both texts.
 func hunkHeader(hunk []textLine) string {
 	old, new := 0, 0
 	for _, l := range hunk {
@@ -340,23 +340,23 @@ func hunkHeader(hunk []textLine) string {
 	}
 	place := func(before, n int) string {
 		if n > 0 {
-			before++ // the first line is 1; of no lines, the one before is named
+			before++ // lines count from 1; an empty range has the number of the line before it
 		}
 		return fmt.Sprintf("%d,%d", before, n)
 	}
 	return "@@ -" + place(hunk[0].old, old) + " +" + place(hunk[0].new, new) + " @@"
 }
 
-// hunkPrinter prints the hunks of a unified diff as far as there is room for them.
+// hunkPrinter prints the hunks of a unified diff while there is room.
 type hunkPrinter struct {
 	p *diffPrinter
 	excerpts
 	depth int
-	room  int // changed lines that may still be printed
-	left  int // changed lines that are not
+	room  int // changed lines that still fit
+	left  int // changed lines that do not
 }
 
-// print prints a hunk, and where it is in both texts if that is of interest.
+// print prints a hunk, and its header if there is one.
 func (h *hunkPrinter) print(hunk []textLine, header bool) {
 	if h.room == 0 && !h.full {
 		h.left += countChanges(hunk)
@@ -380,7 +380,7 @@ func (h *hunkPrinter) print(hunk []textLine, header bool) {
 	}
 }
 
-// change prints lines that replace others. If there is not room for all, there is for both.
+// change prints replaced lines and their replacements. It divides the room between both if there is not enough for all.
 func (h *hunkPrinter) change(gone, came []textLine) {
 	was, is := h.windows(gone, came)
 	if all := len(was) + len(is); all > h.room && !h.full {
@@ -396,7 +396,7 @@ func (h *hunkPrinter) change(gone, came []textLine) {
 	h.room -= len(was) + len(is)
 }
 
-// run returns the lines at the beginning that have a mark.
+// run returns the leading lines with a mark.
 func run(lines []textLine, m mark) []textLine {
 	n := 0
 	for n < len(lines) && lines[n].mark == m {
@@ -405,7 +405,7 @@ func run(lines []textLine, m mark) []textLine {
 	return lines[:n]
 }
 
-// windows returns what is shown of lines that replace others. If they are as many, each one is compared with the one that it replaces.
+// windows returns the shown parts of replaced lines and their replacements. If there are equally many, it compares them in pairs.
 func (h *hunkPrinter) windows(gone, came []textLine) (was, is []window) {
 	if len(gone) == len(came) && len(gone) <= maxPairedLines {
 		for i := range gone {
@@ -424,7 +424,7 @@ func (h *hunkPrinter) windows(gone, came []textLine) (was, is []window) {
 	return was, is
 }
 
-// whole returns a line of which no part stands out.
+// whole returns a line without emphasis.
 func (h *hunkPrinter) whole(l textLine) window {
 	return window{parts: []align.Part{{Text: h.cut(chomp(l.text))}}, escape: shownLine}
 }
@@ -437,7 +437,7 @@ func (e excerpts) cut(text string) string {
 	return text
 }
 
-// line prints a line. text is all of it, with its line end if it has one.
+// line prints a line. text is the whole line, with its line end if it has one.
 func (h *hunkPrinter) line(m mark, w window, text string) {
 	spans := append([]span{{text: w.before}}, w.spans(plain)...)
 	spans = append(spans, span{text: w.after})
@@ -450,7 +450,7 @@ func (h *hunkPrinter) line(m mark, w window, text string) {
 	}
 }
 
-// markTrailingSpaces makes spaces at the end of a changed line visible: they may be all that differs.
+// markTrailingSpaces makes spaces at the end of a changed line visible: they may be the only difference.
 func markTrailingSpaces(spans []span) {
 	for i := len(spans) - 1; i >= 0; i-- {
 		text := strings.TrimRight(spans[i].text, " ")

@@ -18,19 +18,19 @@ import (
 // minGroup is the number of equal siblings from which they share a row.
 const minGroup = 8
 
-// Columns of a tree are not made wider than this for one long name.
+// Limits on the width of the columns of a tree, for the sake of one long name.
 const (
 	maxTypeWidth = 60
 	maxNameWidth = 40
-	minFate      = 25 // what the columns leave to what becomes of a resource, on a terminal
+	minFate      = 25 // the width left for the outcome of a resource, on a terminal
 )
 
-// treePrinter draws the tree of what has become of resources.
+// treePrinter draws the tree of the changed resources.
 type treePrinter struct{ stepPrinter }
 
 // treeRow is a row of a tree: one resource, or several that differ only in their names.
 type treeRow struct {
-	branch string // what leads to it from above: "│  ├─ "
+	branch string // its prefix: "│  ├─ "
 	mark   string
 	kind   string
 	name   string
@@ -38,8 +38,8 @@ type treeRow struct {
 	group  []*tree.Node
 }
 
-// text draws the resources that an operation changes below those that they are parts of, in the order of types and names: the text
-// depends on what happens, and not on when. It returns "" if there are none.
+// text draws the resources that an operation changes as a tree, in the order of types and names: the text depends on the events, and
+// not on their times. It returns "" if there are none.
 func (p treePrinter) text(t *tree.Tree) string {
 	rows := p.rows(t.Top, "")
 	kinds, names := 0, 0
@@ -58,7 +58,7 @@ func (p treePrinter) text(t *tree.Tree) string {
 	return b.String()
 }
 
-// blocks draws the resources with their properties, each for itself, in the order of types and names.
+// blocks draws the resources with their properties, one block each, in the order of types and names.
 func (p treePrinter) blocks(t *tree.Tree) string {
 	var b strings.Builder
 	var draw func(n *tree.Node, depth int)
@@ -88,14 +88,14 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
-// rows returns the rows of what is below a node. branch leads to them.
+// rows returns the rows of the subtree below a node. branch is its prefix.
 func (p treePrinter) rows(n *tree.Node, branch string) []treeRow {
 	groups := p.groups(slices.Collect(n.Children()))
 	var out []treeRow
 	for i, g := range groups {
 		here, below := g[0].Branch(branch, i == len(groups)-1)
 		out = append(out, p.row(here, g))
-		out = append(out, p.rows(g[0], below)...) // what shares a row has no children
+		out = append(out, p.rows(g[0], below)...) // nodes that share a row have no children
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func (p treePrinter) groups(siblings []*tree.Node) [][]*tree.Node {
 	return out
 }
 
-// sibling is a node that has a row, or stands for a group that has one.
+// sibling is a node with a row, or the first one of a group with a row.
 type sibling struct {
 	group      int
 	node       *tree.Node
@@ -146,7 +146,7 @@ func (s sibling) compare(other sibling) int {
 
 // byKindAndName returns the order of siblings by types and names.
 func byKindAndName() func(a, b *tree.Node) int {
-	kinds, known := kinds{}, map[*tree.Node]sibling{} // to take a URN apart for each comparison would cost more than all else of a drawing
+	kinds, known := kinds{}, map[*tree.Node]sibling{} // to parse a URN for each comparison would take longer than the rest of a drawing
 	of := func(n *tree.Node) sibling {
 		s, is := known[n]
 		if !is {
@@ -158,14 +158,14 @@ func byKindAndName() func(a, b *tree.Node) int {
 	return func(a, b *tree.Node) int { return of(a).compare(of(b)) }
 }
 
-// look is what a row says of a resource but for its name.
+// look is the content of a row without the name.
 type look struct {
 	op         stages.Op
 	kind       urn.Type
 	stem, fate string
 }
 
-// alike returns the siblings that are drawn, those that look alike together.
+// alike returns the siblings that are drawn, grouped by look.
 func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 	var out [][]*tree.Node
 	at := map[look]int{} // the group of each look
@@ -192,7 +192,7 @@ func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 	return out
 }
 
-// stem returns what names of one kind have in common: "web-" of "web-1" and "web-2". Names that differ in more than that say something.
+// stem returns the common part of names of one kind: "web-" of "web-1" and "web-2". Names with other differences are meaningful.
 func stem(name string) string {
 	if i := strings.IndexAny(name, "0123456789-_./:"); i >= 0 {
 		return name[:i]
@@ -200,7 +200,7 @@ func stem(name string) string {
 	return name
 }
 
-// draws reports whether a resource, or anything below it, has a row.
+// draws reports whether a resource, or any descendant, has a row.
 func (p treePrinter) draws(n *tree.Node) bool {
 	if n.Below.Failed+n.Below.Running > 0 {
 		return true
@@ -240,17 +240,17 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	case n.Status == tree.Running:
 		row.fate = wordsFor(n.Doing).running + " (interrupted)"
 	case n.Step.Op == stages.OpSame && !p.ShowSames:
-		row.mark = "  " // it is there for what is below it
+		row.mark = "  " // it is drawn only for its descendants
 	default:
 		row.fate = p.outcome(n, n.Took)
 	}
 	return row
 }
 
-// isAborted reports whether an operation on a resource was aborted because the user has asked for that.
+// isAborted reports whether an operation on a resource was aborted on the request of the user.
 func (p treePrinter) isAborted(n *tree.Node) bool { return p.aborts && n.Status == tree.Failed }
 
-// outcome says what has become of a resource, or what will. Old objects of replacements that are still there are told of.
+// outcome describes the actual or planned change of a resource. It mentions the old object of a replacement that is still there.
 func (p treePrinter) outcome(n *tree.Node, took time.Duration) string {
 	if !p.IsPreview && n.Outcome() == stages.OpCreateReplacement {
 		return p.fateAs(wordsFor(n.Step.Op).done+" (the old one is still there)", n.Step, took)
@@ -266,7 +266,7 @@ func nodeNames(g []*tree.Node) []string {
 	return names
 }
 
-// pattern returns what names have in common: "r*", "web-*-eu".
+// pattern returns the common pattern of names: "r*", "web-*-eu".
 func pattern(names []string) string {
 	before, after, shortest := names[0], names[0], len(names[0])
 	for _, name := range names[1:] {

@@ -11,15 +11,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Limits on how much is shown of waves without --diff.
+// Limits on waves without --diff.
 const (
 	maxWavesShown    = 10 // of one deletion
 	maxClosuresShown = 5  // replacements that delete dependents first
-	minDeletesShown  = 20 // of what is deleted at the end: fewer are soon gone
+	minDeletesShown  = 20 // deletes at the end: fewer are soon done
 )
 
 // wavesSection shows the waves of deletes in a preview: the number of resources in each, and their names with --diff.
-// It leaves out a deletion with only one wave, and without --diff also a small one that holds up nothing.
+// It leaves out a deletion with only one wave and, without --diff, also a small one that delays nothing.
 func (p stepPrinter) wavesSection(m *model) string {
 	if m.summary == nil || m.summary.Result != stages.Succeeded {
 		return "" // a complete preview would have more
@@ -83,8 +83,8 @@ func count(waves [][]urn.URN) int {
 	return n
 }
 
-// shownWaves leaves out default providers, which other sections do not show either, and the root stack, which is always
-// last and has no object. It leaves out waves that contain nothing else.
+// shownWaves leaves out default providers, which other sections leave out too, and the root stack, which is always last
+// and has no object. It leaves out waves that are then empty.
 func shownWaves(waves [][]urn.URN) [][]urn.URN {
 	var out [][]urn.URN
 	for _, w := range waves {
@@ -95,7 +95,7 @@ func shownWaves(waves [][]urn.URN) [][]urn.URN {
 	return out
 }
 
-// inOrderOfDeletion sorts replacements first, by name, and last the deletes of the end phase.
+// inOrderOfDeletion sorts replacements by name, and puts the deletes of the end phase last.
 func inOrderOfDeletion(all []stages.DeletionWaves) []stages.DeletionWaves {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b stages.DeletionWaves) int {
 		switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// WhyOptions define how an explanation is written.
+// WhyOptions define the form of an explanation.
 type WhyOptions struct {
 	Out   io.Writer
 	Color bool
@@ -29,12 +29,12 @@ type WhyOptions struct {
 	Runtime string // of the program: the language of aliases
 	// Refresh is true for the explanation of a refresh, which changes only the state.
 	Refresh bool
-	// Preview is true for the explanation of a preview, which says of changes whether they are certain.
+	// Preview is true for the explanation of a preview, which marks changes that are only possible.
 	Preview bool
 }
 
-// WriteExplanation writes a chain of reasons: the decision about the resource and its reason, then the decisions that
-// led to it, an arrow before each.
+// WriteExplanation writes a chain of reasons: the decision about the resource with its reason, then the decisions that led to
+// it, each after an arrow.
 func WriteExplanation(o WhyOptions, e *why.Explanation) error {
 	p := &whyPrinter{WhyOptions: o, style: style{o.Color}, explanation: e, written: map[int]bool{}}
 	for i := range e.Start {
@@ -52,8 +52,8 @@ type whyPrinter struct {
 	text        strings.Builder
 }
 
-// link writes a decision and the decisions that led to it. above is the link whose cause this one is, if that is not
-// the link written just before.
+// link writes a decision and the decisions that led to it. above is the link that this one is the cause of, if that link was
+// written just before.
 func (p *whyPrinter) link(at int, arrow string, above int) {
 	l := p.explanation.Links[at]
 	if p.written[at] {
@@ -124,7 +124,7 @@ func (p *whyPrinter) names(us []urn.URN) string {
 	return strings.Join(out, ", ")
 }
 
-// verb returns what is done to the resource.
+// verb returns the verb for the change of the resource.
 func (p *whyPrinter) verb(l why.Link) string {
 	was := "is "
 	if l.Fate != stages.FateDone {
@@ -160,7 +160,7 @@ func (p *whyPrinter) verb(l why.Link) string {
 	return was + wordsFor(l.Op).done
 }
 
-// orderOf returns the order in which a replacement is made, and why.
+// orderOf returns the order of a replacement, with the reason.
 func (p *whyPrinter) orderOf(l why.Link) string {
 	if l.Op != stages.OpReplace || l.Reason == "import" || l.Reason == "read-other" {
 		return ""
@@ -183,7 +183,7 @@ func (p *whyPrinter) fateOf(l why.Link) string {
 	return ""
 }
 
-// reasons writes the reason and the facts that it rests on.
+// reasons writes the reason with its facts.
 func (p *whyPrinter) reasons(l why.Link) {
 	because := cleanLine(l.Because) + decidedBy(l)
 	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, why.RootProgram) {
@@ -220,7 +220,7 @@ func (p *whyPrinter) reasons(l why.Link) {
 	}
 }
 
-// rename says which other resource a deleted or created one looks like, and how to keep it.
+// rename names the other resource of a probable rename, and how to keep its object.
 func (p *whyPrinter) rename(l why.Link) string {
 	r := *l.Rename
 	looks := " looks like "
@@ -237,7 +237,7 @@ func (p *whyPrinter) rename(l why.Link) string {
 	return text + "an alias keeps it: " + cleanLine(aliases.Text(p.Runtime, r))
 }
 
-// decidedBy returns what found the difference, or says that there is none.
+// decidedBy names the comparison that found the difference, or says that there is none.
 func decidedBy(l why.Link) string {
 	switch {
 	case l.DecidedBy == "Diff" && l.Reason == "unchanged":
@@ -317,7 +317,7 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 	return text
 }
 
-// values formats what a property was and is.
+// values formats the old and the new value of a property.
 func (p *whyPrinter) values(old, new []byte) string {
 	was, oldIsText := textOf(old)
 	is, newIsText := textOf(new)
@@ -332,7 +332,7 @@ func (p *whyPrinter) values(old, new []byte) string {
 	return p.quoted(red, o) + arrow + p.quoted(green, n)
 }
 
-// quoted formats a text of which some parts differ. It paints each word for itself, because lines may be broken between them.
+// quoted formats a text of which some parts differ. It paints each word separately, because lines may be broken between them.
 func (p *whyPrinter) quoted(c colour, parts []align.Part) string {
 	text := p.style.paint(c, `"`)
 	for _, part := range parts {
@@ -346,7 +346,8 @@ func (p *whyPrinter) quoted(c colour, parts []align.Part) string {
 	return text + p.style.paint(c, `"`)
 }
 
-// textOf returns the text of a value of the log, if it is one and none of the words for what has no value.
+// textOf returns the text of a value of the log. ok is false for other values, and for the words that stand for a missing
+// value.
 func textOf(v []byte) (text string, ok bool) {
 	if len(v) == 0 || v[0] != '"' || json.Unmarshal(v, &text) != nil {
 		return "", false
@@ -354,8 +355,8 @@ func textOf(v []byte) (text string, ok bool) {
 	return text, valueText(v) != text
 }
 
-// settingOrigin names the setting that a changed value comes from, with its values if they are others: "from config shop:region
-// (Pulumi.dev.yaml:3), used at Pulumi.yaml:14".
+// settingOrigin names the setting that a changed value comes from, with the values of the setting if they differ from it: "from
+// config shop:region (Pulumi.dev.yaml:3), used at Pulumi.yaml:14".
 func settingOrigin(l why.Link, c why.Change) string {
 	s := c.Setting
 	text := "from config " + cleanLine(s.Key)

@@ -34,8 +34,8 @@ var unknownTexts = map[property.UnknownKind]string{
 	property.UnknownObject:  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 }
 
-// jsonValue returns a value as events carry it (protocol.md 9.2): a secret is an object that only says that it is
-// secret, and the texts of assets are left out. With showSecrets, the object of a secret holds its plain text.
+// jsonValue returns a value in the form of events (protocol.md 9.2): a secret is an object that only marks a secret,
+// and the texts of assets are left out. With showSecrets, the object of a secret has its plain text.
 func jsonValue(v property.Value, showSecrets bool) any {
 	inner, shown := visible(v, showSecrets)
 	if !shown {
@@ -127,7 +127,7 @@ func jsonReference(r property.Reference, showSecrets bool) any {
 	return out
 }
 
-// eventState is a resource as step events carry it.
+// eventState is a resource in the form of step events.
 type eventState struct {
 	Type           string         `json:"type"`
 	URN            string         `json:"urn"`
@@ -173,14 +173,14 @@ type eventMetadata struct {
 	eventExtensions
 }
 
-// eventExtensions are what sluice adds to the description of a step.
+// eventExtensions are sluice's extensions of the description of a step.
 type eventExtensions struct {
-	Reason string       `json:"reason,omitempty"` // why it is taken, in words
+	Reason string       `json:"reason,omitempty"` // why the step is taken, in words
 	Why    *eventReason `json:"why,omitempty"`    // the same as data
-	// Possible says why the change is only possible.
+	// Possible is the reason why the change is only possible.
 	Possible *stages.Possibility `json:"possible,omitempty"`
-	At       time.Time           `json:"at,omitzero"` // when it began or ended
-	// Dependencies are what the resource depends on, directly, and PropertyDependencies by which of its inputs.
+	At       time.Time           `json:"at,omitzero"` // when the step began or ended
+	// Dependencies are the direct dependencies of the resource, and PropertyDependencies those of each input.
 	Dependencies         []urn.URN            `json:"dependencies,omitempty"`
 	PropertyDependencies map[string][]urn.URN `json:"propertyDependencies,omitempty"`
 	SourcePosition       string               `json:"sourcePosition,omitempty"` // where the program declares the resource
@@ -189,8 +189,8 @@ type eventExtensions struct {
 // eventReason is a reason as data.
 type eventReason struct {
 	Kind       stages.ReasonKind `json:"kind"`
-	Properties []string          `json:"properties,omitempty"` // that made the difference
-	Cause      urn.URN           `json:"cause,omitempty"`      // the other resource that did
+	Properties []string          `json:"properties,omitempty"` // whose difference is the reason
+	Cause      urn.URN           `json:"cause,omitempty"`      // the other resource that is the reason
 	By         stages.Decider    `json:"decidedBy,omitempty"`
 }
 
@@ -239,8 +239,8 @@ func newEventMetadata(s stages.StepInfo, at time.Time) eventMetadata {
 // sortedOps returns the keys of changes in a fixed order.
 func sortedOps(changes map[stages.Op]int) []stages.Op { return slices.Sorted(maps.Keys(changes)) }
 
-// PlainJSON returns a value for people and scripts. A secret is the text "[secret]", or its content if secrets are
-// shown. Nothing else marks values as secret. An unknown, which only a state of another tool has, is a text.
+// PlainJSON returns a value for people and scripts. A secret is the text "[secret]" or, if secrets are shown, its
+// content. Nothing else marks values as secret. An unknown, which occurs only in a state of another tool, is a text.
 func PlainJSON(v property.Value, showSecrets bool) any {
 	inner, shown := visible(v, showSecrets)
 	switch {

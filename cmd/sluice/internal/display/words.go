@@ -33,7 +33,7 @@ var vocabulary = map[stages.Op]words{
 	stages.OpImportReplacement:    {"=>", magenta, "import replacement", "importing replacement", "imported replacement", "", ""},
 }
 
-// summaryOrder is the order of the lines in the summary: that of danger.
+// summaryOrder is the order of the lines in the summary: the most dangerous first.
 var summaryOrder = [...]stages.Op{
 	stages.OpDelete, stages.OpDiscard, stages.OpReplace, stages.OpUpdate, stages.OpImport, stages.OpCreate,
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// redraw is the interval at which the screen is drawn anew; keys are answered at once.
+// redraw is the interval between two drawings. Keys redraw at once.
 const redraw = 200 * time.Millisecond
 
 type tickMsg time.Time
@@ -23,7 +23,7 @@ func tick() tea.Cmd {
 	return tea.Tick(redraw, func(t time.Time) tea.Msg { return tickMsg(t) })
 }
 
-// mode is what keys act on.
+// mode determines what keys act on.
 type mode int
 
 const (
@@ -32,7 +32,7 @@ const (
 	opened                // one resource
 )
 
-// model is what the user has made of the screen: what is selected, folded and searched for.
+// model is the state of the screen that the user controls: the selection, the folds and the filter.
 type model struct {
 	report    *display.Report
 	interrupt func() // for each Ctrl-C; nil if the operation is over
@@ -41,14 +41,14 @@ type model struct {
 	width, height int
 	frame         int
 	presses       int  // of Ctrl-C, while the operation runs
-	broken        bool // the user has pressed Ctrl-C, and nothing runs
+	broken        bool // Ctrl-C was pressed while nothing ran
 	mode          mode
 	selected      urn.URN // "" if none
 	first         int     // the first line of the tree that is shown
 	folds         map[urn.URN]bool
 	filter        textinput.Model
 	detail        viewport.Model
-	lines         []line // as they were drawn last
+	lines         []line // as last drawn
 }
 
 func newModel(report *display.Report, interrupt func(), pauser Pauser) *model {
@@ -69,7 +69,7 @@ func (m *model) Init() tea.Cmd {
 	return tick()
 }
 
-// isOver reports whether the operation is over, so that what is shown does not change.
+// isOver reports whether the operation is over, so that the content no longer changes.
 func (m *model) isOver() bool { return m.interrupt == nil }
 
 // Update implements [tea.Model].
@@ -185,7 +185,7 @@ func (m *model) pressBrowsing(key tea.KeyPressMsg) {
 	}
 }
 
-// pause pauses the operation, or lets it go on.
+// pause pauses or resumes the operation.
 func (m *model) pause() {
 	switch {
 	case m.pauser == nil:
@@ -198,7 +198,7 @@ func (m *model) pause() {
 
 func (m *model) isPaused() bool { return m.pauser != nil && m.pauser.Paused() }
 
-// move selects the resource that is so many lines below.
+// move moves the selection by a number of lines.
 func (m *model) move(by int) {
 	at := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
 	if at < 0 {
@@ -207,7 +207,8 @@ func (m *model) move(by int) {
 	m.selectAt(min(max(at+by, 0), len(m.lines)-1), sign(by))
 }
 
-// selectAt selects the resource of a line, or the next one that way if the line is about others.
+// selectAt selects the resource of a line, or of the next one in the direction of step if the line stands for
+// several.
 func (m *model) selectAt(at, step int) {
 	for ; at >= 0 && at < len(m.lines); at += step {
 		if n := m.lines[at].node; n != nil {
@@ -224,14 +225,14 @@ func sign(n int) int {
 	return 1
 }
 
-// choose selects the first resource in sight if none is selected, so that the keys that act on one do something.
+// choose selects the first visible resource if none is selected, so that keys have something to act on.
 func (m *model) choose() {
 	if m.selected == "" {
 		m.move(0)
 	}
 }
 
-// fold sets whether the selected resource hides what is below it.
+// fold hides or shows what is below the selected resource.
 func (m *model) fold(hide bool) {
 	m.choose()
 	if m.selected != "" {

@@ -12,20 +12,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// line is a line of the tree: a resource, or how many others there are.
+// line is a line of the tree: a resource, or a count of others.
 type line struct {
 	branch string
-	node   *tree.Node // nil for others
+	node   *tree.Node // nil for a count of others
 	others string
 }
 
-// extent is how much of the tree is shown.
+// extent selects the resources of the tree to show.
 type extent int
 
 const (
 	everything extent = iota
-	changes           // not what is unchanged
-	current           // what runs and what has failed
+	changes           // all but unchanged ones
+	current           // running and failed ones
 )
 
 // lister makes the lines of a tree.
@@ -34,14 +34,13 @@ type lister struct {
 	folds  map[urn.URN]bool
 	filter string // in lower case
 	extent extent
-	most   int                       // children of one node that are worth listing
+	most   int                       // the maximal number of listed children of a node
 	order  func(a, b *tree.Node) int // of siblings
-	danger bool                      // the order changes with what happens
+	danger bool                      // the order is by danger, and changes with events
 	out    []line
 }
 
-// linesOf returns the lines to draw. What is finished is folded if not everything has room in so many lines; what the user has folded or
-// unfolded stays so.
+// linesOf returns the lines to draw. It folds finished resources if there is not room for all lines. Folds set by the user stay.
 func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) []line {
 	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100), order: s.ByName()}
 	switch all := s.Tree.Len(); {
@@ -57,8 +56,8 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 	return l.out
 }
 
-// planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings, then types
-// and names decide.
+// planned returns the lines of all changes that an operation has made or will make. The most dangerous sibling is first, then types and names
+// decide.
 func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
 	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger(), danger: true}
 	l.list(s.Tree.Top, "")
@@ -81,7 +80,7 @@ func (l *lister) list(n *tree.Node, branch string) {
 	}
 }
 
-// children returns the children that are listed, in their order. If there is not room for everything, failures come first.
+// children returns the listed children, in order. If there is not room for all, failures come first.
 func (l *lister) children(n *tree.Node) []*tree.Node {
 	out := l.listed(n)
 	if l.danger {
@@ -90,7 +89,7 @@ func (l *lister) children(n *tree.Node) []*tree.Node {
 	return out
 }
 
-// all returns all children, in their order if that stays the same.
+// all returns all children, sorted if their order is fixed.
 func (l *lister) all(n *tree.Node) []*tree.Node {
 	if l.danger {
 		return slices.Collect(n.Children())
@@ -122,7 +121,7 @@ func (l *lister) listed(n *tree.Node) []*tree.Node {
 				out = append(out, c)
 			}
 		}
-		for u := range maps.Keys(l.folds) { // what the user has opened stays in sight
+		for u := range maps.Keys(l.folds) { // nodes opened by the user stay visible
 			if c := l.sight.Tree.Node(u); c != nil && c.Parent == n && !slices.Contains(out, c) {
 				out = append(out, c)
 			}
@@ -150,7 +149,7 @@ func (l *lister) matches(n *tree.Node) bool {
 	return false
 }
 
-// others says what is below a node and not listed.
+// others describes the children of a node that are not listed.
 func (l *lister) others(n *tree.Node, listed []*tree.Node) string {
 	if l.filter != "" {
 		return ""

@@ -12,10 +12,10 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// Options are what a screen needs besides its report.
+// Options configure a screen.
 type Options struct {
 	Terminal *terminal.Terminal
-	// Interrupt is called for each Ctrl-C. A terminal that is drawn on does not make signals of keys.
+	// Interrupt is called for each Ctrl-C. A terminal in raw mode does not turn keys into signals.
 	Interrupt func()
 	// Pauser pauses the operation; nil if it cannot be paused.
 	Pauser Pauser
@@ -23,7 +23,7 @@ type Options struct {
 	Delay time.Duration
 }
 
-// Pauser keeps an operation from beginning anything new.
+// Pauser prevents an operation from starting new steps.
 type Pauser interface {
 	Pause()
 	Resume()
@@ -35,7 +35,7 @@ type Screen struct {
 	*display.Report
 	options Options
 	stop    context.CancelFunc
-	release func() // what was held back on the error stream
+	release func() // writes what was held back on the error stream
 	wg      conc.WaitGroup
 	once    sync.Once
 }
@@ -61,11 +61,11 @@ func (s *Screen) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	// If the terminal cannot be drawn on, nothing is shown; the report is written in any case.
+	// If the terminal cannot show a screen, nothing is shown. The report is written in any case.
 	_ = s.options.Terminal.Show(ctx, newModel(s.Report, s.options.Interrupt, s.options.Pauser))
 }
 
-// Browse shows a report that is closed until the user has seen enough of it.
+// Browse shows a closed report until the user leaves it.
 func Browse(ctx context.Context, report *display.Report, t *terminal.Terminal) error {
 	m := newModel(report, nil, nil)
 	if err := t.Draw(ctx, m); err != nil {
@@ -77,13 +77,13 @@ func Browse(ctx context.Context, report *display.Report, t *terminal.Terminal) e
 	return nil
 }
 
-// Tick does nothing: the screen shows what takes long.
+// Tick does nothing: the screen already shows slow steps.
 func (*Screen) Tick() {}
 
-// Leave is [Screen.Close] for the end of the process in the middle of the operation.
+// Leave is [Screen.Close] for a process that ends during the operation.
 func (s *Screen) Leave() { s.Close() }
 
-// Close gives the terminal back, and writes the report. Further calls do nothing.
+// Close restores the terminal, and writes the report. Further calls do nothing.
 func (s *Screen) Close() {
 	s.once.Do(func() {
 		s.stop()

@@ -39,7 +39,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// The smallest screen on which something can be read.
+// The smallest readable screen.
 const (
 	minWidth  = 20
 	minHeight = 6
@@ -84,7 +84,7 @@ func (m *model) body(s display.Sight, room int) []string {
 	}
 	if len(m.lines) == 0 && m.filter.Value() != "" {
 		what := "nothing has"
-		if s.Waiting > 0 { // those have no rows yet
+		if s.Waiting > 0 { // waiting resources have no rows yet
 			what = "nothing that has begun has"
 		}
 		return []string{faint.Render(what + " \"" + m.filter.Value() + "\" in its name or type")}
@@ -94,7 +94,7 @@ func (m *model) body(s display.Sight, room int) []string {
 	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
 }
 
-// scroll keeps the selected line in sight, with what is said of others behind it, and with room for the line that says how many follow.
+// scroll keeps the selected line and the lines of counts behind it visible, and leaves room for the count of following lines.
 func (m *model) scroll(room int) {
 	i := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
 	if i >= 0 {
@@ -107,7 +107,7 @@ func (m *model) scroll(room int) {
 	m.first = max(min(m.first, len(m.lines)-room), 0)
 }
 
-// rows draws lines of the tree in columns. The last one says how many follow, if any do.
+// rows draws lines of the tree in columns. The last one counts the lines that follow, if there are any.
 func (m *model) rows(s display.Sight, lines []line, more int) []string {
 	type cells struct {
 		display.Row
@@ -188,10 +188,10 @@ func (m *model) foot(s display.Sight) []string {
 	return slices.Insert(out, slowest, rows...)
 }
 
-// maxSlowest is how many of the slowest operations the footer has on a screen with room for them.
+// maxSlowest is how many of the slowest operations the footer has on a tall screen.
 const maxSlowest = 8
 
-// progress draws a bar if the number of resources is known, and counts: as many as there is room for.
+// progress draws a bar, if the number of resources is known, and as many counts as fit.
 func (m *model) progress(s display.Sight) string {
 	bar := ""
 	if s.Expected > 0 {
@@ -210,10 +210,10 @@ func (m *model) progress(s display.Sight) string {
 	return bar + strings.Join(parts, ", ")
 }
 
-// roomy is the width of a screen that has room for a long bar.
+// roomy is the width of a screen with room for a long bar.
 const roomy = 100
 
-// counted says how far the operation has come. What matters most is first.
+// counted returns counts of the progress, the most important first.
 func counted(s display.Sight) []string {
 	parts := []string{fmt.Sprintf("%d done", s.Done)}
 	if s.Expected > 0 {
@@ -265,7 +265,7 @@ func (m *model) keys() string {
 	return faint.Render(text)
 }
 
-// stop says what the next Ctrl-C does.
+// stop describes the effect of the next Ctrl-C.
 func (m *model) stop() string {
 	switch m.presses {
 	case 0:

@@ -8,12 +8,12 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// InOrder is [Node.Children] in an order, which is always the same one. Only what is new since the last call is put in its place, so that a call costs
-// little for a node with many children.
+// InOrder is [Node.Children] in the order of compare, which must always be the same. A call sorts only the children that are new since the last call,
+// and so takes little time for a node with many children.
 func (n *Node) InOrder(compare func(a, b *Node) int) iter.Seq[*Node] {
 	if late := slices.Clone(n.children[n.ordered:]); len(late) > 0 {
 		slices.SortFunc(late, compare)
-		at := n.ordered - 1 // merged from the end, so that what is in its place stays there
+		at := n.ordered - 1 // merged from the end, so that sorted children stay in place
 		for to := len(n.children) - 1; len(late) > 0; to-- {
 			if last := late[len(late)-1]; at < 0 || compare(n.children[at], last) <= 0 {
 				n.children[to], late = last, late[:len(late)-1]
@@ -27,7 +27,7 @@ func (n *Node) InOrder(compare func(a, b *Node) int) iter.Seq[*Node] {
 	return n.Children()
 }
 
-// Children returns what is directly below a node, in no order.
+// Children returns the children of a node, in no order.
 func (n *Node) Children() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		for _, c := range n.children {
@@ -38,17 +38,17 @@ func (n *Node) Children() iter.Seq[*Node] {
 	}
 }
 
-// Running returns the children that run or have something below that does, in no order.
+// Running returns the children that run, or have a running descendant, in no order.
 func (n *Node) Running() iter.Seq[*Node] { return maps.Keys(n.running) }
 
-// Failed returns the children that failed or have something below that did, in the order of the first failures.
+// Failed returns the children that failed, or have a failed descendant, in the order of the first failures.
 func (n *Node) Failed() []*Node { return n.failed }
 
-// IsLeaf reports whether nothing is below the node.
+// IsLeaf reports whether the node has no children.
 func (n *Node) IsLeaf() bool { return len(n.children) == n.moved }
 
-// Branch returns what leads to a node in a drawing, and what to its children: above is what leads to its siblings. last is true if none
-// of these follows. Nothing leads to what is below the top.
+// Branch returns the prefixes of a node and of its children in a drawing. above is the prefix of its siblings. last reports whether it is the last
+// sibling. The children of the top have no prefix.
 func (n *Node) Branch(above string, last bool) (here, below string) {
 	if n.Parent.Parent == nil {
 		return "", ""
@@ -56,7 +56,7 @@ func (n *Node) Branch(above string, last bool) (here, below string) {
 	return Branch(above, last)
 }
 
-// Branch is [Node.Branch] for what is below something.
+// Branch is [Node.Branch] for a node below the top.
 func Branch(above string, last bool) (here, below string) {
 	if last {
 		return above + "└─ ", above + "   "
@@ -67,7 +67,7 @@ func Branch(above string, last bool) (here, below string) {
 // Remains reports whether a resource is replaced and its old object is still there.
 func (n *Node) Remains() bool { return n.made && !n.gone }
 
-// IsOpen reports whether a component is being made or changed: it is not complete, or something below it runs.
+// IsOpen reports whether a component is being created or changed: it is not complete, or a descendant runs.
 func (n *Node) IsOpen() bool {
 	switch n.Step.Op {
 	case stages.OpCreate, stages.OpUpdate, stages.OpReplace, stages.OpImport:
@@ -76,7 +76,7 @@ func (n *Node) IsOpen() bool {
 	return false
 }
 
-// Outcome is what a node itself adds to the tally of what is done, "" if it adds nothing. A replacement whose old object is still there is a
+// Outcome is the contribution of the node itself to the tally of what is done, "" if it has none. A replacement whose old object is still there is a
 // [stages.OpCreateReplacement].
 func (n *Node) Outcome() stages.Op {
 	switch {
@@ -88,7 +88,7 @@ func (n *Node) Outcome() stages.Op {
 	return n.Step.Op
 }
 
-// share returns what a node itself adds to the counts.
+// share returns the contribution of the node itself to the counts.
 func (n *Node) share() (running, failed int, done stages.Op) {
 	switch n.Status {
 	case Running:
@@ -99,7 +99,7 @@ func (n *Node) share() (running, failed int, done stages.Op) {
 	return 0, 0, n.Outcome()
 }
 
-// change calls f, which changes the node, and keeps the counts of everything above.
+// change calls f, which changes the node, and updates the counts of all ancestors.
 func (n *Node) change(f func()) {
 	running, failed, done := n.share()
 	f()
@@ -142,7 +142,7 @@ func (n *Node) list() {
 	}
 }
 
-// moveTo makes the node, with everything below it, a child of another one, which is not below it.
+// moveTo makes the node and its subtree a child of another node, which is not in that subtree.
 func (n *Node) moveTo(parent *Node) {
 	was := n.Parent
 	for at := was; at != nil; at = at.Parent {

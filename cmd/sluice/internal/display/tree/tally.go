@@ -7,17 +7,17 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Tally counts resources by what is done to them, or planned. There are few kinds below one node, so that a list takes less than a map. Kinds of
-// which there are none are not in it.
+// Tally counts resources by their actual or planned change. One node has few kinds below it, so a list takes less memory than a map. It leaves
+// out kinds with a count of zero.
 type Tally []Tallied
 
-// Tallied is how many resources there are of one kind, in a [Tally] in ascending order of the kinds.
+// Tallied is the count of one kind. A [Tally] is sorted by kind.
 type Tallied struct {
 	Op stages.Op
 	N  int
 }
 
-// Of returns how many resources there are of a kind.
+// Of returns the count of a kind.
 func (t Tally) Of(op stages.Op) int {
 	for _, x := range t {
 		if x.Op == op {
@@ -27,7 +27,7 @@ func (t Tally) Of(op stages.Op) int {
 	return 0
 }
 
-// Add adds to the number of a kind.
+// Add adds n to the count of a kind.
 func (t *Tally) Add(op stages.Op, n int) {
 	i, found := slices.BinarySearchFunc(*t, op, func(x Tallied, op stages.Op) int { return cmp.Compare(x.Op, op) })
 	switch {

@@ -9,18 +9,18 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Status is how far a resource has come.
+// Status is the status of a resource.
 type Status int
 
 // The statuses of a resource.
 const (
-	Unseen  Status = iota // only something below it, or a message about it, was seen
+	Unseen  Status = iota // there were only events about its subtree, or messages about it
 	Running               // a step has begun and not ended
 	Done                  // its last step has succeeded; in a preview, it is planned
 	Failed                // a step has failed, or there was an error message
 )
 
-// Counts are about a resource and everything below it.
+// Counts are counts of a resource and its subtree.
 type Counts struct {
 	Running, Failed int
 	Done            Tally
@@ -29,32 +29,32 @@ type Counts struct {
 // Node is a resource.
 type Node struct {
 	URN    urn.URN
-	Step   stages.StepInfo // the step that says most about it; its Op is that of the whole, such as OpReplace
+	Step   stages.StepInfo // the most significant step; its Op is that of the whole, such as OpReplace
 	Status Status
 	Doing  stages.Op // the kind of the running step
 	Since  time.Time // when the running step began
 	Took   time.Duration
-	Err    error  // of the step that failed
+	Err    error  // of the failed step
 	Note   string // the beginning of the last message about it
 
 	Parent *Node  // nil for the top
-	Below  Counts // the node itself is included
+	Below  Counts // includes the node itself
 
-	children []*Node            // those with another parent have moved there
-	ordered  int                // how many children, at the beginning, are in the order that [Node.InOrder] was last asked for
+	children []*Node            // those with another parent have been moved there
+	ordered  int                // how many children, at the beginning, are in the order of [Node.InOrder]
 	moved    int                // how many of them have moved
-	running  map[*Node]struct{} // children that run or have something below that does
-	failed   []*Node            // children that failed or have something below that did, in the order of the failures
+	running  map[*Node]struct{} // children that run or have a running descendant
+	failed   []*Node            // children that failed or have a failed descendant, in the order of the failures
 	listed   bool               // it is in the list of failures of its parent
 	known    bool               // its parent is known
 	closed   bool               // the outputs of a component are registered: it is complete
-	made     bool               // the new object of a replacement is there
-	gone     bool               // the old object of a replacement is gone
+	made     bool               // the new object of a replacement exists
+	gone     bool               // the old object of a replacement is deleted
 }
 
-// Tree is what is known of all resources. It is not safe for concurrent use.
+// Tree has the nodes of all resources. It is not safe for concurrent use.
 type Tree struct {
-	Top   *Node // has no resource: what has no parent is below it
+	Top   *Node // not a resource: the parent of those without one
 	nodes map[urn.URN]*Node
 	room  []Node // for further nodes, which are allocated together
 }
@@ -62,18 +62,18 @@ type Tree struct {
 // roomFor is how many nodes are allocated together.
 const roomFor = 64
 
-// New returns an empty tree, with room for so many resources as are expected.
+// New returns an empty tree, with room for the expected number of resources.
 func New(expected int) *Tree {
 	return &Tree{Top: &Node{}, nodes: make(map[urn.URN]*Node, expected)}
 }
 
-// Node returns the node of a resource, nil if no event was about it or anything below it.
+// Node returns the node of a resource, nil if there was no event about it or its subtree.
 func (t *Tree) Node(u urn.URN) *Node { return t.nodes[u] }
 
 // Len returns the number of nodes.
 func (t *Tree) Len() int { return len(t.nodes) }
 
-// Observe takes account of an event.
+// Observe processes an event.
 func (t *Tree) Observe(e stages.Event) {
 	switch e := e.(type) {
 	case stages.StepStarted:
@@ -82,7 +82,7 @@ func (t *Tree) Observe(e stages.Event) {
 		case custom && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
 			t.begin(&e.Step, e.At)
 		case !custom && e.Step.Op != stages.OpRefresh:
-			t.end(&e.Step, Done, e.At) // no provider is asked for a component
+			t.end(&e.Step, Done, e.At) // no provider is called for a component
 		default:
 			t.place(&e.Step)
 		}
@@ -103,10 +103,10 @@ func (t *Tree) Observe(e stages.Event) {
 	}
 }
 
-// isShown reports whether a step is one of a resource that people know.
+// isShown reports whether a step belongs to a resource that displays show.
 func isShown(s *stages.StepInfo) bool { return !s.Internal && s.Op != stages.OpRemovePendingReplace }
 
-// IsCustom reports whether a step is one of a resource that a provider makes, and not of a component.
+// IsCustom reports whether a step belongs to a custom resource.
 func IsCustom(s *stages.StepInfo) bool {
 	r := cmp.Or(s.New, s.Old)
 	return r != nil && r.Custom
@@ -119,7 +119,7 @@ func (t *Tree) begin(s *stages.StepInfo, at time.Time) {
 		if n.Status != Failed {
 			n.Status = Running
 		}
-		if s.Op != stages.OpRefresh { // what that finds is not known yet
+		if s.Op != stages.OpRefresh { // the result of a refresh is not known yet
 			n.tell(s)
 		}
 	})
@@ -150,35 +150,35 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 	n := t.nodes[d.URN]
 	if n == nil {
 		if d.Severity != stages.Error {
-			return // nothing else is known of it yet
+			return // there is no step yet
 		}
 		n = t.add(d.URN, t.Top)
 	}
 	if d.Severity == stages.Error {
 		n.change(func() { n.Status = Failed })
 	} else if n.Status == Failed {
-		return // the error is of more interest
+		return // the error is more important
 	}
 	n.Note = d.Message
 	if len(n.Note) > maxNote {
-		n.Note = strings.ToValidUTF8(strings.Clone(n.Note[:maxNote]), "") // the rest is not kept in memory
+		n.Note = strings.ToValidUTF8(strings.Clone(n.Note[:maxNote]), "") // frees the rest
 	}
 }
 
 // maxNote is the number of bytes that a node keeps of a message.
 const maxNote = 1 << 10
 
-// tell takes over what a step says of the whole, unless more is known.
+// tell records the operation that a step is a part of, unless a more significant one is known.
 func (n *Node) tell(s *stages.StepInfo) {
 	op := wholeOp(s)
 	switch was := n.Step.Op; {
 	case was == "":
 	case was == stages.OpReplace && op != stages.OpDelete,
-		// An old copy goes, and the resource stays.
+		// The step deletes an old copy, and the resource stays.
 		was != stages.OpSame && was != stages.OpRead && was != stages.OpRefresh && takesAway(op),
 		was != stages.OpSame && op == stages.OpSame:
 		if op == was && (n.Step.Old == nil || len(n.Step.Keys) == 0) {
-			break // the same replacement, and perhaps more of it
+			break // the same replacement, perhaps with more details
 		}
 		return
 	}
@@ -191,13 +191,13 @@ func wholeOp(s *stages.StepInfo) stages.Op {
 	if s.Op == stages.OpRefresh && s.Reason.Kind == stages.ReasonUnchanged {
 		return stages.OpSame
 	}
-	if s.Old != nil && s.Old.Delete && takesAway(s.Op) { // the rest of a replacement of an earlier operation, or the end of one that is told already
+	if s.Old != nil && s.Old.Delete && takesAway(s.Op) { // the rest of an earlier operation's replacement, or the end of one that is recorded already
 		return s.Op
 	}
 	return s.Op.Whole()
 }
 
-// takesAway reports whether a step does nothing but delete or forget an object.
+// takesAway reports whether a step only deletes or discards an object.
 func takesAway(op stages.Op) bool {
 	switch op {
 	case stages.OpDelete, stages.OpDiscard, stages.OpDeleteReplaced, stages.OpDiscardReplaced:
