@@ -10,8 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// OfState returns the diagram of a state, nil being an empty one. waves are those of [sluice.DestroyWaves], nil to show
-// none.
+// OfState returns the diagram of a state; a nil state is empty. waves are those of [sluice.DestroyWaves]; nil shows none.
 func OfState(project, stack string, s *state.Snapshot, waves [][]*state.Resource) *Diagram {
 	b := newBuilder(project, stack)
 	b.addState(s)
@@ -19,8 +18,7 @@ func OfState(project, stack string, s *state.Snapshot, waves [][]*state.Resource
 	return b.build()
 }
 
-// OfPlan returns the diagram of a state and of a plan for it: what the plan creates is there with what it will depend on,
-// and what it deletes with what it depends on now.
+// OfPlan returns the diagram of a state and of a plan for it. A resource to create has its planned dependencies, and one to delete its recorded ones.
 func OfPlan(project, stack string, s *state.Snapshot, p *state.Plan) *Diagram {
 	b := newBuilder(project, stack)
 	b.Planned = true
@@ -32,11 +30,11 @@ func OfPlan(project, stack string, s *state.Snapshot, p *state.Plan) *Diagram {
 type builder struct {
 	Diagram
 	drafts []*draft        // by node
-	of     map[urn.URN]int // the node of a URN, for old copies only if there is no other
+	of     map[urn.URN]int // the node of each URN, for old copies only if there is no other
 	known  map[*state.Resource]int
 }
 
-// draft is what a node refers to, by URN.
+// draft has the URNs that a node refers to.
 type draft struct {
 	parent       urn.URN
 	provider     string
@@ -49,7 +47,7 @@ func newBuilder(project, stack string) *builder {
 	return &builder{Diagram: Diagram{Project: project, Stack: stack}, of: map[urn.URN]int{}, known: map[*state.Resource]int{}}
 }
 
-// isHidden reports whether a resource is left out: it has no object, and nobody has declared it.
+// isHidden reports whether a resource is left out, because it has no object and no program declares it.
 func isHidden(u urn.URN) bool { return u.IsRootStack() || u.IsDefaultProvider() }
 
 func (b *builder) addState(s *state.Snapshot) {
@@ -111,7 +109,7 @@ func (b *builder) addPlan(p *state.Plan) {
 	}
 }
 
-// formerly finds the recorded resource that the program now declares by another name, by its aliases.
+// formerly finds, by aliases, the recorded resource that the program now declares under another name.
 func (b *builder) formerly(g *state.PlannedGoal, p *state.Plan) (int, bool) {
 	now := urn.Subject{Stack: b.Stack, Project: b.Project, Type: g.Type, Name: g.Name, Parent: g.Parent}
 	for _, u := range urn.ExpandAliases(now, g.Aliases, nil) {
@@ -122,7 +120,7 @@ func (b *builder) formerly(g *state.PlannedGoal, p *state.Plan) (int, bool) {
 	return none, false
 }
 
-// number gives the nodes the numbers of their waves. Waves of hidden resources alone are not counted.
+// number numbers the waves of the nodes. Waves of hidden resources alone are not counted.
 func (b *builder) number(waves [][]*state.Resource) {
 	for _, wave := range waves {
 		counted := false
@@ -140,7 +138,7 @@ func (b *builder) number(waves [][]*state.Resource) {
 	}
 }
 
-// build resolves what the nodes refer to. A reference to something that is not there is left out.
+// build resolves the references of the nodes. It leaves out dangling references.
 func (b *builder) build() *Diagram {
 	for i, d := range b.drafts {
 		b.Nodes[i].Parent = b.find(d.parent)
@@ -189,7 +187,7 @@ func (b *builder) find(u urn.URN) int {
 	return none
 }
 
-// cutCycle makes a node that is its own ancestor, in a damaged state, a node without a parent.
+// cutCycle removes the parent of a node that is its own ancestor, in a damaged state.
 func (b *builder) cutCycle(i int) {
 	steps := 0
 	for p := b.Nodes[i].Parent; p != none; p = b.Nodes[p].Parent {
@@ -200,8 +198,8 @@ func (b *builder) cutCycle(i int) {
 	}
 }
 
-// ChangeOf returns what steps do with one resource, by their kinds of steps.md 8.1. The delete of an old copy alone, which an earlier replacement has
-// left, does nothing with the resource.
+// ChangeOf returns the change that steps make to one resource, by their kinds of steps.md 8.1. Only deleting an old copy of an earlier replacement is
+// no change to the resource.
 func ChangeOf(ops ...string) Change {
 	change := Change("")
 	for _, op := range ops {

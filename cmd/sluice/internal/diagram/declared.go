@@ -2,19 +2,19 @@ package diagram
 
 import "github.com/sluice-iac/sluice/urn"
 
-// Resource is a resource of a diagram that is made of what is known of an operation.
+// Resource is a resource of a diagram of an operation.
 type Resource struct {
 	URN, Parent  urn.URN
 	Dependencies []urn.URN
 	Component    bool
 	Protected    bool
-	Old          bool // only an old copy of it changes, which an earlier replacement has left
+	Old          bool // only an old copy of it changes, left by an earlier replacement
 	Change       Change
 	Uncertain    bool
 	Trouble      string // what has gone wrong: "failed"; "" for nothing
 }
 
-// OfOperation returns the diagram of what an operation does, or would do.
+// OfOperation returns the diagram of the resources of an operation or a preview.
 func OfOperation(project, stack string, rs []Resource) *Diagram {
 	b := newBuilder(project, stack)
 	b.Planned = true
@@ -30,7 +30,7 @@ func OfOperation(project, stack string, rs []Resource) *Diagram {
 	return b.build()
 }
 
-// Changed returns the part of the diagram that changes or is in trouble, with what is next to that.
+// Changed returns the part of the diagram that changes or is in trouble, with its neighbours.
 func (d *Diagram) Changed() *Diagram {
 	var start []int
 	for i, n := range d.Nodes {

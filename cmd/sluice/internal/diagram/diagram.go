@@ -6,17 +6,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Diagram is a set of resources with what they depend on. Nodes are named by their index. The root stack and default
-// providers are not in it.
+// Diagram is a set of resources with their dependencies. Nodes are named by their index. It leaves out the root stack and
+// default providers.
 type Diagram struct {
 	Project, Stack string
 	Planned        bool // it shows a plan
-	Waves          int  // how many waves a destroy deletes in; 0 if they are not shown
+	Waves          int  // the number of waves of a destroy; 0 if they are not shown
 	Nodes          []Node
 	Edges          []Edge // sorted
 }
 
-// none is the index of no node.
+// none stands for a missing index of a node.
 const none = -1
 
 // Node is one resource.
@@ -38,20 +38,20 @@ type Node struct {
 type Edge struct {
 	Node, On   int
 	Kind       EdgeKind
-	Properties []string // of Node, which come from On; sorted
+	Properties []string // of Node, whose values come from On; sorted
 }
 
-// EdgeKind says why a node needs another one.
+// EdgeKind is the reason why a node needs another one.
 type EdgeKind string
 
-// The kinds of edges. What is a child of another resource needs it too: that is [Node.Parent].
+// The kinds of edges. A child needs its parent too; see [Node.Parent].
 const (
 	Dependency  EdgeKind = "dependency"
 	Provider    EdgeKind = "provider"
 	DeletedWith EdgeKind = "deletedWith"
 )
 
-// Change is what a plan does with a resource, "" for nothing.
+// Change is the planned change of a resource, "" for none.
 type Change string
 
 // The changes.
@@ -63,10 +63,10 @@ const (
 	Create  Change = "create"
 )
 
-// byDanger are the changes, those first that may lose something.
+// byDanger lists the changes, the most dangerous first.
 var byDanger = [...]Change{Delete, Replace, Update, Import, Create}
 
-// marks are what is written before the name of what changes, as in the text of a preview.
+// marks are the prefixes of changed names, as in the text of a preview.
 var marks = map[Change]string{Delete: "-", Replace: "+-", Update: "~", Import: "=", Create: "+"}
 
 // worse returns the more dangerous one of two changes.
@@ -101,8 +101,8 @@ func (d *Diagram) URNs() []urn.URN {
 	return out
 }
 
-// Around returns the part of the diagram that is within some steps of a resource: what it needs, and what that needs, and
-// in the other direction what needs it. A component stands for everything in it. The components around the rest stay.
+// Around returns the part of the diagram within some steps of a resource: its transitive needs in one direction, and the
+// resources that need it in the other. A component stands for everything in it. The components around the remaining nodes stay.
 func (d *Diagram) Around(u urn.URN, depth int) *Diagram {
 	var start []int
 	for i := range d.Nodes {
@@ -116,7 +116,7 @@ func (d *Diagram) Around(u urn.URN, depth int) *Diagram {
 	return d.near(start, depth)
 }
 
-// near returns the part of the diagram that is within some steps of some nodes, in one direction. The components around it stay.
+// near returns the part of the diagram within some steps of the start nodes, in one direction. The components around it stay.
 func (d *Diagram) near(start []int, depth int) *Diagram {
 	needs, needed := d.neighbours()
 	keep := make([]bool, len(d.Nodes))
@@ -140,7 +140,7 @@ func mark(keep []bool, nodes []int) {
 	}
 }
 
-// neighbours returns what each node needs and what needs it. A parent with an object is needed by its children.
+// neighbours returns, for each node, the nodes that it needs and those that need it. Children need a parent that has an object.
 func (d *Diagram) neighbours() (needs, needed [][]int) {
 	needs, needed = make([][]int, len(d.Nodes)), make([][]int, len(d.Nodes))
 	add := func(node, on int) {
@@ -158,7 +158,7 @@ func (d *Diagram) neighbours() (needs, needed [][]int) {
 	return needs, needed
 }
 
-// reach returns the nodes that are at most depth steps from the first ones, which are among them.
+// reach returns the nodes that are at most depth steps from the first ones, which are included.
 func reach(first []int, next [][]int, depth int) []int {
 	seen := make([]bool, len(next))
 	mark(seen, first)
@@ -178,7 +178,7 @@ func reach(first []int, next [][]int, depth int) []int {
 	return out
 }
 
-// only returns the part with some of the nodes. A node whose parent is left out gets the nearest ancestor that is not.
+// only returns the diagram of the nodes to keep. A node whose parent is left out gets its nearest kept ancestor.
 func (d *Diagram) only(keep []bool) *Diagram {
 	out := *d
 	out.Nodes, out.Edges = nil, nil

@@ -15,14 +15,14 @@ const (
 	lineColor = "#8c959f"
 )
 
-// sizes are those of texts, in points.
+// sizes are font sizes, in points.
 type sizes struct{ title, text float64 }
 
 var (
-	// shownSizes are the sizes in which texts are shown.
+	// shownSizes are the font sizes of the picture.
 	shownSizes = sizes{title: 13, text: 11}
-	// plannedSizes are the sizes for which boxes are laid out where the reader's machine chooses the font: what stands in for Helvetica may be a fifth
-	// wider, as DejaVu Sans is.
+	// plannedSizes are the font sizes for the layout, if the reader's machine chooses the font: a substitute for Helvetica may be a fifth wider, such
+	// as DejaVu Sans.
 	plannedSizes = sizes{title: 15.6, text: 13.2}
 )
 
@@ -33,7 +33,7 @@ func (d *Drawing) dot(z sizes) string {
 	var b strings.Builder
 	rank := "LR"
 	if d.waves > 0 {
-		rank = "RL" // what goes first is at the left
+		rank = "RL" // the first resources are at the left
 	}
 	title := d.title
 	if d.legend != "" {
@@ -60,7 +60,7 @@ func (d *Drawing) dot(z sizes) string {
 
 var dotArrow = map[arrowKind]string{needsIt: "", isProvider: " [style=dotted]", isParent: " [style=dashed]"}
 
-// dotFrame writes what is in a frame, none being the picture itself. named are the arrows that are written into boxes.
+// dotFrame writes the contents of a frame; none stands for the picture itself. named are the arrows that are written into boxes.
 func (d *Drawing) dotFrame(b *strings.Builder, z sizes, within int, named [][]arrow, indent string) {
 	for i, f := range d.frames {
 		if f.parent != within {
@@ -87,14 +87,14 @@ func (d *Drawing) dotFrame(b *strings.Builder, z sizes, within int, named [][]ar
 	}
 }
 
-// dotWidth gives a box at least the width that its lines have in DejaVu Sans, if they have signs of mathematics: these are nearly half as wide again as in
-// Helvetica, for which Graphviz plans.
+// dotWidth sets the minimal width of a box whose lines have mathematical signs to their width in DejaVu Sans. Those signs are nearly half as wide
+// again as in Helvetica, for which Graphviz plans.
 func (b *box) dotWidth() string {
 	const sign, other, margin = 0.84, 0.62, 0.3 // of the size of the text; inches
 	widest := 0.0
 	for _, line := range b.lines {
 		signs := strings.Count(line, "<") + strings.Count(line, ">") + strings.Count(line, "=") + strings.Count(line, "+") + strings.Count(line, "~")
-		if n := utf8.RuneCountInString(line); signs > 2 { // the mark of a change is one of them
+		if n := utf8.RuneCountInString(line); signs > 2 { // the mark of a change is one of the signs
 			widest = max(widest, sign*float64(signs)+other*float64(n-signs))
 		}
 	}
@@ -104,7 +104,7 @@ func (b *box) dotWidth() string {
 	return fmt.Sprintf(", width=%.2f", widest*shownSizes.text/72+margin)
 }
 
-// dotLabel returns the lines of a box. A box of many resources names them in a table that is about as high as it is wide.
+// dotLabel returns the lines of a box. A box of many resources has their names in a table that is about as high as it is wide.
 func (b *box) dotLabel() string {
 	if len(b.names) == 0 {
 		return dotText(strings.Join(b.lines, "\n"))
@@ -136,7 +136,7 @@ var dotShape = map[shape]string{
 	ofResource: "", ofProvider: `, style="filled,dashed"`, ofComponent: `, style="filled,rounded", penwidth=2`, ofMany: ", peripheries=2",
 }
 
-// dotWaves puts what is deleted in one wave at one level, below the number of the wave.
+// dotWaves puts the boxes of a wave at one level, below the number of the wave.
 func (d *Drawing) dotWaves(b *strings.Builder, z sizes) {
 	members := make([][]string, d.waves+1)
 	for i, n := range d.boxes {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Drawing is what a picture of a diagram shows.
+// Drawing is a diagram reduced to the boxes and arrows of a picture.
 type Drawing struct {
 	title  string
 	legend string
@@ -21,16 +21,16 @@ type Drawing struct {
 	frames []frame // parents first
 	arrows []arrow
 	waves  int
-	// Merged says which resources are one box, beside those in components; "" if none are.
+	// Merged is the merging of resources into boxes, apart from those in components; "" if none are merged.
 	Merged Merging
-	// Collapsed is true if components were to be expanded, and that would be too much.
+	// Collapsed reports whether components are collapsed although Expand is set, because the picture would be too large.
 	Collapsed bool
 }
 
-// Merging says which resources are one box because there were too many for a picture.
+// Merging is a way to merge resources into boxes when there are too many for a picture.
 type Merging string
 
-// The ways to merge resources, each with what is in common.
+// The ways to merge resources, each with what they have in common.
 const (
 	Twins     Merging = "type and neighbours"
 	OfType    Merging = "type and component"
@@ -40,29 +40,30 @@ const (
 
 // Options select what a drawing shows.
 type Options struct {
-	// Expand draws frames around what is in components; otherwise a component is one box.
+	// Expand draws a frame around the contents of a component; otherwise a component is one box.
 	Expand bool
 	// Limit is the largest number of boxes, 0 for no limit. Resources are merged until there are no more boxes than that.
 	Limit int
 }
 
-// Bounds of what one box names.
+// Limits on the names in one box.
 const (
-	// manySiblings is how many resources of one type with the same neighbours share a box, which names them all, whatever the limit.
+	// manySiblings is the number of resources of one type with the same neighbours that share a box, whatever the limit. The box has all
+	// their names.
 	manySiblings = 12
-	// maxNamed is how many resources boxes of many name together, if there is a limit; each may name minNamed.
+	// maxNamed is the number of names in all merged boxes together, if there is a limit; each may have minNamed.
 	maxNamed, minNamed = 1000, 20
 )
 
 // box is one or more resources.
 type box struct {
 	members   []int // nodes
-	heads     []int // those of the members that give it its name: one for each box that is merged in it
+	heads     []int // the members that it is named after: one for each box merged into it
 	shape     shape
-	name      string // by which other boxes name it
+	name      string // the name in other boxes
 	lines     []string
-	tip       string   // text that appears when somebody points at it
-	names     []string // of what is merged in it
+	tip       string   // the text shown when the pointer is over the box
+	names     []string // of the resources merged into it
 	change    Change   // the worst that is planned
 	done      Change   // the worst of those that are in no trouble
 	uncertain bool
@@ -72,7 +73,7 @@ type box struct {
 	key       boxKey
 }
 
-// boxKey is what boxes that are merged have in common.
+// boxKey has the properties that boxes must share to be merged.
 type boxKey struct {
 	typ        urn.Type
 	change     Change
@@ -94,7 +95,7 @@ const (
 	ofMany
 )
 
-// frame is a component with what is in it.
+// frame is a component with its contents.
 type frame struct {
 	title  string
 	tip    string
@@ -116,7 +117,7 @@ const (
 	isParent
 )
 
-// Draw decides what a picture shows.
+// Draw returns the drawing of a diagram.
 func (d *Diagram) Draw(o Options) *Drawing {
 	arrangements := []arrangement{collapsed}
 	switch {
@@ -162,13 +163,13 @@ func (d *Drawing) Heads() []int {
 // Arrows returns how many arrows the drawing has.
 func (d *Drawing) Arrows() int { return len(d.arrows) }
 
-// arrangement says what becomes of components.
+// arrangement is a way to draw components.
 type arrangement int
 
 const (
 	flat      arrangement = iota // a component is a resource like others
-	collapsed                    // a component is one box with all that is in it
-	framed                       // a component is a frame around what is in it
+	collapsed                    // a component is one box with its contents
+	framed                       // a component is a frame around its contents
 )
 
 // painter makes the drawings of one diagram in one arrangement.
@@ -210,7 +211,7 @@ func newPainter(d *Diagram, a arrangement) *painter {
 	return p
 }
 
-// addFrames returns the frame of each component that has one, and none for all other nodes.
+// addFrames adds the frames, and returns the frame of each component that has one, and none for all other nodes.
 func (p *painter) addFrames(a arrangement) []int {
 	at := make([]int, len(p.Nodes))
 	inside := make([]bool, len(p.Nodes))
@@ -237,7 +238,7 @@ func (p *painter) addFrames(a arrangement) []int {
 	return at
 }
 
-// frameOf returns the frame that a node is drawn in. A component that is a frame is in its own.
+// frameOf returns the frame around a node. A component that is a frame is in its own.
 func (p *painter) frameOf(i int, frames []int) int {
 	if frames[i] != none {
 		return frames[i]
@@ -248,7 +249,7 @@ func (p *painter) frameOf(i int, frames []int) int {
 	return none
 }
 
-// ends reports which nodes an edge ends at.
+// ends reports which nodes are the end of an edge.
 func (p *painter) ends() []bool {
 	out := make([]bool, len(p.Nodes))
 	for _, e := range p.Edges {
@@ -281,7 +282,7 @@ func (p *painter) connectUnits() {
 	}
 }
 
-// connect draws an arrow between the units of two nodes. A frame has none: it shows its children by being around them.
+// connect draws an arrow between the units of two nodes. A frame has no arrow to its children: it encloses them.
 func (p *painter) connect(from, to int, kind arrowKind) {
 	if p.unit[from] == none || p.unit[to] == none || kind == isParent && p.Nodes[from].Component && p.Waves == 0 {
 		return
@@ -291,7 +292,7 @@ func (p *painter) connect(from, to int, kind arrowKind) {
 	}
 }
 
-// describe says what a unit is, before any are merged.
+// describe sets the texts of a unit, before any are merged.
 func (p *painter) describe(b *box) {
 	head := b.members[0]
 	for _, i := range b.members {
@@ -327,7 +328,7 @@ func (p *painter) describe(b *box) {
 	b.key = boxKey{typ: first.Type, change: b.change, done: b.done, uncertain: b.uncertain, old: first.Old, trouble: b.trouble, wave: b.wave, frame: b.frame}
 }
 
-// label is the name of a resource with what changes.
+// label returns the name of a resource with its change.
 func (p *painter) label(n Node) string {
 	text := shown(n.Name)
 	if n.Old {
@@ -345,7 +346,7 @@ func (p *painter) label(n Node) string {
 	return text
 }
 
-// contents counts what is in a component, without the component itself.
+// contents counts the resources in a component, without the component itself.
 func (p *painter) contents(members []int) string {
 	var t tally
 	for _, i := range members {
@@ -358,7 +359,7 @@ func (p *painter) contents(members []int) string {
 	return text
 }
 
-// tally counts resources by what is done with them, or else by what has gone wrong.
+// tally counts resources by their change, or else by their trouble.
 type tally struct {
 	changes  map[Change]int
 	troubles map[string]int
@@ -369,13 +370,13 @@ func (t *tally) count(n Node) {
 		t.changes, t.troubles = map[Change]int{}, map[string]int{}
 	}
 	if n.Trouble != "" {
-		t.troubles[n.Trouble]++ // it did not happen
+		t.troubles[n.Trouble]++ // the change did not happen
 	} else {
 		t.changes[n.Change]++
 	}
 }
 
-// parts describes the counts: changes as a function does, and then "3 not reached".
+// parts formats the counts: changes with the function text, then troubles, as in "3 not reached".
 func (t *tally) parts(text func(c Change, n int) string) []string {
 	var out []string
 	for _, c := range byDanger {
@@ -389,7 +390,7 @@ func (t *tally) parts(text func(c Change, n int) string) []string {
 	return out
 }
 
-// draw merges units and makes a drawing of them. Without a merging only those of which there are many siblings share a box.
+// draw merges units into a drawing. Without a merging, only large groups of siblings share a box.
 func (p *painter) draw(m Merging, o Options) *Drawing {
 	out := &Drawing{title: p.title(), legend: p.legend(), frames: p.frames, waves: p.Waves}
 	if m == OfPackage || m == OfChange {
@@ -437,8 +438,8 @@ func (d *Drawing) boxesOfMany() int {
 	return n
 }
 
-// keys returns what each unit has in common with those that it is merged with. Of many in one wave neighbours are not told apart: they are in
-// other waves, and a wave has to have room beside them.
+// keys returns the key of each unit for a merging. If waves are shown, large groups of siblings need not have the same neighbours: these are
+// in other waves, and a wave needs the room.
 func (p *painter) keys(m Merging) []boxKey {
 	out := make([]boxKey, len(p.units))
 	neighbours := p.neighboursOf(m)
@@ -458,7 +459,7 @@ func (p *painter) keys(m Merging) []boxKey {
 	return out
 }
 
-// merged returns what boxes have to have in common.
+// merged returns the part of a key that a merging compares.
 func (k boxKey) merged(m Merging) boxKey {
 	switch m {
 	case OfPackage:
@@ -476,7 +477,7 @@ func packageOf(t urn.Type) string {
 	return t.Package()
 }
 
-// neighboursOf describes the neighbours of each unit, if siblings are to be found.
+// neighboursOf describes the neighbours of each unit, if the merging is by siblings.
 func (p *painter) neighboursOf(m Merging) []string {
 	if m != "" && m != Twins {
 		return nil
@@ -494,7 +495,7 @@ func (p *painter) neighboursOf(m Merging) []string {
 	return out
 }
 
-// describeMany says what a box of several units is.
+// describeMany sets the texts of a box of several units.
 func (p *painter) describeMany(b *box, m Merging, most int) {
 	var names []string
 	for _, i := range b.heads {
@@ -534,7 +535,7 @@ func (p *painter) describeMany(b *box, m Merging, most int) {
 	}
 }
 
-// arrows returns those between boxes, each once, of the strongest kind.
+// arrows returns the arrows between boxes, each once, with the strongest kind.
 func arrows(all []arrow, at []int) []arrow {
 	var out []arrow
 	for _, a := range all {
@@ -556,7 +557,7 @@ func (d *Diagram) title() string {
 	return text
 }
 
-// legend explains the marks and colours that a diagram has.
+// legend explains the marks and colours of a diagram.
 func (d *Diagram) legend() string {
 	var t tally
 	for _, n := range d.Nodes {

@@ -41,7 +41,7 @@ type documentEdge struct {
 	Properties []string `json:"properties,omitempty"`
 }
 
-// JSON returns all of the diagram as JSON. Nothing is collapsed, and names are exact.
+// JSON returns the whole diagram as JSON. Nothing is collapsed, and names are exact.
 func (d *Diagram) JSON() ([]byte, error) {
 	doc := document{Version: 1, Project: d.Project, Stack: d.Stack, Waves: d.Waves, Nodes: []documentNode{}, Edges: []documentEdge{}}
 	for i, n := range d.Nodes {
@@ -67,8 +67,7 @@ func (d *Diagram) JSON() ([]byte, error) {
 	return escapeInvisible(b.Bytes()), nil
 }
 
-// escapeInvisible writes the characters of JSON texts that are not visible as escape sequences, such as those that turn
-// the direction of what follows.
+// escapeInvisible escapes the invisible characters of JSON texts, such as those that change the direction of the text.
 func escapeInvisible(text []byte) []byte {
 	var out bytes.Buffer
 	for _, r := range string(text) {

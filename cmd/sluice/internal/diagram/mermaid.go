@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mermaid returns the drawing as a flowchart of Mermaid, which many hosts of repositories show in Markdown.
+// Mermaid returns the drawing as a Mermaid flowchart, which many code hosts show in Markdown.
 func (d *Drawing) Mermaid() string {
 	var b strings.Builder
 	title := d.title
@@ -34,7 +34,7 @@ func (d *Drawing) Mermaid() string {
 	return b.String()
 }
 
-// mermaidClass is the class of what changes. Some words of our own are words of Mermaid.
+// mermaidClass returns the class of a change. It has a prefix because some names of changes are keywords of Mermaid.
 func mermaidClass(c Change) string { return "to-" + string(c) }
 
 var mermaidArrow = map[arrowKind]string{needsIt: "-->", isProvider: "-.->", isParent: "-.-"}
@@ -66,7 +66,7 @@ func (d *Drawing) mermaidBox(b *strings.Builder, i int, indent string) {
 	b.WriteString("\n")
 }
 
-// mermaidWaves draws a frame around what is deleted in one wave. What is in none is outside of frames.
+// mermaidWaves draws a frame around the boxes of each wave. Boxes in no wave are outside of frames.
 func (d *Drawing) mermaidWaves(b *strings.Builder) {
 	for wave := 0; wave <= d.waves; wave++ {
 		begun := wave == 0

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// Bounds of the parts that a large picture is drawn in.
+// Sizes of the parts of a large picture.
 const (
-	// maxTogether is how many boxes are drawn as one graph, whatever they need.
+	// maxTogether is the number of boxes up to which a picture is drawn as one graph.
 	maxTogether = 100
-	// maxPart is how many boxes a part of a larger picture has, if no frame has more.
+	// maxPart is the number of boxes in a part of a larger picture, if no frame has more.
 	maxPart = 40
 	// maxNeeds is how many boxes of other parts a box names.
 	maxNeeds = 3
 )
 
-// parts are the parts that a large picture is drawn in, beside each other. A layer of a thousand boxes would be a column that nobody can read.
+// parts are the parts of a large picture, drawn beside each other. One layer of a thousand boxes would be an unreadable column.
 type parts struct {
 	of   []int // by box, another box of its part or the box itself
-	size []int // of the part whose last box this is
+	size []int // the size of the part, at the box that represents it
 }
 
 // division is a drawing that is divided into parts.
 type division struct {
 	drawn   []arrow
-	named   [][]arrow // by the box that names those at the beginnings of these arrows; nil if all arrows are drawn
-	columns int       // of parts
+	named   [][]arrow // by box, the arrows to it that are written as names; nil if all arrows are drawn
+	columns int       // the number of columns of parts
 }
 
-// divide divides a drawing into parts. An arrow within a part is drawn; where one leads from one part to another, the box at its end names the one
-// at its beginning. The arrows from one box are all drawn or all named, and those from boxes that few need are drawn first.
+// divide divides a drawing into parts. It draws the arrows within a part. Of an arrow between parts, the box at the end has the name of the box at
+// the beginning. The arrows from one box are all drawn or all named; those from boxes with few dependents are drawn first.
 func (d *Drawing) divide() division {
 	if d.waves > 0 || len(d.boxes) <= maxTogether {
 		return division{drawn: d.arrows}
@@ -60,9 +60,9 @@ func (d *Drawing) divide() division {
 	return out
 }
 
-// columns is how many parts are to be side by side, so that the picture is about as high as it is wide.
+// columns returns the number of parts side by side that makes the picture about as high as it is wide.
 func (p *parts) columns(drawn []arrow) int {
-	const boxWidth, boxHeight, wideness = 4.5, 1.0, 1.5 // of a box with the room around it, and of the picture
+	const boxWidth, boxHeight, wideness = 4.5, 1.0, 1.5 // of a box with its margin, and of the picture
 	var width, height float64
 	number := 0
 	layers := p.layers(drawn)
@@ -84,7 +84,7 @@ func (p *parts) columns(drawn []arrow) int {
 	return max(1, int(math.Round(math.Sqrt(wideness*float64(number)*height/width))))
 }
 
-// layers returns the layer of each box: that behind the last one of what it needs.
+// layers returns the layer of each box: the one behind the last layer of its needs.
 func (p *parts) layers(drawn []arrow) []int {
 	out, open := make([]int, len(p.of)), make([]int, len(p.of))
 	next := make([][]int, len(p.of))
@@ -111,7 +111,7 @@ func (p *parts) layers(drawn []arrow) []int {
 	return out
 }
 
-// newParts returns parts of one box each, but for those in frames: these are together.
+// newParts returns one part for each box, except that the boxes in one outermost frame are one part.
 func newParts(d *Drawing) *parts {
 	p := &parts{of: make([]int, len(d.boxes)), size: make([]int, len(d.boxes))}
 	first := map[int]int{} // the first box in each outermost frame
@@ -148,7 +148,7 @@ func (p *parts) unite(i, j int) {
 	}
 }
 
-// join puts the ends of the arrows from one box into one part, unless that would be too large.
+// join merges the parts at the ends of the arrows from one box, unless the result would be too large.
 func (p *parts) join(list []arrow) bool {
 	roots := []int{p.find(list[0].from)}
 	for _, a := range list {
@@ -169,7 +169,7 @@ func (p *parts) join(list []arrow) bool {
 	return true
 }
 
-// needs are the lines by which a box names what it needs in other parts: "needs vpc, db", "provider eu".
+// needs returns the lines of a box about its needs in other parts: "needs vpc, db", "provider eu".
 func (d *Drawing) needs(named []arrow) []string {
 	var out []string
 	for _, kind := range []arrowKind{needsIt, isProvider, isParent} {

@@ -46,7 +46,7 @@ func (d *Drawing) PNG(ctx context.Context) ([]byte, error) {
 	return laid.png()
 }
 
-// laidOut is what the writer "json" of Graphviz says of how to draw a graph. Coordinates are points from the lower left.
+// laidOut is the layout of a graph from Graphviz's writer "json". Coordinates are points from the lower left.
 type laidOut struct {
 	Box string `json:"bb"` // "x,y,x,y"
 	drawn
@@ -54,7 +54,7 @@ type laidOut struct {
 	Edges   []drawn `json:"edges"`
 }
 
-// drawn are the instructions for one thing, in the order of drawing.
+// drawn are the drawing instructions for one thing, in order.
 type drawn struct {
 	Shape []instruction `json:"_draw_"`
 	Head  []instruction `json:"_hdraw_"`
@@ -79,7 +79,7 @@ type instruction struct {
 const (
 	pixelsPerPoint = 2.0
 	margin         = 16.0 // in points
-	maxPixels      = 60e6 // what is larger is drawn smaller
+	maxPixels      = 60e6 // a larger picture is scaled down
 )
 
 func (l *laidOut) png() ([]byte, error) {
@@ -116,7 +116,7 @@ func (l *laidOut) png() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// pen follows instructions.
+// pen executes drawing instructions.
 type pen struct {
 	*gg.Context
 	scale, height float64
@@ -176,7 +176,8 @@ func (p *pen) setStyle(style string) {
 	}
 }
 
-// path draws a line through points, or a curve: a point, and for each piece two points of control and an end.
+// path draws a line through points, or a curve: a start point, then two control points and an end point for each
+// segment.
 func (p *pen) path(i instruction) {
 	curve := i.Op == "b" || i.Op == "B"
 	for k, pt := range i.Points {
@@ -197,7 +198,7 @@ func (p *pen) path(i instruction) {
 	}
 }
 
-// paint fills the path, if it is to be filled, and draws its line.
+// paint fills the path, if filled is set, and draws its line.
 func (p *pen) paint(filled bool) {
 	if filled {
 		p.SetHexColor(p.fill)
@@ -207,7 +208,7 @@ func (p *pen) paint(filled bool) {
 	p.Stroke()
 }
 
-// write writes a text. What would be wider than Graphviz has planned for its own font is written smaller.
+// write writes a text. It reduces the size of a text that would be wider than Graphviz planned for its own font.
 func (p *pen) write(i instruction) error {
 	if err := p.setSize(p.size * p.scale); err != nil {
 		return err

@@ -10,19 +10,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// How many characters are shown of a name, and of a URN.
+// The maximal length of a name and of a URN in characters.
 const (
 	longest    = 60
 	longestTip = 500
 )
 
-// shown returns a name as pictures show it: on one line, with everything visible that would change how the rest reads,
-// and cut in the middle if it is long.
+// shown returns the form of a name for pictures: on one line, with invisible characters escaped that would change how
+// the rest reads, and cut in the middle if it is long.
 func shown(name string) string {
 	return cut(format.Printable(name), longest)
 }
 
-// tip returns a URN as it is shown to who points at something.
+// tip returns the form of a URN for the text shown when the pointer is over a box.
 func tip(u urn.URN) string { return cut(format.Printable(string(u)), longestTip) }
 
 func cut(text string, most int) string {
@@ -52,7 +52,7 @@ func thousands(n int) string {
 // style is how a box is painted.
 type style struct{ fill, border string }
 
-// styles are the colours of changes. Colours say nothing that marks do not.
+// styles are the colours of changes. They add no information to the marks.
 var styles = map[Change]style{
 	"":      {"#ffffff", "#57606a"},
 	Create:  {"#dafbe1", "#1a7f37"},
@@ -62,22 +62,22 @@ var styles = map[Change]style{
 	Delete:  {"#ffebe9", "#cf222e"},
 }
 
-// dotEscapes escape what Graphviz reads as something else in a label: escape sequences such as \N, and entities such as
-// &#x202e; of HTML.
+// dotEscapes escape what has a special meaning in a label for Graphviz: escape sequences such as \N, and HTML entities
+// such as &#x202e;.
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "&", "&amp;")
 
 func dotText(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
 
-// dotLines is dotText for lines that begin at the left.
+// dotLines is like dotText, for left-aligned lines.
 func dotLines(s string) string {
 	return `"` + strings.ReplaceAll(dotEscapes.Replace(s+"\n"), `\n`, `\l`) + `"`
 }
 
-// mermaidEscapes escape what Mermaid reads as something else in a quoted label: HTML, Markdown and its own entities.
+// mermaidEscapes escape what has a special meaning in a quoted label for Mermaid: HTML, Markdown and its own entities.
 var mermaidEscapes = strings.NewReplacer("#", "#35;", "&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", `\`, "#92;",
 	"*", "#42;", "_", "#95;", "\n", "<br/>")
 
-// listItem is what begins an item of a list in Markdown, which Mermaid refuses to show.
+// listItem matches the beginning of a list item in Markdown, which Mermaid refuses to show.
 var listItem = regexp.MustCompile(`(?m)^(\d*)([-+.)])`)
 
 func mermaidText(s string) string {

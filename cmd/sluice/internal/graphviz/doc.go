@@ -1,12 +1,12 @@
-// Package graphviz lays graphs out: it runs Graphviz, compiled to WebAssembly, inside the process.
+// Package graphviz lays out graphs: it runs Graphviz, compiled to WebAssembly, inside the process.
 //
-// It is not for making graphs or for drawing them: it takes a text in the language of Graphviz and returns what one of
-// Graphviz's own writers makes of the laid out graph.
+// It neither makes nor draws graphs: it takes a text in the language of Graphviz and returns the output of one of
+// Graphviz's own writers.
 //
-// The one invariant: nothing of it runs, and nothing is compiled, before a graph is to be laid out, and it has no
-// access to files, the network, the clock or the environment. So the same text gives the same bytes everywhere.
+// Invariant: nothing runs, and nothing is compiled, before a graph is to be laid out, and Graphviz has no access to
+// files, the network, the clock or the environment. So the same text gives the same bytes everywhere.
 //
-// The file graphviz.wasm is Graphviz 12.1.2 as github.com/goccy/go-graphviz v0.2.10 builds and publishes it (its
-// directory internal/wasm has the build file). That module itself compiles it whenever a process starts, and keeps
-// machine code in a directory for temporary files that anybody may make first: decision 0102.
+// The file graphviz.wasm is Graphviz 12.1.2 as built and published by github.com/goccy/go-graphviz v0.2.10 (its
+// directory internal/wasm has the build file). That module is not used, because it compiles the code whenever a
+// process starts, and caches machine code in a temporary directory that another user may create first: decision 0102.
 package graphviz

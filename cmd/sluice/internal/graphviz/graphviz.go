@@ -24,14 +24,14 @@ type Format string
 // The writers.
 const (
 	SVG  Format = "svg"
-	JSON Format = "json" // with what is to be drawn where: https://graphviz.org/docs/outputs/json/
+	JSON Format = "json" // with drawing instructions: https://graphviz.org/docs/outputs/json/
 )
 
 // maxPages bounds the memory of Graphviz, in pages of 64 KiB.
 const maxPages = 1 << 14
 
-// Layout lays out a graph in the language of Graphviz with its engine "dot", and returns what a writer makes of it.
-// It returns the error of ctx when that is cancelled.
+// Layout lays out a graph in the language of Graphviz with its engine "dot", and returns the output of a writer. It returns the
+// error of ctx when that is cancelled.
 func Layout(ctx context.Context, source string, format Format) ([]byte, error) {
 	if strings.ContainsRune(source, 0) {
 		return nil, errors.New("lay out the graph: it contains a zero byte")
@@ -50,12 +50,12 @@ func Layout(ctx context.Context, source string, format Format) ([]byte, error) {
 	return nil, fmt.Errorf("lay out the graph: %w", err)
 }
 
-// machineCode keeps what was compiled in this process: the code is the same for each instance, and compiling it takes longer than
+// machineCode caches the compiled code in this process: it is the same for each instance, and compiling it takes longer than
 // laying out a graph.
 var machineCode = sync.OnceValue(wazero.NewCompilationCache)
 
-// machine is one instance of Graphviz, for one graph. Its methods hand pointers around, which are addresses in its own
-// memory; what they allocate goes with the instance.
+// machine is one instance of Graphviz, for one graph. Its methods use pointers, which are addresses in its own memory. Its memory
+// is released with the instance.
 type machine struct {
 	runtime wazero.Runtime
 	module  api.Module
@@ -87,7 +87,7 @@ func instantiate(ctx context.Context, r wazero.Runtime, says io.Writer) (api.Mod
 	return r.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithStderr(says))
 }
 
-// refuseCallbacks gives the module the functions by which it would call plugins in Go. There are none.
+// refuseCallbacks provides the functions by which the module would call plugins in Go. There are no such plugins.
 func refuseCallbacks(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModule) error {
 	const host = "env"
 	env := r.NewHostModuleBuilder(host)
@@ -129,7 +129,7 @@ func (m *machine) layout(ctx context.Context, source string, format Format) ([]b
 	return m.render(ctx, gvc, g, format)
 }
 
-// context makes a context of Graphviz with the plugins that are built in. The list of them has to end with an empty one.
+// context creates a context of Graphviz with the built-in plugins. Their list has to end with an empty one.
 func (m *machine) context(ctx context.Context) (uint64, error) {
 	builtin, err := m.result(ctx, "SymList_default")
 	if err != nil {
@@ -179,19 +179,19 @@ func (m *machine) render(ctx context.Context, gvc, g uint64, format Format) ([]b
 		return nil, errors.Join(err, m.failure())
 	}
 	memory := m.module.Memory()
-	text, known := memory.ReadUint32Le(uint32(data)) // of a pair of address and length
+	text, known := memory.ReadUint32Le(uint32(data)) // the result is a pair of address and length
 	at, known2 := memory.ReadUint32Le(text)
 	n, known3 := memory.ReadUint32Le(text + 4)
 	out, known4 := memory.Read(at, n)
 	if !known || !known2 || !known3 || !known4 {
 		return nil, errBounds
 	}
-	return append([]byte(nil), out...), nil // memory goes with the instance
+	return append([]byte(nil), out...), nil // memory is released with the instance
 }
 
 var errBounds = errors.New("Graphviz returned an address outside of its memory")
 
-// failure returns what Graphviz wrote about its failure.
+// failure returns Graphviz's own message about its failure.
 func (m *machine) failure() error {
 	if text := strings.TrimSpace(m.says.String()); text != "" {
 		return fmt.Errorf("%q", text)
@@ -199,7 +199,7 @@ func (m *machine) failure() error {
 	return errors.New("Graphviz did not say why")
 }
 
-// result calls a function that writes its result to the address that is its last argument.
+// result calls a function that writes its result to the address given as its last argument.
 func (m *machine) result(ctx context.Context, name string, args ...uint64) (uint64, error) {
 	at, err := m.allocate(ctx, 4)
 	if err != nil {

@@ -21,7 +21,8 @@ const (
 // bold is an attribute of cells that the terminal does not export.
 const bold = 1 << 2
 
-// Check compares the picture of a text with the file docs/screens/NAME.svg, or writes that file. root is the way to the root of the project.
+// Check compares the picture of a text with the file docs/screens/NAME.svg, or writes that file. root is the path to the root of the
+// project.
 func Check(t *testing.T, root, name string, columns, rows int, text string, update bool) {
 	t.Helper()
 	file := filepath.Join(root, "docs", "screens", name+".svg")
@@ -39,7 +40,7 @@ func Check(t *testing.T, root, name string, columns, rows int, text string, upda
 // Draw returns the picture of a screen with a text on it.
 func Draw(columns, rows int, text string) string {
 	term := vt10x.New(vt10x.WithSize(columns, rows))
-	text = strings.NewReplacer("\n", "\r\n", "\x1b[2m", "\x1b[90m").Replace(text) // the terminal knows no faint text
+	text = strings.NewReplacer("\n", "\r\n", "\x1b[2m", "\x1b[90m").Replace(text) // the terminal does not support faint text
 	_, _ = term.Write([]byte(text))                                               // it is in memory
 	width, height := columns*cellWidth+2*margin, rows*cellHeight+2*margin
 	var b strings.Builder
@@ -64,7 +65,7 @@ func sameLook(a, b vt10x.Glyph) bool { return a.Mode == b.Mode && a.FG == b.FG &
 
 func writeRun(b *strings.Builder, x, y int, run string, look vt10x.Glyph) {
 	left, top := margin+x*cellWidth, margin+y*cellHeight
-	// A terminal that swaps the colours of reversed cells has done so already: the background tells.
+	// The terminal has already swapped the colours of reversed cells, as the background shows.
 	if look.BG != vt10x.DefaultBG {
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", left, top, len([]rune(run))*cellWidth, cellHeight, colour(look.BG))
 	}

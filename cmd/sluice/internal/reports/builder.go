@@ -15,15 +15,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Options define what a report is of.
+// Options describe the subject of a report.
 type Options struct {
 	Operation Operation
 	Limits    Limits
-	// Runtime is that of the program, "" if it is not known: the language of aliases.
+	// Runtime is that of the program, "" if it is unknown. It is the language of aliases.
 	Runtime string
-	// Failure are the options of a screen that would say why the operation has failed.
+	// Failure are the display options for the text about a failure.
 	Failure display.Options
-	// Mask hides the secrets of a text that comes from somewhere else; nil hides nothing.
+	// Mask hides the secrets in a text from elsewhere; nil hides nothing.
 	Mask func(string) string
 }
 
@@ -37,7 +37,7 @@ type Builder struct {
 	steps    map[urn.URN][]Step
 	latest   map[urn.URN]stages.StepInfo // of each resource
 	messages map[urn.URN][]Message
-	unsaid   int // messages about no resource that are left out
+	unsaid   int // messages about no resource that were dropped
 	policies []Violation
 	waves    []Waves
 	summary  *stages.Summary
@@ -57,7 +57,7 @@ func NewBuilder(o Options) *Builder {
 	}
 }
 
-// Observe takes account of an event.
+// Observe processes an event.
 func (b *Builder) Observe(e stages.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +84,7 @@ func (b *Builder) Observe(e stages.Event) {
 	}
 }
 
-// text is what is kept of a message.
+// text returns the kept part of a message.
 func (b *Builder) text(message string) string {
 	message = strings.TrimSpace(display.Clean(b.o.Mask(message)))
 	if most := b.o.Limits.Message; len(message) > most {
@@ -120,13 +120,13 @@ func (b *Builder) end(s stages.StepInfo, at time.Time, failed bool) {
 	}
 }
 
-// note keeps the step that knows most of a resource.
+// note keeps the most significant step of a resource.
 func (b *Builder) note(s stages.StepInfo) {
 	if s.URN.IsRootStack() && s.New != nil {
 		b.stack = s
 	}
 	if was, known := b.latest[s.URN]; known && s.New == nil && was.New != nil {
-		return // an old copy goes
+		return // an old copy is deleted
 	}
 	b.latest[s.URN] = s
 }
@@ -149,13 +149,12 @@ func (b *Builder) diagnose(d stages.Diagnostic) {
 	b.messages[d.URN] = append(list, Message{d.Severity.String(), b.text(d.Message)})
 }
 
-// Fail adds why the operation failed, unless that has been reported.
+// Fail adds the reason of the failure, unless it has been reported.
 func (b *Builder) Fail(message string) {
 	b.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: message}})
 }
 
-// Document makes the report. The ending may say nothing, for an operation that is not over or of which there are only events. It may be called in the
-// middle of an operation.
+// Document makes the report. The ending may be empty, for a running operation or one with events only. Document may be called during an operation.
 func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -191,7 +190,7 @@ func (b *Builder) Document(e display.Ending, now time.Time) *Document {
 	return d
 }
 
-// said returns the messages about no resource. Of an operation that has failed it leaves out what SDKs say of that.
+// said returns the messages about no resource. For a failed operation it leaves out the echoes of SDKs.
 func (b *Builder) said(failed bool) []Message {
 	all := slices.Clone(b.messages[""])
 	if !failed {
@@ -205,7 +204,7 @@ func (b *Builder) said(failed bool) []Message {
 	return slices.DeleteFunc(all, func(m Message) bool { return m.Text == "" })
 }
 
-// seen returns what events say of what was decided. They do not say which settings have changed.
+// seen reconstructs the decisions from events, which do not show which settings have changed.
 func (b *Builder) seen(o Operation) *why.Log {
 	var decided []stages.Decided
 	var walk func(n *tree.Node)
@@ -213,7 +212,7 @@ func (b *Builder) seen(o Operation) *why.Log {
 		for _, c := range inOrder(n) {
 			if s := c.Step; s.URN != "" {
 				if s.Old == nil && s.New != nil && s.Reason.Kind != stages.ReasonNew && s.Reason.Kind != stages.ReasonImport {
-					s.Reason = stages.Reason{} // there is nothing that it could be compared with
+					s.Reason = stages.Reason{} // without a decision, there is no reason
 				}
 				one := stages.Decided{StepInfo: &s, Wanted: s.New}
 				if c.Status == tree.Failed {
@@ -242,7 +241,7 @@ func (b *Builder) result(log *why.Log) Result {
 	return Interrupted
 }
 
-// decisionsOf returns the decision about each resource that tells most.
+// decisionsOf returns the most significant decision about each resource.
 func decisionsOf(log *why.Log) map[urn.URN]*why.Decision {
 	out := map[urn.URN]*why.Decision{}
 	if log == nil {
@@ -257,18 +256,18 @@ func decisionsOf(log *why.Log) map[urn.URN]*why.Decision {
 	return out
 }
 
-// tells orders the decisions about one resource by how much they tell.
+// tells returns the rank of a decision among those about one resource.
 func tells(d *why.Decision) int {
 	switch d.Op {
 	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
-		return 0 // of an old copy
+		return 0 // about an old copy
 	case stages.OpSame, stages.OpRemovePendingReplace, stages.OpRefresh:
 		return 1
 	}
 	return 2
 }
 
-// inOrder returns what is below a node in the order in which it is drawn: by types, then names.
+// inOrder returns the children of a node in the order of drawing: by types, then names.
 func inOrder(n *tree.Node) []*tree.Node {
 	out := slices.Collect(n.Children())
 	compare := display.ByKindAndName()

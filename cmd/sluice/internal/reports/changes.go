@@ -17,7 +17,7 @@ func (w *writer) viewer() why.Viewer {
 	}
 }
 
-// changes returns the properties of a resource that change, and how many more there are.
+// changes returns the changed properties of a resource, and how many more there are.
 func (w *writer) changes(r *Resource) (out []Change, more int) {
 	s, seen := w.latest[r.URN]
 	decision := w.decided[r.URN]
@@ -28,7 +28,7 @@ func (w *writer) changes(r *Resource) (out []Change, more int) {
 		return nil, 0
 	}
 	if n := w.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
-		s = n.Step // the step that says what changes
+		s = n.Step // the step with the changes
 	}
 	c := differences{writer: w, step: s, viewer: w.viewer()}
 	var old, new property.Map
@@ -48,7 +48,7 @@ func (w *writer) changes(r *Resource) (out []Change, more int) {
 	return c.out, c.more
 }
 
-// differences collects what differs between two objects.
+// differences collects the differences between two objects.
 type differences struct {
 	*writer
 	step   stages.StepInfo
@@ -76,7 +76,7 @@ func (c *differences) compare(old, new property.Map) {
 		for _, d := range all {
 			c.add(d, hidden)
 		}
-		if len(all) == 0 && !property.Equal(old.At(name), new.At(name)) { // the order of items, or the form of a document
+		if len(all) == 0 && !property.Equal(old.At(name), new.At(name)) { // only the order of items, or the format of a document, differs
 			at := property.Path{property.Key(name)}
 			d := why.Differing{Difference: comparison.Difference{Old: at, New: at, Was: old.At(name), Is: new.At(name)}}
 			d.Old, d.New = c.viewer.Pair(old, new, at)
@@ -85,7 +85,7 @@ func (c *differences) compare(old, new property.Map) {
 	}
 }
 
-// add adds one place that differs, if there is room.
+// add adds one difference, if there is room.
 func (c *differences) add(d why.Differing, hidden []property.Path) {
 	if len(c.out) == c.o.Limits.Changes {
 		c.more++
@@ -105,7 +105,7 @@ func (c *differences) add(d why.Differing, hidden []property.Path) {
 	c.out = append(c.out, change)
 }
 
-// replaces reports whether the provider has said that a place cannot change in place.
+// replaces reports whether the provider requires a replacement for a change at a path.
 func (c *differences) replaces(at property.Path) bool {
 	for text, d := range c.step.DetailedDiff {
 		if p, err := property.ParsePath(text); err == nil && d.Kind.IsReplace() && (p.Contains(at) || at.Contains(p)) {
@@ -115,7 +115,7 @@ func (c *differences) replaces(at property.Path) bool {
 	return len(c.step.DetailedDiff) == 0 && slices.Contains(c.step.Keys, at[0].Key)
 }
 
-// annotate adds where new values come from, and the changes that only the provider has seen.
+// annotate adds the origins of new values, and the changes that only the provider has found.
 func (c *differences) annotate(d *why.Decision) {
 	at := make(map[string]int, len(c.out))
 	for i, change := range c.out {
@@ -158,7 +158,7 @@ func kindOf(c why.Change) ChangeKind {
 	return Updated
 }
 
-// outputs writes the outputs of the stack: those that change, and those that stay.
+// outputs writes the outputs of the stack, changed and unchanged.
 func (w *writer) outputs() {
 	var old, new property.Map
 	switch {

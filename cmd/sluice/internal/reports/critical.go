@@ -14,8 +14,8 @@ type span struct {
 	Step
 }
 
-// criticalPath returns the chain of steps that ended last: before each step, the one that it waited for. That is the last of those that had
-// to be over before it: steps of the same resource, of what it depends on and of its parent or, for deletes, of what depends on it.
+// criticalPath returns the chain of steps that ended last. Before each step comes the one that it waited for: the last one to end of the
+// steps that had to precede it. These are steps of the same resource, of its dependencies and parent or, for a delete, of its dependents.
 func criticalPath(all []Resource) []PathStep {
 	byURN := make(map[urn.URN]*Resource, len(all))
 	for i := range all {
@@ -50,7 +50,7 @@ func criticalPath(all []Resource) []PathStep {
 
 func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 
-// needs are what a resource is made after: what it depends on, and its parent.
+// needs returns the resources that must be created before: the dependencies and the parent.
 func needs(r *Resource) []urn.URN {
 	if r.Parent == "" {
 		return r.DependsOn

@@ -1,9 +1,9 @@
-// Package reports writes down what one preview or operation did, for people who were not there: as a page, as a comment on a pull request, or
+// Package reports writes reports about one preview or operation, for people who were not there: as a page, as a comment on a pull request, or
 // as JSON.
 //
-// A [Builder] makes a [Document] of the events that displays consume, of the decisions that `sluice why` explains, or of both. The other
-// forms render the Document and nothing else. This package watches no operation while it runs, and measures nothing itself.
+// A [Builder] makes a [Document] from the events of displays, from the decisions of `sluice why`, or from both. The other forms render only
+// the Document. This package observes no running operation itself, and measures nothing.
 //
-// Invariant: there is no secret in a Document, also if secrets are shown on the screen, and its size is bounded by the number of resources
-// and [Limits], whatever the size of their properties.
+// Invariant: a Document contains no secret, even if secrets are shown on the screen, and its size is bounded by the number of resources and
+// [Limits], whatever the size of the properties.
 package reports

@@ -10,45 +10,45 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Version is that of the form of a [Document]. It grows when something that a reader may rely on changes or goes; what is added leaves it.
+// Version is the version of the format of a [Document]. An incompatible change increases it, an addition does not.
 const Version = 1
 
-// Document is a report: what one preview or operation did. Times are UTC.
+// Document is a report about one preview or operation. Times are UTC.
 type Document struct {
-	// Version is that of this form.
+	// Version is the version of the format.
 	Version   int       `json:"version"`
 	Operation Operation `json:"operation"`
 	Summary   Summary   `json:"summary"`
-	// Failure says why the operation has failed, the cause first, what was not reached because of it, and what to do next. It has lines.
+	// Failure describes, in lines, why the operation has failed: the cause, the resources that were not reached because of it, and the next step.
 	Failure string `json:"failure,omitempty"`
-	// RootCauses are what the operation follows from, the most dangerous first.
+	// RootCauses are the root causes of the operation, the most dangerous first.
 	RootCauses []RootCause `json:"rootCauses,omitempty"`
-	// Renames are the deletes and creates of a preview that look like one resource.
+	// Renames are the pairs of a delete and a create in a preview that are probably one resource.
 	Renames []Rename `json:"renames,omitempty"`
-	// Resources are in the order in which they are drawn: what is part of a component is behind it.
+	// Resources are in the order of drawing: components before their children.
 	Resources []Resource `json:"resources"`
-	// Messages are those that are about no resource.
+	// Messages are the messages about no resource.
 	Messages []Message   `json:"messages,omitempty"`
 	Policies []Violation `json:"policies,omitempty"`
-	// Outputs are the changes of the outputs of the stack, and those that stay.
+	// Outputs are the outputs of the stack, changed and unchanged.
 	Outputs []Change `json:"outputs,omitempty"`
-	// DeletionWaves are the waves in which a preview would delete, the first wave first.
+	// DeletionWaves are the waves of deletes of a preview, the first wave first.
 	DeletionWaves []Waves `json:"deletionWaves,omitempty"`
-	// CriticalPath is the chain of steps, each of which waited for the one before, that ended last.
+	// CriticalPath is the chain of steps that ended last. Each waited for the one before.
 	CriticalPath []PathStep `json:"criticalPath,omitempty"`
-	// Omitted says what has been left out because there is too much of it.
+	// Omitted counts what was left out for lack of room.
 	Omitted *Omitted `json:"omitted,omitempty"`
 }
 
-// Operation says what the report is of.
+// Operation describes the subject of the report.
 type Operation struct {
-	// Kind is "update", "destroy", "refresh", "import" or "recovery"; for a preview what was previewed, "" if
-	// that is not known.
+	// Kind is "update", "destroy", "refresh", "import" or "recovery". For a preview it is the kind of the previewed operation, "" if that is
+	// unknown.
 	Kind    string `json:"kind"`
 	Preview bool   `json:"preview"`
 	Project string `json:"project,omitempty"`
 	Stack   string `json:"stack,omitempty"`
-	// Message is what the user has written about the operation.
+	// Message is the user's message about the operation.
 	Message string    `json:"message,omitempty"`
 	Began   time.Time `json:"began,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
@@ -70,7 +70,7 @@ const (
 
 // Summary are counts.
 type Summary struct {
-	// Changes counts resources by operation, as the summary of an event log does: "create", "same" and so on.
+	// Changes counts resources by operation, as in the summary of an event log: "create", "same" and so on.
 	Changes map[stages.Op]int `json:"changes"`
 	// Possible counts those of Changes that are only possible.
 	Possible map[stages.Op]int `json:"possible,omitempty"`
@@ -78,47 +78,47 @@ type Summary struct {
 	Types map[stages.Op]map[urn.Type]int `json:"types,omitempty"`
 	// Statuses counts the resources of the report by status.
 	Statuses map[Status]int `json:"statuses,omitempty"`
-	// MaybeCorrupt is true if the outcome of an operation on a resource is not known.
+	// MaybeCorrupt is true if the outcome of an operation on a resource is unknown.
 	MaybeCorrupt bool `json:"maybeCorrupt,omitempty"`
 }
 
-// RootCause is where chains of reasons end: one edit, option or event outside, with all that the operation does because of it.
+// RootCause is the end of chains of reasons: one edit, option or external event, with all of its consequences.
 type RootCause struct {
-	// Text describes it and what follows from it: "`region` "eu" → "us" in the program (index.ts:14) replaces 30 (r0, r1, r2, …)".
+	// Text describes the root cause and its consequences: "`region` "eu" → "us" in the program (index.ts:14) replaces 30 (r0, r1, r2, …)".
 	Text string `json:"text"`
 	why.RootCause
 }
 
-// Rename is a resource that is to be deleted, and one that is to be created and looks like it.
+// Rename is a pair of a resource to delete and one to create that are probably the same.
 type Rename struct {
 	renames.Rename
-	// Alias is what keeps the resource under its new name, to be pasted into the program, in its language. It is missing where the alias of what
-	// contains the resource is enough.
+	// Alias keeps the resource under its new name; it can be pasted into the program. It is missing if the alias of a resource that contains this
+	// one is enough.
 	Alias string `json:"alias,omitempty"`
-	// Others is how many other resources go on with that alias.
+	// Others is the number of other resources that the alias keeps.
 	Others int `json:"others,omitempty"`
 }
 
-// Certainty says whether a change that a preview predicts comes for certain.
+// Certainty is the certainty of a predicted change.
 type Certainty string
 
 // The certainties.
 const (
 	Certain  Certainty = "certain"
-	Possible Certainty = "possible" // it depends on a value that is not known yet
+	Possible Certainty = "possible" // it depends on an unknown value
 )
 
-// Status is how far a resource has come.
+// Status is the status of a resource.
 type Status string
 
 // The statuses.
 const (
 	Planned    Status = "planned"     // by a preview
 	Done       Status = "done"        // all steps have succeeded
-	Unchanged  Status = "unchanged"   // there was nothing to do
+	Unchanged  Status = "unchanged"   // there were no steps
 	Failing    Status = "failed"      // a step has failed, or an error was reported
 	Unfinished Status = "unfinished"  // a step has begun, and its end is not known
-	Skipped    Status = "skipped"     // something that it depends on has failed
+	Skipped    Status = "skipped"     // a dependency has failed
 	NotReached Status = "not-reached" // the operation ended before
 	Kept       Status = "kept"        // the program has not declared it, and it stays because something failed
 )
@@ -129,51 +129,50 @@ type Resource struct {
 	Type   urn.Type `json:"type"`
 	Name   string   `json:"name"`
 	Parent urn.URN  `json:"parent,omitempty"`
-	// Operation is that on the resource as a whole: a replacement is "replace".
+	// Operation is the operation on the resource as a whole: a replacement is "replace".
 	Operation stages.Op `json:"operation"`
 	Status    Status    `json:"status"`
-	// Certainty is that of what a preview predicts.
+	// Certainty is the certainty of a predicted change.
 	Certainty Certainty `json:"certainty,omitempty"`
 	// Component is true for a resource that only groups others.
 	Component bool `json:"component,omitempty"`
 	// Protected is true for a resource that is protected against being deleted.
 	Protected bool `json:"protected,omitempty"`
-	// DeleteFirst is true for a replacement that deletes the old object before there is a new one.
+	// DeleteFirst is true for a replacement that deletes the old object before it creates the new one.
 	DeleteFirst bool `json:"deleteFirst,omitempty"`
-	// OldRemains is true for a replacement whose new object is there, and whose old one is still there too: it is deleted at the end, which has not
-	// come.
+	// OldRemains is true for a replacement whose old object is still there beside the new one, because the operation did not reach the end phase.
 	OldRemains bool `json:"oldRemains,omitempty"`
-	// ID is what the provider calls it.
+	// ID is the provider's ID of the object.
 	ID string `json:"id,omitempty"`
-	// Position is where the program declares the resource: "index.ts:14".
+	// Position is the place of the declaration in the program: "index.ts:14".
 	Position string    `json:"position,omitempty"`
 	Reason   *Reason   `json:"reason,omitempty"`
 	Changes  []Change  `json:"changes,omitempty"`
-	More     int       `json:"moreChanges,omitempty"` // how many changes were left out
+	More     int       `json:"moreChanges,omitempty"` // the number of changes left out
 	Began    time.Time `json:"began,omitzero"`        // of the first step
 	Ended    time.Time `json:"ended,omitzero"`        // of the last step
-	// Steps are those that a provider was asked for, in the order in which they began. A preview has none.
+	// Steps are the provider calls, in the order in which they began. A preview has none.
 	Steps    []Step    `json:"steps,omitempty"`
-	Error    string    `json:"error,omitempty"` // of the step that failed, unless a message says it
+	Error    string    `json:"error,omitempty"` // of the step that failed, unless a message contains it
 	Messages []Message `json:"messages,omitempty"`
-	// DependsOn are the resources that it depends on directly, without its parent.
+	// DependsOn are the direct dependencies, without the parent.
 	DependsOn []urn.URN `json:"dependsOn,omitempty"`
-	// FailedDependency is the failed resource because of which it was skipped.
+	// FailedDependency is the failed resource because of which this one was skipped.
 	FailedDependency urn.URN `json:"failedDependency,omitempty"`
 }
 
-// Reason is why the operation on a resource was decided on. The reasons of Causes are the next links of the chain that `sluice why` shows.
+// Reason is the reason of the decision. The reasons of Causes are the next links of the chain that `sluice why` shows.
 type Reason struct {
 	Kind stages.ReasonKind `json:"kind"`
 	// Text is the reason in words: "because `size` changed".
 	Text       string   `json:"text,omitempty"`
 	Properties []string `json:"properties,omitempty"`
-	// DecidedBy is who compared: "Diff", "Read", "engine" and so on.
+	// DecidedBy is the comparison that decided: "Diff", "Read", "engine" and so on.
 	DecidedBy stages.Decider `json:"decidedBy,omitempty"`
-	// Possible says why the change is only possible, and Possibly says it in words.
+	// Possible is the reason why the change is only possible, and Possibly is its text.
 	Possible *stages.Possibility `json:"possible,omitempty"`
 	Possibly string              `json:"possibly,omitempty"`
-	// Causes are the resources whose own operations led to this one. Roots are what else did: where chains end.
+	// Causes are the resources whose own operations led to this one. Roots are the other causes, where chains end.
 	Causes []urn.URN  `json:"causes,omitempty"`
 	Roots  []why.Root `json:"roots,omitempty"`
 }
@@ -182,17 +181,17 @@ type Reason struct {
 // "[unknown]", and long ones are cut.
 type Change struct {
 	Path string `json:"path"`
-	// Within is the place in the document that the text at Path holds, and Format that of the document, "JSON" or "YAML".
+	// Within is the path in the document that the text at Path contains, and Format that of the document, "JSON" or "YAML".
 	Within string     `json:"within,omitempty"`
 	Format string     `json:"format,omitempty"`
 	Kind   ChangeKind `json:"kind"`
-	// Replaces is true if the change needs a replacement.
+	// Replaces is true if the change requires a replacement.
 	Replaces bool            `json:"forcesReplacement,omitempty"`
 	Old      json.RawMessage `json:"old,omitempty"`
 	New      json.RawMessage `json:"new,omitempty"`
-	// Hidden is true if the program asks not to show the values.
+	// Hidden is true if the program requests not to show the values.
 	Hidden bool `json:"hidden,omitempty"`
-	// Origin says where the new value comes from, and From which resources.
+	// Origin is the origin of the new value, and From are the resources that it comes from.
 	Origin why.Origin `json:"origin,omitempty"`
 	From   []urn.URN  `json:"from,omitempty"`
 }
@@ -202,7 +201,7 @@ func (c Change) place() string {
 	return why.Change{Path: c.Path, Format: c.Format, Within: c.Within}.Place()
 }
 
-// ChangeKind says what happens to a property.
+// ChangeKind is the kind of a change.
 type ChangeKind string
 
 // The kinds of changes.
@@ -213,11 +212,11 @@ const (
 	Same    ChangeKind = "same" // only of outputs
 )
 
-// Step is something that a provider was asked for.
+// Step is a provider call.
 type Step struct {
 	Operation stages.Op `json:"operation"`
 	Began     time.Time `json:"began"`
-	Ended     time.Time `json:"ended,omitzero"` // left out if the end is not known
+	Ended     time.Time `json:"ended,omitzero"` // left out if the end is unknown
 	Failed    bool      `json:"failed,omitempty"`
 }
 
@@ -227,7 +226,7 @@ type Message struct {
 	Text     string `json:"text"`
 }
 
-// Violation says that something violates a policy.
+// Violation is a violation of a policy.
 type Violation struct {
 	URN      urn.URN `json:"urn,omitempty"`
 	Pack     string  `json:"pack"`
@@ -240,7 +239,7 @@ type Violation struct {
 
 // Waves are the waves of one deletion.
 type Waves struct {
-	// Root is the resource that is replaced, "" for what is deleted when the program has ended.
+	// Root is the replaced resource, "" for the deletes of the end phase.
 	Root  urn.URN     `json:"root,omitempty"`
 	Waves [][]urn.URN `json:"waves"`
 }
@@ -249,17 +248,17 @@ type Waves struct {
 type PathStep struct {
 	URN       urn.URN   `json:"urn"`
 	Operation stages.Op `json:"operation"`
-	// Waited is how many seconds passed between the end of the step before and the beginning of this one: the time of programs, checks,
-	// diffs and limits.
+	// Waited is the number of seconds between the end of the step before and the beginning of this one: the time of programs, checks, diffs and
+	// limits.
 	Waited  float64 `json:"waitedSeconds"`
 	Seconds float64 `json:"seconds"`
 }
 
 // Omitted counts what was left out.
 type Omitted struct {
-	// Details are the resources whose changes and messages were left out. The most dangerous operations have theirs.
+	// Details is the number of resources whose changes and messages were left out. The most dangerous operations keep theirs.
 	Details int `json:"details,omitempty"`
-	// Messages are those about no resource.
+	// Messages is the number of messages about no resource that were left out.
 	Messages int `json:"messages,omitempty"`
 }
 
@@ -273,7 +272,7 @@ type Limits struct {
 	Bytes    int // of all changes and messages
 }
 
-// DefaultLimits are those of all reports.
+// DefaultLimits returns the limits of all reports.
 func DefaultLimits() Limits {
 	return Limits{Text: 2000, Elements: 200, Changes: 64, Message: 8 << 10, Messages: 200, Bytes: 24 << 20}
 }

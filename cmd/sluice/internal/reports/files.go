@@ -13,23 +13,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// DefaultMarkdownLimit is how many bytes a report in Markdown has at most: the hosts of repositories take comments of 65,536 characters.
+// DefaultMarkdownLimit is the maximal size of a report in Markdown in bytes: code hosts accept comments of 65,536 characters.
 const DefaultMarkdownLimit = 65_000
 
-// MinMarkdownLimit has room for the heading of a report and for what says that there is more.
+// MinMarkdownLimit has room for the heading of a report and for the line about omitted parts.
 const MinMarkdownLimit = 2_000
 
-// Files are the files that a report is written to. The end of each name is its form.
+// Files are the files for a report. The extension of each name determines the form.
 type Files struct {
 	Paths []string
-	// Markdown is how many bytes a report in Markdown has at most.
+	// Markdown is the maximal size of a report in Markdown in bytes.
 	Markdown int
 }
 
 // form writes a document.
 type form func(context.Context, io.Writer, *Document, Files) error
 
-// forms write a document, by the ends of names.
+// forms maps extensions to functions that write a document.
 var forms = map[string]form{
 	".html": func(ctx context.Context, out io.Writer, d *Document, _ Files) error { return WriteHTML(ctx, out, d) },
 	".md": func(_ context.Context, out io.Writer, d *Document, f Files) error {
@@ -40,7 +40,7 @@ var forms = map[string]form{
 
 func formOf(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// Check refuses files that are of no form or that cannot be written. It leaves them as they are.
+// Check refuses files without a form, and those that cannot be written. It does not change them.
 func (f Files) Check() error {
 	if f.Markdown < MinMarkdownLimit {
 		return fmt.Errorf("a report in Markdown cannot be as short as %d bytes; allow %d or more", f.Markdown, MinMarkdownLimit)
@@ -56,9 +56,9 @@ func (f Files) Check() error {
 	return nil
 }
 
-// checkWritable reports why a file cannot be written, nil if it can.
+// checkWritable returns the error of writing to a file, nil if there is none. It does not change the file.
 func checkWritable(path string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY, 0) // a folder cannot be opened so
+	file, err := os.OpenFile(path, os.O_WRONLY, 0) // this fails for a folder
 	if err == nil {
 		return file.Close()
 	}
@@ -67,7 +67,7 @@ func checkWritable(path string) error {
 	}
 	file, err = temporary(path)
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
-		failed.Path = path // and not a name that nobody knows
+		failed.Path = path // instead of the temporary name
 	}
 	if err != nil {
 		return err
@@ -75,12 +75,12 @@ func checkWritable(path string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// temporary makes a file beside another one. A report has no secrets, and is for others.
+// temporary creates a file beside another one. Others may read it, as a report has no secrets.
 func temporary(path string) (*os.File, error) {
 	return os.OpenFile(path+"."+uuid.NewString()+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Write writes the report to all files. A reader of a file sees the former report or the new one as a whole.
+// Write writes the report to all files. A reader of a file gets the whole former report or the whole new one.
 func (f Files) Write(ctx context.Context, d *Document) error {
 	var errs []error
 	for _, path := range f.Paths {
@@ -97,15 +97,15 @@ func (f Files) write(ctx context.Context, path string, d *Document) error {
 		path = real
 	}
 	info, err := os.Lstat(path)
-	if err == nil && !info.Mode().IsRegular() { // a pipe
+	if err == nil && !info.Mode().IsRegular() { // it is a pipe
 		return f.fill(ctx, path, form, d)
 	}
 	out, err := temporary(path)
-	if err != nil { // the folder is not ours
+	if err != nil { // the folder belongs to another user
 		return f.fill(ctx, path, form, d)
 	}
 	if info != nil {
-		_ = out.Chmod(info.Mode().Perm()) // as it was, where there are permissions
+		_ = out.Chmod(info.Mode().Perm()) // keep its permissions, if the system has them
 	}
 	err = errors.Join(form(ctx, out, d, f), out.Close())
 	if err == nil {

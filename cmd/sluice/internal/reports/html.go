@@ -20,8 +20,8 @@ var pageStyle string
 //go:embed page.js
 var pageScript string
 
-// WriteHTML writes one page that needs nothing else: no request leaves it, also when it is opened from a disk. It draws the rows that are in
-// sight, whatever their number.
+// WriteHTML writes a self-contained page: it makes no request, even when it is opened from a disk. It draws only the visible rows, whatever
+// their number.
 func WriteHTML(ctx context.Context, out io.Writer, d *Document) error {
 	page, err := newPage(ctx, d).node()
 	if err != nil {
@@ -34,7 +34,7 @@ func WriteHTML(ctx context.Context, out io.Writer, d *Document) error {
 	return b.Flush()
 }
 
-// page is what the page shows. Texts of programs and providers are without controls.
+// page is the content of the page. Texts of programs and providers contain no control characters.
 type page struct {
 	Title   string
 	When    string
@@ -43,11 +43,11 @@ type page struct {
 	Corrupt bool
 	Counts  []pageCount
 	Kinds   []pageKind
-	// Unchanged is how many resources stay as they are.
+	// Unchanged is the number of unchanged resources.
 	Unchanged  string
 	Failure    string
 	Causes     []string
-	MoreCauses string // how many are left out
+	MoreCauses string // the number of those left out
 	Renames    []pageRename
 	Messages   []Message
 	Graph      picture
@@ -55,7 +55,7 @@ type page struct {
 	Outputs    []pageLine
 	Waves      []pageWaves
 	Critical   []pageStep
-	Path       string // how many steps are on it
+	Path       string // the number of its steps
 	Omitted    *Omitted
 	Timeline   bool
 	Data       pageData
@@ -78,18 +78,18 @@ type pageWaves struct {
 
 type pageStep struct{ Subject, Doing, Took, Waited string }
 
-// pageData is what the script has: JSON.
+// pageData is the JSON for the script.
 type pageData struct {
 	Rows []pageRow `json:"rows"`
-	// Span is how many milliseconds the operation took.
+	// Span is the duration of the operation in milliseconds.
 	Span float64 `json:"span"`
 	// Critical are the rows on the critical path.
 	Critical []int `json:"critical"`
-	// Boxes are the rows that the boxes of the drawing are named after.
+	// Boxes are the rows after which the boxes of the drawing are named.
 	Boxes []int `json:"boxes,omitempty"`
 }
 
-// pageRow is a resource. Names are short because there can be many; rows are named by their number.
+// pageRow is a resource. Keys are short because there can be many rows; rows are referred to by index.
 type pageRow struct {
 	Name      string      `json:"n"`
 	Type      string      `json:"t"`
@@ -120,7 +120,7 @@ type pageBar struct {
 	Open   bool    `json:"q,omitempty"` // its end is not known
 }
 
-// classOf groups operations by what they look like.
+// classOf groups operations by appearance.
 func classOf(op stages.Op) string {
 	switch op {
 	case stages.OpDelete, stages.OpDiscard, stages.OpDeleteReplaced, stages.OpDiscardReplaced:
@@ -195,7 +195,7 @@ func newPage(ctx context.Context, d *Document) *page {
 
 func ofSeconds(s float64) string { return took(time.Duration(s * float64(time.Second))) }
 
-// kindsOf counts what changes by operation and type, most dangerous first.
+// kindsOf counts changes by operation and type, the most dangerous first.
 func kindsOf(d *Document) []pageKind {
 	var out []pageKind
 	for _, op := range display.ByDanger() {

@@ -9,13 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
-// line is one line of a diff: " ", "+" or "-", and a text without controls.
+// line is one line of a diff: a sign " ", "+" or "-", and a text without control characters.
 type line struct{ sign, text string }
 
-// contextLines is how many equal lines are shown before and behind those that differ.
+// contextLines is the number of equal lines around a difference.
 const contextLines = 2
 
-// diffLines returns the lines that show a change.
+// diffLines returns the lines of a change.
 func diffLines(c Change) []line {
 	name := display.CleanLine(c.place())
 	if c.Replaces {
@@ -48,7 +48,7 @@ func signOf(k ChangeKind) string {
 	return map[ChangeKind]string{Added: "+", Removed: "-", Updated: "~", Same: " "}[k]
 }
 
-// note says what the lines do not: that values are not shown, or where a new one comes from.
+// note returns a remark about a change: that its values are hidden, or where the new one comes from.
 func note(c Change) string {
 	switch {
 	case c.Hidden:
@@ -64,7 +64,7 @@ func note(c Change) string {
 		}
 		from := strings.Join(names, ", ")
 		switch c.Origin {
-		case why.FromProgram: // which depends on them with other properties too
+		case why.FromProgram: // the new value depends on them with other properties too
 			return "  ← the program, unless it is made of " + from
 		case why.FromEarlier:
 			return "  ← " + from + ", which an earlier operation changed"
@@ -76,7 +76,7 @@ func note(c Change) string {
 	return ""
 }
 
-// textOf returns a value on one line, and reports whether it is a text of several lines.
+// textOf returns a value on one line. several reports whether it is a text of several lines.
 func textOf(value json.RawMessage) (text string, several bool) {
 	if value == nil {
 		return "", false
@@ -94,7 +94,7 @@ func textOf(value json.RawMessage) (text string, several bool) {
 	return display.CleanLine(string(value)), false
 }
 
-// linesOf returns the lines of a text, or the one of another value.
+// linesOf returns the lines of a text, or one line for another value.
 func linesOf(value json.RawMessage, text string) []string {
 	var s string
 	switch {
@@ -106,7 +106,7 @@ func linesOf(value json.RawMessage, text string) []string {
 	return strings.Split(display.Clean(strings.TrimSuffix(s, "\n")), "\n")
 }
 
-// differing returns the part in which two texts differ, with some lines around it.
+// differing returns the differing lines of two texts, with context.
 func differing(old, new []string) []line {
 	head := 0
 	for head < min(len(old), len(new)) && old[head] == new[head] {

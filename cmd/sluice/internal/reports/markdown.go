@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 )
 
-// Bounds of parts of a report in Markdown, so that one does not take the room of all others.
+// Limits on parts of a report in Markdown, so that one does not use the room of all others.
 const (
 	maxDetail = 6_000 // bytes of the details of one resource
 	maxNames  = 200   // bytes of a name
@@ -22,8 +22,8 @@ const (
 	maxKinds  = 12    // kinds of resources that are only counted
 )
 
-// WriteMarkdown writes a comment for a pull request of at most limit bytes: what failed and what may lose something comes first, the
-// details are folded, and what has no room is counted.
+// WriteMarkdown writes a comment for a pull request of at most limit bytes: failures and dangerous changes come first, details are folded, and the
+// parts without room are counted.
 func WriteMarkdown(out io.Writer, d *Document, limit int) error {
 	m := markdown{d: d, left: limit}
 	_, err := io.WriteString(out, m.text())
@@ -35,7 +35,7 @@ type markdown struct {
 	left int // bytes
 }
 
-// reserve is what is kept for the line about what has no room.
+// reserve is the room kept for the line about omitted parts.
 const reserve = 1_000
 
 func (m *markdown) text() string {
@@ -93,7 +93,7 @@ func (m *markdown) head() string {
 
 func quoted(text string) string { return "> " + text + "\n\n" }
 
-// short cuts a name that nobody reads as a whole.
+// short cuts a name to maxNames.
 func short(text string) string { return cutText(text, maxNames) }
 
 // cutText returns the beginning of a text, in bytes.
@@ -104,7 +104,7 @@ func cutText(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// failure says why the operation has failed.
+// failure describes why the operation has failed.
 func (m *markdown) failure() string {
 	if m.d.Failure == "" {
 		return ""
@@ -112,13 +112,13 @@ func (m *markdown) failure() string {
 	return fenced("", cutLines(textLines(m.d.Failure), maxDetail))
 }
 
-// Bounds of lists.
+// Limits on lists.
 const (
 	maxCauses  = 10
 	maxRenames = 20
 )
 
-// rootCauses are those that say more than the resources do.
+// rootCauses returns the root causes that add something to the rows of the resources.
 func (m *markdown) rootCauses() string {
 	texts, more := m.d.rootCauses(maxCauses)
 	if len(texts) == 0 {
@@ -134,7 +134,7 @@ func (m *markdown) rootCauses() string {
 	return out + "\n"
 }
 
-// renames are the aliases to paste.
+// renames returns the aliases to paste.
 func (m *markdown) renames() string {
 	all := m.d.aliases()
 	if len(all) == 0 {
@@ -150,7 +150,7 @@ func (m *markdown) renames() string {
 	return out + "\n"
 }
 
-// messages are the errors and warnings that are about no resource, and that are not among the causes of a failure.
+// messages returns the errors and warnings about no resource that are not among the causes of a failure.
 func (m *markdown) messages() string {
 	var lines []line
 	for _, x := range m.d.untold() {
@@ -164,16 +164,16 @@ func (m *markdown) messages() string {
 	return fenced("", cutLines(lines, maxDetail))
 }
 
-// minAlike is how many resources share a row if they differ in nothing but their names.
+// minAlike is the number of resources from which those that differ only in their names share a row.
 const minAlike = 11
 
-// entry is a row of the list of what changes.
+// entry is a row of the list of changes.
 type entry struct {
 	resources []*Resource
 	folded    string // with the details, "" if there are none
 }
 
-// entries are the rows of what changes, most dangerous first. Resources without details share a row if they are many, and alike.
+// entries returns the rows of the changes, the most dangerous first. Large groups of equal resources without details share a row.
 func (m *markdown) entries() []*entry {
 	var out []*entry
 	alike := map[string]*entry{}
@@ -202,7 +202,7 @@ func (m *markdown) entries() []*entry {
 	return apart
 }
 
-// resources writes what changes: first as many rows as have room, then the details of as many of these as have room.
+// resources writes the changes: first as many rows as there is room for, then the details of as many of these as there is room for.
 func (m *markdown) resources() string {
 	all := m.entries()
 	rows := make([]string, 0, len(all))
@@ -252,7 +252,7 @@ func (m *markdown) row(e *entry) string {
 	return text + "\n"
 }
 
-// folded is a resource with its details, "" if it has none.
+// folded returns a resource with its details, "" if it has none.
 func (m *markdown) folded(r *Resource) string {
 	var lines []line
 	for _, c := range r.Changes {
@@ -297,7 +297,7 @@ func textLines(text string) []line {
 	return out
 }
 
-// counted says how many resources have no room, by what is done to them.
+// counted counts the resources without room, by operation.
 func (m *markdown) counted(rest []*Resource) string {
 	kinds := map[string]int{}
 	for _, r := range rest {
@@ -352,10 +352,10 @@ func (m *markdown) outputs() string {
 	return "<details><summary>Outputs</summary>\n\n" + fenced("diff", cutLines(lines, maxDetail)) + "</details>\n"
 }
 
-// maxSteps is how many steps of the critical path are written: the last ones.
+// maxSteps is the number of steps of the critical path that are written: the last ones.
 const maxSteps = 30
 
-// criticalPath is the chain of steps that ended last.
+// criticalPath returns the chain of steps that ended last.
 func (m *markdown) criticalPath() string {
 	all := m.d.CriticalPath
 	if len(all) < 2 {
@@ -372,7 +372,7 @@ func (m *markdown) criticalPath() string {
 	return out + "\n</details>\n"
 }
 
-// cutLines returns the first lines that have room, each without what nobody reads to its end.
+// cutLines returns the first lines for which there is room, each cut to a readable length.
 func cutLines(lines []line, most int) []line {
 	var out []line
 	for i, l := range lines {
@@ -385,13 +385,13 @@ func cutLines(lines []line, most int) []line {
 	return out
 }
 
-// fenced writes lines as a block that nothing in them ends.
+// fenced writes lines as a code block that no text in them ends.
 func fenced(language string, lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		sign := l.sign
 		if sign == "~" {
-			sign = "!" // as hosts colour diffs
+			sign = "!" // so that hosts colour it
 		}
 		if sign != "" {
 			sign += " "
@@ -403,7 +403,7 @@ func fenced(language string, lines []line) string {
 	return fence + language + "\n" + text + fence + "\n\n"
 }
 
-// code writes a text on one line as it is.
+// code writes a text on one line as code.
 func code(text string) string {
 	if text == "" {
 		return ""
@@ -429,7 +429,7 @@ func longestRun(text string) int {
 	return longest
 }
 
-// markdownText escapes a text of ours with names in it. What is in backticks is code; an odd one is none.
+// markdownText escapes one of our own texts with names in it. Text in backticks becomes code; an unpaired backtick is literal.
 func markdownText(text string) string {
 	return inCode(text, func(plain string) string {
 		return unlinked(plain, func(r rune) string {
@@ -441,23 +441,23 @@ func markdownText(text string) string {
 	}, code)
 }
 
-// htmlText escapes a text for HTML within Markdown, where services look for names as well.
+// htmlText escapes a text for HTML within Markdown, in which services look for references too.
 func htmlText(text string) string {
 	return unlinked(text, func(r rune) string { return html.EscapeString(string(r)) })
 }
 
 var (
-	// reference is what services make a link of: "@user", issues, merge requests and others, "#1", "!1", `~"label"`, and "GH-1". Whoever or whatever
-	// it means would be told of the page.
+	// reference matches the texts that services link: "@user", issues, merge requests and others, "#1", "!1", `~"label"`, and "GH-1". A link would
+	// notify its user or mark its issue.
 	reference = regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`)
-	// notLinked is between the sign and the name. An entity for the sign would not do, as services look at the text of the page.
+	// notLinked separates the sign from the name. An HTML entity for the sign would not prevent the link, as services scan the rendered text.
 	notLinked = "<!-- -->"
 )
 
-// unlinked escapes the characters of a text that services make no link of then: it mentions nobody.
+// unlinked escapes a text so that services link nothing in it.
 func unlinked(text string, escape func(rune) string) string {
 	var b strings.Builder
-	breaks := map[int]bool{} // before which bytes
+	breaks := map[int]bool{} // the bytes before which notLinked is written
 	for _, at := range reference.FindAllStringIndex(text, -1) {
 		_, last := utf8.DecodeLastRuneInString(text[at[0]:at[1]])
 		breaks[at[1]-last] = true
@@ -471,12 +471,12 @@ func unlinked(text string, escape func(rune) string) string {
 	return b.String()
 }
 
-// withCode escapes a text for HTML. What is in backticks is code.
+// withCode escapes a text for HTML. Text in backticks becomes code.
 func withCode(text string) string {
 	return inCode(text, htmlText, func(text string) string { return "<code>" + html.EscapeString(text) + "</code>" })
 }
 
-// inCode treats what is in backticks in another way than the rest.
+// inCode applies code to the text in backticks, and plain to the rest.
 func inCode(text string, plain, code func(string) string) string {
 	var b strings.Builder
 	for {

@@ -10,9 +10,9 @@ import (
 // contentPolicy forbids the page to load anything.
 const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-// node returns the page. Package gomponents escapes the texts; package json escapes what would end the script element.
+// node returns the page. Package gomponents escapes the texts; package json escapes texts that would end the script element.
 //
-// The page is not a text of package html/template, which calls methods by name. The linker then has to keep every exported method of
+// It does not use package html/template, which calls methods by name. The linker would then have to keep every exported method of
 // every type, a fifth of the program (decision 0113).
 func (p *page) node() (g.Node, error) {
 	data, err := json.Marshal(p.Data)
@@ -39,7 +39,7 @@ func (p *page) node() (g.Node, error) {
 	)), nil
 }
 
-// bdi keeps a name that is written from right to left from turning what stands beside it.
+// bdi isolates a name, so that one written from right to left does not reorder its surroundings.
 func bdi(text string) g.Node { return g.El("bdi", g.Text(text)) }
 
 func notice(text string) g.Node { return h.P(h.Class("note"), g.Text(text)) }
@@ -98,7 +98,7 @@ func (p *page) renames() g.Node {
 	))
 }
 
-// graph shows a drawing in which Graphviz has escaped the texts.
+// graph shows a drawing, in which Graphviz has escaped the texts.
 func (p *page) graph() g.Node {
 	drawing := func() g.Node {
 		return g.Group{
@@ -124,7 +124,7 @@ func folded(id, title string, content ...g.Node) g.Node {
 	return h.Details(g.If(id != "", h.ID(id)), h.Summary(g.Text(title)), g.Group(content))
 }
 
-// resourceSection is what the script fills with the resources.
+// resourceSection is the element that the script fills with the resources.
 func resourceSection() g.Node {
 	const find = "Find names, types, URNs"
 	option := func(value, text string) g.Node { return h.Option(h.Value(value), g.Text(text)) }

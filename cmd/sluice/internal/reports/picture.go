@@ -11,22 +11,22 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Bounds of the drawing of a report.
+// Limits on the drawing of a report.
 const (
-	maxWhole  = 40               // resources that are all drawn; of more only what changes is, with what is next to it
-	maxBoxes  = 100              // resources are merged until there are no more
-	maxArrows = 600              // or until there are no more of these
-	maxLayout = 20 * time.Second // for what is laid out badly all the same
+	maxWhole  = 40               // resources up to which all are drawn; above, only the changes with their neighbours are
+	maxBoxes  = 100              // resources are merged down to this number
+	maxArrows = 600              // resources are merged until there are at most this many
+	maxLayout = 20 * time.Second // for a graph that is slow to lay out all the same
 )
 
-// picture is the drawn graph of what changes.
+// picture is the drawn graph of the changes.
 type picture struct {
 	SVG   string // "" if there is none
-	Note  string // what is left out or merged, or why there is no drawing
+	Note  string // the parts left out or merged, or why there is no drawing
 	Heads []int  // the resource that each box is named after
 }
 
-// draw draws what changes and what depends on what. A report without a drawing is a report all the same.
+// draw draws the changes with their dependencies. Without a drawing, the report is still complete.
 func (d *Document) draw(ctx context.Context) picture {
 	rs := make([]diagram.Resource, 0, len(d.Resources))
 	changes := false
@@ -69,7 +69,7 @@ func (d *Document) draw(ctx context.Context) picture {
 	return out
 }
 
-// drawn is what a drawing shows of a resource.
+// drawn returns a resource in the form of a drawing.
 func (r *Resource) drawn() diagram.Resource {
 	out := diagram.Resource{
 		URN: r.URN, Parent: r.Parent, Dependencies: r.DependsOn, Component: r.Component, Protected: r.Protected, Uncertain: r.Certainty == Possible,
@@ -88,7 +88,7 @@ func (r *Resource) drawn() diagram.Resource {
 	return out
 }
 
-// noteOf says what a drawing does not show.
+// noteOf describes the part of the report that a drawing leaves out.
 func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
 	note := ""
 	if hidden := len(whole.Nodes) - len(shown.Nodes); hidden > 0 {
@@ -103,7 +103,7 @@ func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
 	return note
 }
 
-// inline returns an image as a part of a page: without what declares it as a file.
+// inline returns an image as a part of a page: without the declarations of a file.
 func inline(svg []byte) string {
 	if i := bytes.Index(svg, []byte("<svg")); i >= 0 {
 		svg = svg[i:]
@@ -111,5 +111,5 @@ func inline(svg []byte) string {
 	for _, name := range []string{` xmlns="http://www.w3.org/2000/svg"`, ` xmlns:xlink="http://www.w3.org/1999/xlink"`} {
 		svg = bytes.Replace(svg, []byte(name), nil, 1)
 	}
-	return string(svg) // Graphviz has escaped what is in it
+	return string(svg) // Graphviz has escaped the texts
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ReadEventLog makes the report of an event log: of the last preview or operation in it. The log of an operation that was killed is
-// that of one that was interrupted.
+// ReadEventLog makes the report of the last preview or operation in an event log. The log of a killed operation is that of an
+// interrupted one.
 func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 	b := NewBuilder(Options{Limits: DefaultLimits()})
 	var last time.Time
 	over := false
 	err := display.ReadEventLog(ctx, in, func(e display.LoggedEvent) {
 		if _, end := e.Event.(stages.Ended); over && end {
-			return // a log may say it twice
+			return // a log may repeat it
 		}
-		if over { // the operation behind its preview
+		if over { // the operation after its preview
 			b, over = NewBuilder(Options{Limits: DefaultLimits()}), false
 		}
 		o := &b.o.Operation
@@ -31,7 +31,7 @@ func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 		}
 		switch e := e.Event.(type) {
 		case stages.Prelude:
-			if o.Kind = e.Operation; o.Kind == "preview" { // a log does not say of what
+			if o.Kind = e.Operation; o.Kind == "preview" { // a log does not contain the previewed operation
 				o.Kind = ""
 			}
 			b.preview = b.preview || e.IsPreview
@@ -55,7 +55,7 @@ func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 	return b.Document(display.Ending{}, last), nil
 }
 
-// learn takes from a step what a log does not say of the operation. The logs of Pulumi have no more.
+// learn derives from a step what the events of an operation lack. Pulumi's logs have no more.
 func (b *Builder) learn(u urn.URN, planning bool) {
 	o := &b.o.Operation
 	b.preview = b.preview || planning
@@ -64,8 +64,8 @@ func (b *Builder) learn(u urn.URN, planning bool) {
 	}
 }
 
-// OfDecisions makes the report of what `sluice why` knows of an operation: without times, messages and outputs. Aliases are in the
-// language of the runtime.
+// OfDecisions makes the report of an operation from the decisions of `sluice why`: without times, messages and outputs. Aliases are
+// in the language of the runtime.
 func OfDecisions(log *why.Log, runtime string) *Document {
 	b := NewBuilder(Options{Limits: DefaultLimits(), Runtime: runtime, Operation: Operation{
 		Kind: log.Operation, Preview: log.Preview, Project: log.Project, Stack: log.Stack, Began: log.Began.UTC(), Ended: log.Ended.UTC(),

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// title says what the report is of: "Preview of update of shop/dev: succeeded".
+// title returns the title of the report: "Preview of update of shop/dev: succeeded".
 func (d *Document) title() string {
 	what := cmp.Or(d.Operation.Kind, "operation")
 	switch {
@@ -28,7 +28,7 @@ func (d *Document) title() string {
 	return strings.ToUpper(what[:1]) + what[1:] + ": " + string(d.Operation.Result)
 }
 
-// when says when it happened, and how long it took.
+// when formats the time and the duration of the operation.
 func (d *Document) when() string {
 	o := d.Operation
 	if o.Began.IsZero() {
@@ -44,7 +44,8 @@ func took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// fate says what has become of a resource: "created", "create", "creating failed"; and what makes that dangerous: "delete, protected".
+// fate describes the actual or planned change of a resource, "created", "create", "creating failed", and its danger: "delete,
+// protected".
 func (d *Document) fate(r *Resource) string {
 	text := d.become(r)
 	if r.Status == Unchanged {
@@ -77,7 +78,7 @@ func (d *Document) become(r *Resource) string {
 	case Kept:
 		return "kept because of the failure"
 	case Skipped:
-		if r.Operation == stages.OpSame { // nobody knows what it would have been
+		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
 			return "skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
 		}
 		return display.Done(r.Operation, true) + " skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
@@ -93,14 +94,14 @@ func (d *Document) become(r *Resource) string {
 	return text
 }
 
-// count is a number of resources with the same operation, or in the same trouble.
+// count is the number of resources with the same operation, or in the same trouble.
 type count struct {
-	Op   stages.Op // "" is trouble
+	Op   stages.Op // "" for trouble
 	Text string    // "12 to delete"
 	N    int
 }
 
-// troubles are the statuses of resources with which something went wrong.
+// troubles are the statuses of resources in trouble.
 var troubles = [...]struct {
 	status Status
 	text   string
@@ -108,7 +109,7 @@ var troubles = [...]struct {
 	{Failing, "failed"}, {Unfinished, "with an unknown end"}, {Skipped, "skipped"}, {NotReached, "not reached"}, {Kept, "kept because of the failure"},
 }
 
-// tally returns the counts of the summary, troubles first, then the most dangerous, and the number of resources that stay as they are.
+// tally returns the counts of the summary, troubles first, then the most dangerous operations, and the number of unchanged resources.
 func (d *Document) tally() (changes []count, unchanged int) {
 	for _, t := range troubles {
 		if n := d.Summary.Statuses[t.status]; n > 0 {
@@ -139,7 +140,7 @@ func (d *Document) tally() (changes []count, unchanged int) {
 	return changes, d.Summary.Changes[stages.OpSame]
 }
 
-// leftOver returns how many resources are deleted only as old objects that an earlier operation has left.
+// leftOver returns how many resources only have an old object of an earlier operation deleted.
 func (d *Document) leftOver() int {
 	n := 0
 	for i := range d.Resources {
@@ -150,12 +151,12 @@ func (d *Document) leftOver() int {
 	return n
 }
 
-// isOld reports whether an operation is only about the old object of a resource, which an earlier replacement has left.
+// isOld reports whether an operation concerns only an old object of a resource, left by an earlier replacement.
 func (r *Resource) isOld() bool {
 	return r.Operation == stages.OpDeleteReplaced || r.Operation == stages.OpDiscardReplaced
 }
 
-// remaining says how many old objects of replacements are still there.
+// remaining describes how many old objects of replacements are still there.
 func (d *Document) remaining() string {
 	n := 0
 	for _, r := range d.Resources {
@@ -169,7 +170,7 @@ func (d *Document) remaining() string {
 	return " (" + plural(n, "old one is", "old ones are") + " still there)"
 }
 
-// thousands writes a number: "12,345".
+// thousands formats a number: "12,345".
 func thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -178,7 +179,7 @@ func thousands(n int) string {
 	return text
 }
 
-// byDanger returns the resources that do not stay as they are, most dangerous first.
+// byDanger returns the changed resources, the most dangerous first.
 func (d *Document) byDanger() []*Resource {
 	var out []*Resource
 	for i := range d.Resources {
@@ -195,7 +196,7 @@ func subject(u urn.URN) string {
 	return display.ShortType(u.Type()) + " " + display.CleanLine(u.Name())
 }
 
-// why is the reason of a resource on one line, "" if there is none to be given.
+// why formats the reason of a resource on one line, "" if there is none.
 func (r *Resource) why() string {
 	if r.Reason == nil || r.Reason.Kind == stages.ReasonNew {
 		return ""
@@ -210,7 +211,7 @@ func (r *Resource) why() string {
 // maxRootCauses is how many root causes are listed for people.
 const maxRootCauses = 100
 
-// rootCauses returns those root causes that say more than the resources do, and how many of them are left out.
+// rootCauses returns the root causes that add something to the rows of the resources, and how many of them are left out.
 func (d *Document) rootCauses(most int) (texts []string, more int) {
 	for _, c := range d.RootCauses {
 		if !display.IsSaidByResources(c.RootCause) {
@@ -235,7 +236,7 @@ func (r Rename) text() string {
 	return text
 }
 
-// untold are the messages about no resource that Failure does not have.
+// untold are the messages about no resource that are not in Failure.
 func (d *Document) untold() []Message {
 	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
 		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
@@ -249,7 +250,7 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%s %s", thousands(n), many)
 }
 
-// typeCount is a number of resources of one type.
+// typeCount is the number of resources of one type.
 type typeCount struct {
 	typ urn.Type
 	n   int

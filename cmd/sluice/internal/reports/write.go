@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// writer makes a document of what a builder has collected.
+// writer makes a document from the data of a builder.
 type writer struct {
 	*Builder
 	decided map[urn.URN]*why.Decision
@@ -28,7 +28,7 @@ func (w *writer) omitted() *Omitted {
 	return w.d.Omitted
 }
 
-// resources writes the resources that events were about, then those that only decisions were about, then details as far as there is room.
+// resources writes the resources with events, then those with decisions only, then details as far as there is room.
 func (w *writer) resources() {
 	var walk func(n *tree.Node, parent urn.URN)
 	walk = func(n *tree.Node, parent urn.URN) {
@@ -58,7 +58,7 @@ func (w *writer) resources() {
 	}
 }
 
-// danger orders resources: what failed comes first, then what may lose something, last what stays as it is.
+// danger returns the rank of a resource: failures come first, then dangerous changes, unchanged resources last.
 func (r *Resource) danger() int {
 	switch {
 	case r.Status == Failing, r.Status == Unfinished:
@@ -73,7 +73,7 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 	s := w.latest[n.URN]
 	r := Resource{
 		URN: n.URN, Type: n.URN.Type(), Name: n.URN.Name(), Parent: parent, Operation: cmp.Or(n.Step.Op, stages.OpSame), Status: w.status(n),
-		Steps:      slices.Clone(w.steps[n.URN]), // the operation may go on
+		Steps:      slices.Clone(w.steps[n.URN]), // the operation may continue
 		OldRemains: !w.preview && n.Remains(),
 	}
 	if state := cmp.Or(s.New, s.Old); state != nil {
@@ -98,7 +98,7 @@ func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
 	return r
 }
 
-// isSaid reports whether a message about a resource has a text in it.
+// isSaid reports whether a message about a resource contains a text.
 func (w *writer) isSaid(u urn.URN, text string) bool {
 	return slices.ContainsFunc(w.messages[u], func(m Message) bool { return strings.Contains(m.Text, text) })
 }
@@ -117,7 +117,7 @@ func (w *writer) status(n *tree.Node) Status {
 	return Done
 }
 
-// unseen is a resource that no event was about: it was not reached or skipped, or there are no events.
+// unseen returns a resource without events: it was not reached or skipped, or there are no events.
 func (w *writer) unseen(d *why.Decision) Resource {
 	r := Resource{URN: d.URN, Type: d.URN.Type(), Name: d.URN.Name(), Parent: w.parentOf(d), Operation: d.Op, Position: d.Position, OldRemains: d.OldRemains}
 	switch {
@@ -134,7 +134,8 @@ func (w *writer) unseen(d *why.Decision) Resource {
 	return r
 }
 
-// parentOf returns what a resource is in that no event was about: the stack, if nothing else is known. It is "" for what is not in the document.
+// parentOf returns the parent of a resource without events: the stack, if nothing else is known. It is "" for a parent that is not in the
+// document.
 func (w *writer) parentOf(d *why.Decision) urn.URN {
 	root := urn.RootStack(w.d.Operation.Stack, w.d.Operation.Project)
 	for _, u := range []urn.URN{d.Parent, root} {
@@ -145,7 +146,7 @@ func (w *writer) parentOf(d *why.Decision) urn.URN {
 	return ""
 }
 
-// explain writes the reason: as it was decided or, if that is not known, as the step has it.
+// explain writes the reason: that of the decision or, if there is none, of the step.
 func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	reason := s.Reason
 	out := Reason{}
@@ -179,12 +180,12 @@ func (w *writer) explain(r *Resource, s stages.StepInfo) {
 	out.Possible, out.Possibly = reason.Possible, display.Possibly(reason)
 	out.Kind, out.Text, out.Properties, out.DecidedBy = reason.Kind, reason.Clause(), reason.Properties, reason.By
 	if r.Status == Unchanged && len(out.Causes) == 0 {
-		return // nothing is worth being explained
+		return // the reason is obvious
 	}
 	r.Reason = &out
 }
 
-// detail writes what changes and what was said about a resource. It reports false if there is no room.
+// detail writes the changes and messages of a resource. It reports whether there was room.
 func (w *writer) detail(r *Resource, left *int) bool {
 	messages := slices.Clone(w.messages[r.URN])
 	var changes []Change
@@ -219,7 +220,7 @@ func (w *writer) counts() {
 			}
 			s.Possible[r.Operation]++
 		}
-		switch r.Status { // without a summary only what has come about is counted
+		switch r.Status { // without a summary, only actual outcomes are counted
 		case Planned, Done, Unchanged:
 			if w.summary == nil {
 				s.Changes[r.Operation]++

@@ -15,13 +15,13 @@ import (
 // Row is a resource at its place in the tree.
 type Row struct {
 	*state.Resource
-	// Lead is what is drawn before the resource: lines from its parent and to its siblings. Below is what is drawn before
+	// Lead is the prefix of the resource in a drawing: lines from its parent and to its siblings. Below is the prefix of
 	// more lines about the same resource.
 	Lead, Below string
 }
 
-// Of returns the rows of resources, from the top down. Children of one parent are sorted by type, then by name with
-// numbers by value.
+// Of returns the rows of resources, from the top down. Children of one parent are sorted by type, then by name in natural
+// order.
 func Of(resources []*state.Resource) []Row {
 	t := &tree{below: map[urn.URN][]*state.Resource{}, rows: make([]Row, 0, len(resources)), placed: make(map[*state.Resource]bool, len(resources))}
 	known := make(map[urn.URN]bool, len(resources))
@@ -40,7 +40,7 @@ func Of(resources []*state.Resource) []Row {
 	for _, r := range roots {
 		t.place(r, "", "")
 	}
-	for _, r := range resources { // what is left are cycles of parents
+	for _, r := range resources { // the rest are cycles of parents
 		if !t.placed[r] {
 			t.place(r, "", "")
 		}
@@ -49,13 +49,13 @@ func Of(resources []*state.Resource) []Row {
 }
 
 type tree struct {
-	below  map[urn.URN][]*state.Resource // the children of a URN that have no row yet
+	below  map[urn.URN][]*state.Resource // the children of a URN without a row so far
 	rows   []Row
 	placed map[*state.Resource]bool
 }
 
-// place adds the rows of a resource and of what is below it. An old copy has the URN of its successor: the one that comes
-// first has the children.
+// place adds the rows of a resource and its descendants. An old copy has the URN of its successor: the first of both has
+// the children.
 func (t *tree) place(r *state.Resource, lead, below string) {
 	t.placed[r] = true
 	children := t.below[r.URN]
