@@ -1,8 +1,8 @@
-// Package decisions keeps the decisions of operations, so that `sluice why` can explain them later, and the next preview knows which
-// possible changes did not happen.
+// Package decisions stores the decisions of operations. `sluice why` explains them later, and the next preview reads from them which possible
+// changes did not happen.
 //
-// It keeps the decisions of the last preview and those of the last other operation as notes in the user's own
-// directory. A note consists of the stamp of the state that the operation left, a line end, and the log. A third note lists what did not happen.
+// It keeps the decisions of the last preview and of the last other operation as notes in the user's own directory. A note consists of the stamp
+// of the state after the operation, a line end, and the log. A third note lists the unrealized changes.
 package decisions
 
 import (
@@ -25,8 +25,8 @@ const (
 	Operation = "operation"
 )
 
-// Of returns what one phase of an operation on a stack decided, nil if that is not known. If it cannot be found out, the operation
-// does not fail: what has been done stays done. settings returns the settings that have changed since the last operation.
+// Of returns the decisions of one phase of an operation on a stack, nil if they are unknown. An error here does not make the operation fail,
+// because its steps have been done. settings returns the settings that have changed since the last operation.
 func Of(s *session.Stack, r *sluice.Result, settings func() []why.ChangedSetting) (log *why.Log) {
 	if r == nil {
 		return nil
@@ -38,8 +38,8 @@ func Of(s *session.Stack, r *sluice.Result, settings func() []why.ChangedSetting
 	return log
 }
 
-// Keep writes the decisions of one phase of an operation on a stack, unless they are nil. It writes one file in one call. If that
-// fails, the operation does not.
+// Keep writes the decisions of one phase of an operation on a stack, unless they are nil. It writes one file in one call. An error of it does
+// not make the operation fail.
 func Keep(ctx context.Context, s *session.Stack, name string, log *why.Log) {
 	if log == nil {
 		return

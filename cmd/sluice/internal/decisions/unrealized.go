@@ -14,13 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// unrealizedNote is the name of the note about changes that did not happen.
+// unrealizedNote is the name of the note that lists the unrealized changes.
 const unrealizedNote = "unrealized"
 
-// maxUnrealized is how many changes are remembered.
+// maxUnrealized is the number of changes kept.
 const maxUnrealized = 1000
 
-// Unrealized are the changes that a preview found possible and the update after it did not make: what was to be done to each resource.
+// Unrealized are the unrealized changes of a stack: possible in a preview, and not made by the update after it.
 type Unrealized map[urn.URN]stages.Op
 
 // unrealizedFile is the form of the note.
@@ -29,7 +29,7 @@ type unrealizedFile struct {
 	Changes Unrealized `json:"changes"`
 }
 
-// ReadUnrealized returns what is remembered of a stack. It only helps to sort, so nothing is remembered where it cannot be read.
+// ReadUnrealized returns the recorded unrealized changes of a stack. They serve only to sort, so it returns none if they cannot be read.
 func ReadUnrealized(ctx context.Context, s *session.Stack) Unrealized {
 	content, err := s.Notes(ctx).Read(unrealizedNote)
 	if err != nil {
@@ -42,8 +42,7 @@ func ReadUnrealized(ctx context.Context, s *session.Stack) Unrealized {
 	return file.Changes
 }
 
-// KeepUnrealized remembers which of the changes that a preview found possible the update after it has not made. preview is nil if there was
-// none.
+// KeepUnrealized records the possible changes of a preview that the update after it did not make. preview is nil if there was none.
 func KeepUnrealized(ctx context.Context, s *session.Stack, preview, update *sluice.Result) {
 	if update == nil {
 		return
@@ -70,8 +69,8 @@ func KeepUnrealized(ctx context.Context, s *session.Stack, preview, update *slui
 	}
 }
 
-// after returns what is to be remembered when an update has been made: of the resources that the update has come to, those whose change was
-// possible and did not happen. What is remembered of others stays as it is.
+// after returns the unrealized changes after an update. For the resources that the update has reached, these are the possible changes that
+// it did not make. Records of other resources stay.
 func (u Unrealized) after(preview, update []stages.StepInfo) Unrealized {
 	possible := Unrealized{}
 	for _, s := range preview {
@@ -99,7 +98,7 @@ func (u Unrealized) after(preview, update []stages.StepInfo) Unrealized {
 			delete(out, r)
 		}
 	}
-	if len(out) > maxUnrealized { // any will do, as long as it does not depend on chance
+	if len(out) > maxUnrealized { // any will do, as long as the choice is deterministic
 		for _, r := range slices.Sorted(maps.Keys(out))[maxUnrealized:] {
 			delete(out, r)
 		}

@@ -14,13 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// isRead reports whether a step of a refresh stands for an object that was read.
+// isRead reports whether a step of a refresh is for an object that was read.
 func isRead(step stages.StepInfo) bool {
 	r := step.Old
 	return r != nil && r.Custom && !r.External && !step.Internal && !step.Type.IsProvider()
 }
 
-// moved returns what is not as it is recorded.
+// moved returns the drift that a refresh has found.
 func moved(ctx context.Context, s *session.Stack, found *sluice.Result) (*Document, error) {
 	doc := &Document{Stack: s.Ref.Name, Project: s.Ref.Project, Resources: []Entry{}}
 	for _, step := range found.Steps() {
@@ -45,15 +45,15 @@ func moved(ctx context.Context, s *session.Stack, found *sluice.Result) (*Docume
 	return doc, nil
 }
 
-// place is where a resource is not as it is recorded.
+// place is the path of a property that has drifted.
 type place struct {
 	text   string
 	path   property.Path
-	inputs bool // it is a place in the inputs, not in the outputs
+	inputs bool // it is a path in the inputs, not in the outputs
 }
 
-// placesOf returns the places that the provider names. Where it says only that the object has changed, they are those that differ
-// between what is recorded and what was read.
+// placesOf returns the paths that the provider names. If it reports only that the object has changed, they are the differences
+// between the recorded and the read values.
 func placesOf(step stages.StepInfo) []place {
 	texts := slices.Sorted(maps.Keys(step.DetailedDiff))
 	if len(texts) == 0 {
@@ -84,7 +84,7 @@ func placesOf(step stages.StepInfo) []place {
 	return out
 }
 
-// changesOf returns the properties that are not as they are recorded.
+// changesOf returns the properties that have drifted.
 func changesOf(ctx context.Context, step stages.StepInfo) ([]Change, error) {
 	var out []Change
 	for _, at := range placesOf(step) {
@@ -107,10 +107,10 @@ func changesOf(ctx context.Context, step stages.StepInfo) ([]Change, error) {
 	return out, nil
 }
 
-// masked is what stands for both values of a property of which one is secret: providers do not say which of what they read is.
+// masked replaces both values of a property if one is secret: providers do not mark secrets in what they read.
 const masked = `"[secret]"`
 
-// propertiesOf returns the properties that a path of a diff is about.
+// propertiesOf returns the properties that a path of a diff refers to.
 func propertiesOf(r *state.Resource, inputs bool) property.Map {
 	switch {
 	case r == nil:
@@ -121,7 +121,7 @@ func propertiesOf(r *state.Resource, inputs bool) property.Map {
 	return r.Outputs
 }
 
-// hasSecret reports whether a property, what it is in, or something in it is secret.
+// hasSecret reports whether a property, a part of it, or a property around it is secret.
 func hasSecret(r *state.Resource, path property.Path, inputs bool) bool {
 	in := propertiesOf(r, inputs)
 	for i := range path {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// readAll reads what is recorded, and returns what a refresh would record.
+// readAll reads the recorded resources, and returns the result that a refresh would record.
 func readAll(ctx context.Context, s *session.Stack, o *flags.Operation) (*sluice.Result, error) {
 	job, err := operate.Prepare(ctx, s, operate.Refresh(), o)
 	if err != nil {
@@ -25,7 +25,7 @@ func readAll(ctx context.Context, s *session.Stack, o *flags.Operation) (*sluice
 	return resultOf(ctx, job)
 }
 
-// resultOf runs a preview that shows nothing but errors, and returns its result.
+// resultOf runs a preview that shows only errors, and returns its result.
 func resultOf(ctx context.Context, job *operate.Job) (*sluice.Result, error) {
 	var result *sluice.Result
 	job.Terminal = job.Terminal.Muted()
@@ -37,9 +37,9 @@ func resultOf(ctx context.Context, job *operate.Job) (*sluice.Result, error) {
 	return result, err
 }
 
-// planned says of each resource that has moved what an update would do. What was read is known.
+// planned sets, for each resource that has drifted, what an update would do. It uses the values that were read.
 func planned(ctx context.Context, open *session.Opener, o *flags.Operation, doc *Document) error {
-	o.Display.EventLog = "" // it has what was read
+	o.Display.EventLog = "" // it has the events of the refresh
 	o.Targeting = flags.Targeting{}
 	o.Program.MakeRefresh()
 	for _, e := range doc.Resources {

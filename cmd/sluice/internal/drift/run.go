@@ -12,17 +12,17 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// Options say what is looked at, and what is written.
+// Options select what is read, and what is written.
 type Options struct {
 	Operation *flags.Operation
 	JSON      bool   // instead of text
 	Save      string // a file for the document, too; "" for none
-	// Since leaves out what this package has read within this time.
+	// Since leaves out resources that this package has read within this time.
 	Since     time.Duration
-	NoProgram bool // it is not said what an update would do
+	NoProgram bool // do not predict what an update would do
 }
 
-// Run finds what has moved, and writes it.
+// Run finds the drift of a stack, and writes it.
 func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error) {
 	s, err := operate.OpenAny(ctx, open, o.Operation)
 	if err != nil {

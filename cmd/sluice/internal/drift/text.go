@@ -30,7 +30,7 @@ func (doc *Document) write(out io.Writer, asJSON bool) error {
 	return err
 }
 
-// summary says how much was read, and how much of it has moved.
+// summary counts the resources that were read, and those that have drifted.
 func (doc *Document) summary() string {
 	text := fmt.Sprintf("%d of %s", doc.Moved, format.Resources(doc.Read))
 	if doc.Moved == 0 {

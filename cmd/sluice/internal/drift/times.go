@@ -12,22 +12,22 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// readNote is the name of the note that remembers when each resource was read.
+// readNote is the name of the note that records when each resource was read.
 const readNote = "read"
 
-// readTime is when each resource was read by drift.
+// readTime is when drift has read each resource.
 type readTime map[urn.URN]time.Time
 
 func readTimes(ctx context.Context, s *session.Stack) readTime {
 	out := readTime{}
 	text, err := s.Notes(ctx).Read(readNote)
 	if err != nil || json.Unmarshal(text, &out) != nil {
-		return readTime{} // then everything is read
+		return readTime{} // so that everything is read
 	}
 	return out
 }
 
-// within returns what was read within a time, sorted.
+// within returns the resources read within a duration, sorted.
 func (r readTime) within(d time.Duration, now time.Time) []string {
 	var out []string
 	for u, at := range r {
@@ -39,7 +39,8 @@ func (r readTime) within(d time.Duration, now time.Time) []string {
 	return out
 }
 
-// keep remembers what was read. What has moved is read again the next time.
+// keep records when resources were read. It leaves out those that have drifted, so that they are read again the next
+// time.
 func (r readTime) keep(ctx context.Context, s *session.Stack, found *sluice.Result, at time.Time) {
 	for _, step := range found.Steps() {
 		switch {

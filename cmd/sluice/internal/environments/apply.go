@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// Apply gives the variables and files to this process, and so to everything that it starts. restore takes them away.
+// Apply sets the variables and files in this process, so that its child processes inherit them. restore undoes that.
 func (o *Opened) Apply() (restore func(), err error) {
 	variables, remove, err := o.Prepare()
 	if err != nil {
@@ -31,7 +31,7 @@ func (o *Opened) Apply() (restore func(), err error) {
 		}
 		undo = append(undo, func() {
 			if set {
-				_ = os.Setenv(name, before) // it was possible before
+				_ = os.Setenv(name, before) // it was a valid value before
 			} else {
 				_ = os.Unsetenv(name)
 			}
@@ -40,7 +40,7 @@ func (o *Opened) Apply() (restore func(), err error) {
 	return restore, nil
 }
 
-// PolicyConfig returns the configuration of a policy pack, completed by that of the environments: what is given counts more.
+// PolicyConfig returns the configuration of a policy pack, completed by that of the environments. given takes precedence.
 func (o *Opened) PolicyConfig(pack string, given map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	out := maps.Clone(given)
 	if out == nil {
@@ -69,7 +69,7 @@ func (o *Opened) PolicyConfig(pack string, given map[string]json.RawMessage) (ma
 	return out, nil
 }
 
-// merged returns over, and of objects what under has beside it.
+// merged returns over, with the keys of objects that only under has.
 func merged(over, under any) any {
 	if over == nil {
 		return under
@@ -86,7 +86,7 @@ func merged(over, under any) any {
 	return out
 }
 
-// plain returns a value as JSON has it.
+// plain returns a value in the form of JSON.
 func plain(v backend.EnvironmentValue) any {
 	switch inner := v.Value.(type) {
 	case []backend.EnvironmentValue:

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// definitionText is a text of settings as a definition has it: a $ that would begin a reference is doubled.
+// definitionText escapes a setting for a definition: a $ that would begin a reference is doubled.
 func definitionText(text string) string {
 	if strings.Contains(text, "${") || strings.Contains(text, "$$") {
 		return strings.ReplaceAll(text, "$", "$$")
@@ -19,8 +19,8 @@ func definitionText(text string) string {
 	return text
 }
 
-// DefinitionOf returns the definition of an environment that has these settings. dec opens those that are secret, which are secrets there. Without dec they
-// are masked, for looking at.
+// DefinitionOf returns the definition of an environment that has these settings. dec decrypts the secret ones, which are secrets in the definition.
+// Without dec they are masked, for display.
 func DefinitionOf(ctx context.Context, values map[workspace.Key]workspace.Value, dec workspace.Decrypter) ([]byte, error) {
 	settings := make(map[string]any, len(values))
 	for k, v := range values {
@@ -50,7 +50,7 @@ func definitionOf(ctx context.Context, v workspace.Value, dec workspace.Decrypte
 	case json.Number:
 		n := &yaml.Node{}
 		n.SetString(v.String())
-		n.Tag = "" // what it looks like
+		n.Tag = "" // the text determines the tag
 		return n, nil
 	case []any:
 		out := make([]any, len(v))

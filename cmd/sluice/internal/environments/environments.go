@@ -1,10 +1,10 @@
-// Package environments opens the environments that a stack's settings name, where the stack is kept, and gives the stack what they have: settings, variables
-// and files.
+// Package environments opens the environments that a stack's settings name, in the backend of the stack, and adds their settings, variables and files
+// to the stack.
 //
-// It decides nothing about operations, and knows no calls of the service.
+// It decides nothing about operations, and makes no calls of the service itself.
 //
-// Invariant: what is secret in an environment is a secret of the settings, and is in the list of secrets before anything is started with it. Files are for
-// their owner only, and are gone when the operation has ended.
+// Invariant: a secret of an environment is a secret of the settings, and is in the list of secrets before any process starts with it. Files are for
+// their owner only, and are removed when the operation has ended.
 package environments
 
 import (
@@ -30,16 +30,16 @@ const (
 	propertyPolicies  = "policyConfig"
 )
 
-// Opened are environments that were evaluated. The zero value has nothing in it.
+// Opened are evaluated environments. The zero value is empty.
 type Opened struct {
 	properties backend.Environment
 }
 
-// Query says how environments are evaluated.
+// Query defines how environments are evaluated.
 type Query struct {
-	// Open asks others for what they have. Otherwise that is unknown.
+	// Open requests values from other services. Otherwise those values are unknown.
 	Open bool
-	// Overrides are environments by the names of those whose place they take.
+	// Overrides maps names of environments to the names of their replacements.
 	Overrides map[string]string
 }
 
@@ -66,7 +66,7 @@ func Define(ctx context.Context, s *session.Stack, definition []byte, q Query) (
 	return &Opened{properties}, err
 }
 
-// HasEffect reports whether there is anything for a stack in them.
+// HasEffect reports whether the environments contain anything for a stack.
 func (o *Opened) HasEffect() bool {
 	for _, name := range []string{propertySettings, propertyVariables, propertyFiles} {
 		if len(o.properties[name].Object()) > 0 {
@@ -76,7 +76,7 @@ func (o *Opened) HasEffect() bool {
 	return false
 }
 
-// Complete completes the settings of a stack, with secrets sealed as those of the stack are.
+// Complete adds the settings of the environments to those of a stack. It seals secrets like the secrets of the stack.
 func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
 	if o == nil {
 		return nil
@@ -100,8 +100,8 @@ func (o *Opened) Complete(ctx context.Context, s *session.Stack) error {
 	return err
 }
 
-// named returns which property has each setting, and which do not count: one setting may be there by its full name and by a shorter one, of different environments
-// perhaps. The full name counts.
+// named returns the property for each setting, and the properties that do not count: environments may have one setting under its full name and under
+// a shorter one. The full name counts.
 func (o *Opened) named(project string) (names map[workspace.Key]string, hidden []string, err error) {
 	names = map[workspace.Key]string{}
 	for _, name := range slices.Sorted(maps.Keys(o.properties[propertySettings].Object())) {
@@ -138,7 +138,7 @@ func (o *Opened) settings(ctx context.Context, names map[workspace.Key]string, e
 	return out, nil
 }
 
-// settingOf returns a value in the form of settings. Whatever is in a secret is one.
+// settingOf returns a value in the form of settings. Everything inside a secret is secret.
 func settingOf(ctx context.Context, v backend.EnvironmentValue, secret bool, encrypter func() (workspace.Encrypter, error)) (workspace.Value, error) {
 	secret = secret || v.Secret
 	switch inner := v.Value.(type) {
@@ -180,10 +180,10 @@ func settingOf(ctx context.Context, v backend.EnvironmentValue, secret bool, enc
 type Variable struct {
 	Name, Text string
 	Secret     bool
-	IsFile     bool // Text is what is in the file that the variable has the path of
+	IsFile     bool // Text is the content of a file, and the variable has its path
 }
 
-// Variables returns the variables and those of files, by name. Scalars alone can be variables.
+// Variables returns the variables and those for files, by name. Only scalars can be variables.
 func (o *Opened) Variables() []Variable {
 	if o == nil {
 		return nil
@@ -230,7 +230,7 @@ func temporary(text string) (string, error) {
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(f.Name()) // what failed is said
+		_ = os.Remove(f.Name()) // the first error is returned
 	}
 	return f.Name(), err
 }

@@ -1,6 +1,6 @@
-// Package estimate says how long an operation will still take, from how long the same operations took before, and remembers that.
+// Package estimate estimates how long an operation will still take, from recorded durations of the same operations.
 //
-// It promises nothing: where too little is known, it says nothing.
+// If too little is recorded, there is no estimate.
 //
-// Invariant: what is remembered of a stack has a bounded size, and has no names and no values of resources in it.
+// Invariant: the record of a stack has a bounded size, and contains no names and no values of resources.
 package estimate

@@ -21,11 +21,11 @@ import (
 // note is the name of the note of a stack.
 const note = "durations"
 
-// What is remembered of one stack: at most about 300 KB.
+// Limits on the record of one stack, so that it takes at most about 300 KB.
 const (
 	maxResources = 5000 // those that took longest
 	maxTypes     = 500
-	maxTypeName  = 200 // bytes; others are not remembered
+	maxTypeName  = 200 // bytes; longer types are not recorded
 )
 
 // Durations are how long operations took. They are not safe for concurrent use.
@@ -40,7 +40,7 @@ type average struct {
 	Mean  time.Duration `json:"mean"`
 }
 
-// mostCounted is from how many durations on each new one has the same weight.
+// mostCounted is the number of durations from which each new one has the same weight.
 const mostCounted = 20
 
 func (a average) with(took time.Duration) average {
@@ -53,7 +53,7 @@ func newDurations() *Durations {
 	return &Durations{resources: map[resourceKey]time.Duration{}, types: map[typeKey]average{}}
 }
 
-// verb is the call of a provider that a step consists of, "" if there is none.
+// verb is the provider call of a step, "" if there is none.
 func verb(op stages.Op) string {
 	switch op {
 	case stages.OpCreate, stages.OpCreateReplacement:
@@ -70,10 +70,10 @@ func verb(op stages.Op) string {
 	return ""
 }
 
-// resourceKey identifies an operation on a resource, whatever the length of its name.
+// resourceKey identifies an operation on a resource, in a fixed number of bytes.
 type resourceKey struct {
 	verb string
-	name [8]byte // of the digest of its URN
+	name [8]byte // of the digest of the URN
 }
 
 func resourceKeyOf(op stages.Op, u urn.URN) resourceKey {
@@ -86,7 +86,7 @@ func (k resourceKey) MarshalText() ([]byte, error) {
 	return hex.AppendEncode([]byte(k.verb+" "), k.name[:]), nil
 }
 
-// UnmarshalText reads what MarshalText has written.
+// UnmarshalText parses the result of MarshalText.
 func (k *resourceKey) UnmarshalText(text []byte) error {
 	verb, name, _ := strings.Cut(string(text), " ")
 	digest, err := hex.DecodeString(name)
@@ -110,7 +110,7 @@ type typeKey struct {
 // MarshalText returns the form of the key in the note.
 func (k typeKey) MarshalText() ([]byte, error) { return []byte(k.verb + " " + string(k.typ)), nil }
 
-// UnmarshalText reads what MarshalText has written.
+// UnmarshalText parses the result of MarshalText.
 func (k *typeKey) UnmarshalText(text []byte) error {
 	verb, typ, _ := strings.Cut(string(text), " ")
 	*k = typeKey{verb, urn.Type(typ)}
@@ -121,7 +121,7 @@ func (k typeKey) compare(other typeKey) int {
 	return cmp.Or(cmp.Compare(k.verb, other.verb), cmp.Compare(k.typ, other.typ))
 }
 
-// add takes account of an operation that has succeeded.
+// add records the duration of an operation that has succeeded.
 func (d *Durations) add(op stages.Op, u urn.URN, took time.Duration) {
 	if verb(op) == "" {
 		return
@@ -137,10 +137,11 @@ func (d *Durations) add(op stages.Op, u urn.URN, took time.Duration) {
 	}
 }
 
-// enough is how many durations an average needs before anything is concluded from it.
+// enough is the number of durations that an average needs to be used.
 const enough = 3
 
-// of returns how long an operation takes, and whether that is known: from the resource itself, else from others of its type.
+// of returns the expected duration of an operation, and whether there is one: from the resource itself, else from others of
+// its type.
 func (d *Durations) of(op stages.Op, u urn.URN) (time.Duration, bool) {
 	if took, known := d.resources[resourceKeyOf(op, u)]; known {
 		return took, true
@@ -149,7 +150,7 @@ func (d *Durations) of(op stages.Op, u urn.URN) (time.Duration, bool) {
 	return a.Mean, a.Count >= enough
 }
 
-// trim forgets what is too much: the resources that took least, and the types that were seen least.
+// trim drops records above the limits: the resources that took least, and the rarest types.
 func (d *Durations) trim() {
 	trim(d.resources, maxResources, func(a, b time.Duration) int { return cmp.Compare(b, a) })
 	trim(d.types, maxTypes, func(a, b average) int { return cmp.Compare(b.Count, a.Count) })
@@ -177,7 +178,7 @@ type file struct {
 	Types     map[typeKey]average           `json:"types"`
 }
 
-// Read returns what is remembered of a stack. It only helps to estimate, so nothing is remembered where it cannot be read.
+// Read returns the record of a stack. It serves only to estimate, so it is empty if it cannot be read.
 func Read(ctx context.Context, s *session.Stack) *Durations {
 	d := newDurations()
 	content, err := s.Notes(ctx).Read(note)
@@ -191,7 +192,7 @@ func Read(ctx context.Context, s *session.Stack) *Durations {
 	return d
 }
 
-// Keep remembers how long the operations of a run took.
+// Keep records the durations of the operations of a run.
 func Keep(ctx context.Context, s *session.Stack, w *Work) {
 	content, err := w.durations()
 	if err == nil && content != nil {
@@ -202,5 +203,5 @@ func Keep(ctx context.Context, s *session.Stack, w *Work) {
 	}
 }
 
-// Forget removes what is remembered of a stack.
+// Forget removes the record of a stack.
 func Forget(ctx context.Context, s *session.Stack) error { return s.Notes(ctx).Remove(note) }

@@ -8,17 +8,17 @@ import (
 
 // job is an operation of a schedule.
 type job struct {
-	takes time.Duration // still
-	needs []int         // the jobs that come before it
+	takes time.Duration // the remaining duration
+	needs []int         // the jobs that must end before it
 	phase int           // all jobs of a phase come after those of the phases before
 	runs  bool          // it has begun
 }
 
-// moment is how much has been done at some time of a schedule.
+// moment is the amount of work done at a time of a schedule.
 type moment struct{ at, work time.Duration }
 
-// schedule returns how far the jobs have come, moment by moment, if at most so many run at once, each as soon as it may and in the order of the list.
-// Jobs that need each other never begin, and do not count.
+// schedule returns the progress of the jobs, moment by moment, if at most so many run at once, each as soon as possible and in the order of the list.
+// Jobs in a cycle never begin, and do not count.
 func schedule(jobs []job, workers int) []moment {
 	s := scheduler{jobs: jobs, workers: max(workers, 1), users: make([][]int, len(jobs)), waits: make([]int, len(jobs)), history: []moment{{}}}
 	phases := map[int][]int{}
@@ -46,16 +46,16 @@ type scheduler struct {
 	jobs    []job
 	workers int
 	users   [][]int
-	waits   []int // how many jobs each waits for
-	ready   []int // may begin, the first one first
+	waits   []int // the number of unfinished needs of each job
+	ready   []int // jobs that may begin, the first one first
 	running ends
 	now     moment
 	history []moment
 }
 
-// run lets the jobs of a phase run.
+// run schedules the jobs of a phase.
 func (s *scheduler) run(jobs []int) {
-	for _, runs := range []bool{true, false} { // those that have begun have their workers
+	for _, runs := range []bool{true, false} { // jobs that have begun have their workers already
 		for _, i := range jobs {
 			if s.jobs[i].runs == runs && s.waits[i] == 0 {
 				s.ready = append(s.ready, i)
@@ -84,7 +84,7 @@ func (s *scheduler) run(jobs []int) {
 	}
 }
 
-// reached returns when a schedule has done so much work.
+// reached returns when a schedule has done an amount of work.
 func reached(history []moment, work time.Duration) time.Duration {
 	i := sort.Search(len(history), func(i int) bool { return history[i].work >= work })
 	if i == 0 {

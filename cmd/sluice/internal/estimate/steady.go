@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// steady makes of estimates one that does not jump: it follows them slowly, and changes its round figure only when that is clearly wrong.
+// steady smooths estimates: it follows them slowly, and changes its rounded value only when that is clearly wrong.
 type steady struct {
-	end   time.Time // as far as it has followed
-	at    time.Time // when it was asked last
+	end   time.Time // the smoothed end
+	at    time.Time // when next was last called
 	shown time.Duration
 }
 
 // slowness is how long it takes to follow most of a change, unless a tenth of the time left is longer.
 const slowness = 5 * time.Second
 
-// next returns the round time that is left, given what an estimate says.
+// next returns the rounded time that is left, given the present estimate.
 func (s *steady) next(now time.Time, left time.Duration) time.Duration {
 	estimated := now.Add(left)
 	if s.end.IsZero() {
@@ -32,7 +32,7 @@ func (s *steady) next(now time.Time, left time.Duration) time.Duration {
 	return s.shown
 }
 
-// stepAt is how exact the round figure near a duration is.
+// stepAt is the precision of the rounded value near a duration.
 func stepAt(d time.Duration) time.Duration {
 	switch {
 	case d < 20*time.Second:
@@ -47,7 +47,7 @@ func stepAt(d time.Duration) time.Duration {
 	return time.Hour
 }
 
-// text says how long something still takes.
+// text formats the time that is left.
 func text(left time.Duration) string {
 	minutes := int(left.Round(time.Minute) / time.Minute)
 	switch {

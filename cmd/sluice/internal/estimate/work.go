@@ -11,19 +11,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Work is what an operation consists of, and how far it has come. It is safe for concurrent use.
+// Work has the steps of an operation and their progress. It is safe for concurrent use.
 type Work struct {
 	mu      sync.Mutex
 	took    *Durations
-	changed bool // something was learned
+	changed bool // there are new durations
 	workers int
-	tasks   []*task         // what is planned
-	at      map[place]*task // those, and what began without being planned
+	tasks   []*task         // the planned ones
+	at      map[place]*task // those, and steps that began without being planned
 	running int
-	broken  bool // something has failed, so that other things will not be done
+	broken  bool // a step has failed, so that others will not run
 
-	spent  time.Duration // while something ran, and in short gaps
-	last   time.Time     // up to when that is known
+	spent  time.Duration // while steps ran, and in short gaps
+	last   time.Time     // the end of that time so far
 	plan   []moment      // the schedule of the whole
 	nextAt time.Time     // when to estimate anew
 	shown  string
@@ -37,12 +37,12 @@ type task struct {
 	needs    []int
 	phase    int
 	expected time.Duration
-	known    bool // how long it takes
+	known    bool // takes is known
 	progress progress
 	since    time.Time // when it began
 }
 
-// progress is how far a task has come.
+// progress is the progress of a task.
 type progress int
 
 const (
@@ -51,7 +51,7 @@ const (
 	over
 )
 
-// place identifies a step of an operation. An old copy that goes, and what a refresh finds, are steps of their own.
+// place identifies a step of an operation. The delete of an old copy and the result of a refresh are steps of their own.
 type place struct {
 	urn   urn.URN
 	phase int
@@ -74,7 +74,7 @@ func placeOf(s stages.StepInfo) place {
 	return place{s.URN, makes}
 }
 
-// New returns the work of an operation of which a preview has said the steps: nil if there was none. At most so many steps run at once.
+// New returns the work of an operation with the steps of its preview, which are nil if there was none. At most so many steps run at once.
 func New(took *Durations, steps []stages.StepInfo, workers int) *Work {
 	w := &Work{took: took, workers: workers, at: make(map[place]*task, len(steps))}
 	index := make(map[place]int, len(steps))
@@ -96,7 +96,7 @@ func New(took *Durations, steps []stages.StepInfo, workers int) *Work {
 			case !is || t.phase == finds:
 			case t.phase == makes:
 				t.needs = append(t.needs, other)
-			default: // what uses it goes first
+			default: // its users come first
 				w.tasks[other].needs = append(w.tasks[other].needs, i)
 			}
 		}
@@ -104,13 +104,13 @@ func New(took *Durations, steps []stages.StepInfo, workers int) *Work {
 	return w
 }
 
-// counts reports whether a provider does something for a step.
+// counts reports whether a step calls a provider.
 func counts(s stages.StepInfo) bool {
 	r := cmp.Or(s.New, s.Old)
 	return r != nil && r.Custom && !s.Internal && verb(s.Op) != ""
 }
 
-// Observe takes account of an event.
+// Observe processes an event.
 func (w *Work) Observe(e stages.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,8 +129,8 @@ func (w *Work) Observe(e stages.Event) {
 	}
 }
 
-// longGap is for how long at most nothing has to run so that the time counts. In a longer gap the operation is paused, or the program is busy with
-// something that nobody can foresee.
+// longGap is the longest time without a running step that counts as work. In a longer gap the operation is paused, or the program does something
+// of unpredictable duration.
 const longGap = 3 * time.Second
 
 func (w *Work) pass(now time.Time) {
@@ -156,7 +156,7 @@ func (w *Work) begin(s stages.StepInfo, at time.Time) {
 
 func (w *Work) end(s stages.StepInfo, at time.Time, succeeded bool) {
 	t := w.at[placeOf(s)]
-	if t == nil || t.progress != runs { // what a refresh has found is another kind of step
+	if t == nil || t.progress != runs { // a refresh may end with another kind of step
 		if found := w.at[place{s.URN, finds}]; found != nil && found.progress == runs {
 			t = found
 		}
@@ -175,14 +175,14 @@ func (w *Work) end(s stages.StepInfo, at time.Time, succeeded bool) {
 	t.progress = over
 }
 
-// Left says how long the operation will still take, "" if nobody knows.
+// Left formats how long the operation will still take, "" if there is no estimate.
 func (w *Work) Left(now time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now.Before(w.nextAt) {
 		return w.shown
 	}
-	// To look at 100,000 steps takes about 15 milliseconds.
+	// To process 100,000 steps takes about 15 milliseconds.
 	w.nextAt = now.Add(max(time.Second, time.Duration(len(w.tasks))*30*time.Microsecond))
 	w.shown = ""
 	if left, known := w.estimate(now); known {
@@ -192,18 +192,18 @@ func (w *Work) Left(now time.Time) string {
 }
 
 const (
-	// soonest is how long something has to be under way before anything is concluded from it.
+	// soonest is the time after which the first estimate is made.
 	soonest = 2 * time.Second
-	// mostUnknown is the share of what is not over whose duration may be unknown.
+	// mostUnknown is the maximal share of unfinished tasks of unknown duration.
 	mostUnknown = 0.1
-	// overdue is how many times as long as expected a step may take before all bets are off.
+	// overdue is the multiple of its expected duration after which a running step makes an estimate impossible.
 	overdue = 3
-	// The operation may be so much faster or slower than its schedule.
+	// fastest and slowest are the limits on the speed of the operation relative to its schedule.
 	fastest, slowest = 0.2, 50
 )
 
-// estimate compares how far the operation has come with how far it would be if every step took as long as expected, and takes it that what is
-// left is as much slower as what is over.
+// estimate compares the progress of the operation with that of its schedule, and extrapolates: the rest is expected to be as much slower as the
+// part so far.
 func (w *Work) estimate(now time.Time) (left time.Duration, known bool) {
 	if w.running > 0 {
 		w.pass(now)
@@ -233,7 +233,7 @@ func (w *Work) estimate(now time.Time) (left time.Duration, known bool) {
 	return time.Duration(float64(history[len(history)-1].at) * min(max(pace, fastest), slowest)), true
 }
 
-// learn finds out how long steps take, and reports whether enough is known.
+// learn sets the expected durations of steps, and reports whether enough are known.
 func (w *Work) learn() bool {
 	unknown, open, learned := 0, 0, w.plan == nil
 	var sum time.Duration
@@ -261,7 +261,7 @@ func (w *Work) learn() bool {
 	return true
 }
 
-// foresee makes the schedule of the whole. sum is of what is known; the rest is taken to be average.
+// foresee makes the schedule of the whole. sum is the total of the known durations; the others are taken to be average.
 func (w *Work) foresee(sum time.Duration) {
 	known := 0
 	for _, t := range w.tasks {
@@ -279,7 +279,7 @@ func (w *Work) foresee(sum time.Duration) {
 	w.plan = schedule(all, w.workers)
 }
 
-// durations returns what is to be remembered, nil if nothing was learned.
+// durations returns the record to save, nil if it has not changed.
 func (w *Work) durations() ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// Confirmation defines what happens before the changes, and whether there may be any.
+// Confirmation defines what precedes the changes, and whether any are allowed.
 type Confirmation struct {
 	Yes, SkipPreview, PreviewOnly bool
 	ExpectNoChanges               bool
@@ -28,7 +28,7 @@ func (c *Confirmation) AddExpectNoChanges(f *pflag.FlagSet) {
 	f.BoolVar(&c.ExpectNoChanges, "expect-no-changes", false, "exit with status 7 if there are, or would be, changes")
 }
 
-// Check refuses an operation that would have to ask but has no terminal.
+// Check refuses an operation that needs a confirmation but has no terminal.
 func (c *Confirmation) Check(canAsk bool) error {
 	if c.PreviewOnly || c.Yes || c.SkipPreview || canAsk {
 		return nil

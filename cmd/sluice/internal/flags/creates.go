@@ -35,7 +35,7 @@ func (c *Creates) addImports(f *pflag.FlagSet) {
 		"import what an interrupted create has made: the resource, as its URN or its name, and with the flag given again its ID; may be repeated")
 }
 
-// Check refuses flags that do not fit together.
+// Check refuses contradictory flags.
 func (c *Creates) Check() error {
 	if c.Skip && c.Clear {
 		return exit.Usagef("cannot set both --skip-pending-creates and --clear-pending-creates")

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Debugger selects what waits for a debugger.
+// Debugger selects the program and the plugins that wait for a debugger.
 type Debugger struct {
 	source.Debug
 	given []string
@@ -34,7 +34,7 @@ func (d *Debugger) Check(programRuns bool) error {
 	return nil
 }
 
-// Missed returns the names that no plugin had.
+// Missed returns the names for which there was no plugin.
 func (d *Debugger) Missed() []string {
 	return slices.DeleteFunc(slices.Clone(d.Names), func(name string) bool {
 		_, found := d.found.Load(name)
@@ -42,7 +42,7 @@ func (d *Debugger) Missed() []string {
 	})
 }
 
-// Set adds what waits for a debugger.
+// Set adds the program or plugins that wait for a debugger.
 func (d *Debugger) Set(text string) error {
 	name, isName := strings.CutPrefix(text, "plugin:")
 	switch {

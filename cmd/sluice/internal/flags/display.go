@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// Display selects what an operation shows, and in which form.
+// Display selects the content and the form of the output.
 type Display struct {
 	EventLog         string // the file that events are written to; "" is none
 	Form             Form
@@ -64,7 +64,7 @@ func (d *Display) addDetails(f *pflag.FlagSet) {
 // JSON reports whether the output is for programs instead of people.
 func (d *Display) JSON() bool { return d.json || d.summary }
 
-// Extended reports whether JSON has what Pulumi's does not. asPulumi is true for a command that stands in for Pulumi.
+// Extended reports whether JSON has sluice's extensions. asPulumi is true for a command that stands in for Pulumi.
 func (d *Display) Extended(asPulumi bool) bool {
 	if d.extended.given {
 		return d.extended.yes
@@ -75,7 +75,7 @@ func (d *Display) Extended(asPulumi bool) bool {
 // Summary reports whether the output is one line of JSON that sums the operation up.
 func (d *Display) Summary() bool { return d.summary }
 
-// Check refuses two forms of output.
+// Check refuses contradictory forms of output.
 func (d *Display) Check() error {
 	if d.json && d.summary {
 		return exit.Usagef("--json and --output json cannot be used together: the first writes every event, the second a one-line summary")
@@ -94,7 +94,7 @@ func (d *Display) Options() display.Options {
 	return display.Options{Lines: d.lines, Details: d.details, SuppressProgress: d.suppressProgress || d.Form == Quiet, OnlyEnd: d.Form == Quiet}
 }
 
-// Form is how people see an operation.
+// Form is the form in which people see an operation.
 type Form string
 
 // The forms of an operation.
@@ -121,7 +121,7 @@ func (f *Form) String() string { return string(*f) }
 // Type implements [pflag.Value].
 func (*Form) Type() string { return "form" }
 
-// optional is a flag whose default depends on something else.
+// optional is a flag whose default depends on another value.
 type optional struct{ given, yes bool }
 
 // Set implements [pflag.Value].
@@ -142,7 +142,7 @@ func (o *optional) String() string {
 // Type implements [pflag.Value].
 func (*optional) Type() string { return "bool" }
 
-// AddJSON registers the flags that ask for JSON: --json, and --output json, which means the same.
+// AddJSON registers the flags for JSON: --json, and --output json, which means the same.
 func AddJSON(f *pflag.FlagSet, json *bool, usage string) {
 	f.BoolVarP(json, "json", "j", false, usage)
 	addOutput(f, json, "default or json, which is the same as --json")
@@ -150,7 +150,7 @@ func AddJSON(f *pflag.FlagSet, json *bool, usage string) {
 
 func addOutput(f *pflag.FlagSet, json *bool, usage string) {
 	f.Var((*outputForm)(json), "output", usage)
-	f.Lookup("output").DefValue = "" // the usage has it
+	f.Lookup("output").DefValue = "" // the usage text has it
 }
 
 // outputForm is the value of --output.

@@ -56,7 +56,7 @@ func (o *Operation) AddConfirmation(f *pflag.FlagSet) {
 	o.Run.AddChanges(f)
 }
 
-// CheckProgram refuses flags about the program when it does not run.
+// CheckProgram refuses flags about the program if it does not run.
 func (o *Operation) CheckProgram() error {
 	if err := o.Policies.checkProgram(o.Program.Run); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (o *Operation) CheckProgram() error {
 	return o.Program.Debug.Check(o.Program.Run)
 }
 
-// Check refuses flags that do not fit together.
+// Check refuses contradictory flags.
 func (o *Operation) Check() error {
 	checks := []func() error{
 		o.Settings.Check,

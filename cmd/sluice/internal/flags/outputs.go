@@ -2,10 +2,10 @@ package flags
 
 import "github.com/spf13/pflag"
 
-// Outputs are the files by which previews of stacks that read each other's outputs are joined.
+// Outputs are the files that connect previews of stacks that read each other's outputs.
 type Outputs struct {
 	Save  string // the file for the outputs that the preview predicts
-	Known string // the file with the outputs of other stacks as their previews predict them
+	Known string // the file with the outputs of other stacks that their previews predict
 }
 
 // Add registers the flags of previews.

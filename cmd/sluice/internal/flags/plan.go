@@ -25,7 +25,7 @@ func (p *Plan) AddFollow(f *pflag.FlagSet) {
 	f.BoolVar(&p.Strict, "strict", false, "do nothing that the preview has not shown; cannot be used with --skip-preview")
 }
 
-// Check refuses flags that do not fit together.
+// Check refuses contradictory flags.
 func (p *Plan) Check(skipPreview bool) error {
 	if p.Strict && skipPreview {
 		return exit.Usagef("--strict cannot be used with --skip-preview: it holds the update to its preview")

@@ -19,7 +19,7 @@ func (p *Policies) Add(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.configs, "policy-pack-config", nil, "a JSON file with the configuration of the policy pack; one for each --policy-pack, in the same order")
 }
 
-// Check refuses flags that do not fit together.
+// Check refuses contradictory flags.
 func (p *Policies) Check() error {
 	if len(p.configs) > 0 && len(p.configs) != len(p.packs) {
 		return exit.Usagef("--policy-pack-config must be given as often as --policy-pack, in the same order, or not at all: there are %d and %d",
@@ -28,7 +28,7 @@ func (p *Policies) Check() error {
 	return nil
 }
 
-// checkProgram refuses policy packs when the program does not run.
+// checkProgram refuses policy packs if the program does not run.
 func (p *Policies) checkProgram(runs bool) error {
 	if len(p.packs) > 0 && !runs {
 		return exit.Usagef("--policy-pack requires --run-program: policies check what the program declares")

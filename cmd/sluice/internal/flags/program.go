@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// Program selects what the program and the providers do before any decision.
+// Program controls the program and the plugins.
 type Program struct {
 	Run                  bool // the program runs although the operation does not need it
 	NoBuiltins           bool // packages without an installed plugin are not served in process
 	InstallLate          bool // no plugin is installed before it is needed
 	SkipConfigValidation bool
 	refresh              optionalBool
-	client               string // the address of the process that serves the program; "" is that the project is the program
+	client               string // the address of the process that serves the program; "" if the project is the program
 	Debug                Debugger
 }
 
@@ -46,11 +46,11 @@ func (p *Program) Client() (port int, inline bool, err error) {
 	return port, true, nil
 }
 
-// ClientAddress is where the process is that serves the program, as it was given; "" if there is none.
+// ClientAddress is the given address of the process that serves the program; "" if there is none.
 func (p *Program) ClientAddress() string { return p.client }
 
-// AddRun registers the flags of operations that may run the program. usage describes the one that makes it run where it does not
-// run anyway.
+// AddRun registers the flags of operations that may run the program. usage describes the flag that makes it run although the
+// operation does not need it.
 func (p *Program) AddRun(f *pflag.FlagSet, usage string) {
 	f.BoolVar(&p.Run, "run-program", false, usage)
 	p.Debug.Add(f)

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// remote is the flag that has an operation run by Pulumi's hosted service. It is there to be refused in words: the Automation API looks for it
-// in the help of preview, and otherwise tells its users to upgrade.
+// remote is the flag that runs an operation on Pulumi's hosted service. It exists to be refused with an explanation: the Automation API looks
+// for it in the help of preview, and otherwise tells its users to upgrade.
 type remote struct{}
 
 func addRemote(f *pflag.FlagSet) {

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
 )
 
-// Reports says which files reports of an operation are written to.
+// Reports selects the files to which reports of an operation are written.
 type Reports struct{ reports.Files }
 
 // Add registers the flags.
@@ -23,7 +23,7 @@ func (r *Reports) AddLimit(f *pflag.FlagSet) {
 
 // Check refuses files that cannot be written.
 func (r *Reports) Check() error {
-	if len(r.Paths) == 0 && r.Markdown == 0 { // a command without these flags
+	if len(r.Paths) == 0 && r.Markdown == 0 { // the command does not have these flags
 		return nil
 	}
 	if err := r.Files.Check(); err != nil {

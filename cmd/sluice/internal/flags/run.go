@@ -50,7 +50,7 @@ func (r *Run) Apply(o *sluice.Options) {
 // Workers is how many operations on resources run at once.
 func (r *Run) Workers() int {
 	if r.parallel == automatic {
-		return 4 * runtime.GOMAXPROCS(0) // as sluice.Options.Parallel says
+		return 4 * runtime.GOMAXPROCS(0) // the default of sluice.Options.Parallel
 	}
 	return max(r.parallel, 1)
 }

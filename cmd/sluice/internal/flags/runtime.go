@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// AddRuntimeOptions registers the flag with more options for the runtime of what a template makes.
+// AddRuntimeOptions registers the flag for additional options of the runtime of a new project.
 func AddRuntimeOptions(f *pflag.FlagSet, options *map[string]string) {
 	f.Var((*runtimeOptions)(options), "runtime-options", "options of the runtime, which replace those of the template, such as toolchain=uv; may be repeated")
 }
@@ -29,7 +29,7 @@ func (o *runtimeOptions) String() string {
 	return strings.Join(pairs, ",")
 }
 
-// Set implements [pflag.Value]. It adds to what the flag has already.
+// Set implements [pflag.Value]. It adds to the pairs of the flag.
 func (o *runtimeOptions) Set(text string) error {
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(strings.TrimSpace(pair), "=")

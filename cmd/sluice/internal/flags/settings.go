@@ -13,7 +13,7 @@ import (
 type Settings struct {
 	set    []string // key=value
 	asPath bool     // the keys are paths
-	// overrides are environments that take the place of others: name=replacement.
+	// overrides are replacements of environments: name=replacement.
 	overrides []string
 }
 
@@ -28,7 +28,7 @@ func (s *Settings) AddOverrides(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.overrides, "override-env", nil, "open another environment in place of one that the stack imports, as environment=replacement, in this run; may be repeated")
 }
 
-// Overrides returns the environments that take the place of others, by the names of these.
+// Overrides maps names of environments to the names of their replacements.
 func (s *Settings) Overrides() (map[string]string, error) {
 	out := make(map[string]string, len(s.overrides))
 	for _, text := range s.overrides {
@@ -41,7 +41,7 @@ func (s *Settings) Overrides() (map[string]string, error) {
 	return out, nil
 }
 
-// Check refuses flags that do not fit together.
+// Check refuses contradictory flags.
 func (s *Settings) Check() error {
 	if s.asPath && len(s.set) == 0 {
 		return exit.Usagef("--config-path requires --config")

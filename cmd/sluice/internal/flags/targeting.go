@@ -30,7 +30,7 @@ func (t *Targeting) AddExcludeDependents(f *pflag.FlagSet) {
 	f.BoolVar(&t.excludeDependents, "exclude-dependents", false, "do not touch what depends on an excluded resource either")
 }
 
-// AddReplace registers the flags that ask for replacements.
+// AddReplace registers the flags for replacements.
 func (t *Targeting) AddReplace(f *pflag.FlagSet) {
 	f.StringArrayVar(&t.replace, "replace", nil, "replace the resource with this `URN` or name; may be repeated")
 	f.StringArrayVar(&t.targetReplace, "target-replace", nil, "replace the resource with this `URN` or name and touch nothing else; may be repeated")

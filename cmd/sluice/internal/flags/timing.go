@@ -2,7 +2,7 @@ package flags
 
 import "github.com/spf13/pflag"
 
-// The flags that say where the time of an operation went. What starts traces looks for them by name, before the command begins.
+// The flags for profiles and traces. Code that starts traces before the command finds them by name.
 const (
 	TraceFlag   = "trace"
 	TimingsFlag = "timings"

@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// InvalidValue returns the error for a value that a flag does not accept because of cause. source is what has the value: the
-// flag itself, or an environment variable. Scripts look for the first two words.
+// InvalidValue returns the error for a value that a flag refuses because of cause. source is the origin of the value: the flag
+// itself, or an environment variable. Scripts look for the first two words.
 func InvalidValue(source string, f *pflag.Flag, value string, cause error) error {
 	return exit.Usagef("invalid argument %q for %s: %s", value, source, wanted(f, cause))
 }
 
-// wanted says what to write instead. The parsers of numbers and booleans name functions of Go in their errors; the other flags
-// have errors that say it.
+// wanted describes the valid values. Errors of the parsers of numbers and booleans name Go functions and need it; errors of
+// other flags describe the valid values themselves.
 func wanted(f *pflag.Flag, cause error) string {
 	switch kind := f.Value.Type(); {
 	case errors.Is(cause, strconv.ErrRange):

@@ -14,17 +14,15 @@ import (
 	"github.com/sluice-iac/sluice"
 )
 
-// Guard runs an operation under the rules for Ctrl-C (steps.md 9.5): the first one halts the run, the second one
-// cancels what the providers do and ends the program, the third one releases the lock and ends the process. The end of the terminal counts
-// as a first Ctrl-C. The end of the reader of the output has no effect.
+// Guard runs an operation under the rules for Ctrl-C (steps.md 9.5): the first one halts the run, the second one cancels the provider
+// calls and ends the program, the third one releases the lock and ends the process. The end of the terminal counts as a first Ctrl-C. The
+// end of the reader of the output has no effect.
 type Guard struct {
 	Interrupts *sluice.Interrupts
-	// Note shows what is said about a signal. Running describes the steps that have begun and not ended, the longest first. Both may be
-	// called at any time.
+	// Note shows a notice about a signal. Running describes the running steps, the longest first. Both may be called at any time.
 	Note    func(Notice)
 	Running func() []string
-	// Asking reports whether the operation waits for an answer of the user and does nothing else. It may be called at
-	// any time.
+	// Asking reports whether the operation only waits for an answer of the user. It may be called at any time.
 	Asking func() bool
 	// Leave releases the lock and ends the process.
 	Leave func()
@@ -32,17 +30,17 @@ type Guard struct {
 	signals chan os.Signal
 }
 
-// Notice is what is said about a signal.
+// Notice is a message about a signal.
 type Notice struct {
 	Text    string
-	Running []string // what runs, if the text is about that
-	Then    string   // what follows it, "" for nothing
+	Running []string // the running steps, if the text is about them
+	Then    string   // the text after them, "" for none
 }
 
-// String returns all of it.
+// String returns the whole notice.
 func (n Notice) String() string { return n.with(n.Running) }
 
-// Brief returns it for a screen that shows what runs.
+// Brief returns the notice for a screen that already shows the running steps.
 func (n Notice) Brief() string { return n.with(nil) }
 
 func (n Notice) with(running []string) string {
@@ -61,19 +59,19 @@ func (n Notice) with(running []string) string {
 	return text
 }
 
-// maxListed is how many of the steps that run are listed.
+// maxListed is the maximal number of running steps in the list.
 const maxListed = 40
 
-// NewGuard returns a guard of the operation that these interrupts stop. Its functions are to be set before it runs.
+// NewGuard returns a guard of the operation that these interrupts stop. Set its functions before Run.
 func NewGuard(i *sluice.Interrupts) *Guard {
 	return &Guard{Interrupts: i, signals: make(chan os.Signal, 3)}
 }
 
-// Press has the effect of a Ctrl-C that the terminal does not make a signal of. It returns at once.
+// Press has the effect of a Ctrl-C that the terminal does not turn into a signal. It returns at once.
 func (g *Guard) Press() {
 	select {
 	case g.signals <- os.Interrupt:
-	default: // others come first, as with signals
+	default: // others are waiting, as with signals
 	}
 }
 
@@ -121,7 +119,7 @@ func (g *Guard) handle(s os.Signal, count int) {
 	case count == 1:
 		g.Note(g.stopNotice(name, again))
 		g.Interrupts.Stop()
-		if g.Asking() { // by now
+		if g.Asking() { // check again
 			g.Leave()
 		}
 	case count == 2:

@@ -21,8 +21,8 @@ type Holder struct {
 	disarm func() // restores the usual effect of Ctrl-C
 }
 
-// Hold locks stacks, runs f and releases the locks. Ctrl-C at a question also releases them and ends the process. While
-// the command writes, a Ctrl-C waits.
+// Hold locks stacks, runs f and releases the locks. A Ctrl-C at a question also releases them and ends the process. A
+// Ctrl-C during a write takes effect after it.
 func Hold(ctx context.Context, t *terminal.Terminal, stacks []backend.Lockable, f func(*Holder) error) error {
 	h := &Holder{terminal: t}
 	defer h.hook(ctx, terminations()...)()
@@ -39,7 +39,7 @@ func Hold(ctx context.Context, t *terminal.Terminal, stacks []backend.Lockable, 
 	return f(h)
 }
 
-// hook handles signals so that they end the process in an orderly way, until the returned function is called.
+// hook handles signals until unhook is called: they end the process in an orderly way.
 func (h *Holder) hook(ctx context.Context, signals ...os.Signal) (unhook func()) {
 	signalled, forget := signal.NotifyContext(ctx, signals...)
 	stop := context.AfterFunc(signalled, h.leave)

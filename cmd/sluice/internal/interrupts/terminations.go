@@ -6,8 +6,7 @@ import (
 	"syscall"
 )
 
-// terminations returns the signals that ask a process to end. SIGHUP is not among them if it is ignored, as under
-// nohup.
+// terminations returns the signals that end a process. It leaves out SIGHUP if that is ignored, as under nohup.
 func terminations() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{syscall.SIGTERM}

@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// changedSettings returns the settings that are not what they were in the last update that succeeded: what a later one left
-// undone may still come from them. Without such an update, or if its record cannot be read, none is known to have changed.
+// changedSettings returns the settings that have changed since the last successful update: changes that a later, failed update
+// did not make may come from them as well. If there is no such update, or its record cannot be read, it returns none.
 func changedSettings(ctx context.Context, j *Job) []why.ChangedSetting {
 	last, err := j.Stack.State.LastUpdate(ctx, func(u backend.Update) bool {
 		return u.Kind == "update" && u.Result == backend.ResultSucceeded
@@ -49,7 +49,7 @@ func changedSettings(ctx context.Context, j *Job) []why.ChangedSetting {
 	return out
 }
 
-// settingText returns a setting in the form of the history as the text that a program gets, "" if there is none.
+// settingText converts a setting from the form of the history to the text that a program gets, "" if there is none.
 func settingText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -59,15 +59,15 @@ func settingText(v any) string {
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return "" // it was JSON
+		return "" // v was read from JSON
 	}
 	return string(b)
 }
 
-// isCiphertext reports whether the text of a setting has a ciphertext in it.
+// isCiphertext reports whether the text of a setting contains a ciphertext.
 func isCiphertext(text string) bool { return strings.Contains(text, `{"secure":`) }
 
-// settingPosition returns where a setting is set: in the file of the stack, or by the project. It returns "" if no file sets it.
+// settingPosition returns the place of a setting in the file of the stack or the project, or "" if it is in neither.
 func settingPosition(j *Job, k workspace.Key) string {
 	s := j.Stack
 	if line := s.Settings.Line(k); line > 0 {
@@ -81,7 +81,7 @@ func settingPosition(j *Job, k workspace.Key) string {
 	return ""
 }
 
-// relativeTo returns the path of a file as seen from the directory of the project file.
+// relativeTo returns the path of a file relative to the directory of the project file.
 func relativeTo(project, file string) string {
 	if relative, err := filepath.Rel(filepath.Dir(project), file); err == nil {
 		return filepath.ToSlash(relative)

@@ -50,7 +50,7 @@ func askOnScreen(ctx context.Context, o *operation, question string, plan *sluic
 
 func showDetails(o *operation, plan *sluice.Result) error {
 	options := displayOptions(o.Job, true, 0, nil)
-	options.Width = o.Terminal.Width // only a terminal is asked
+	options.Width = o.Terminal.Width // only a terminal gets here
 	return display.WriteDetails(o.Terminal.Styled(), options, plan.Steps())
 }
 

@@ -1,5 +1,5 @@
-// Package operate runs the operations of the engine on a screen: it prepares what the engine needs, shows a
-// preview, asks, runs the operation, and records it.
+// Package operate runs the operations of the engine with a display: it prepares the options of the engine, shows a preview,
+// requests a confirmation, runs the operation, and records it.
 //
 // A command opens a stack with [Open], makes a [Job] with [Prepare], completes it and calls [Run].
 //

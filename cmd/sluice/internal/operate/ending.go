@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ending returns what the end of a phase says of what was decided and, if it has failed, of the causes. named gives commands in a
-// text the name of this one.
+// ending describes the end of a phase for displays: the decisions and, if it has failed, the causes. named replaces the command
+// name in a text by the name of this program.
 func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text string) string) display.Ending {
 	var failed *sluice.FailedError
 	if !errors.As(err, &failed) {
@@ -36,7 +36,7 @@ func ending(log *why.Log, err error, advised map[urn.URN]bool, named func(text s
 		return e
 	}
 	for _, d := range log.Decisions {
-		changes := d.Op != stages.OpSame || d.Reason == stages.ReasonOmitted // nobody knows whether it would have
+		changes := d.Op != stages.OpSame || d.Reason == stages.ReasonOmitted // it might have changed
 		if !d.Internal && (d.Fate == stages.FateSkipped || d.Fate == stages.FateNotReached) && changes {
 			e.Decided = append(e.Decided, display.Unreached{URN: d.URN, Because: d.FailedDependency})
 		}
@@ -51,7 +51,7 @@ func failuresOf(err error) []error {
 	return []error{err}
 }
 
-// nextStep says what to do about a failure whose message does not say it.
+// nextStep returns advice about a failure whose message contains none.
 func nextStep(f display.Failure) string {
 	action := advice.Repeat
 	switch {

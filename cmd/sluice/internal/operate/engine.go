@@ -20,7 +20,7 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 	var closers []io.Closer
 	closeAll = func() {
 		for i := len(closers) - 1; i >= 0; i-- {
-			_ = closers[i].Close() // an error of a plugin while it ends changes nothing
+			_ = closers[i].Close() // an error of an ending plugin changes nothing
 		}
 	}
 	defer func() {
@@ -50,7 +50,7 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 		}
 		closers = append(closers, remove)
 	}
-	if o.runsProgram() { // otherwise there is nothing for policies to judge
+	if o.runsProgram() { // otherwise policies have nothing to check
 		for _, r := range phase.Policies() {
 			pack, remove, err := requiredPack(ctx, o.Job, r, plugins)
 			if err != nil {
@@ -106,7 +106,7 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 	}
 }
 
-// addFlags adds the options that come from flags and the environment.
+// addFlags adds the options set by flags and the environment.
 func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) error {
 	j.Flags.Run.Apply(options)
 	var err error
@@ -120,8 +120,8 @@ func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) err
 	return err
 }
 
-// requiredPack returns a policy pack that a phase must be held to, with the configuration and the variables of its environments, and what removes
-// the files of these.
+// requiredPack returns a policy pack that a phase must be checked against, with its configuration and the variables of its environments. The closer
+// removes the files of these.
 func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins sluice.PluginOptions) (*policy.Pack, io.Closer, error) {
 	opened, err := packEnvironments(ctx, j, r.Environments)
 	if err != nil {
@@ -162,7 +162,7 @@ func packEnvironments(ctx context.Context, j *Job, names []string) (*environment
 	return opened, nil
 }
 
-// completePack gives a policy pack of the user's what the environments have that its configuration file names, and returns what removes their files.
+// completePack adds to the user's policy pack the settings of the environments that its configuration file names. The closer removes their files.
 func completePack(ctx context.Context, j *Job, pack *policy.Pack) (io.Closer, error) {
 	opened, err := packEnvironments(ctx, j, pack.Environments())
 	if err != nil || opened == nil {

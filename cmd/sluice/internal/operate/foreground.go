@@ -21,7 +21,7 @@ import (
 // the processes before it ends the operation.
 type foreground struct {
 	terminal *terminal.Terminal
-	// asking is true while the user is asked for confirmation: an interrupt does not have to wait then.
+	// asking is true while a confirmation is requested: an interrupt then ends the operation at once.
 	asking atomic.Bool
 
 	mu     sync.Mutex // guards the fields below
@@ -32,14 +32,14 @@ type foreground struct {
 	endProcesses func()
 }
 
-// ask says that the user is asked for confirmation, until answered is called.
+// ask begins the request for a confirmation, which lasts until answered is called.
 func (f *foreground) ask() (answered func()) {
 	f.asking.Store(true)
 	return func() { f.asking.Store(false) }
 }
 
-// endQuestion ends the question that is open, and waits until the terminal is as it was. If that is the question for confirmation, the process
-// is about to end.
+// endQuestion ends the open question, and waits until the terminal is restored. If the question is the confirmation, the process is about to
+// end.
 func (f *foreground) endQuestion() {
 	if f.asking.Load() {
 		f.terminal.Leave()
@@ -48,7 +48,7 @@ func (f *foreground) endQuestion() {
 	f.terminal.EndQuestion()
 }
 
-// setScreen sets the screen to which the signal handler writes, nil for none.
+// setScreen sets the screen for the signal handler, nil for none.
 func (f *foreground) setScreen(s *screen) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,20 +62,20 @@ func (f *foreground) setProcesses(fence *sluice.Fence, end func()) {
 	f.fence, f.endProcesses = fence, end
 }
 
-// setLock sets the lock that leave releases.
+// setLock sets the lock for leave to release.
 func (f *foreground) setLock(l backend.Lock) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lock = l
 }
 
-// signalled shows what is said about a signal.
+// signalled shows a notice about a signal.
 func (f *foreground) signalled(n interrupts.Notice) { f.show(n.String(), n.Brief()) }
 
 // note shows a line.
 func (f *foreground) note(text string) { f.show(text, text) }
 
-// show shows a line on the screen of the current phase, which may say less of it, or on the error stream.
+// show shows a line on the screen of the current phase, in the form onScreen, or on the error stream.
 func (f *foreground) show(text, onScreen string) {
 	f.endQuestion()
 	f.mu.Lock()
@@ -87,7 +87,7 @@ func (f *foreground) show(text, onScreen string) {
 	fmt.Fprintln(f.terminal.Err, text)
 }
 
-// running describes the steps that have begun and not ended.
+// running describes the running steps.
 func (f *foreground) running() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,11 +97,10 @@ func (f *foreground) running() []string {
 	return f.screen.log.Running()
 }
 
-// abandonPatience is how long the processes may take to end once the user does not want to wait any longer.
+// abandonPatience limits how long the processes may take to end once the user does not want to wait any longer.
 const abandonPatience = 2 * time.Second
 
-// leave ends the process in the middle of the operation. It stops recording, releases the lock, and ends plugins and
-// programs as far as that is quick.
+// leave ends the process during the operation. It stops recording, releases the lock, and ends plugins and programs as far as that is quick.
 func (f *foreground) leave() {
 	f.terminal.Leave()
 	f.mu.Lock()

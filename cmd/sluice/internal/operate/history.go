@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// begin says that a phase begins, where the state is kept.
+// begin reports the beginning of a phase to the backend.
 func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error) {
 	j := o.Job
 	config, err := historyConfig(j)
@@ -24,7 +24,7 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 		return nil, err
 	}
 	if !preview {
-		describe(ctx, j) // as it is before the program runs
+		describe(ctx, j) // before the program can change the working copy
 	}
 	p, kind := j.Stack.Project, j.Kind.History
 	if preview && j.Flags.Confirmation.PreviewOnly && kind == Update().History {
@@ -43,13 +43,13 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 	return run, nil
 }
 
-// lost stops the operation whose right to be carried out was lost.
+// lost stops the operation when its lease is lost.
 func (o *operation) lost(err error) {
 	o.foreground.note(o.Terminal.Named(advise.Text(err)))
 	o.interrupts.Stop()
 }
 
-// end says how a phase has ended. What is no preview is recorded in the history, and the state is backed up (state.md 4.7, 4.8).
+// end reports the end of a phase. An operation, unlike a preview, is recorded in the history, and the state is backed up (state.md 4.7, 4.8).
 func end(ctx context.Context, j *Job, run backend.Run, preview bool, started time.Time, r *sluice.Result, runErr error) error {
 	text, err := historyConfig(j)
 	if err != nil {
@@ -74,7 +74,7 @@ func end(ctx context.Context, j *Job, run backend.Run, preview bool, started tim
 	return run.End(ctx, entry)
 }
 
-// historyConfig returns the settings as the history records them.
+// historyConfig returns the settings in the form of the history.
 func historyConfig(j *Job) (json.RawMessage, error) {
 	config := make(map[string]any, len(j.values))
 	for k, v := range j.values {
@@ -83,11 +83,11 @@ func historyConfig(j *Job) (json.RawMessage, error) {
 	return json.Marshal(config)
 }
 
-// describe returns the message of an operation, which is the title of the commit unless one was given, and where it comes from and how it was called. That
-// has no values of variables that could be secret.
+// describe returns the message of an operation, by default the title of the commit, and a description of its origin and its call. The description
+// contains no values of variables that could be secret.
 func describe(ctx context.Context, j *Job) (message string, environment map[string]string) {
 	if j.described == nil {
-		root := "" // of a stack whose project is elsewhere
+		root := "" // stays "" if the project of the stack is elsewhere
 		if j.Stack.Project.HasFile() {
 			root = j.Stack.Project.Directory()
 		}
@@ -116,7 +116,7 @@ func describe(ctx context.Context, j *Job) (message string, environment map[stri
 	return cmp.Or(f.History.Message, j.title), env
 }
 
-// keyEnvironments is what the history calls the environments of an operation.
+// keyEnvironments is the key of the history for the environments of an operation.
 const keyEnvironments = "stack.environments"
 
 // environmentID is an environment in the history.
@@ -137,7 +137,7 @@ func idsOf(names []string) string {
 	return string(text)
 }
 
-// EnvironmentsOf returns the names of the environments that an operation had, as the history describes it.
+// EnvironmentsOf returns the names of the environments of an operation, from its description in the history.
 func EnvironmentsOf(environment map[string]string) []string {
 	var list []environmentID
 	if json.Unmarshal([]byte(environment[keyEnvironments]), &list) != nil {

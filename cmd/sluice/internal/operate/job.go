@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Job is an operation on a stack that is ready to run.
+// Job is a prepared operation on a stack.
 type Job struct {
 	Stack    *session.Stack
 	Terminal *terminal.Terminal
@@ -25,31 +25,31 @@ type Job struct {
 	Flags    *flags.Operation
 	Creates  pending.Answers // how interrupted creates are resolved
 
-	// AfterPreview is called after a preview that has succeeded and is not followed by an operation; nil calls nothing.
+	// AfterPreview is called after a successful preview that no operation follows. It may be nil.
 	AfterPreview func(context.Context, *sluice.Result) error
-	// AfterOperation is called after the operation, even if it failed, while the lock is held; nil calls nothing.
+	// AfterOperation is called after the operation, even if it failed, while the lock is held. It may be nil.
 	AfterOperation func(context.Context) error
 
 	values  map[workspace.Key]workspace.Value // the settings
-	config  sluice.Config                     // the settings as the engine gets them
+	config  sluice.Config                     // the settings in the form of the engine
 	secrets secrets.Manager                   // nil if no secret is needed
 	// environments are those of the stack; nil if it has none.
 	environments *environments.Opened
 	plan         *state.Plan       // the plan that the phases are held to; nil allows everything
-	predicted    map[string]change // of the outputs of other stacks, by their names
+	predicted    map[string]change // of the outputs of other stacks, by the names of the stacks
 	remarks      *remarks
 	// installer installs plugins that are missing. It remembers what it could not install.
 	installer *install.Installer
-	// described is where the operation comes from, nil until that was asked, and title that of the commit of the program.
+	// described is the origin of the operation, nil until it is needed, and title the title of the program's commit.
 	described map[string]string
 	title     string
-	known     redact.Set // the secrets that texts must not show; the engine adds to them
+	known     redact.Set // the secrets to mask in texts; the engine adds to them
 }
 
 // runsProgram reports whether the operation runs the program.
 func (j *Job) runsProgram() bool { return j.Kind.NeedsProgram || j.Flags.Program.Run }
 
-// masks returns what texts must not show, nil if secrets are shown.
+// masks returns the secrets to mask in texts, nil if secrets are shown.
 func (j *Job) masks() *redact.Set {
 	if j.Flags.Display.ShowSecrets() {
 		return nil
@@ -61,8 +61,8 @@ func (j *Job) masks() *redact.Set {
 // which occur in messages by chance.
 const minCredential = 8
 
-// learnCredentials learns the passphrases, keys and tokens that the command itself uses: programs and plugins have them in
-// their environment. One that is the name of the project or of the stack is no secret.
+// learnCredentials adds the passphrases, keys and tokens that the command itself uses to the secrets: programs and plugins
+// have them in their environment. The name of the project or of the stack is not treated as a secret.
 func (j *Job) learnCredentials() {
 	names := []string{j.Stack.Project.Name, j.Stack.Ref.Name}
 	for _, c := range j.Stack.Credentials() {

@@ -16,19 +16,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// jobPage has the marks that the service that runs the job shows at lines of the program. It is not safe for concurrent use.
+// jobPage annotates lines of the program in the CI service that runs the job. It is not safe for concurrent use.
 type jobPage struct {
 	service   *ciservice.Service
 	root      string             // the directory of the project
-	positions map[urn.URN]string // of resources in the program, as states have them
+	positions map[urn.URN]string // of resources in the program, as recorded in states
 	marks     []stages.Diagnostic
 	mask      func(string) string
 }
 
-// maxMarks is the number of messages that are marked in files. GitHub shows ten of each kind.
+// maxMarks is the maximal number of annotations. GitHub shows ten of each kind.
 const maxMarks = 50
 
-// jobHeartbeat is how often a log in a service says what goes on.
+// jobHeartbeat is the interval of progress lines in the log of a service.
 const jobHeartbeat = time.Minute
 
 // newJobPage returns the page of a phase; nil if no service has one.
@@ -40,7 +40,7 @@ func newJobPage(o *operation) *jobPage {
 	return &jobPage{service: s, root: o.Stack.Project.Directory(), positions: map[urn.URN]string{}, mask: o.known.Mask}
 }
 
-// observe takes account of an event.
+// observe processes an event.
 func (p *jobPage) observe(e stages.Event) {
 	switch e := e.(type) {
 	case stages.StepStarted:
@@ -56,14 +56,14 @@ func (p *jobPage) observe(e stages.Event) {
 	}
 }
 
-// learn remembers where the program declares a resource. What is deleted is not declared any more.
+// learn records where the program declares a resource. A deleted resource is not declared any more.
 func (p *jobPage) learn(s stages.StepInfo) {
 	if r := s.New; r != nil && r.SourcePosition != "" {
 		p.positions[s.URN] = r.SourcePosition
 	}
 }
 
-// annotate marks messages at lines of the program. Errors are marked in any case, for the page of the job.
+// annotate annotates lines of the program with messages. It annotates errors even if their place is unknown, for the page of the job.
 func (p *jobPage) annotate(out io.Writer, e display.Ending) {
 	decided := declaredAt(e.Log)
 	for _, d := range p.marks {
@@ -76,7 +76,7 @@ func (p *jobPage) annotate(out io.Writer, e display.Ending) {
 	}
 }
 
-// declaredAt returns where the program declares resources, as explanations have it. States do not have the places of YAML programs.
+// declaredAt returns the places of resources in the program, from the log of decisions. States do not have the places of YAML programs.
 func declaredAt(log *why.Log) map[urn.URN]string {
 	out := map[urn.URN]string{}
 	if log != nil {
@@ -100,10 +100,10 @@ func (p *jobPage) mark(d stages.Diagnostic, decided map[urn.URN]string) (a ciser
 	return a, false
 }
 
-// said is the beginning of a message that says where in a file something is wrong: "Pulumi.yaml:6:18: ".
+// said matches the place of an error in a file at the beginning of a message: "Pulumi.yaml:6:18: ".
 var said = regexp.MustCompile(`^([^\s:][^:\n]*):(\d+)(?::(\d+))?: `)
 
-// place returns where the program says what a message is about.
+// place returns the place in the program that a message is about.
 func (p *jobPage) place(d stages.Diagnostic, decided map[urn.URN]string) (file string, line, column int, found bool) {
 	if file, line, column, found = p.written(d.Message); found {
 		return file, line, column, true
@@ -114,7 +114,7 @@ func (p *jobPage) place(d stages.Diagnostic, decided map[urn.URN]string) (file s
 	return p.written(decided[d.URN] + ": ")
 }
 
-// written returns the place in a file that a text begins with, if there is such a file.
+// written returns the place in a file at the beginning of a text, if there is such a file.
 func (p *jobPage) written(text string) (file string, line, column int, found bool) {
 	m := said.FindStringSubmatch(text)
 	if m == nil {
@@ -132,7 +132,7 @@ func (p *jobPage) written(text string) (file string, line, column int, found boo
 	return file, line, column, true
 }
 
-// position reads a recorded source position, "project:///src/index.ts#14,3".
+// position parses a recorded source position, "project:///src/index.ts#14,3".
 func position(recorded string) (file string, line, column int, found bool) {
 	path, found := strings.CutPrefix(recorded, "project:///")
 	file, at, _ := strings.Cut(path, "#")

@@ -12,7 +12,7 @@ type Kind struct {
 	History           string // the kind in the history
 	Noun              string // in questions
 	Previewing, Doing string // the titles
-	// NeedsProgram is true if the program runs. AsksProgram is true if it does not run, but returns the versions of its
+	// NeedsProgram is true if the program runs. AsksProgram is true if it does not run, but lists the versions of its
 	// packages.
 	NeedsProgram, AsksProgram bool
 	Preview, Perform          func(context.Context, sluice.Options) (*sluice.Result, error)

@@ -19,8 +19,8 @@ func Open(ctx context.Context, open *session.Opener, f *flags.Operation) (*sessi
 	return open.Stack(ctx, f.Stack.Name, f.Stack.ConfigFile)
 }
 
-// OpenAny is [Open] for operations that may do without the program. Unless this one runs it, the stack may belong to a project
-// that is not here, and has the settings of its last operation.
+// OpenAny is [Open] for operations that may do without the program. Unless the operation runs it, the stack may belong to a
+// project in another place, and has the settings of its last operation.
 func OpenAny(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, error) {
 	if f.Program.Run {
 		return Open(ctx, open, f)

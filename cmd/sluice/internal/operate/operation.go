@@ -17,11 +17,10 @@ type operation struct {
 	guard      *interrupts.Guard
 	previewed  *display.Report    // the preview before the question; nil if it was not shown on a screen
 	service    *ciservice.Service // nil if no service runs the job
-	forecast   *display.Forecast  // what the preview before has said; nil if there was none
-	planned    *why.Log           // what the preview before has decided; nil if there was none, or that is not known
-	work       *estimate.Work     // what the operation consists of
+	forecast   *display.Forecast  // the forecast of the preceding preview; nil if there was none
+	planned    *why.Log           // the decisions of the preceding preview; nil if there was none, or they are unknown
+	work       *estimate.Work     // the steps of the operation and their progress
 	explained  bool               // the signs of the display are explained
-	// warnedOfPending is true once the preview has listed interrupted operations, so that a terminal shows them only
-	// once.
+	// warnedOfPending is true once the preview has listed interrupted operations, so that they are listed only once.
 	warnedOfPending bool
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// plannedOutputs are outputs of a stack that a preview predicts to change. Values are in the encoding of state files.
+// plannedOutputs are changes of a stack's outputs that a preview predicts. Values are in the encoding of state files.
 type plannedOutputs struct {
 	Set     json.RawMessage `json:"set,omitempty"`
 	Removed []string        `json:"removed,omitempty"`
 }
 
-// SaveOutputs writes the outputs that a preview predicts to change to the file of --save-outputs.
+// SaveOutputs writes the changes of outputs that a preview predicts to the file of --save-outputs.
 func SaveOutputs(ctx context.Context, j *Job, r *sluice.Result) error {
 	if j.Flags.Outputs.Save == "" {
 		return nil
@@ -31,7 +31,7 @@ func SaveOutputs(ctx context.Context, j *Job, r *sluice.Result) error {
 	set, removed := changedOutputs(recordedOutputs(r), r.Outputs)
 	file := plannedOutputs{Removed: removed}
 	if set.Len() > 0 {
-		text, err := property.EncodeState(ctx, set, property.StateOptions{Secrets: property.SecretsPlaintext}) // there is nothing in them
+		text, err := property.EncodeState(ctx, set, property.StateOptions{Secrets: property.SecretsPlaintext}) // set contains no secrets
 		if err != nil {
 			return fmt.Errorf("write the outputs: %w", err)
 		}
@@ -57,7 +57,7 @@ func recordedOutputs(r *sluice.Result) property.Map {
 	return property.Map{}
 }
 
-// changedOutputs returns what differs. A value with a secret in it is a secret that is not known.
+// changedOutputs returns the differences. A value with a secret in it becomes an unknown secret.
 func changedOutputs(before, after property.Map) (set property.Map, removed []string) {
 	changed := map[string]property.Value{}
 	for name, v := range after.All() {
@@ -77,7 +77,7 @@ func changedOutputs(before, after property.Map) (set property.Map, removed []str
 	return property.NewMap(changed), removed
 }
 
-// readOutputs reads the file of --stack-outputs, and returns what previews predict by the names of stacks.
+// readOutputs reads the file of --stack-outputs, and returns the predicted changes by the names of stacks.
 func readOutputs(ctx context.Context, path string) (map[string]change, error) {
 	if path == "" {
 		return nil, nil
@@ -101,13 +101,13 @@ func readOutputs(ctx context.Context, path string) (map[string]change, error) {
 	return out, nil
 }
 
-// change is what a preview predicts of the outputs of a stack.
+// change is a predicted change of the outputs of a stack.
 type change struct {
 	set     property.Map
 	removed []string
 }
 
-// after returns outputs as they will be.
+// after applies the change to outputs.
 func (c change) after(now property.Map) property.Map {
 	now = now.Without(c.removed...)
 	for name, v := range c.set.All() {
@@ -116,8 +116,8 @@ func (c change) after(now property.Map) property.Map {
 	return now
 }
 
-// predicted returns a function that reads the outputs of other stacks as their previews predict them. One that does not exist yet
-// has what its preview predicts.
+// predicted returns a function that reads the outputs of other stacks, with their predicted changes. A stack that does not exist
+// yet has only predicted outputs.
 func predicted(changes map[string]change, read func(context.Context, string) (property.Map, error)) func(context.Context, string) (property.Map, error) {
 	if len(changes) == 0 {
 		return read

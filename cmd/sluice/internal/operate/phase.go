@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// runPhase runs a preview or the operation itself, with its screen and event log. expected is how many
-// resources are expected to change, 0 if that is not known.
+// runPhase runs a preview or the operation itself, with its screen and event log. expected is how many resources are
+// expected to change, 0 if that is unknown.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	o.learnCredentials()
 	started := time.Now()
@@ -31,7 +31,7 @@ func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*s
 	return result, err
 }
 
-// followPhase runs a phase that has begun, where the state is kept, as run.
+// followPhase runs a phase that is recorded as run in the backend.
 func followPhase(ctx context.Context, o *operation, run backend.Run, preview bool, expected int) (*sluice.Result, error) {
 	screen, err := openScreen(ctx, o, run, preview, expected)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// readPlan reads the file of --plan, and returns nil if path is empty. It refuses a file before the operation has done
-// anything.
+// readPlan reads the file of --plan, and returns nil if path is empty. It returns an error before the operation has
+// done anything.
 func readPlan(ctx context.Context, path string, secrets secrets.Manager) (*state.Plan, error) {
 	if path == "" {
 		return nil, nil

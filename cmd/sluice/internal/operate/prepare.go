@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source/engine"
 )
 
-// Prepare prepares an operation: it applies and saves the settings in the flags, checks the configuration, opens the
+// Prepare prepares an operation: it applies and saves the settings of the flags, checks the configuration, opens the
 // secrets and reads the plan.
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
@@ -26,7 +26,7 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 		return nil, err
 	}
 	if _, err := f.Policies.Open(sluice.PluginOptions{}); err != nil {
-		return nil, err // refused before anything is done
+		return nil, err // before any effect
 	}
 	if err := f.Settings.Apply(s.Settings, s.Project.Name); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	if j.secrets != nil {
 		s.State = s.State.WithSecrets(j.secrets)
 	}
-	maps.DeleteFunc(values, func(_ workspace.Key, v workspace.Value) bool { // it is in the project file, and no history has it
+	maps.DeleteFunc(values, func(_ workspace.Key, v workspace.Value) bool { // it is in the project file, and histories leave it out
 		_, declared := v.(workspace.Declared)
 		return declared
 	})

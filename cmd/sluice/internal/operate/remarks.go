@@ -12,11 +12,12 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
-// remarks shows each remark only once, although both phases of an operation may make it. It is safe for concurrent use.
+// remarks shows each remark only once, although both phases of an operation may produce it. It is safe for concurrent
+// use.
 type remarks struct {
 	terminal *terminal.Terminal
 	masks    *redact.Set // nil if secrets are shown
-	told     *told.Stack // what earlier operations on the stack have remarked
+	told     *told.Stack // remarks of earlier operations on the stack
 	made     sync.Map
 }
 
@@ -26,14 +27,14 @@ func (r *remarks) warn(format string, args ...any) {
 	}
 }
 
-// warnOnce is warn for what stays true: it is remarked once for a stack, and not with every operation.
+// warnOnce is warn for lasting conditions: it warns once for a stack, and not in every operation.
 func (r *remarks) warnOnce(format string, args ...any) {
 	if text := r.masks.Mask(fmt.Sprintf(format, args...)); r.isNew("warning: "+text) && r.told.First(text) {
 		r.terminal.Warn("%s", text)
 	}
 }
 
-// note shows a remark that is not a warning. That a built-in provider is used is remarked once for a stack.
+// note shows a remark that is not a warning. A remark about a built-in provider is shown once for a stack.
 func (r *remarks) note(text string, as ...advice.Advice) {
 	once := slices.ContainsFunc(as, func(a advice.Advice) bool { return a.Action == advice.RefuseBuiltins })
 	if text = r.masks.Mask(r.terminal.Named(advise.With(text, as...))); r.isNew("note: "+text) && (!once || r.told.First(text)) {

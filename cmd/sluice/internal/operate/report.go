@@ -14,15 +14,15 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// report is the report of one phase of an operation: for the files of --report, where that of the operation takes the place of that of its preview, and for
-// the page of a job.
+// report is the report of one phase of an operation: for the files of --report, where the report of the operation replaces that of its preview, and
+// for the page of a job.
 type report struct {
 	builder *reports.Builder
 	files   reports.Files // none, if only the page of a job is written
 	tell    func(string)
 
 	mu   sync.Mutex // guards left, and is locked while files are written
-	left bool       // the process ends in the middle of the phase
+	left bool       // the process ends during the phase
 }
 
 // newReport begins the report of a phase, nil if none is to be written. d are the options of its screen.
@@ -37,7 +37,7 @@ func newReport(o *operation, preview bool, d display.Options) *report {
 			Kind: j.Kind.Noun, Preview: preview, Project: j.Stack.Project.Name, Stack: j.Stack.Name(), Message: j.Flags.History.Message,
 			Began: time.Now().UTC(),
 		},
-		Limits: reports.DefaultLimits(), Runtime: j.Stack.Project.Runtime, Failure: d, Mask: j.known.Mask, // also if secrets are shown: a report is for others
+		Limits: reports.DefaultLimits(), Runtime: j.Stack.Project.Runtime, Failure: d, Mask: j.known.Mask, // even if secrets are shown: a report is for others
 	})
 	last := !preview || j.Flags.Confirmation.PreviewOnly || !j.Flags.Confirmation.Yes
 	if last && !j.Flags.Display.JSON() {
@@ -46,7 +46,7 @@ func newReport(o *operation, preview bool, d display.Options) *report {
 	return r
 }
 
-// close writes the report of a phase with the given ending. A phase that was left has its report: what it reports while its processes end is no news.
+// close writes the report of a phase with the given ending. After leave it does nothing, because later events only come from ending processes.
 func (r *report) close(ctx context.Context, e display.Ending) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *report) close(ctx context.Context, e display.Ending) error {
 	return r.write(ctx, e)
 }
 
-// leave writes the report in the middle of the phase, because the process ends.
+// leave writes the report when the process ends during the phase.
 func (r *report) leave() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *report) write(ctx context.Context, e display.Ending) error {
 	return nil
 }
 
-// summarize writes the summary of the job, as far as there is room for one, and the files that its service reads.
+// summarize writes the summary of the job, if there is room for one, and the files that its service reads.
 func (r *report) summarize(ctx context.Context, s *ciservice.Service, e display.Ending) error {
 	d := r.builder.Document(e, time.Now())
 	if s.Files() {
@@ -105,7 +105,7 @@ func title(o reports.Operation) string {
 	return o.Kind + " of " + o.Project + "/" + o.Stack
 }
 
-// planned counts what a preview predicts; nil for what is no preview.
+// planned counts the predicted changes of a preview; nil for an operation.
 func planned(d *reports.Document) *ciservice.Planned {
 	if !d.Operation.Preview {
 		return nil

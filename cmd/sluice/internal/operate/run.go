@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Run runs a job under the rules for Ctrl-C: its preview, or the whole operation. There is no secret in its error.
+// Run runs a job under the rules for Ctrl-C: its preview, or the whole operation. Its error contains no secret.
 func Run(ctx context.Context, j *Job) error {
 	restore, err := j.environments.Apply()
 	if err != nil {
@@ -47,7 +47,7 @@ func Run(ctx context.Context, j *Job) error {
 	return j.masks().Error(err)
 }
 
-// warnOfDebuggers tells of plugins that were to wait for a debugger and have not run.
+// warnOfDebuggers warns about plugins that were to wait for a debugger and have not run.
 func warnOfDebuggers(j *Job) {
 	for _, name := range j.Flags.Program.Debug.Missed() {
 		j.remarks.warn("--attach-debugger=plugin:%s: no plugin of this name was started", name)
@@ -68,8 +68,8 @@ func previewOnly(ctx context.Context, o *operation) error {
 	return nil
 }
 
-// previewAndPerformLocked holds the lock of the stack. A signal that arrives while it takes or releases the lock does
-// not end the process, because the lock would stay.
+// previewAndPerformLocked holds the lock of the stack. While it takes or releases the lock, a signal does not end the process, because the lock would
+// stay.
 func previewAndPerformLocked(ctx context.Context, o *operation) error {
 	lock, err := o.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.Kind.History, OnLost: o.lost})
 	if err != nil {
@@ -111,7 +111,7 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	return err
 }
 
-// previewAndConfirm runs the preview and asks for confirmation. It returns the result of the preview, nil if there is to be none.
+// previewAndConfirm runs the preview and requests a confirmation. It returns the result of the preview, nil if there is to be none.
 func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error) {
 	f := o.Flags
 	if f.Confirmation.SkipPreview {
@@ -137,7 +137,7 @@ func previewAndConfirm(ctx context.Context, o *operation) (*sluice.Result, error
 	return result, err
 }
 
-// countChanging returns how many resources are expected to change after a preview, 0 if that is not known. Those that are only refreshed count in a refresh.
+// countChanging returns how many resources are expected to change after a preview, 0 if that is unknown. In a refresh, refreshed resources count.
 func countChanging(r *sluice.Result, refresh bool) int {
 	changing := map[urn.URN]bool{}
 	for _, s := range r.Steps() {

@@ -25,7 +25,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// screen shows one phase of an operation: to people, to programs that read JSON, and in the event log.
+// screen shows one phase of an operation: to people, as JSON to programs, and in the event log.
 type screen struct {
 	masks    *redact.Set              // nil if secrets are shown
 	log      view                     // nil in JSON modes
@@ -34,11 +34,11 @@ type screen struct {
 	events   []*display.EventLog
 	report   *report // nil without --report
 	out, err io.Writer
-	// data is for what programs read, commands for what a service obeys.
+	// data is the stream for programs, commands that for commands to a CI service.
 	data, commands io.Writer
-	named          func(text string) string // gives commands in a text the name of this one
-	page           *jobPage                 // nil if no service has one
-	last           bool                     // no other phase follows, if this one succeeds
+	named          func(text string) string // replaces the command name in a text by the name of this program
+	page           *jobPage                 // nil if no CI service has one
+	last           bool                     // no other phase follows if this one succeeds
 	work           *estimate.Work           // nil in a preview
 	options        display.Options
 
@@ -47,24 +47,24 @@ type screen struct {
 
 	mu   sync.Mutex // guards the fields below
 	said bool       // an error was shown
-	// advised are the resources about which an error said what to do.
+	// advised are the resources whose errors contained advice.
 	advised map[urn.URN]bool
-	// warned is true if interrupted operations have been listed, on this screen or on that of the preview before.
+	// warned is true if interrupted operations have been listed, on this screen or on that of the preceding preview.
 	warned bool
 }
 
-// view is what people see of a phase.
+// view shows a phase to people.
 type view interface {
 	Observe(stages.Event)
 	Tick() // called every [tick]
 	Note(text, onScreen string)
 	Running() []string
-	Leave() // in the middle of the phase
+	Leave() // when the process ends during the phase
 	Explain(display.Ending)
 	Close()
 }
 
-// tick is the interval at which a view is called to say what takes long.
+// tick is the interval between calls of a view's Tick.
 const tick = 100 * time.Millisecond
 
 // openScreen opens the screen of a phase.
@@ -110,7 +110,8 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	return s, nil
 }
 
-// left says how long the operation will still take, "" if nobody knows: how long a user lets it pause, for one.
+// left formats how long the operation will still take, "" if there is no estimate, such as while the user has paused
+// it.
 func (o *operation) left(now time.Time) string {
 	if o.interrupts.Stopped() || o.interrupts.Paused() {
 		return ""
@@ -118,12 +119,12 @@ func (o *operation) left(now time.Time) string {
 	return o.work.Left(now)
 }
 
-// openDelay is how long a phase has to take before it gets the whole screen.
+// openDelay is how long a phase has to take before the whole screen is used.
 const openDelay = 400 * time.Millisecond
 
 func openView(o *operation, d display.Options) view {
 	if o.service != nil {
-		if d.Heartbeat = jobHeartbeat; !o.Flags.Confirmation.PreviewOnly { // else there is nothing but the preview to look at
+		if d.Heartbeat = jobHeartbeat; !o.Flags.Confirmation.PreviewOnly { // otherwise only the preview is written
 			if frame := o.service.Frame(o.Terminal.Commands()); frame != nil {
 				d.Frame = frame
 			}
@@ -134,7 +135,7 @@ func openView(o *operation, d display.Options) view {
 	if !o.screens() {
 		d.Legend, d.Hidden, o.explained = !o.explained, true, true
 	}
-	// The order of a preview is free, so that it is a tree in any case.
+	// A preview has no natural order, so it is always a tree.
 	if !d.IsPreview && (o.Flags.Display.Form == flags.Log || o.Flags.Display.Form == flags.Unset && !o.Terminal.Drawable()) {
 		return display.NewLog(d)
 	}
@@ -157,7 +158,7 @@ func (o *operation) screens() bool {
 	return o.Terminal.Drawable() && (o.Flags.Display.Form == flags.Tree || o.Flags.Display.Form == flags.Unset)
 }
 
-// asks reports whether the preview is followed by a question to which one answer is to save the plan.
+// asks reports whether a question follows the preview, with saving the plan as one answer.
 func (o *operation) asks() bool {
 	f := o.Flags.Confirmation
 	return o.screens() && o.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.plan == nil
@@ -234,7 +235,7 @@ func (s *screen) observe(e stages.Event) {
 		s.summary.Observe(e)
 	}
 	if d, ok := e.(stages.Diagnostic); ok && d.Debugger != nil && (s.document != nil || s.summary != nil) {
-		fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // what is for programs is written when nothing waits any more
+		fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // later, so as not to mix with the output for programs
 	}
 	for _, l := range s.events {
 		l.Observe(e)
@@ -254,7 +255,7 @@ func (s *screen) advise(e stages.Event) stages.Event {
 	return e
 }
 
-// close shows the end of the phase. It writes an error that has not been reported to what is for programs as a message.
+// close shows the end of the phase. It writes an error that has not been reported as a message for programs.
 func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
 		said := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(s.named(advise.Text(runErr)))}}
@@ -302,7 +303,7 @@ func (s *screen) closeLog(ctx context.Context, e display.Ending) {
 	}
 	s.log.Explain(e)
 	s.log.Close()
-	if s.page == nil || s.report == nil || !s.last && e.Failed == "" { // what follows says more
+	if s.page == nil || s.report == nil || !s.last && e.Failed == "" { // the next phase has more details
 		return
 	}
 	if err := s.report.summarize(ctx, s.page.service, e); err != nil {

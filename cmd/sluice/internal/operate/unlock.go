@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// unlockState asks for the passphrase of a state that has secrets, before a screen is drawn. A state without secrets needs none. What else may be
-// wrong with the state is for the operation to find.
+// unlockState requests the passphrase of a state that has secrets, before a screen is drawn. A state without secrets needs none. Other errors of
+// the state are left to the operation.
 func unlockState(ctx context.Context, j *Job) error {
 	if !j.Stack.Passphrases.MayAsk() {
 		return nil
@@ -20,8 +20,8 @@ func unlockState(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// unlockForSecrets asks for the passphrase if the operation will record secrets, as its preview shows, before anything is changed. A secret that
-// only a provider makes takes the terminal from the screen.
+// unlockForSecrets requests the passphrase if the operation will record secrets, according to its preview, before anything is changed. If only a
+// provider makes a secret, the later request takes the terminal from the screen.
 func unlockForSecrets(ctx context.Context, o *operation, previewed *sluice.Result) error {
 	if o.secrets == nil || !o.Stack.Passphrases.MayAsk() {
 		return nil

@@ -43,8 +43,8 @@ func Named(ops []state.Pending, text string) (string, error) {
 	}
 }
 
-// imported returns the IDs that flags give for interrupted creates, by URN, and the resources in the given order. What names none of the
-// creates stays as it is written.
+// imported returns the IDs that flags give for interrupted creates, by URN, and the resources in the given order. A name of no interrupted
+// create stays unchanged.
 func imported(f *flags.Creates, ops []state.Pending) (ids map[string]string, names []string, err error) {
 	given, texts := f.Imported()
 	ids = map[string]string{}
@@ -59,7 +59,7 @@ func imported(f *flags.Creates, ops []state.Pending) (ids map[string]string, nam
 	return ids, names, nil
 }
 
-// HasCreate reports whether an interrupted create of a resource is among the operations.
+// HasCreate reports whether the operations include an interrupted create of a resource.
 func HasCreate(ops []state.Pending, name string) bool {
 	for _, op := range ops {
 		if op.IsInterruptedCreate() && string(op.Resource.URN) == name {

@@ -1,4 +1,4 @@
-// Package pending decides about interrupted operations: what is to be done about them, and what has become of them.
+// Package pending decides about interrupted operations: how to resolve them, and how they were resolved.
 //
-// Nothing is changed here: the engine does what is decided.
+// It changes nothing: the engine carries out the decisions.
 package pending

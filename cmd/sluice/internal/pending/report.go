@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Report describes what became of interrupted operations, for scripts.
+// Report describes how interrupted operations were resolved, for scripts.
 type Report struct {
 	Stack     string      `json:"stack"`
 	Resolved  []Operation `json:"settled"`
@@ -30,8 +30,7 @@ type Operation struct {
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Compare reports what became of each operation that was pending before: found, as far as that is recorded; left is still
-// pending.
+// Compare reports how each formerly pending operation was resolved: found, as far as recorded; left are still pending.
 func Compare(stack string, before, left []state.Pending, found []stages.Resolution) Report {
 	open := map[operation]bool{}
 	for _, op := range left {
@@ -60,7 +59,7 @@ func Compare(stack string, before, left []state.Pending, found []stages.Resoluti
 	return report
 }
 
-// operation is what interrupted operations are told apart by.
+// operation identifies an interrupted operation.
 type operation struct {
 	state.PendingType
 	urn.URN
@@ -68,7 +67,8 @@ type operation struct {
 
 func keyOf(op state.Pending) operation { return operation{op.Type, op.Resource.URN} }
 
-// Merge returns the resolutions of a run with those of a later one, which has looked at what the first one has not resolved.
+// Merge returns the resolutions of a run with those of a later one, which has processed the operations that the first one
+// left.
 func Merge(first, later []stages.Resolution) []stages.Resolution {
 	all := slices.Clone(first)
 	for _, is := range later {

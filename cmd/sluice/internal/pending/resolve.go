@@ -33,8 +33,8 @@ func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers
 	return answers, nil
 }
 
-// ForRefresh returns the answers in the flags of a refresh about interrupted creates. It asks a user at a terminal
-// about the others.
+// ForRefresh returns the answers in the flags of a refresh about interrupted creates. For the others it asks a user
+// at a terminal.
 func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk bool) (Answers, error) {
 	answers := Answers{}
 	snapshot, err := s.State.Load(ctx)
@@ -46,7 +46,7 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 		return answers, err
 	}
 	answers.ByURN = map[string]stages.CreateResolution{}
-	var left []string // not asked about
+	var left []string // without a question
 	for _, op := range snapshot.Pending {
 		if !op.IsInterruptedCreate() {
 			continue
@@ -80,7 +80,7 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 	return answers, nil
 }
 
-// warnOfUnused warns about resources in --import-pending-creates that have no interrupted create.
+// warnOfUnused warns about resources in --import-pending-creates without an interrupted create.
 func warnOfUnused(t *terminal.Terminal, names []string, unused func(name string) bool) {
 	for _, name := range names {
 		if unused(name) {

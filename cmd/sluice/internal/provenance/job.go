@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// job is a job of a CI service. What is not known is "".
+// job is a job of a CI service. Unknown values are "".
 type job struct {
 	system, build, number, kind, url string
 	commit, branch, message          string
@@ -30,7 +30,7 @@ func (j job) described() map[string]string {
 	return out
 }
 
-// services are the CI services by variables of which one is set in their jobs. about says what else their variables say; nil is nothing.
+// services maps variables to CI services; a job sets one variable of its service. about reads the other variables; nil reads none.
 func services() []service {
 	return []service{
 		{"", []string{"PULUMI_CI_SYSTEM"}, generic},
@@ -63,7 +63,7 @@ type service struct {
 	about     func(env func(string) string) job
 }
 
-// jobOf returns the job that the process is a part of.
+// jobOf returns the job of the process.
 func jobOf(env func(string) string) job {
 	if env("PULUMI_DISABLE_CI_DETECTION") != "" {
 		return job{}
@@ -87,7 +87,7 @@ func jobOf(env func(string) string) job {
 	return job{}
 }
 
-// generic is a job of a service that is described by variables which the user sets.
+// generic returns a job of a service that the user describes by variables.
 func generic(env func(string) string) job {
 	return job{
 		system: env("PULUMI_CI_SYSTEM"), build: env("PULUMI_CI_BUILD_ID"), number: env("PULUMI_CI_BUILD_NUMBER"), kind: env("PULUMI_CI_BUILD_TYPE"),

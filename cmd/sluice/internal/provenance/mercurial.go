@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// mercurial is a directory in a repository of Mercurial. What it has is described by the names that git's has.
+// mercurial is a directory in a Mercurial repository. Its description has the names of git's.
 type mercurial struct{ root, directory string }
 
 func hasMercurial() bool {
@@ -24,7 +24,7 @@ func hasMercurial() bool {
 	return err == nil
 }
 
-// described asks Mercurial, which knows no committer but the author.
+// described returns the description from Mercurial, in which the author is also the committer.
 func (m mercurial) described(ctx context.Context, j job) (map[string]string, string) {
 	const separator = `\x1f`
 	var commit, changes string
@@ -63,7 +63,7 @@ func (m mercurial) described(ctx context.Context, j job) (map[string]string, str
 	return out, firstLine(cmp.Or(strings.TrimSpace(fields[3]), j.message))
 }
 
-// origin returns the address that the repository names as its default one, "" if it names none.
+// origin returns the default address of the repository, "" if it has none.
 func (m mercurial) origin() string {
 	f, err := os.Open(filepath.Join(m.root, ".hg", "hgrc"))
 	if err != nil {
@@ -83,7 +83,7 @@ func (m mercurial) origin() string {
 	return ""
 }
 
-// hg returns what Mercurial prints, and whether it could answer. The configuration in the repository, which can name programs, is not used.
+// hg returns the output of Mercurial, and whether it succeeded. It ignores the configuration in the repository, which can name programs.
 func (m mercurial) hg(ctx context.Context, args ...string) (string, bool) {
 	path, err := exec.LookPath("hg")
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package provenance describes where an operation comes from: the commit of the program, and the job of a CI service. The names are those of Pulumi's
+// Package provenance describes the origin of an operation: the commit of the program, and the job of a CI service. The names are those of Pulumi's
 // history.
 //
-// It decides nothing, and nothing fails because of it: what cannot be found out is left out.
+// It decides nothing, and its failures have no effect: unknown values are left out.
 //
-// Invariant: nothing in a description is a credential. The address of a repository is taken apart, and only its host, owner and name are kept.
+// Invariant: a description contains no credential. Of the address of a repository, only the host, owner and name are kept.
 package provenance
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// The names of what is described.
+// The names in a description.
 const (
 	head, headName, dirty          = "git.head", "git.headName", "git.dirty"
 	committer, committerEmail      = "git.committer", "git.committer.email"
@@ -33,8 +33,8 @@ const (
 	ciType, ciURL, ciHead, ciPulls = "ci.build.type", "ci.build.url", "ci.pr.headSHA", "ci.pr.number"
 )
 
-// Of describes where an operation on the program in a directory comes from, and returns the title of the commit, "" if it is not known. The directory may be
-// "", if the program is elsewhere.
+// Of describes the origin of an operation on the program in a directory, and returns the title of the commit, "" if it is unknown. The directory is
+// "" if the program is elsewhere.
 func Of(ctx context.Context, directory string, lookup func(string) (string, bool)) (described map[string]string, title string) {
 	env := func(name string) string {
 		text, _ := lookup(name)
@@ -54,7 +54,7 @@ func Of(ctx context.Context, directory string, lookup func(string) (string, bool
 	return described, title
 }
 
-// rootOf returns the directory, the given one or one above it, that has an entry of this name. The directory may be "".
+// rootOf returns the nearest directory, from the given one upwards, that has an entry of this name. The directory may be "".
 func rootOf(directory, name string) (root string, is bool) {
 	for directory != "" {
 		if _, err := os.Stat(filepath.Join(directory, name)); err == nil {
@@ -69,7 +69,7 @@ func rootOf(directory, name string) (root string, is bool) {
 	return "", false
 }
 
-// given returns what variables say of a program that is in no repository.
+// given describes, from variables, a program that is in no repository.
 func given(env func(string) string, j job) map[string]string {
 	out := map[string]string{}
 	for name, text := range map[string]string{
@@ -88,7 +88,7 @@ func given(env func(string) string, j job) map[string]string {
 // repository is a directory in a repository of git.
 type repository struct{ directory string }
 
-// described asks git, several questions at once.
+// described runs several git commands at once.
 func (r repository) described(ctx context.Context, j job) (map[string]string, string) {
 	const separator = "%x00"
 	format := strings.Join([]string{"%H", "%cn", "%ce", "%an", "%ae", "%B"}, separator)
@@ -109,7 +109,7 @@ func (r repository) described(ctx context.Context, j job) (map[string]string, st
 	for i, name := range []string{head, committer, committerEmail, author, authorEmail} {
 		out[name] = fields[i]
 	}
-	lines := strings.Split(strings.Trim(place, "\n"), "\n") // the first one is empty at the root
+	lines := strings.Split(strings.Trim(place, "\n"), "\n") // at the root, the first line is empty
 	branch, prefix := lines[len(lines)-1], strings.Join(lines[:len(lines)-1], "")
 	if branch == "HEAD" {
 		branch = j.branch
@@ -129,7 +129,7 @@ func (r repository) described(ctx context.Context, j job) (map[string]string, st
 	return out, firstLine(cmp.Or(strings.TrimSpace(fields[5]), j.message))
 }
 
-// git returns what git prints, and whether it could answer. It changes nothing, not even the index, and starts no program that the repository names.
+// git returns the output of git, and whether it succeeded. It changes nothing, not even the index, and starts no program that the repository names.
 func (r repository) git(ctx context.Context, args ...string) (string, bool) {
 	path, err := exec.LookPath("git")
 	if err != nil {
@@ -137,7 +137,7 @@ func (r repository) git(ctx context.Context, args ...string) (string, bool) {
 	}
 	environment := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}, name) // of a hook that called
+		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}, name) // set by a hook that called
 	})
 	text, _, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "git", Executable: path, Directory: r.directory, Environment: append(environment, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0"),

@@ -8,13 +8,13 @@ import (
 
 const azure = "dev.azure.com"
 
-// asCopied is the address of a repository in the form of scp: "git@github.com:owner/name.git".
+// asCopied matches the address of a repository in the form of scp: "git@github.com:owner/name.git".
 var asCopied = regexp.MustCompile(`^(?:[^@/]+@)?([^:/]+):(.+)$`)
 
-// oldAzure is the host of an organization that has kept its former address.
+// oldAzure matches the host of an organization that has kept its former address.
 var oldAzure = regexp.MustCompile(`^([a-zA-Z0-9-]+)\.visualstudio\.com$`)
 
-// hosted returns the owner, the name and the host of a repository, and reports whether its address has them.
+// hosted returns the owner, the name and the host of a repository. is reports whether its address contains them.
 func hosted(address string) (owner, name, kind string, is bool) {
 	path := ""
 	if u, err := url.Parse(address); err == nil && u.Scheme != "" && u.Host != "" {
@@ -30,7 +30,7 @@ func hosted(address string) (owner, name, kind string, is bool) {
 	}
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	if kind == "ssh."+azure {
-		_, path, _ = strings.Cut(path, "/") // the version of the protocol
+		_, path, _ = strings.Cut(path, "/") // drop the version of the protocol
 		kind = azure
 	}
 	if m := oldAzure.FindStringSubmatch(kind); m != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// ChooseOrAsk is [Session.Choose] for commands that need a stack: if none is selected and a user is there, the user chooses one, or makes one,
-// which is selected then.
+// ChooseOrAsk is [Session.Choose] for commands that need a stack: if none is selected, a user at a terminal chooses or makes one, which is
+// then selected.
 func (s *Session) ChooseOrAsk(ctx context.Context, name string) (backend.Ref, error) {
 	ref, err := s.Choose(name)
 	if !errors.Is(err, errNoStack) || !s.Terminal.Interactive() {
@@ -20,7 +20,7 @@ func (s *Session) ChooseOrAsk(ctx context.Context, name string) (backend.Ref, er
 	return s.AskForStack(ctx)
 }
 
-// AskForStack has the user choose one of the stacks of the project, or make one, and selects it.
+// AskForStack lets the user choose one of the stacks of the project, or make one, and selects it.
 func (s *Session) AskForStack(ctx context.Context) (backend.Ref, error) {
 	stacks, err := s.Backend.Stacks(ctx, backend.Filter{Project: s.Project.Name})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package session opens what a command works on: a project, its backend and a stack with its settings and secrets.
+// Package session opens the objects of a command: a project, its backend and a stack with its settings and secrets.
 //
 // It does not run operations.
 //
-// Invariant: nothing is written before a command asks for it, except by the completion of an interrupted rename.
+// Invariant: nothing is written before a command requests it, except by the completion of an interrupted rename.
 package session

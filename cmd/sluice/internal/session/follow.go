@@ -10,9 +10,9 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// follow renames the settings file of a stack in this project and changes the selection. It is called for renames by
-// this process, and for interrupted renames that it completes. An interrupted rename may have begun in the folder of
-// another project or on another machine.
+// follow renames the settings file of a stack in this project and changes the selection, after a rename by this
+// process or an interrupted rename that it completes. The latter may have begun in the folder of another project or
+// on another machine.
 func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 	if selected, err := s.Selection.Stack(); err == nil && selected != "" {
 		if ref, err := s.Backend.Resolve(selected); err == nil && ref == from {

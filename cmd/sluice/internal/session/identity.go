@@ -17,17 +17,17 @@ type Identity struct {
 	User          string   `json:"user"`
 	Organizations []string `json:"organizations"`
 	URL           string   `json:"url"`
-	Token         *Token   `json:"tokenInformation,omitempty"` // nil for that of a person
+	Token         *Token   `json:"tokenInformation,omitempty"` // nil for a person's token
 }
 
-// Token describes an access token that is not a person's.
+// Token describes an access token that belongs to no person.
 type Token struct {
 	Name         string `json:"name"`
 	Organization string `json:"organization,omitempty"`
 	Team         string `json:"team,omitempty"`
 }
 
-// IdentityAt returns the user of the backend with a URL: at a service the one of the access token.
+// IdentityAt returns the user of the backend with a URL. For a service, it is the user of the access token.
 func IdentityAt(ctx context.Context, t *terminal.Terminal, url string) (Identity, error) {
 	who := Identity{User: "unknown", Organizations: []string{}, URL: backend.MaskURL(url)}
 	if service.Handles(url) {
@@ -48,7 +48,7 @@ func IdentityAt(ctx context.Context, t *terminal.Terminal, url string) (Identity
 	return who, nil
 }
 
-// BackendURL returns the URL of the backend that is used here. The project, if there is one, may name it.
+// BackendURL returns the URL of the present backend. The project, if there is one, may name it.
 func BackendURL(lookup func(name string) (string, bool)) (string, error) {
 	home, err := workspace.Home(lookup)
 	if err != nil {

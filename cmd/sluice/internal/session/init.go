@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Make makes a stack, says so, and selects it if selectIt is set.
+// Make makes a stack, prints that it did, and selects the stack if selectIt is set.
 func Make(ctx context.Context, in *Session, name, provider string, selectIt bool) (*Stack, error) {
 	if err := secrets.CheckProvider(provider, in.Passphrases); err != nil {
 		return nil, exit.Usagef("%w", err)
@@ -53,7 +53,7 @@ func Init(ctx context.Context, in *Session, name, provider string) (*Stack, erro
 		s.Settings.SetSecrets(provider, "", "")
 	}
 	if provider == secrets.TypePassphrase && in.Backend.DefaultSecrets(ref) != nil && s.Settings.EncryptionSalt() == "" {
-		s.Settings.SetSecrets(provider, "", "") // where a passphrase is not what is usual
+		s.Settings.SetSecrets(provider, "", "") // if a passphrase is not the default
 	}
 	manager, err := SecretsManager(ctx, s)
 	if err != nil {

@@ -18,14 +18,14 @@ type Opener struct {
 	Terminal      *terminal.Terminal
 	SkipIntegrity bool // do not check the integrity of the state
 	FullNames     bool // show stacks with their organization and project
-	// Provider is how the secrets are encrypted of a stack that the user makes when asked for one; "" is the default.
+	// Provider is the secrets provider of a stack that the user makes at a question; "" is the default.
 	Provider string
-	// Derivation is how keys come from passphrases.
+	// Derivation derives keys from passphrases.
 	Derivation secrets.Derivation
 
 	checkpoints backend.Cadence // how often an operation writes the stack file
-	deciding    bool            // the command decides about a journal
-	undecided   map[string]bool // the stacks about whose journals the user was warned
+	deciding    bool            // the command handles journals that need a decision
+	undecided   map[string]bool // the stacks with a warning that their journals need a decision
 }
 
 // NewOpener returns an opener for a command with the given terminal.
@@ -47,7 +47,7 @@ func (o *Opener) WithCheckpoints(c backend.Cadence) *Opener {
 	return &changed
 }
 
-// Deciding returns an opener for a command that decides about a journal, and so needs no warning about it.
+// Deciding returns an opener for a command that handles a journal that needs a decision. It does not warn about one.
 func (o *Opener) Deciding() *Opener {
 	changed := *o
 	changed.deciding = true
@@ -89,7 +89,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 		t.Warn("%s", w)
 	}
 	var prompt secrets.Prompt
-	if t.Interactive() || t.EnvIsTrue("PULUMI_TEST_PASSPHRASE") { // which has scripts answer at the standard input
+	if t.Interactive() || t.EnvIsTrue("PULUMI_TEST_PASSPHRASE") { // scripts answer at the standard input
 		prompt = terminal.AskPassphrase(t)
 	}
 	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, provider: o.Provider, nowhere: nowhere}
@@ -113,7 +113,7 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// State opens a stack: the named one, or the selected one if name is "". It may belong to a project that is not here. State does
+// State opens a stack: the named one, or the selected one if name is "". It may belong to a project in another place. State does
 // not read the settings, because edits of a state do not need them.
 func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
 	s, err := o.AnySession(ctx)
@@ -127,8 +127,8 @@ func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
 	return s.of(ref).Open(ctx, ref)
 }
 
-// Stack opens a stack of the project, the named one or the selected one. It reads its settings from a file, or from the
-// stack's own file if settings is empty.
+// Stack opens a stack of the project, the named one or the selected one. It reads its settings from the file settings, or from
+// the stack's own file if settings is empty.
 func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, error) {
 	s, err := o.Session(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, erro
 }
 
 // AnyStack is [Opener.Stack] for commands that need neither the program nor the project's settings: the stack may belong to a
-// project that is not here.
+// project in another place.
 func (o *Opener) AnyStack(ctx context.Context, name, settings string) (*Stack, error) {
 	s, err := o.State(ctx, name)
 	if err != nil {

@@ -20,8 +20,8 @@ func FindProject() (*workspace.Project, error) {
 	return workspace.ReadProject(path)
 }
 
-// ProjectPackages returns the packages of which a project file says more than their names, and which are not in folders or git repositories:
-// those are plugins of the project. It returns none for nil, which is no project.
+// ProjectPackages returns the packages of which a project file has more than a name, and which are not in folders or git repositories: those
+// are plugins of the project. project is nil outside a project.
 func ProjectPackages(p *workspace.Project) []plugin.ProjectPackage {
 	if p == nil {
 		return nil
@@ -34,7 +34,7 @@ func ProjectPackages(p *workspace.Project) []plugin.ProjectPackage {
 		}
 		said := plugin.ProjectPackage{Name: entry.Name, Plugin: entry.Source, Version: entry.Version, DownloadURL: entry.Server, Parameters: entry.Parameters}
 		if entry.Source != entry.Name && len(entry.Parameters) == 0 {
-			// The key is a name of the project's own, and the package has that of its plugin.
+			// The key is the project's name for the package, which has the name of its plugin.
 			of := said
 			of.Name = entry.Source
 			out = append(out, of)
@@ -46,7 +46,7 @@ func ProjectPackages(p *workspace.Project) []plugin.ProjectPackage {
 	return out
 }
 
-// ProjectPlugins returns the plugins that a project file names; none for nil, which is no project.
+// ProjectPlugins returns the plugins that a project file names; p is nil outside a project.
 func ProjectPlugins(p *workspace.Project) []plugin.ProjectPlugin {
 	if p == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// serviceKeys returns what opens secrets that a service has encrypted which is not the backend. Where it is, is in the state, so the access token of the environment,
-// which is for the backend, does not go there: only the one that was given for that address with a login.
+// serviceKeys returns the opener of secrets that were encrypted by a service other than the backend. The address of that service comes from the
+// state, so it does not get the access token of the environment, which is for the backend: it only gets a token from a login at that address.
 func serviceKeys(t *terminal.Terminal) secrets.ServiceOpener {
 	lookup := func(name string) (string, bool) {
 		if name == service.EnvToken {
@@ -48,7 +48,7 @@ func serviceKeys(t *terminal.Terminal) secrets.ServiceOpener {
 // settings (state.md 5.5). The caller has read the settings and has to save them.
 func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 	var recorded *state.SecretsProvider
-	if s.State != nil { // otherwise the stack is about to be made
+	if s.State != nil { // otherwise the stack is being created
 		var err error
 		if recorded, err = s.State.SecretsProvider(ctx); err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 	return choice.Manager, nil
 }
 
-// choose returns the manager that the settings name, and where they name none, that of the backend.
+// choose returns the manager that the settings name or, if they name none, that of the backend.
 func choose(ctx context.Context, s *Stack, settings secrets.Settings, recorded *state.SecretsProvider) (secrets.Choice, error) {
 	usual := s.Backend.DefaultSecrets(s.Ref)
 	named := settings.Provider != "" && settings.Provider != "default"
@@ -85,10 +85,10 @@ func choose(ctx context.Context, s *Stack, settings secrets.Settings, recorded *
 	return secrets.Choice{Manager: usual, Disagrees: recorded != nil && recorded.Identity() != usual.Provider().Identity()}, nil
 }
 
-// Keys returns what gives the passphrase of the stack.
+// Keys returns the source of the passphrase of the stack.
 func (s *Stack) Keys() secrets.Source { return s.Passphrases.For(s.Ref.Project, s.Ref.Name) }
 
-// encryptedIn returns the file that says how the secrets of the stack are encrypted.
+// encryptedIn returns the file with the secrets provider of the stack.
 func (s *Stack) encryptedIn(ctx context.Context) string {
 	if s.Settings.Path == "" {
 		return s.State.File(ctx)
@@ -105,8 +105,8 @@ func SettingsDecrypter(ctx context.Context, s *Stack) (workspace.Decrypter, erro
 	return m.Decrypter(), nil
 }
 
-// NoteDecryption has the backend record that a secret setting was shown, or which command has shown secrets, if it records such things. That it could not
-// does not keep anybody from seeing what was shown already.
+// NoteDecryption records in the backend that a secret setting was shown, or which command has shown secrets, if the backend records that. It ignores
+// errors, as the secrets have been shown already.
 func NoteDecryption(ctx context.Context, s *Stack, setting, command string) {
 	if a, records := s.State.(backend.Auditor); records {
 		_ = a.NoteDecryption(ctx, setting, command)

@@ -26,7 +26,7 @@ type Session struct {
 	FullNames   bool   // show stacks with their organization and project
 	Passphrases secrets.Source
 
-	provider string // of the secrets of a stack that the user makes when asked for one; "" is the default
+	provider string // the secrets provider of a stack that the user makes at a question; "" is the default
 	nowhere  error  // why there is no project; nil if there is one
 }
 
@@ -68,7 +68,7 @@ func (s *Session) Choose(name string) (backend.Ref, error) {
 
 var errNoStack = exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
 
-// NameOf returns the name of a stack as people write it in the project, or the full one if that is asked for.
+// NameOf returns the name of a stack as used in the project, or the full one if FullNames is set.
 func (s *Session) NameOf(ref backend.Ref) string {
 	if s.FullNames {
 		return ref.String()
@@ -101,7 +101,7 @@ func (s *Session) Owns(ref backend.Ref) bool {
 	return s.Project.HasFile() && (ref.Project == "" || ref.Project == s.Project.Name)
 }
 
-// foreign is the error of a command that needs the project of a stack where another project is. Scripts look for its first words.
+// foreign returns the error of a command that needs the project of a stack, in another project. Scripts look for its first words.
 func (s *Session) foreign(ref backend.Ref) error {
 	return exit.Usagef("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, s.Project.Name)
 }
@@ -116,8 +116,8 @@ func (s *Session) of(ref backend.Ref) *Session {
 	return &other
 }
 
-// Credentials returns the secrets that the command itself uses, as far as it knows them: passphrases, the password in the URL
-// of the backend, and what the drivers of backends and key services find in the environment.
+// Credentials returns the known secrets of the command itself: passphrases, the password in the URL of the backend, and the credentials of
+// backends and key services in the environment.
 func (s *Session) Credentials() []string {
 	list := s.Passphrases.Used()
 	for _, name := range []string{
@@ -144,16 +144,16 @@ type Stack struct {
 	Settings *workspace.StackFile // nil until they have been read
 }
 
-// Name returns the stack's name as people write it in the project.
+// Name returns the stack's name as used in the project.
 func (s *Stack) Name() string { return s.NameOf(s.Ref) }
 
-// Notes returns what commands remember of the stack in the user's own directory.
+// Notes returns the notes of commands about the stack, which are in the user's own directory.
 func (s *Stack) Notes(ctx context.Context) stateworkspace.Notes {
 	return stateworkspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
 }
 
-// ReadSettings reads the settings from the file at path, or if path is empty from where the stack is, or else from its file. They are empty if the
-// project has no file.
+// ReadSettings reads the settings from the file at path or, if path is empty, from the backend, or else from the stack's file. They are empty if
+// the project has no file.
 func (s *Stack) ReadSettings(path string) error {
 	own := path == ""
 	if own {
@@ -173,12 +173,13 @@ func (s *Stack) ReadSettings(path string) error {
 	return nil
 }
 
-// keeper is a stack of a backend that can keep settings: in the form of a file, with the environment that they are in, "" if it keeps none.
+// keeper is a stack whose backend can keep settings. It returns them in the form of a file, with the name of their environment, "" if it keeps
+// none.
 type keeper interface {
 	KeptSettings() (file []byte, environment string, err error)
 }
 
-// orKept returns the settings that are kept where the stack is, or those of its file if there are none.
+// orKept returns the settings kept in the backend, or those of the stack's file if there are none.
 func (s *Stack) orKept(file *workspace.StackFile) (*workspace.StackFile, error) {
 	k, is := s.State.(keeper)
 	if !is {
@@ -194,8 +195,8 @@ func (s *Stack) orKept(file *workspace.StackFile) (*workspace.StackFile, error) 
 	return workspace.KeptSettings("the environment "+environment+" of the service", s.Project.Name, content)
 }
 
-// RecallSettings takes the settings of a stack whose project is not here from its last operation (state.md 6.3). Others stay as
-// they are, and so do those from a file that the user has named.
+// RecallSettings takes the settings of a stack in a project elsewhere from its last operation (state.md 6.3). It changes no other settings, nor
+// those from a file that the user has named.
 func (s *Stack) RecallSettings(ctx context.Context) error {
 	if s.Settings.Path != "" {
 		return nil
@@ -220,7 +221,7 @@ func (s *Stack) Pending(ctx context.Context) ([]state.Pending, error) {
 	return snapshot.Pending, nil
 }
 
-// Stamp returns a text that differs from one state of the stack to the next, "" if it is not known.
+// Stamp returns a text that differs between successive states of the stack, "" if it is unknown.
 func (s *Stack) Stamp(ctx context.Context) string {
 	revision, err := s.State.Revision(ctx)
 	if err != nil {
