@@ -22,10 +22,10 @@ const (
 	plannedFile = "gl-plan.json"
 )
 
-// Files reports whether the job wants files for the service.
+// Files reports whether the job has a folder for files that the service reads.
 func (s *Service) Files() bool { return s != nil && s.folder != "" }
 
-// finding is a mark in the form of GitLab's reports about the quality of code.
+// finding is one entry of a GitLab code quality report.
 type finding struct {
 	Description string   `json:"description"`
 	CheckName   string   `json:"check_name"`
@@ -43,7 +43,8 @@ type lines struct {
 	Begin int `json:"begin"`
 }
 
-// WriteFiles writes the marks at lines of files so far and, after a preview, what is planned. Marks without a place are left out: GitLab shows none.
+// WriteFiles writes the annotations of source lines so far and, after a preview, the planned counts. It leaves out annotations without a place,
+// because GitLab does not show them.
 func (s *Service) WriteFiles(planned *Planned) error {
 	findings := []finding{}
 	for _, a := range s.marks {

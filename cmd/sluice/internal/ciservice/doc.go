@@ -1,8 +1,8 @@
-// Package ciservice speaks to the services that run jobs: GitHub Actions, GitLab and Buildkite. It folds parts of a text, marks lines of source files,
-// and writes the summary of a job, in the way of each of them.
+// Package ciservice integrates with CI services: GitHub Actions, GitLab and Buildkite. It folds parts of a log, annotates lines of source files, and
+// writes the summary of a job, in the format of each service.
 //
-// It knows nothing of operations, and does not talk to the services but through the output of the process, the files that they and their jobs name, and
-// Buildkite's agent.
+// It depends on nothing about operations. It reaches a service only through the output of the process, the files that the service and its jobs name,
+// and Buildkite's agent.
 //
-// Invariant: the environment is read in [From] and nowhere else, and no text that passes a [Guard] is a command to the service.
+// Invariant: only [From] reads the environment, and no text that passes a [Guard] is a command to the service.
 package ciservice

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Guard returns a writer that passes on what is written to it, but for what the service would take as a command: that gets a backslash. A message of a
-// provider or a program is text, whatever it says. Without a service it returns out.
+// Guard returns a writer to out that escapes, with a backslash, each text that the service would execute as a command. Messages of providers and
+// programs are data, whatever they contain. Without a service it returns out.
 //
-// The alternative of GitHub, `::stop-commands::`, needs a word that nobody can guess: no two logs would be the same.
+// GitHub's alternative, `::stop-commands::`, needs a word that nobody can guess, so that no two logs would be the same.
 func (s *Service) Guard(out io.Writer) io.Writer {
 	if s == nil {
 		return out
@@ -18,17 +18,17 @@ func (s *Service) Guard(out io.Writer) io.Writer {
 	return &guard{kind: s.kind, out: out, start: true}
 }
 
-// guard looks at each byte once, because a command may come in pieces.
+// guard looks at each byte once, because a command may be split over several writes.
 type guard struct {
 	kind kind
 	out  io.Writer
 
 	mu     sync.Mutex // guards the fields below
-	start  bool       // only what a service skips came in this line
+	start  bool       // the line has only bytes so far that a service skips
 	colour bool       // within an escape sequence at the start
 	last   byte       // the last byte if it may begin a command, else 0
-	run    int        // how often it came
-	word   []byte     // what came after "##"; nil if that did not come
+	run    int        // the number of times it has been repeated
+	word   []byte     // the text since "##"; nil if there was no "##"
 }
 
 // Write implements [io.Writer].
@@ -41,7 +41,7 @@ func (g *guard) Write(p []byte) (int, error) {
 		case gitHub:
 			safe = g.gitHub(safe, b)
 		case gitLab:
-			if b != '\r' { // each command of GitLab has one
+			if b != '\r' { // GitLab's commands contain one
 				safe = append(safe, b)
 			}
 		case buildkite:
@@ -56,7 +56,7 @@ func (g *guard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// count counts how often a byte came without another in between.
+// count returns how often a byte has come in a row.
 func (g *guard) count(b byte) int {
 	if b != g.last {
 		g.last, g.run = b, 0
@@ -65,7 +65,7 @@ func (g *guard) count(b byte) int {
 	return g.run
 }
 
-// words are what stands between "##" and "[" in the commands of services.
+// words are the possible texts between "##" and "[" in commands of services.
 var words = []string{"", "vso", "teamcity"}
 
 // bracket guards against "##[command]", "##vso[command]" and "##teamcity[command]" anywhere.
@@ -91,7 +91,7 @@ func (g *guard) bracket(safe []byte, b byte) []byte {
 	return append(safe, b)
 }
 
-// gitHub guards against "::command" behind nothing but space, and against "##[command]" anywhere.
+// gitHub guards against "::command" at the start of a line, perhaps after space, and against "##[command]" anywhere.
 func (g *guard) gitHub(safe []byte, b byte) []byte {
 	before, run := g.last, g.run
 	n := g.count(b)
@@ -110,7 +110,7 @@ func (g *guard) gitHub(safe []byte, b byte) []byte {
 	return append(safe, b)
 }
 
-// isSpace reports whether a byte may be space, or part of one.
+// isSpace reports whether a byte may be white space, or part of a white space character.
 func isSpace(b byte) bool { return b <= ' ' && b != 0x1b || b >= 0x80 }
 
 // buildkite guards against lines that begin with "---", "+++", "~~~" or "^^^", perhaps in colour.

@@ -13,17 +13,17 @@ import (
 	"github.com/sluice-iac/sluice/internal/printable"
 )
 
-// Service is the service that runs the process. A nil Service is none: its methods do nothing, and pass texts on as they are.
+// Service is the service that runs the process. A nil Service stands for none: its methods do nothing, and return texts unchanged.
 type Service struct {
 	kind      kind
-	workspace string // the directory that names of files are relative to; "" if it is not known
+	workspace string // the directory that file names are relative to; "" if it is unknown
 	summary   string // the file for the summary of the job; "" if there is none
-	agent     string // the program that puts summaries on the page of a build; "" if there is none
-	step      string // of the build that the agent is told of
+	agent     string // the program that shows summaries on the page of a build; "" if there is none
+	step      string // the step of the build, for the agent
 	folder    string // for files that the service reads; "" if the job does not want any
 	now       func() time.Time
 
-	marks []Annotation // where the log cannot have them
+	marks []Annotation // for a service whose logs cannot show them
 }
 
 type kind int
@@ -36,8 +36,8 @@ const (
 	teamCity
 )
 
-// From returns the service that the environment tells of; nil if it tells of none, or if PULUMI_CI is "none". PULUMI_CI may also name the service:
-// "github", "gitlab", "buildkite", "azure" or "teamcity". find finds programs, as [exec.LookPath] does.
+// From returns the service that the environment describes; nil for none, or if PULUMI_CI is "none". PULUMI_CI may also name the service: "github",
+// "gitlab", "buildkite", "azure" or "teamcity". find finds programs, as [exec.LookPath] does.
 func From(lookup func(name string) (string, bool), find func(program string) (string, error)) *Service {
 	env := func(name string) string {
 		value, _ := lookup(name)
@@ -52,7 +52,7 @@ func From(lookup func(name string) (string, bool), find func(program string) (st
 	case chosen == "gitlab" || chosen == "" && env("GITLAB_CI") == "true":
 		s.kind, s.workspace = gitLab, env("CI_PROJECT_DIR")
 		if s.folder = env("PULUMI_CI_REPORTS"); s.folder != "" && !filepath.IsAbs(s.folder) {
-			s.folder = filepath.Join(s.workspace, s.folder) // as paths of artifacts are
+			s.folder = filepath.Join(s.workspace, s.folder) // paths of artifacts are relative to the workspace
 		}
 	case chosen == "buildkite" || chosen == "" && env("BUILDKITE") == "true":
 		s.kind, s.workspace = buildkite, env("BUILDKITE_BUILD_CHECKOUT_PATH")
@@ -70,15 +70,16 @@ func From(lookup func(name string) (string, bool), find func(program string) (st
 	return s
 }
 
-// Frame folds parts of the text that is written to a stream.
+// Frame folds parts of the text written to a stream.
 type Frame struct {
 	service *Service
-	out     io.Writer // what is written to it is not guarded
+	out     io.Writer // unguarded, for the commands of the frame itself
 	opened  int
-	name    string // of the open part
+	name    string // the name of the open part
 }
 
-// Frame returns the frame of a stream; nil without a service, or for one whose logs are not folded. The texts between its parts are written to a [Guard] of the same stream.
+// Frame returns the frame of a stream; nil without a service, or if the logs of the service cannot be folded. Write the texts between its parts to a
+// [Guard] of the same stream.
 func (s *Service) Frame(out io.Writer) *Frame {
 	if s == nil || s.kind == azure || s.kind == teamCity {
 		return nil
@@ -102,7 +103,7 @@ func (f *Frame) Begin(title string) {
 	}
 }
 
-// End ends the part. If it tells of a failure, it is open in the services where the text can say so.
+// End ends the part. A failed part stays unfolded, in services where the text controls that.
 func (f *Frame) End(failed bool) {
 	switch f.service.kind {
 	case gitHub:
@@ -113,7 +114,7 @@ func (f *Frame) End(failed bool) {
 		if failed {
 			fmt.Fprint(f.out, "^^^ +++\n")
 		}
-		fmt.Fprint(f.out, "+++ Result\n") // a part ends where the next one begins
+		fmt.Fprint(f.out, "+++ Result\n") // in Buildkite, a part ends where the next one begins
 	}
 }
 
@@ -126,13 +127,13 @@ type Annotation struct {
 	Message      string
 }
 
-// maxAnnotation is the number of bytes from which messages of annotations are cut.
+// maxAnnotation is the length in bytes at which messages of annotations are cut.
 const maxAnnotation = 4 << 10
 
-// maxMarks is how many marks are kept for services that have none in their logs.
+// maxMarks is the number of annotations kept for services whose logs cannot show them.
 const maxMarks = 100
 
-// text returns the message as far as services take it.
+// text returns the message, cut to the length that services accept.
 func (a Annotation) text() string {
 	text := strings.TrimSpace(printable.Text(a.Message))
 	if len(text) > maxAnnotation {
@@ -141,7 +142,7 @@ func (a Annotation) text() string {
 	return text
 }
 
-// Annotate marks a line. Where logs have no marks, they are in what [Service.Summarize] and [Service.WriteFiles] say.
+// Annotate annotates a line of a file. If logs cannot show annotations, [Service.Summarize] and [Service.WriteFiles] do.
 func (s *Service) Annotate(out io.Writer, a Annotation) {
 	switch {
 	case s == nil:

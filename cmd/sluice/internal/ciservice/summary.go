@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Summary is what the page of a job says of an operation.
+// Summary is a summary of an operation for the page of a job.
 type Summary struct {
-	About    string // "update of shop/dev": summaries that are about the same replace one another where the service can do that
+	About    string // "update of shop/dev": a summary replaces an earlier one about the same, if the service supports that
 	Failed   bool
 	Markdown string // at most [Service.SummaryRoom] bytes
 }
 
-// maxSummary is the number of bytes that a service takes as the summary of a step.
+// maxSummary is the maximal size of a step's summary in bytes.
 const maxSummary = 1 << 20
 
-// SummaryRoom returns how many bytes the summary of the job may still have, 0 if there is none.
+// SummaryRoom returns the number of bytes left for the summary of the job, 0 if it has no summary.
 func (s *Service) SummaryRoom() int {
 	switch {
 	case s == nil:
@@ -38,7 +38,7 @@ func (s *Service) SummaryRoom() int {
 	return int(max(maxSummary-size, 0))
 }
 
-// Summarize adds a summary to the page of the job. Where lines of files cannot be marked, those that were to be are in front of it.
+// Summarize adds a summary to the page of the job. If lines of files cannot be annotated, the summary begins with the annotations.
 func (s *Service) Summarize(ctx context.Context, summary Summary) error {
 	summarize := s.appendSummary
 	if s.agent != "" {
@@ -59,10 +59,10 @@ func (s *Service) appendSummary(_ context.Context, summary Summary) error {
 	return errors.Join(err, f.Close())
 }
 
-// agentTime is how long the agent of a service may take.
+// agentTime limits how long the agent of a service may take.
 const agentTime = time.Minute
 
-// annotateBuild asks the agent of Buildkite to show an annotation. That of the same step about the same thing is replaced.
+// annotateBuild shows an annotation through Buildkite's agent. It replaces that of the same step about the same thing.
 func (s *Service) annotateBuild(ctx context.Context, summary Summary) error {
 	style := "success"
 	if summary.Failed {
@@ -101,5 +101,5 @@ func (s *Service) marksText() string {
 	return b.String()
 }
 
-// inlineCode makes Markdown of a text in which nothing is a command.
+// inlineCode returns a text as Markdown in which nothing is a command.
 func inlineCode(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }

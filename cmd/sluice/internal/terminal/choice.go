@@ -14,9 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/internal/printable"
 )
 
-// Choose asks which of the answers the user wants, and returns its index: with arrow keys or the beginning of its text where the terminal can be
-// drawn on, else by its number or text. usual is the answer that is chosen if the user only presses Enter. When ctx is done, a question that
-// is drawn is taken back.
+// Choose lets the user choose one of the answers, and returns its index. If the terminal can be drawn on, the user chooses with arrow keys or by
+// typing the beginning of an answer, else by number or text. usual is the answer for an empty input. When ctx is done, a drawn question is
+// removed.
 func Choose(ctx context.Context, t *Terminal, question string, answers []string, usual int) (int, error) {
 	if !t.Drawable() {
 		return chooseByLine(ctx, t, question, answers, usual)
@@ -47,7 +47,7 @@ func chooseByLine(ctx context.Context, t *Terminal, question string, answers []s
 	}
 }
 
-// ByNumber returns the name that an answer has the number of in a list, which begins with 1; any other answer is returned as it is.
+// ByNumber returns the name with the given number in a list, counted from 1. Any other answer is returned unchanged.
 func ByNumber(answer string, names []string) string {
 	if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(names) {
 		return names[i-1]
@@ -55,7 +55,7 @@ func ByNumber(answer string, names []string) string {
 	return answer
 }
 
-// ending is how a question has ended.
+// ending is the way in which a question has ended.
 type ending int
 
 const (
@@ -64,7 +64,7 @@ const (
 	interrupted
 )
 
-// choice is a question with answers below each other.
+// choice is a question with one answer on each line.
 type choice struct {
 	question  string
 	answers   []string
@@ -155,7 +155,7 @@ var (
 	faint = lipgloss.NewStyle().Faint(true)
 )
 
-// window returns which answers have room on the screen: the one that is marked is among them.
+// window returns the range of answers that fit on the screen, including the marked one.
 func (c *choice) window() (first, last int) {
 	room := len(c.answers)
 	if c.height > 0 && room > c.height-2 {

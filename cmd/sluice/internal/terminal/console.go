@@ -12,29 +12,29 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// ErrInterrupted says that the user has pressed Ctrl-C at a question, that a signal has ended it, or that the terminal has gone away.
+// ErrInterrupted is returned if the user has pressed Ctrl-C at a question, a signal has ended it, or the terminal has gone away.
 var ErrInterrupted error = &exit.Error{Status: exit.Cancelled, Err: interruption{}}
 
 type interruption struct{}
 
 func (interruption) Error() string { return "the command was cancelled" }
 
-// console is the one owner of the streams of a process. A question, a drawn screen and another program each take it before they read from the
-// terminal; at any time one of them has it. Nothing else has a way to the input. It is safe for concurrent use.
+// console owns the streams of a process. A question, a drawn screen or another program takes it before reading from the terminal; at any
+// time, one of them has it. There is no other access to the input. It is safe for concurrent use.
 type console struct {
 	in       io.Reader
 	out, err io.Writer
 
 	mu      sync.Mutex // guards the fields below, and writing
-	changed sync.Cond  // what the fields say of who has the terminal
+	changed sync.Cond  // signals changes of the owner
 	taken   bool
 	asking  int    // questions that have the terminal or wait for it
-	yield   func() // takes the terminal from the screen that is drawn on it; nil while there is none
-	end     func() // ends the question that has the terminal; nil while none has it
-	held    held   // what was written meanwhile
+	yield   func() // takes the terminal from the drawn screen; nil if there is none
+	end     func() // ends the question that has the terminal; nil if none has it
+	held    held   // writes held back in the meantime
 	// handled is true while another part of the command handles signals: it ends questions by [Terminal.EndQuestion].
 	handled bool
-	leaving bool // the process ends: a question that is ended never returns
+	leaving bool // the process ends: an ended question never returns
 }
 
 func newConsole(s Streams) *console {
@@ -43,8 +43,8 @@ func newConsole(s Streams) *console {
 	return c
 }
 
-// question calls f, which may read from the terminal until its context is done. A screen that is drawn gives the terminal up until then, and
-// is drawn again afterwards. Ctrl-C and signals that end processes end the question, with [ErrInterrupted].
+// question calls f, which may read from the terminal until its context is done. A drawn screen gives up the terminal for that time, and is
+// drawn again afterwards. Ctrl-C and signals that end processes end the question, with [ErrInterrupted].
 func (c *console) question(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -81,7 +81,7 @@ func endings() []os.Signal {
 	return all
 }
 
-// interrupted returns the error of a question that was ended. If the process is ending, it does not return.
+// interrupted returns the error of an ended question. If the process is ending, it does not return.
 func (c *console) interrupted() error {
 	c.mu.Lock()
 	leaving := c.leaving
@@ -92,7 +92,7 @@ func (c *console) interrupted() error {
 	return ErrInterrupted
 }
 
-// take waits until a question has the terminal, and reports whether it has: it has not if the context is done before. end ends the question.
+// take waits until a question has the terminal. It reports false if the context is done before. end ends the question.
 func (c *console) take(ctx context.Context, end func()) bool {
 	defer context.AfterFunc(ctx, c.wake)()
 	c.mu.Lock()
@@ -127,15 +127,15 @@ func (c *console) giveBack() {
 	c.free()
 }
 
-// free says that nobody has the terminal. c.mu is locked.
+// free marks the terminal as free. c.mu is locked.
 func (c *console) free() {
 	c.taken, c.end, c.yield = false, nil, nil
 	c.held.write()
 	c.changed.Broadcast()
 }
 
-// screen calls draw, which may read from the terminal until its context is done, and calls it again after each question that takes the
-// terminal meanwhile. It returns when draw ends by itself, or when ctx is done.
+// screen calls draw, which may read from the terminal until its context is done. It calls draw again after each question that takes the
+// terminal in the meantime. It returns when draw ends by itself, or when ctx is done.
 func (c *console) screen(ctx context.Context, draw func(ctx context.Context) error) error {
 	for {
 		drawn, yield := context.WithCancel(ctx)
@@ -179,8 +179,8 @@ func (c *console) lend(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// endQuestion ends the question that is open, if there is one, and waits until the terminal is as it was before. If leaving is set, the
-// process is about to end, and the question never returns.
+// endQuestion ends the open question, if there is one, and waits until the terminal is restored. If leaving is set, the process is about to
+// end, and the question never returns.
 func (c *console) endQuestion(leaving bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +191,7 @@ func (c *console) endQuestion(leaving bool) {
 	}
 }
 
-// stream is one of the two streams to write to. What is written to the terminal while somebody has it is held back.
+// stream is one of the two output streams. Writes to the terminal are held back while a question, screen or program has it.
 type stream struct {
 	c          *console
 	to         io.Writer
@@ -209,7 +209,7 @@ func (s stream) Write(p []byte) (int, error) {
 	return s.to.Write(p)
 }
 
-// held is what is held back, in order.
+// held has the writes that are held back, in order.
 type held struct {
 	texts []heldText
 	size  int
@@ -221,7 +221,7 @@ type heldText struct {
 	text []byte
 }
 
-// maxHeld is how many bytes are held back.
+// maxHeld is the number of bytes that are held back.
 const maxHeld = 1 << 20
 
 func (h *held) add(to io.Writer, text []byte) {
@@ -233,7 +233,7 @@ func (h *held) add(to io.Writer, text []byte) {
 	h.texts = append(h.texts, heldText{to, slices.Clone(text)})
 }
 
-// write writes what was held back. Nobody is left to report an error to: whoever wrote it has gone on.
+// write writes what was held back. It reports no errors, because the writers have returned.
 func (h *held) write() {
 	for _, t := range h.texts {
 		_, _ = t.to.Write(t.text)

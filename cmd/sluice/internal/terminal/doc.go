@@ -4,5 +4,5 @@
 // It is independent of stacks and operations.
 //
 // Invariant: at any time one question, one screen or one other program has the terminal, and nothing else reads from it. However a question ends,
-// the terminal has the mode that it had before. Nothing that is not safe to print is printed.
+// the mode of the terminal is restored. Only text that is safe to print is printed.
 package terminal

@@ -12,23 +12,23 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// Draw runs a Bubble Tea program that asks something on the terminal, until it ends or ctx is done.
+// Draw runs a Bubble Tea program for a question on the terminal, until it ends or ctx is done.
 func (t *Terminal) Draw(ctx context.Context, m tea.Model) error {
 	return t.console.question(ctx, func(ctx context.Context) error { return t.draw(ctx, m) })
 }
 
-// Show runs a Bubble Tea program that shows something on the terminal, until it ends or ctx is done. A question takes the terminal from it; the
-// same model is run again afterwards. Signals are handled elsewhere.
+// Show runs a Bubble Tea program for output on the terminal, until it ends or ctx is done. A question takes the terminal from it; the same model is
+// run again afterwards. Signals are handled elsewhere.
 func (t *Terminal) Show(ctx context.Context, m tea.Model) error {
 	return t.console.screen(ctx, func(ctx context.Context) error { return t.draw(ctx, m) })
 }
 
-// draw runs a Bubble Tea program and gives the terminal back.
+// draw runs a Bubble Tea program and restores the terminal.
 func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 	ctx, done := context.WithCancel(ctx)
 	var p *tea.Program
 	in, leave := t.console.in, func() {}
-	if f, is := in.(*os.File); is { // the library reads a terminal in its own way, which needs a file
+	if f, is := in.(*os.File); is { // the library needs a file to read from a terminal
 		i := &input{File: f, ended: func() { p.Send(GoneMsg{}) }}
 		in, leave = i, i.leave
 	}
@@ -49,11 +49,12 @@ func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
 	return err
 }
 
-// GoneMsg is told to a model when the terminal has gone away: nobody presses a key any more. Who has no controlling terminal gets no signal of it.
+// GoneMsg is sent to a model when the terminal has gone away, so that no more keys arrive. A process without a controlling terminal gets no signal of
+// it.
 type GoneMsg struct{}
 
-// input is a file that tells when it has ended. The library waits half a second at most for its own reader; what is typed after that is for a question,
-// and a reader that comes late must not have it.
+// input is a file whose end can be forced. The library waits at most half a second for its own reader. Later input is for the next question, so a
+// delayed reader must not get it.
 type input struct {
 	*os.File
 	ended func()
@@ -62,10 +63,10 @@ type input struct {
 	left    atomic.Bool
 }
 
-// leave ends the input. What was not read yet stays.
+// leave ends the input. Unread input stays.
 func (i *input) leave() {
 	i.left.Store(true)
-	i.reading.Lock() // until a reader that came before has what it was waiting for
+	i.reading.Lock() // until a read in progress has returned
 	defer i.reading.Unlock()
 }
 

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// gate is a writer whose texts can be passed to somebody else while the terminal that it writes to shows something else. It is safe for
-// concurrent use.
+// gate is a writer whose texts can be diverted while the terminal shows something else. It is safe for concurrent use.
 type gate struct {
 	out io.Writer
 
@@ -25,7 +24,7 @@ func (g *gate) Write(p []byte) (int, error) {
 	return g.out.Write(p)
 }
 
-// hold passes texts to f instead, until the function that it returns is called. f must not write to the gate.
+// hold diverts texts to f until release is called. f must not write to the gate.
 func (g *gate) hold(f func(text string)) (release func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

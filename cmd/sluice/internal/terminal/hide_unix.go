@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// hide makes a terminal not show what is typed, line by line. Ctrl-C is a signal all the same. show restores its mode.
+// hide turns off the echo of a terminal in line mode. Ctrl-C still sends a signal. show restores the mode.
 func hide(f *os.File) (show func(), err error) {
 	fd := int(f.Fd())
 	before, err := term.GetState(fd)

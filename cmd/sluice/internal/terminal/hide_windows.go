@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hide makes a terminal not show what is typed, line by line. Ctrl-C is a signal all the same. show restores its mode.
+// hide turns off the echo of a terminal in line mode. Ctrl-C still sends a signal. show restores the mode.
 func hide(f *os.File) (show func(), err error) {
 	console := windows.Handle(f.Fd())
 	var before uint32

@@ -37,7 +37,7 @@ func AskPassphrase(t *Terminal) secrets.Prompt {
 }
 
 // Confirm asks a question until the answer is yes or no; an empty answer means no. If details is not nil, the user may
-// also ask for details. Confirm then shows them and repeats the question.
+// also choose details. Confirm then shows them and repeats the question.
 func Confirm(ctx context.Context, t *Terminal, question string, details func() error) (confirmed bool, err error) {
 	answers := "[yes/no]"
 	if details != nil {

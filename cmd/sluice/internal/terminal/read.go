@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// hidden makes a terminal not show what is typed, until show is called.
+// hidden turns off the echo of the terminal until show is called.
 func (c *console) hidden() (show func(), err error) {
 	if f, is := c.in.(*os.File); is && term.IsTerminal(int(f.Fd())) {
 		return hide(f)
@@ -29,16 +29,16 @@ func (c *console) readAnswer(ctx context.Context) (string, error) {
 	return readLine(in)
 }
 
-// reader returns what reads the input until ctx is done.
+// reader returns a reader of the input that ends when ctx is done.
 func (c *console) reader(ctx context.Context) (in io.Reader, done func()) {
 	r, err := cancelreader.NewReader(c.in)
-	if err != nil { // no terminal and no pipe: reading it does not wait
+	if err != nil { // neither a terminal nor a pipe: reading it does not block
 		return c.in, func() {}
 	}
 	stop := context.AfterFunc(ctx, func() { r.Cancel() })
 	return r, func() {
 		stop()
-		_ = r.Close() // of what it needs itself
+		_ = r.Close() // it only releases its own resources
 	}
 }
 
@@ -60,7 +60,7 @@ func readLine(in io.Reader) (string, error) {
 	}
 }
 
-// ask prints a question and reads one line. If hidden is set, the terminal does not show it, from before the question is there.
+// ask prints a question and reads one line. If hidden is set, the echo is off from before the question is printed.
 func (c *console) ask(ctx context.Context, to io.Writer, question string, hidden bool) (answer string, err error) {
 	err = c.question(ctx, func(ctx context.Context) error {
 		if hidden {
@@ -86,7 +86,7 @@ func (c *console) ask(ctx context.Context, to io.Writer, question string, hidden
 	return answer, err
 }
 
-// FirstLine reads the first line of the standard input of a command that no user answers.
+// FirstLine reads the first line of a command's standard input that is data, not answers of a user.
 func (t *Terminal) FirstLine(ctx context.Context) (line string, err error) {
 	err = t.console.question(ctx, func(ctx context.Context) error {
 		var err error
@@ -98,7 +98,7 @@ func (t *Terminal) FirstLine(ctx context.Context) (line string, err error) {
 	return line, err
 }
 
-// Input calls f with the standard input of a command, which is no answer of a user.
+// Input calls f with a command's standard input that is data, not answers of a user.
 func (t *Terminal) Input(ctx context.Context, f func(io.Reader) error) error {
 	return t.console.question(ctx, func(ctx context.Context) error {
 		in, done := t.console.reader(ctx)
@@ -116,7 +116,8 @@ func (t *Terminal) ReadAll(ctx context.Context) (text []byte, err error) {
 	return text, err
 }
 
-// ReadValue reads a value from the standard input of a command that no user answers. It removes the final line end unless raw is set.
+// ReadValue reads a value from a command's standard input that is data, not answers of a user. It removes the final line end unless
+// raw is set.
 func (t *Terminal) ReadValue(ctx context.Context, raw bool) (string, error) {
 	data, err := t.ReadAll(ctx)
 	if err != nil {

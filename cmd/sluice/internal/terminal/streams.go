@@ -13,19 +13,20 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// InTerminal, OutTerminal and ErrTerminal report whether they are terminals; Width returns the terminal's width in cells.
+	// InTerminal, OutTerminal and ErrTerminal report whether the streams are terminals; Width returns the terminal's width in cells.
 	InTerminal, OutTerminal, ErrTerminal bool
-	// Dumb is true if the terminal takes lines of text and nothing else.
+	// Dumb is true if the terminal supports only lines of text.
 	Dumb   bool
 	Width  func() int
 	Lookup func(name string) (string, bool) // of a variable of the environment
 	// AsPulumi is true if the command was called by the name pulumi, through a link or a copy, and so stands in for it.
 	AsPulumi bool
-	// Guard makes a writer of one whose readers obey commands in the text: commands of others lose their effect. It is nil if no reader does.
+	// Guard wraps a writer whose reader executes commands in the text: it disables commands in foreign texts. It is nil if there is no such
+	// reader.
 	Guard func(io.Writer) io.Writer
 }
 
-// Command is the name by which the command was called.
+// Command returns the name by which the command was called.
 func (s Streams) Command() string {
 	if s.AsPulumi {
 		return "pulumi"
@@ -35,7 +36,7 @@ func (s Streams) Command() string {
 
 const ownName = "sluice"
 
-// Named returns a text for people in which the commands to type, `sluice ...`, have the name by which this one was called.
+// Named replaces "sluice" in the commands that a text suggests by the name by which this one was called.
 func (s Streams) Named(text string) string {
 	return strings.ReplaceAll(text, "`"+ownName+" ", "`"+s.Command()+" ")
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/sluice-iac/sluice/internal/printable"
 )
 
-// Terminal is the input and output of a command, with or without a user. It is the only way to both: input is what questions read, and what is
-// printed is clean.
+// Terminal is the input and output of a command, with or without a user. All access goes through it: only questions read the input, and
+// everything printed is clean.
 type Terminal struct {
-	// Out and Err take texts for people. What is not safe to print becomes visible, also in texts of others, and what a service that runs jobs
-	// would obey loses its effect.
+	// Out and Err are for texts for people. Unsafe characters become visible, even in foreign texts, and commands to a CI service are
+	// disabled.
 	Out, Err io.Writer
 
 	Color          string       // when to write colours: always, never, raw or auto
-	NonInteractive bool         // ask nothing, even on a terminal
-	Log            *slog.Logger // what the engine does, for bug reports; discards unless it is asked for
-	PluginFlags    []string     // arguments with which plugins are asked to log, too
+	NonInteractive bool         // ask no questions, even on a terminal
+	Log            *slog.Logger // the log of the engine, for bug reports; by default it discards everything
+	PluginFlags    []string     // arguments that make plugins log, too
 
 	// InTerminal, OutTerminal, Dumb, Width, Lookup and AsPulumi are those of the streams.
 	InTerminal, OutTerminal, Dumb bool
@@ -36,7 +36,7 @@ type Terminal struct {
 	doors    doors
 	streams  Streams
 	errGate  *gate // nil if the error stream is no terminal
-	discards bool  // what would go to the standard output
+	discards bool  // discard the standard output
 }
 
 // doors are the ways to print besides Out and Err.
@@ -75,16 +75,16 @@ func (t *Terminal) Muted() *Terminal {
 	return &muted
 }
 
-// Styled is the standard output for texts in colour, whose writer has cleaned what is not its own (package display).
+// Styled returns the standard output for coloured texts. Their writer has cleaned the foreign parts (package display).
 func (t *Terminal) Styled() io.Writer { return t.doors.styled }
 
 // StyledErr is [Terminal.Styled] for the error stream.
 func (t *Terminal) StyledErr() io.Writer { return t.doors.styledErr }
 
-// Data is the standard output for what programs read. It is exact, unless it is a terminal.
+// Data returns the standard output for programs. It is exact, unless it is a terminal.
 func (t *Terminal) Data() io.Writer { return t.doors.data }
 
-// Commands is the standard output for what a service that runs jobs obeys. Whoever writes to it makes sure that no text of others is obeyed.
+// Commands returns the standard output for commands to a CI service. The writer makes sure that no foreign text is a command.
 func (t *Terminal) Commands() io.Writer {
 	if t.discards {
 		return io.Discard
@@ -102,7 +102,7 @@ func (t *Terminal) OutputFiles() (files []*os.File) {
 	return files
 }
 
-// Process are the streams of a process that has the terminal for itself.
+// Process has the streams of a process that has the terminal for itself.
 type Process struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -122,10 +122,10 @@ func (t *Terminal) Env(name string) string {
 // EnvIsTrue reports whether a boolean variable is set to true.
 func (t *Terminal) EnvIsTrue(name string) bool { return IsTrue(t.Env(name)) }
 
-// Command is the name by which the command was called.
+// Command returns the name by which the command was called.
 func (t *Terminal) Command() string { return t.streams.Command() }
 
-// Named returns a text for people in which the commands to type, `sluice ...`, have the name by which this one was called.
+// Named replaces "sluice" in the commands that a text suggests by the name by which this one was called.
 func (t *Terminal) Named(text string) string { return t.streams.Named(text) }
 
 // Interactive reports whether a user is there to answer questions (protocol.md 10.1).
@@ -136,7 +136,7 @@ func (t *Terminal) Interactive() bool {
 // Live reports whether lines can be redrawn on the standard output.
 func (t *Terminal) Live() bool { return t.OutTerminal && !t.Dumb && !t.inCI() && !t.NonInteractive }
 
-// HoldErr passes what is written to the error stream to f instead, if that stream is a terminal, until release is called.
+// HoldErr diverts writes to the error stream to f, if that stream is a terminal, until release is called.
 func (t *Terminal) HoldErr(f func(text string)) (release func()) {
 	if t.errGate != nil {
 		return t.errGate.hold(f)
@@ -144,7 +144,7 @@ func (t *Terminal) HoldErr(f func(text string)) (release func()) {
 	return func() {}
 }
 
-// Drawable reports whether the whole screen can be drawn on, and keys be read: a screen reader, for one, needs lines of text.
+// Drawable reports whether the whole screen can be drawn on and keys can be read. A screen reader, for example, needs lines of text.
 func (t *Terminal) Drawable() bool { return t.Live() && t.InTerminal }
 
 func (t *Terminal) inCI() bool {
@@ -174,7 +174,7 @@ func (t *Terminal) Colored() bool {
 	return false
 }
 
-// Warn shows a warning that does not stop the command, with the advice of the errors that it formats.
+// Warn shows a warning that does not stop the command, with the advice of its error arguments.
 func (t *Terminal) Warn(format string, args ...any) {
 	var as []advice.Advice
 	for _, arg := range args {
@@ -196,12 +196,12 @@ func (t *Terminal) Ask(ctx context.Context, question string) (string, error) {
 	return strings.TrimSpace(answer), err
 }
 
-// AskHidden prints a question and reads one line that is not shown.
+// AskHidden prints a question and reads one line without echo.
 func (t *Terminal) AskHidden(ctx context.Context, question string) (string, error) {
 	return t.console.ask(ctx, printable.NewWriter(t.console.err), question, true)
 }
 
-// HandleSignals sets whether another part of the command handles the signals that end processes. It then has to end questions by
+// HandleSignals sets whether another part of the command handles the signals that end processes. That part then has to end questions by
 // [Terminal.EndQuestion] or [Terminal.Leave].
 func (t *Terminal) HandleSignals(elsewhere bool) {
 	t.console.mu.Lock()
@@ -209,7 +209,7 @@ func (t *Terminal) HandleSignals(elsewhere bool) {
 	t.console.handled = elsewhere
 }
 
-// EndQuestion ends the question that is open, if there is one, with [ErrInterrupted], and waits until the terminal is as it was before.
+// EndQuestion ends the open question, if there is one, with [ErrInterrupted], and waits until the terminal is restored.
 func (t *Terminal) EndQuestion() { t.console.endQuestion(false) }
 
 // Leave is [Terminal.EndQuestion] for a process that is about to end: the question never returns.

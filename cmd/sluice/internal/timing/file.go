@@ -13,23 +13,23 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// File writes spans as a trace that Perfetto and the tracing page of Chrome open: a JSON array of events, as the Trace Event Format
-// has it. An array that is not closed can be opened too, so the file is of use whenever the process ends.
+// File writes spans as a trace for Perfetto and the tracing page of Chrome: a JSON array of events in the Trace Event Format. An
+// unclosed array can be opened too, so the file is usable whenever the process ends.
 //
-// Each event is written when it is known. What is kept is where the slices are to which arrows may be drawn.
+// It writes each event at once. It keeps only the places of slices that may get arrows.
 type File struct {
 	out     *bufio.Writer
 	closer  io.Closer
 	now     func() time.Time
-	err     error // the first that a write had
+	err     error // the first error of a write
 	written int
 	flushed time.Time
-	origin  time.Time // what times are counted from
+	origin  time.Time // the zero of times
 
 	processes map[string]*process
-	under     map[trace.SpanID]slice // spans that are drawn and not over
+	under     map[trace.SpanID]slice // drawn spans that are not over
 	open      map[*span]bool         // the same spans
-	last      map[trace.SpanID]slice // the last slice of each resource, by the span that links name
+	last      map[trace.SpanID]slice // the last slice of each resource, by the span ID in links
 	arrows    uint64
 
 	resources, calls gauge
@@ -43,16 +43,16 @@ type process struct {
 	tracks  int
 }
 
-// group is tracks of one kind, as many as are needed at once.
+// group has tracks of one kind, as many as are needed at once.
 type group struct {
 	lanes
-	first []int // the number of the thread of each lane
+	first []int // the thread number of each lane
 }
 
-// slice is a place in the picture.
+// slice is the place of a span in the picture.
 type slice struct {
 	pid, tid   int
-	of         *group // nil if it takes no lane
+	of         *group // nil if it uses no lane
 	lane       int
 	start, end int64 // in nanoseconds since the origin
 }
@@ -71,7 +71,7 @@ type event struct {
 	Args     any    `json:"args,omitempty"`
 }
 
-// micros is a time in nanoseconds that is written in microseconds.
+// micros is a time in nanoseconds, written in microseconds.
 type micros int64
 
 func (m micros) MarshalJSON() ([]byte, error) {
@@ -82,7 +82,7 @@ func (m micros) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// CreateFile begins a trace in a file, which it replaces. The error says why it cannot be written.
+// CreateFile begins a trace in a file, which it replaces.
 func CreateFile(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -100,7 +100,7 @@ func newFile(to io.WriteCloser, now func() time.Time) *File {
 	return f
 }
 
-// Close ends the trace. It is called when all spans have ended; those that have not end now. The error is the first that writing had.
+// Close ends the trace. Call it when all spans have ended; it ends the others now. It returns the first error of writing.
 func (f *File) Close() error {
 	rest := make([]*span, 0, len(f.open))
 	for s := range f.open {
@@ -136,7 +136,7 @@ func (f *File) write(text string) {
 	}
 }
 
-// flushEvery is how much of a trace is lost at most when the process is killed.
+// flushEvery limits how much of a trace is lost when the process is killed.
 const flushEvery = time.Second
 
 func (f *File) emit(e event) {
@@ -163,7 +163,7 @@ func (f *File) emit(e event) {
 
 func (f *File) at(t time.Time) int64 { return max(0, t.Sub(f.origin).Nanoseconds()) }
 
-// process returns the group of tracks that has a name, and makes it if need be.
+// process returns the group of tracks with a name. It creates a missing group.
 func (f *File) process(name string) *process {
 	p := f.processes[name]
 	if p == nil {
@@ -205,7 +205,7 @@ const (
 	callTrack     = "call"
 )
 
-// place returns the track of a span; false if it is not drawn.
+// place returns the slice of a span, and whether the span is drawn.
 func (f *File) place(s *span) (slice, bool) {
 	switch s.kind {
 	case kindCommand, kindOperation:
@@ -255,7 +255,7 @@ func (f *File) ended(s *span) {
 	}
 }
 
-// drawArrows draws arrows to the first slice of a resource, from the last ones of what it came after.
+// drawArrows draws arrows to the first slice of a resource, from the last slices of the resources that preceded it.
 func (f *File) drawArrows(s *span, to slice) {
 	of := s.resource
 	if of == nil || of.flows {
@@ -277,7 +277,7 @@ func (f *File) drawArrows(s *span, to slice) {
 	}
 }
 
-// title is what a slice is called: "create web", "Check web".
+// title returns the title of a slice: "create web", "Check web".
 func (s *span) title() string {
 	name := s.name
 	switch {
@@ -305,7 +305,7 @@ func (s *span) category() string {
 	return "engine"
 }
 
-// arguments are what is shown of a slice that is selected.
+// arguments returns the details of a selected slice.
 func (s *span) arguments() any {
 	out := struct {
 		URN        string   `json:"urn,omitempty"`

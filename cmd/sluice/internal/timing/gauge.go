@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// gauge is a counter over time. What it is worth is plotted once a millisecond at most: the last value before each pause is.
+// gauge is a counter over time. Its value is plotted at most once a millisecond, and always before a pause.
 type gauge struct {
 	name    string
 	process int
 	values  map[string]int
-	at      time.Time // when they changed last
+	at      time.Time // when the values last changed
 	plotted time.Time
 	pending bool
 }
@@ -35,7 +35,7 @@ func (f *File) add(g *gauge, at time.Time, changes map[string]int) {
 	g.pending = true
 }
 
-// plot writes what a gauge is worth since it changed last.
+// plot writes the values of a gauge since its last change.
 func (f *File) plot(g *gauge) {
 	if !g.pending {
 		return
@@ -55,7 +55,7 @@ func (f *File) gauges() []*gauge {
 
 // plotChange counts a span that begins (1) or ends (-1).
 //
-// A resource runs while a step of it is taken or its provider is called, and waits otherwise.
+// A resource counts as running during its steps and provider calls, and as waiting otherwise.
 func (f *File) plotChange(s *span, by int, at time.Time) {
 	switch s.kind {
 	case kindResource:
@@ -71,7 +71,7 @@ func (f *File) plotChange(s *span, by int, at time.Time) {
 		}
 	case kindWait:
 		if s.limit == limitOfWorkers {
-			return // it is not told how many wait
+			return // the number of waiting ones is unknown
 		}
 		g := f.limits[s.limit]
 		if g == nil {
@@ -82,7 +82,7 @@ func (f *File) plotChange(s *span, by int, at time.Time) {
 	}
 }
 
-// runs counts a resource that begins or ceases to run. One without a registration has not waited before.
+// runs counts a resource that begins or stops running. A resource without a registration has not waited before.
 func (f *File) runs(s *span, by int, at time.Time) {
 	changes := map[string]int{"running": by}
 	if s.resource != nil && s.resource.kind == kindResource {

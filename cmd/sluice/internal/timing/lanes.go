@@ -1,7 +1,7 @@
 package timing
 
-// lanes are tracks on which spans are drawn one after the other: each takes the first that is free. Spans are reported a little after they
-// begin and end, so a lane may be given back before a span is reported that began earlier.
+// lanes are tracks for spans that follow one another: each span takes the first free lane. Spans are reported a little after they begin
+// and end, so a lane may be freed before an earlier span is reported.
 type lanes struct {
 	busy []bool
 	ends []int64 // of the last span on each lane, in nanoseconds
@@ -19,5 +19,5 @@ func (l *lanes) take(start int64) int {
 	return len(l.busy) - 1
 }
 
-// free gives a lane back from a time on.
+// free frees a lane from a time on.
 func (l *lanes) free(n int, end int64) { l.busy[n], l.ends[n] = false, end }

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Metrics measures what is under way and over with instruments of OpenTelemetry.
+// Metrics measures running and finished spans with OpenTelemetry instruments.
 type Metrics struct {
 	operations, calls, waits metric.Float64Histogram
 	steps                    metric.Int64Counter
@@ -60,7 +60,7 @@ func (m *Metrics) ended(s *span) {
 		m.running.Add(ctx, -1, metric.WithAttributes(op))
 		m.steps.Add(ctx, 1, metric.WithAttributes(op, outcome, attribute.String("sluice.type", string(s.typ))))
 	case kindResource:
-		if s.op == "same" { // no step is taken
+		if s.op == "same" { // it has no steps
 			m.steps.Add(ctx, 1, metric.WithAttributes(op, outcome, attribute.String("sluice.type", string(s.typ))))
 		}
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// paths knows which chains of resources determined how long an operation took.
+// paths finds the chains of resources that determined how long an operation took.
 type paths struct {
 	began time.Time // the operation
 	over  map[trace.SpanID]*link
-	last  *link         // what ended last
-	least time.Duration // the longest that a chain takes if no task waits for a worker, from the begin of the operation
-	// batch is what the steps come after that belong to no registration and wait for nothing else; nil until there are such steps.
+	last  *link         // the link that ended last
+	least time.Duration // the longest duration of a chain without waits for workers, from the beginning of the operation
+	// batch precedes the steps that belong to no registration and have no other predecessor; nil until there are such steps.
 	batch     *link
 	firstStep time.Time
-	work      time.Duration // the time of all steps together
+	work      time.Duration // the total duration of all steps
 }
 
 // link is a resource of a chain.
 type link struct {
-	before     *link // what it came after, nil for the first one
+	before     *link // its predecessor, nil for the first one
 	urn        urn.URN
 	op         string
 	start, end time.Time
@@ -31,7 +31,7 @@ type link struct {
 
 func newPaths(began time.Time) paths { return paths{began: began, over: map[trace.SpanID]*link{}} }
 
-// starts takes note of a span that begins. All that belongs to no registration begins at once, unless it waits for each other: when
+// starts records the beginning of a span. Steps without a registration that do not wait for one another begin together, when
 // everything before is over.
 func (p *paths) starts(s *span) {
 	switch s.kind {
@@ -50,7 +50,7 @@ func (p *paths) starts(s *span) {
 	}
 }
 
-// ends takes note of a resource that is over.
+// ends records the end of a resource.
 func (p *paths) ends(s *span) {
 	if s.kind == kindStep && !s.above.isStep() {
 		p.work += s.duration()
@@ -80,7 +80,7 @@ func (p *paths) ends(s *span) {
 	case own.before == nil:
 		least = s.start.Sub(p.began)
 	default:
-		least += max(0, s.start.Sub(latest)) // the program took its time
+		least += max(0, s.start.Sub(latest)) // the time of the program
 	}
 	own.least = least + s.needs()
 	p.least = max(p.least, own.least)
@@ -90,7 +90,7 @@ func (p *paths) ends(s *span) {
 	}
 }
 
-// needs returns how long a resource takes if it waits for no worker.
+// needs returns how long a resource takes without waits for workers.
 func (s *span) needs() time.Duration {
 	if s.kind == kindStep || s.took.queued.IsZero() {
 		return s.duration()
@@ -98,7 +98,7 @@ func (s *span) needs() time.Duration {
 	return s.took.queued.Sub(s.start) + s.took.steps
 }
 
-// critical returns the chain of resources whose ends determined when the operation could end, the first one first.
+// critical returns the chain of resources whose ends determined the end of the operation, the first one first.
 func (p *paths) critical() []*link {
 	var chain []*link
 	for l := p.last; l != nil; l = l.before {
@@ -110,7 +110,7 @@ func (p *paths) critical() []*link {
 	return chain
 }
 
-// atLeast returns how long an operation that ended then would have taken at least with this many workers; 0 is any number.
+// atLeast returns a lower bound on the duration of an operation that ended then, with this many workers; 0 means any number.
 func (p *paths) atLeast(workers int, ended time.Time) time.Duration {
 	took := ended.Sub(p.began)
 	if p.last == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// kind is what a span is about.
+// kind is the kind of a span.
 type kind uint8
 
 const (
@@ -28,31 +28,31 @@ const (
 	kindStage          // of a registration
 	kindStep           // a create, update and so on
 	kindCall           // of a provider
-	kindWait           // for a limit, or for a worker
+	kindWait           // for a limit or a worker
 )
 
-// limitOfWorkers is the limit that tasks wait for if all workers are busy.
+// limitOfWorkers is the name of the limit for tasks that wait for a free worker.
 const limitOfWorkers = "workers"
 
-// span is a span of the library. What others make is not looked at.
+// span is a span of the library. Other spans are ignored.
 type span struct {
 	kind       kind
 	id         trace.SpanID
 	name       string
-	start, end time.Time // end is zero while it is under way
+	start, end time.Time // end is zero while it is running
 	failed     bool
 	labels
-	// above is the span that it is below, nil if that is not known. operation is the operation that it belongs to, resource the registration,
-	// or the step of a resource without one.
+	// above is the parent span, nil if it is unknown. operation is the operation of the span. resource is its registration, or its step if
+	// there is no registration.
 	above, operation, resource *span
 
-	links func() []sdktrace.Link // to what it came after
+	links func() []sdktrace.Link // to its predecessors
 	took  parts
-	// flows is true when arrows to the slices of a resource have been drawn.
+	// flows is true after arrows to the slices of a resource have been drawn.
 	flows bool
 }
 
-// labels are what the attributes of a span say.
+// labels are the decoded attributes of a span.
 type labels struct {
 	urn, provider        urn.URN
 	typ                  urn.Type
@@ -65,15 +65,15 @@ type labels struct {
 
 // parts are the parts of the time of a resource.
 type parts struct {
-	queued time.Time     // when it came to the stage that executes
+	queued time.Time     // when it reached the stage that executes
 	steps  time.Duration // its steps, with the calls in them
-	calls  time.Duration // calls of its provider
-	waits  time.Duration // for limits
+	calls  time.Duration // provider calls for it
+	waits  time.Duration // waits for limits
 }
 
 func (s *span) duration() time.Duration { return s.end.Sub(s.start) }
 
-// isIn reports whether a span is below one of a kind.
+// isIn reports whether a span has an ancestor of a kind.
 func (s *span) isIn(k kind) bool {
 	for above := s.above; above != nil; above = above.above {
 		if above.kind == k {
@@ -83,7 +83,7 @@ func (s *span) isIn(k kind) bool {
 	return false
 }
 
-// provides returns the name of the provider that a span is about: its resource's and its package's.
+// provides returns the name of the provider of a span: its resource's and its package's.
 func (s *span) provides() string {
 	pkg := s.pkg
 	if s.provider != "" {
@@ -95,24 +95,24 @@ func (s *span) provides() string {
 	return pkg
 }
 
-// sink is who looks at spans. Its methods are never called at the same time.
+// sink processes spans. Its methods are never called concurrently.
 type sink interface {
 	began(s *span)
 	ended(s *span)
 }
 
-// Collector gives the spans of a command to those who look at them. It is a [sdktrace.SpanProcessor].
+// Collector passes the spans of a command to sinks. It is a [sdktrace.SpanProcessor].
 type Collector struct {
 	scopes []string
 	sinks  []sink
 
-	mu   sync.Mutex // guards the rest, and what the sinks have
+	mu   sync.Mutex // guards the rest, and the data of the sinks
 	open map[trace.SpanID]*span
 }
 
 var _ sdktrace.SpanProcessor = (*Collector)(nil)
 
-// Sink is one of the things that are made of spans: [File], [Timings] or [Metrics].
+// Sink is a consumer of spans: [File], [Timings] or [Metrics].
 type Sink interface{ sink }
 
 // NewCollector returns the collector of the spans that have one of these scopes.
@@ -179,7 +179,7 @@ func (c *Collector) isOurs(s sdktrace.ReadOnlySpan) bool {
 	return false
 }
 
-// read takes over what the attributes say.
+// read decodes the attributes.
 func (l *labels) read(attributes []attribute.KeyValue) {
 	for _, a := range attributes {
 		switch a.Key {
@@ -211,7 +211,7 @@ func (l *labels) read(attributes []attribute.KeyValue) {
 	}
 }
 
-// kindOf tells what a span is about by what it has and what it is below. isFirst is true for the first one of this process.
+// kindOf derives the kind of a span from its attributes and its parent. isFirst is true for the first span of this process.
 func (s *span) kindOf(isFirst bool) kind {
 	switch {
 	case s.limit != "":
@@ -253,7 +253,7 @@ func (s *span) place() {
 	}
 }
 
-// count adds a span that has ended to the parts of its resource.
+// count adds an ended span to the parts of its resource.
 func (s *span) count() {
 	of := s.resource
 	if of == nil {
@@ -265,7 +265,7 @@ func (s *span) count() {
 			of.took.queued = s.start
 		}
 	case kindStep:
-		if !s.above.isStep() { // what it is below counts it
+		if !s.above.isStep() { // otherwise its step counts it
 			of.took.steps += s.duration()
 		}
 	case kindCall:

@@ -14,7 +14,7 @@ type Timings struct {
 	operations []*operation
 }
 
-// operation is what is known of one operation.
+// operation has the data of one operation.
 type operation struct {
 	*span
 	stages    map[string]*durations
@@ -41,10 +41,10 @@ type slowCall struct {
 	typ urn.Type
 }
 
-// NewTimings returns timings that are empty.
+// NewTimings returns empty timings.
 func NewTimings() *Timings { return &Timings{} }
 
-// slowest is how many of the slowest are listed.
+// slowest is the length of the lists of slowest entries.
 const slowest = 10
 
 func newOperation(s *span) *operation {
@@ -63,7 +63,7 @@ func (t *Timings) began(s *span) {
 	}
 }
 
-// current is the operation that began last: a command has one at a time.
+// current returns the operation that began last: a command has one at a time.
 func (t *Timings) current() *operation {
 	if len(t.operations) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (t *Timings) ended(s *span) {
 	}
 }
 
-// sum returns the durations of a key, and makes them if need be.
+// sum returns the durations of a key, and adds them if they are missing.
 func sum[K comparable](in map[K]*durations, key K) *durations {
 	if in[key] == nil {
 		in[key] = &durations{}
@@ -107,21 +107,21 @@ func sum[K comparable](in map[K]*durations, key K) *durations {
 	return in[key]
 }
 
-// methods returns the methods that were called, the one that took longest first.
+// methods returns the methods that were called, those with the longest total first.
 func (o *operation) methods() []method {
 	return slices.SortedFunc(maps.Keys(o.calls), func(a, b method) int {
 		return cmp.Or(cmp.Compare(o.calls[b].total, o.calls[a].total), cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.name, b.name))
 	})
 }
 
-// waits returns the names of the limits that something waited for, the longest wait first.
+// waits returns the names of the limits with waits, those with the longest total first.
 func (o *operation) waits() []string {
 	return slices.SortedFunc(maps.Keys(o.limits), func(a, b string) int {
 		return cmp.Or(cmp.Compare(o.limits[b].total(), o.limits[a].total()), cmp.Compare(a, b))
 	})
 }
 
-// saturated returns how long something waited for a worker.
+// saturated returns how long tasks have waited for a worker.
 func (o *operation) saturated() time.Duration {
 	if u := o.limits[limitOfWorkers]; u != nil {
 		return u.total()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// durations are those of calls of one method.
+// durations are the durations of calls of one method.
 type durations struct {
 	all   []time.Duration
 	total time.Duration
@@ -17,7 +17,7 @@ func (d *durations) add(one time.Duration) {
 	d.total += one
 }
 
-// quantile returns the shortest duration that a part of all do not exceed.
+// quantile returns the smallest duration that is not exceeded by the given part of all.
 func (d *durations) quantile(part float64) time.Duration {
 	slices.Sort(d.all)
 	n := int(float64(len(d.all))*part+0.999999) - 1
@@ -32,7 +32,7 @@ type union struct {
 
 type interval struct{ from, to time.Time }
 
-// add adds an interval. Most end after those that were added before, and few intervals are apart, so little has to be moved.
+// add adds an interval. Most intervals end after all earlier ones, and few are disjoint, so little has to be moved.
 func (u *union) add(from, to time.Time) {
 	u.count++
 	own := interval{from, to}
@@ -60,7 +60,7 @@ func (u *union) total() (d time.Duration) {
 	return d
 }
 
-// longest are the entries of a list that took longest, the longest first. Of entries that took the same the first that came is first.
+// longest has the entries of a list that took longest, in descending order. Entries of the same duration are in order of arrival.
 type longest[T any] struct {
 	most    int
 	entries []timed[T]

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Write writes the timings of all operations for people to read. It is called when they are over.
+// Write writes the timings of all operations for people. Call it when they are over.
 func (t *Timings) Write(to io.Writer) error {
 	var text strings.Builder
 	for _, o := range t.operations {
@@ -25,7 +25,7 @@ func (t *Timings) Write(to io.Writer) error {
 func (o *operation) write(w *strings.Builder) {
 	ended := o.end
 	if ended.IsZero() {
-		return // it was cut off
+		return // the write was cut off
 	}
 	fmt.Fprintf(w, "\nTimings of the %s: %s with --parallel %d\n", o.name, shown(o.duration()), o.parallel)
 	o.writeResources(w)
@@ -37,7 +37,7 @@ func (o *operation) write(w *strings.Builder) {
 	o.writeGain(w)
 }
 
-// table writes a title and rows, the cells of which are aligned: the first one on the left, the others on the right.
+// table writes a title and rows with aligned cells: the first one on the left, the others on the right.
 func table(w *strings.Builder, title string, head []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -50,7 +50,7 @@ func table(w *strings.Builder, title string, head []string, rows [][]string) {
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range append([][]string{head}, rows...) {
 		name := row[0] + strings.Repeat(" ", names-len([]rune(row[0])))
-		_, _ = fmt.Fprintf(aligned, "  %s\t%s\t\n", name, strings.Join(row[1:], "\t")) // a Builder takes everything
+		_, _ = fmt.Fprintf(aligned, "  %s\t%s\t\n", name, strings.Join(row[1:], "\t")) // a Builder returns no error
 	}
 	_ = aligned.Flush()
 }
@@ -121,7 +121,7 @@ func (o *operation) writeLimits(w *strings.Builder) {
 	table(w, "Time in which something waited for a limit", []string{"", "calls", "time"}, rows)
 }
 
-// mostLinks is how many resources of a chain are listed; the quick ones are left out.
+// mostLinks is the maximal number of listed resources of a chain; quick ones are left out.
 const mostLinks = 20
 
 func (o *operation) writePath(w *strings.Builder) {
@@ -165,7 +165,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// writeGain says what more workers would gain at most.
+// writeGain writes how much time more workers would save at most.
 func (o *operation) writeGain(w *strings.Builder) {
 	took := o.duration()
 	fmt.Fprintln(w)
@@ -197,7 +197,7 @@ func resource(u urn.URN, op string) string {
 	return text
 }
 
-// shown writes a duration with three digits or so.
+// shown formats a duration with about three digits.
 func shown(d time.Duration) string {
 	switch {
 	case d >= time.Minute:

@@ -1,9 +1,9 @@
-// Package told remembers what the user of this machine has been told about a stack, so that remarks about it that stay true are
-// made once and not with every operation.
+// Package told records the remarks that the user of this machine has seen about a stack, so that remarks about lasting
+// conditions are shown once and not in every operation.
 //
-// It is not for warnings that ask for something to be done: those are made as long as they are true.
+// It is not for warnings that require an action: those are repeated as long as the condition lasts.
 //
-// Invariant: what cannot be remembered is told again, and no operation fails because of it.
+// Invariant: if a remark cannot be recorded, it is shown again, and no operation fails because of that.
 package told
 
 import (
@@ -19,28 +19,28 @@ import (
 // note is the name of the note that has the remarks, one on a line.
 const note = "told"
 
-// Stack remembers what has been told about one stack. It is safe for concurrent use.
+// Stack has the remarks shown about one stack. It is safe for concurrent use.
 type Stack struct {
 	notes workspace.Notes
 	mu    sync.Mutex
 }
 
-// About returns what has been told about a stack.
+// About returns the remarks shown about a stack.
 func About(ctx context.Context, s *session.Stack) *Stack {
 	return &Stack{notes: s.Notes(ctx)}
 }
 
-// First reports whether a remark, which is one line, is made for the first time.
+// First reports whether a remark, which is one line, is shown for the first time.
 func (s *Stack) First(remark string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	content, _ := s.notes.Read(note) // as if nothing had been told
+	content, _ := s.notes.Read(note) // on an error, as if nothing had been shown
 	if slices.Contains(strings.Split(string(content), "\n"), remark) {
 		return false
 	}
-	_ = s.notes.Write(note, append(content, remark+"\n"...)) // it is made again the next time
+	_ = s.notes.Write(note, append(content, remark+"\n"...)) // on an error, it is shown again the next time
 	return true
 }
 
-// Forget removes the memory, with the stack.
+// Forget removes the record, with the stack.
 func (s *Stack) Forget() error { return s.notes.Remove(note) }

@@ -49,12 +49,12 @@ func (c *file) UploadTraces(_ context.Context, spans []*tracepb.ResourceSpans) e
 	return err
 }
 
-// shownInHex returns bytes that JSON shows as the hexadecimal digits of an ID, as OTLP wants it. The JSON of protocol buffers has bytes in
-// base64, of which those digits are a part, and IDs have 8 or 16 bytes, so nothing has to be padded.
+// shownInHex corrects an ID for OTLP, which requires hexadecimal digits. The JSON encoding of protocol buffers has decoded those digits as
+// base64. They are a part of that alphabet, and IDs have 8 or 16 bytes, so encoding the bytes as base64 again needs no padding.
 func shownInHex(id []byte) []byte {
 	shown, err := base64.StdEncoding.DecodeString(hex.EncodeToString(id))
 	if err != nil {
-		return id // it is no ID
+		return id // it is not an ID
 	}
 	return shown
 }

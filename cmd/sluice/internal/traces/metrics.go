@@ -27,7 +27,7 @@ type metrics struct {
 	exporter *tolerant
 }
 
-// startMetrics begins to send metrics to where the standard variables say; nil if they say nothing.
+// startMetrics begins to send metrics to the destination of the standard variables; nil if they name none.
 func (o Options) startMetrics(ctx context.Context, about *resource.Resource) (*metrics, *timing.Metrics, error) {
 	to := o.standard("METRICS")
 	if to.scheme == "" {
@@ -51,7 +51,7 @@ func (o Options) startMetrics(ctx context.Context, about *resource.Resource) (*m
 	return m, sink, err
 }
 
-// end sends what is left. The error says that metrics are missing. It may be called of none.
+// end sends the remaining metrics. Its error reports that metrics are missing. The receiver may be nil.
 func (m *metrics) end() error {
 	if m == nil {
 		return nil
@@ -68,8 +68,8 @@ func (m *metrics) end() error {
 	return nil
 }
 
-// tolerant is an exporter that keeps its first error. That a collector takes no metrics is none: many take traces only, and nobody has asked
-// for metrics by name.
+// tolerant is an exporter that keeps its first error. It ignores a collector that accepts no metrics: many accept only traces, and the user
+// has not requested metrics explicitly.
 type tolerant struct {
 	sdkmetric.Exporter
 	failed atomic.Pointer[error]
@@ -81,10 +81,10 @@ func (t *tolerant) Export(ctx context.Context, data *metricdata.ResourceMetrics)
 	if err != nil && !isUnknown(err) {
 		t.failed.CompareAndSwap(nil, &err)
 	}
-	return nil // it is told at the end
+	return nil // end returns the error
 }
 
-// isUnknown reports whether a collector has no place for metrics.
+// isUnknown reports whether a collector does not support metrics.
 func isUnknown(err error) bool {
 	if s, ok := status.FromError(err); ok {
 		return s.Code() == codes.Unimplemented

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/source/spans"
 )
 
-// relay takes the spans of programs and plugins, whose SDKs can send them in one way only, and sends them to where those of the command go.
+// relay receives the spans of programs and plugins, whose SDKs support one protocol only, and sends them to the destination of the command's spans.
 type relay struct {
 	collectorpb.UnimplementedTraceServiceServer
 	client  otlptrace.Client
@@ -19,7 +19,8 @@ type relay struct {
 	server  *spans.Server
 }
 
-// startRelay listens on the loopback interface, for the user of this process. client is started and stopped by its exporter. What goes wrong is told to failed.
+// startRelay listens on the loopback interface, for the user of this process. client is started and stopped by its exporter. failed is called with
+// errors.
 func startRelay(client otlptrace.Client, failed func(error)) *relay {
 	r := &relay{client: client, failed: failed}
 	r.server = spans.NewServer(func(to grpc.ServiceRegistrar) { collectorpb.RegisterTraceServiceServer(to, r) })
@@ -30,7 +31,7 @@ func startRelay(client otlptrace.Client, failed func(error)) *relay {
 	return r
 }
 
-// Export implements the service of collectors. Those who send are not told what went wrong: they would print it.
+// Export implements the service of collectors. It returns no errors to the senders, because they would print them.
 func (r *relay) Export(ctx context.Context, req *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
 	if err := r.client.UploadTraces(ctx, req.GetResourceSpans()); err != nil {
 		r.failed(err)
@@ -38,7 +39,7 @@ func (r *relay) Export(ctx context.Context, req *collectorpb.ExportTraceServiceR
 	return &collectorpb.ExportTraceServiceResponse{}, nil
 }
 
-// stop ends the relay; programs and plugins have ended before. It may be called of none.
+// stop ends the relay, after the programs and plugins. The receiver may be nil.
 func (r *relay) stop() {
 	if r != nil {
 		_ = r.server.Close() // its error changes nothing

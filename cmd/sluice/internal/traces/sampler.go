@@ -7,7 +7,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// recorded records the spans that a sampler drops, for those who look at them in this process. They are not sent.
+// recorded makes the spans that a sampler drops visible to processors in this process. They are not sent.
 type recorded struct{ sent sdktrace.Sampler }
 
 // ShouldSample implements [sdktrace.Sampler].
@@ -22,8 +22,8 @@ func (r recorded) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingR
 // Description implements [sdktrace.Sampler].
 func (r recorded) Description() string { return "Recorded(" + r.sent.Description() + ")" }
 
-// sampler returns the sampler that OTEL_TRACES_SAMPLER names, as the SDK understands it. The SDK has no other way to wrap it. Without a
-// destination nothing is sent: what the caller's trace says is passed on, so that plugins which send spans of their own still do.
+// sampler returns the sampler that OTEL_TRACES_SAMPLER names, as the SDK parses it. The SDK has no other way to wrap it. Without a
+// destination nothing is sent: the decision of the caller's trace is passed on, so that plugins that send spans of their own still do.
 func (o Options) sampler(to destination) sdktrace.Sampler {
 	if to.scheme == "" {
 		return sdktrace.ParentBased(sdktrace.NeverSample())

@@ -26,16 +26,16 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/timing"
 )
 
-// Options say where traces go.
+// Options define the destination of traces.
 type Options struct {
-	URL     string // of a flag; "" leaves it to the environment
+	URL     string // the value of a flag; "" uses the environment
 	Version string // of sluice
 	Lookup  func(string) (string, bool)
-	// Sinks look at all spans of this process, also at those that are sent to nobody.
+	// Sinks process all spans of this process, including those that are not sent.
 	Sinks []timing.Sink
 }
 
-// scope is the name of the instrumentation of the command, library that of the library's.
+// scope is the name of the instrumentation of the command, and library that of the library.
 const (
 	scope   = "github.com/sluice-iac/sluice/cmd/sluice"
 	library = "github.com/sluice-iac/sluice"
@@ -54,18 +54,17 @@ type Traces struct {
 	metrics  *metrics // nil if there are none
 	relay    *relay   // nil if programs and plugins send their spans to the collector
 	span     trace.Span
-	// variables are what programs and plugins get in their environment.
+	// variables are added to the environment of programs and plugins.
 	variables map[string]string
 
 	mu  sync.Mutex // guards err
-	err error      // the first that was reported
+	err error      // the first error
 }
 
-// defaultPatience is the time that a collector has for a request, and at the end of the command for all that is left.
+// defaultPatience limits the time of a request to a collector, and of sending the rest at the end of the command.
 const defaultPatience = 2 * time.Second
 
-// patience is that time if the variables of OpenTelemetry say nothing else, in milliseconds.
-// signal is TRACES or METRICS.
+// patience returns that limit, or the one that the variables of OpenTelemetry set in milliseconds. signal is TRACES or METRICS.
 func (o Options) patience(signal string) time.Duration {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_" + signal + "_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"} {
 		if n, err := strconv.Atoi(strings.TrimSpace(o.env(name))); err == nil && n > 0 {
@@ -75,11 +74,11 @@ func (o Options) patience(signal string) time.Duration {
 	return defaultPatience
 }
 
-// queue is how many spans may wait to be sent. What does not fit is lost; nothing waits.
+// queue is the number of spans that may wait to be sent. Further spans are dropped, so nothing blocks.
 const queue = 1 << 16
 
-// Start begins the traces and metrics of a command, and returns the context for it. It returns nil if nobody wants any. Errors are those of
-// a URL that cannot be used; that nothing is at a URL is no error.
+// Start begins the traces and metrics of a command, and returns the context for it. It returns nil if none are requested. It returns an error for
+// an unusable URL, but not for a server that cannot be reached.
 func Start(ctx context.Context, command string, o Options) (context.Context, *Traces, error) {
 	to, err := o.destination()
 	if err != nil {
@@ -130,7 +129,7 @@ func Start(ctx context.Context, command string, o Options) (context.Context, *Tr
 	return ctx, t, nil
 }
 
-// batches are the options of what sends spans.
+// batches returns the options of a span processor.
 func (o Options) batches(patience time.Duration) []sdktrace.BatchSpanProcessorOption {
 	batches := []sdktrace.BatchSpanProcessorOption{sdktrace.WithExportTimeout(patience)}
 	if o.env("OTEL_BSP_MAX_QUEUE_SIZE") == "" {
@@ -139,7 +138,7 @@ func (o Options) batches(patience time.Duration) []sdktrace.BatchSpanProcessorOp
 	return batches
 }
 
-// tellPrograms makes the variables that tell programs and plugins where to send their spans.
+// tellPrograms makes the variables by which programs and plugins find the destination of their spans.
 func (t *Traces) tellPrograms(ctx context.Context, client otlptrace.Client) {
 	headers := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, headers)
@@ -156,7 +155,7 @@ func (t *Traces) tellPrograms(ctx context.Context, client otlptrace.Client) {
 	}
 }
 
-// Variables returns what the programs and plugins of the command get in their environment, so that their spans belong to it.
+// Variables returns variables for the environment of the command's programs and plugins, so that their spans belong to it.
 func (t *Traces) Variables() map[string]string { return t.variables }
 
 func (t *Traces) failed(err error) {
@@ -167,7 +166,7 @@ func (t *Traces) failed(err error) {
 	}
 }
 
-// End ends the span of the command, and sends what is left. The errors say that traces or metrics are missing; they are no errors of the command.
+// End ends the span of the command, and sends the rest. Its errors report that traces or metrics are missing; they are not errors of the command.
 func (t *Traces) End(failed bool) []error {
 	if failed {
 		t.span.SetStatus(codes.Error, "")
@@ -195,7 +194,7 @@ func (t *Traces) endSpans(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {
-		err = t.err // the first one says most
+		err = t.err // the first error is the most specific
 	}
 	if err != nil && t.place.scheme != "" {
 		return t.place.missing("traces", err)
@@ -203,7 +202,7 @@ func (t *Traces) endSpans(ctx context.Context) error {
 	return nil
 }
 
-// missing says that something could not be sent.
+// missing returns the error for traces or metrics that could not be sent.
 func (d destination) missing(what string, err error) error {
 	text := strings.TrimPrefix(err.Error(), "traces export: ")
 	if d.secret != "" {
@@ -212,17 +211,17 @@ func (d destination) missing(what string, err error) error {
 	return fmt.Errorf("%s are missing at %s: %s", what, d.shown, text)
 }
 
-// destination is where traces go.
+// destination is the destination of traces.
 type destination struct {
 	scheme, host, path string
 	shown              string // without a password
-	// forPrograms is the address of a collector to which SDKs can send their spans by gRPC, "" if there is none.
+	// forPrograms is the address of a collector that receives the spans of SDKs by gRPC, "" if there is none.
 	forPrograms string
 	// secret is the password of the URL, "" if it has none.
 	secret string
 }
 
-// The kinds of destinations. Those without a URL are what the standard variables of the environment say.
+// The schemes of destinations. A destination without a URL uses the standard variables of the environment.
 const (
 	toFile  = "file"
 	toGRPC  = "grpc"
@@ -233,25 +232,25 @@ const (
 	envHTTP = "environment, http"
 )
 
-// ErrAppdash says that a URL is that of a kind of collectors which nobody maintains any more.
+// ErrAppdash is returned for the URL of an Appdash collector, which is no longer maintained.
 var ErrAppdash = errors.New("traces are not sent to a collector of Appdash (tcp://), which has no successor; " +
 	"give grpc://, http:// or https:// for one that understands OTLP, or file: for a file")
 
-// destination returns where traces go; its scheme is "" if none are wanted.
+// destination returns the destination of traces; its scheme is "" if none are requested.
 func (o Options) destination() (destination, error) {
 	if o.URL == "" {
 		return o.standard("TRACES"), nil
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil {
-		return destination{}, errors.New("it is no URL") // the error would show a password
+		return destination{}, errors.New("it is no URL") // the error of Parse would show a password
 	}
 	to := destination{scheme: u.Scheme, host: u.Host, path: u.Path, shown: u.Redacted()}
 	to.secret, _ = u.User.Password()
 	switch u.Scheme {
 	case toFile:
 		if to.path = u.Opaque; to.path == "" {
-			to.path = u.Host + u.Path // file://relative
+			to.path = u.Host + u.Path // of file://relative
 		}
 		if to.path == "" {
 			return destination{}, errors.New("name the file: file:traces.jsonl")
@@ -302,9 +301,9 @@ func (o Options) standard(signal string) destination {
 	return to
 }
 
-// client returns what sends spans. It connects to nothing yet.
+// client returns a client that sends spans. It does not connect yet.
 func (d destination) client(patience time.Duration) (otlptrace.Client, error) {
-	// Nothing is tried again: whoever deploys does not wait for a collector.
+	// There are no retries: a deployment does not wait for a collector.
 	plainGRPC := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithTimeout(patience)}
 	plainHTTP := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithTimeout(patience)}
 	switch d.scheme {

@@ -1,9 +1,9 @@
-// Package watch tells when files have changed.
+// Package watch reports changes of files.
 //
-// Only contents count: a file that is written as it was has not changed. What a program or a tool writes beside the sources is left out:
-// see [New].
+// Only contents count: rewriting a file with the same content is no change. It leaves out files that programs and tools write beside the
+// sources: see [New].
 //
-// Invariant: a change that happens while nobody waits is reported to who waits next.
+// Invariant: a change between two calls of Next is reported by the second one.
 package watch
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// quiet is how long nothing may happen before a change counts as complete: editors and version control write several files.
+// quiet is the time without events after which a change counts as complete: editors and version control write several files.
 const quiet = 250 * time.Millisecond
 
-// largest is the size in bytes up to which a file is compared by its content.
+// largest is the size in bytes up to which files are compared by content.
 const largest = 8 << 20
 
 // Watcher watches files and folders.
@@ -35,8 +35,8 @@ type Watcher struct {
 	sums   map[string]string // of the watched files, by path
 }
 
-// New watches files, and folders with everything below them. Of a folder, it leaves out what begins with a period, the packages of
-// Node.js and Python, what editors write while they save, and the files except.
+// New watches files, and folders with everything below them. In a folder, it leaves out names that begin with a period, the packages of
+// Node.js and Python, temporary files of editors, and the files except.
 func New(paths []string, except ...fs.FileInfo) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *Watcher) Close() error { return w.notify.Close() }
 
 // Next waits until files have changed and returns their paths, sorted. The error is that of ctx when it ends.
 func (w *Watcher) Next(ctx context.Context) ([]string, error) {
-	settled := time.NewTimer(0) // something may have changed before
+	settled := time.NewTimer(0) // there may be changes since the last call
 	defer settled.Stop()
 	for {
 		select {
@@ -79,7 +79,7 @@ func (w *Watcher) Next(ctx context.Context) ([]string, error) {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				return nil, err
 			}
-			settled.Reset(quiet) // looking finds what was not told
+			settled.Reset(quiet) // look finds changes without events
 		case <-settled.C:
 			now, err := w.look()
 			if err != nil {
@@ -110,7 +110,7 @@ func different(before, now map[string]string) []string {
 	return out
 }
 
-// look returns the sums of the files that there are, and watches folders that are new.
+// look returns the sums of the existing files, and watches new folders.
 func (w *Watcher) look() (map[string]string, error) {
 	sums := map[string]string{}
 	for _, root := range w.roots {
@@ -120,7 +120,7 @@ func (w *Watcher) look() (map[string]string, error) {
 				return nil
 			case err != nil && path == root:
 				return err
-			case err != nil: // what cannot be read is no source of the program
+			case err != nil: // an unreadable file is not a source
 				return fs.SkipDir
 			case path != root && isLeftOut(path, d):
 				if d.IsDir() {
@@ -130,7 +130,7 @@ func (w *Watcher) look() (map[string]string, error) {
 			case d.IsDir():
 				return w.add(path)
 			}
-			if path == root { // a file may be replaced by another one of its name, which its folder tells
+			if path == root { // the events of the folder show that a file is replaced by another one of its name
 				if err := w.add(filepath.Dir(path)); err != nil {
 					return err
 				}
@@ -147,7 +147,7 @@ func (w *Watcher) look() (map[string]string, error) {
 	return sums, nil
 }
 
-// add watches a folder. It is no mistake to do so twice.
+// add watches a folder. Further calls for the same folder do nothing.
 func (w *Watcher) add(folder string) error {
 	err := w.notify.Add(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,7 +159,7 @@ func (w *Watcher) add(folder string) error {
 	return nil
 }
 
-// isLeftOut reports whether something in a folder is not a source.
+// isLeftOut reports whether an entry of a folder is not a source.
 func isLeftOut(path string, d fs.DirEntry) bool {
 	name := d.Name()
 	if strings.HasPrefix(name, ".") {
@@ -171,11 +171,11 @@ func isLeftOut(path string, d fs.DirEntry) bool {
 	if name == "node_modules" || name == "__pycache__" {
 		return true
 	}
-	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg")) // a virtual environment of Python
+	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg")) // true for a virtual environment of Python
 	return err == nil
 }
 
-// sumOf returns a text that differs for different contents of a file. There is none of what is no file, or no source.
+// sumOf returns a text that differs for different contents of a file. It reports false for entries that are not files, or not sources.
 func (w *Watcher) sumOf(path string) (string, bool) {
 	info, err := os.Stat(path)
 	switch {
