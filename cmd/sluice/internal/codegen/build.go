@@ -109,8 +109,8 @@ func (b *builder) providerRef(r *state.Resource) string {
 	return r.Provider
 }
 
-// mention returns the variable of another resource. It adds a note about a resource without one, which people have to
-// find themselves.
+// mention returns the variable of another resource. For a resource without a variable it adds a note, so that people
+// replace the reference themselves.
 func (b *builder) mention(u urn.URN, what string) string {
 	if v, ok := b.variables[u]; ok {
 		return v
@@ -119,8 +119,8 @@ func (b *builder) mention(u urn.URN, what string) string {
 	return ""
 }
 
-// typed makes the properties of a shape, in the schema's order. A required property that is missing gets a value that
-// people recognize as a placeholder.
+// typed returns the properties of a shape, in the order of the schema. A missing required property gets a placeholder
+// that people recognize.
 func (b *builder) typed(s *shape, m property.Map, isSecret bool, path []string) []field {
 	var out []field
 	for _, p := range s.properties {

@@ -9,8 +9,8 @@ import (
 type Program struct {
 	// Resources are recorded states, in the order in which the user named them.
 	Resources []*state.Resource
-	// Names are the variables of resources, also of those that the program declares already. A name that the language
-	// does not allow is changed.
+	// Names are the variables of resources, including those that the program declares already. A name that the
+	// language does not allow is changed.
 	Names map[urn.URN]string
 	// Schemas are the schemas of the packages, by the reference of the provider that returned them; one may be nil.
 	Schemas map[string]*Schema

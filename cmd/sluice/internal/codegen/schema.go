@@ -28,7 +28,7 @@ type Schema struct {
 // Unknown returns the schema of a package whose provider returned none: it has the usual names and no types.
 func Unknown(pkg string) *Schema { return &Schema{Name: pkg, decoded: map[string]*shape{}} }
 
-// ParseSchema parses the answer of a provider to GetSchema. It decodes details only when they are needed, because some
+// ParseSchema parses a provider's response to GetSchema. It decodes details only when they are needed, because some
 // schemas are very large.
 func ParseSchema(text string) (*Schema, error) {
 	var raw struct {
@@ -71,7 +71,7 @@ func (s *Schema) language(name string, out any) {
 	}
 }
 
-// module returns the module of a token as languages name it, "" for the root of the package.
+// module returns the module of a token as used in SDKs, "" for the root of the package.
 func (s *Schema) module(t urn.Type) string {
 	m := moduleOfToken(t)
 	if t.IsProvider() {
@@ -85,7 +85,7 @@ func (s *Schema) module(t urn.Type) string {
 		}
 		m = match[1]
 	case s.resources == nil:
-		// Without a schema, "s3/bucket" is taken for the form of modules that have a file for each resource.
+		// Without a schema, "s3/bucket" is taken for a module that has a file for each resource.
 		if before, last, ok := strings.Cut(m, "/"); ok && strings.EqualFold(last, nameOfToken(t)) {
 			m = before
 		}

@@ -21,7 +21,7 @@ func moduleOfToken(t urn.Type) string {
 	return parts[1]
 }
 
-// shortToken returns the form of a token that people write: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
+// shortToken returns the short form of a token: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
 func shortToken(t urn.Type) urn.Type {
 	parts := strings.Split(string(t), ":")
 	if len(parts) != 3 || t.IsProvider() {

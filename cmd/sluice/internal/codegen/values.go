@@ -35,7 +35,7 @@ func zero(p propertySpec) expression {
 	return literal{property.Null, p.typ}
 }
 
-// value makes an expression of a value that should have the given type. A value of another type is written unchanged.
+// value returns the expression for a value of the given type. A value of another type is written unchanged.
 func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []string) expression {
 	inner, marked := v.Unwrap()
 	isSecret = isSecret || marked
@@ -105,7 +105,7 @@ func (b *builder) object(m property.Map, t *typeSpec, isSecret bool, path []stri
 	return object{fields: b.untyped(m, isSecret, path)}
 }
 
-// file makes an asset or an archive. It does not show the text of a secret one.
+// file returns the expression for an asset or an archive. It leaves out the text of a secret one.
 func (b *builder) file(v property.Value, isSecret bool, path []string) expression {
 	if v.IsAsset() {
 		a := v.AsAsset()
@@ -146,7 +146,7 @@ func (b *builder) referenceTo(r property.Reference, t *typeSpec) expression {
 	return literal{property.Null, t}
 }
 
-// setting reads a secret from the configuration. The key is made of the location of the secret.
+// setting reads a secret from the configuration. The key is derived from the path of the secret.
 func (b *builder) setting(v property.Value, t *typeSpec, path []string) expression {
 	key := identifier(strings.Join(path, "-"))
 	unused := key

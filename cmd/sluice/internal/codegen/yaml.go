@@ -127,10 +127,10 @@ func (w *yamlWriter) literal(v property.Value) *yaml.Node {
 
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
-// text returns a string in which nothing is evaluated.
+// text returns a string in which nothing is interpolated.
 func text(s string) *yaml.Node { return scalar(strings.ReplaceAll(s, "${", "$${")) }
 
-// scalar returns a string that is evaluated.
+// scalar returns a string with interpolation.
 func scalar(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
@@ -142,7 +142,7 @@ func scalar(s string) *yaml.Node {
 	return n
 }
 
-// oldBool are the words that other YAML parsers take for booleans.
+// oldBool are the words that other YAML parsers read as booleans.
 var oldBool = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true}
 
 // needsEscape reports whether a character is a line end for some parsers, or cannot occur in YAML unescaped.

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Tool returns the name of the converter for what a user calls a tool.
+// Tool returns the name of the converter for a user's name of a tool.
 func Tool(from string) string {
 	if strings.EqualFold(from, "tf") || strings.EqualFold(from, "terraform") {
 		return "terraform"
@@ -23,7 +23,7 @@ func Tool(from string) string {
 	return from
 }
 
-// mappings reads files with mappings. The name of a file without its ending is that of the provider that it is for.
+// mappings reads files with mappings. The name of a file without its extension is that of the mapped provider.
 func mappings(files []string) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, file := range files {
@@ -37,13 +37,13 @@ func mappings(files []string) (map[string][]byte, error) {
 	return out, nil
 }
 
-// open starts the converter of a tool. What it prints is shown as it comes.
+// open starts the converter of a tool. Its output is shown as it comes.
 func open(ctx context.Context, t *terminal.Terminal, tool string, mapped map[string][]byte, o sluice.PluginOptions) (*sluice.Converter, error) {
 	fmt.Fprintf(t.Err, "Converting from %s\n", tool)
 	return sluice.OpenConverter(ctx, tool, sluice.ConverterOptions{Plugins: o, Mappings: mapped, Output: dependencies.Printer(t.Err, t.Err)})
 }
 
-// show shows what a converter or a generator says, and reports whether none of it is an error.
+// show prints the diagnostics of a converter or a generator, and reports whether none of them is an error.
 func show(t *terminal.Terminal, list []source.Remark) bool {
 	good := true
 	for _, r := range list {
@@ -56,5 +56,5 @@ func show(t *terminal.Terminal, list []source.Remark) bool {
 	return good
 }
 
-// errReported says that diagnostics have said why.
+// errReported is returned after diagnostics have explained the failure.
 var errReported = errors.New("see the errors above")

@@ -1,8 +1,8 @@
-// Package conversion converts programs and states of other tools for commands: it runs converter plugins and generators, shows
-// what they say, and puts what they give where the user wants it.
+// Package conversion converts programs and states of other tools for commands: it runs converter plugins and generators,
+// prints their diagnostics, and writes their results where the user chose.
 //
-// It knows no tool and no language.
+// It depends on no tool and no language.
 //
-// Invariant: no file that exists is changed unless the user has said so, and what a converter has given is lost only if the
-// converter itself says that it has failed.
+// Invariant: no existing file is changed without the user's consent, and the result of a converter is lost only if the
+// converter itself reports a failure.
 package conversion

@@ -15,12 +15,12 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 )
 
-// projectFiles are the names of project files. That of a program in PCL is not part of what is written in another language.
+// projectFiles are the names of project files. The project file of a program in PCL is not copied to its translation.
 var projectFiles = []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"}
 
-// put copies the files of a folder to where the user wants them, and returns how many there are. It returns a
-// [*templates.ExistsError], and copies nothing, if files exist with another content, unless force is set. Of a link, the file that
-// it leads to is copied.
+// put copies the files of a folder to another one, and returns how many there are. If files with other content exist there and
+// force is not set, it copies nothing and returns a [*templates.ExistsError]. For a link it copies the file that the link leads
+// to.
 func put(from, to string, force bool) (int, error) {
 	files, err := list(from, to)
 	if err != nil {
@@ -50,8 +50,8 @@ func put(from, to string, force bool) (int, error) {
 	return len(files), nil
 }
 
-// list returns the files of a folder by their paths in it, in ascending order. What is in the folder except, and what belongs to
-// a version control system, is left out.
+// list returns the relative paths of the files in a folder, in ascending order. It leaves out the folder except, and files of
+// version control systems.
 func list(folder, except string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -84,7 +84,7 @@ func areSame(a, b string) (bool, error) {
 	return bytes.Equal(one, other), err
 }
 
-// copyFile copies a file and what may be done with it. It does nothing if both are the same.
+// copyFile copies a file with its permissions. It does nothing if both are the same.
 func copyFile(from, to string) error {
 	if same, err := areSame(from, to); same && err == nil {
 		return nil
@@ -109,8 +109,8 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// addAssets adds to a program in its language what belongs to the program in PCL and is neither PCL nor its project file. What
-// the generator has written stays.
+// addAssets copies to a generated program the files of the program in PCL that are neither PCL nor the project file. It keeps
+// files that the generator has written.
 func addAssets(given, written, out string) error {
 	files, err := list(given, out)
 	if err != nil {
@@ -131,7 +131,7 @@ func addAssets(given, written, out string) error {
 	return nil
 }
 
-// savePCL copies PCL to a new folder below the one to write to, and returns it.
+// savePCL copies PCL to a new folder below out, and returns its path.
 func savePCL(given, out string) (string, error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return "", err
@@ -150,21 +150,21 @@ func savePCL(given, out string) (string, error) {
 
 func isPCL(name string) bool { return strings.EqualFold(filepath.Ext(name), ".pp") }
 
-// hasPCL reports whether there is anything in the PCL of a folder.
+// hasPCL reports whether a folder has PCL files that are not empty.
 func hasPCL(folder string) bool {
-	files, _ := list(folder, "") // those that it has found
+	files, _ := list(folder, "") // a partial list is enough
 	return slices.ContainsFunc(files, func(name string) bool {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		return isPCL(name) && err == nil && len(bytes.TrimSpace(text)) > 0
 	})
 }
 
-// parameterizedPackage matches the declaration of a package that a plugin makes of a parameter.
+// parameterizedPackage matches the declaration of a package with a parameter.
 var parameterizedPackage = regexp.MustCompile(`(?m)^package\s+"?([^"\s{]+)"?\s*\{[^{}]*\bparameterization\s*\{`)
 
 // parameterized returns the names of the packages that the PCL in a folder declares with parameters.
 func parameterized(folder string) []string {
-	files, _ := list(folder, "") // those that it has found
+	files, _ := list(folder, "") // a partial list is enough
 	var names []string
 	for _, file := range files {
 		text, err := os.ReadFile(filepath.Join(folder, file))

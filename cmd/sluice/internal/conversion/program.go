@@ -28,7 +28,7 @@ import (
 // Options define the conversion of a program.
 type Options struct {
 	From         string   // the tool
-	Language     string   // what is to be written; "pcl" for what converters give
+	Language     string   // the target language; "pcl" for the converter's output
 	Out          string   // the folder to write to
 	Name         string   // of the project; "" is that of the converted project, or of the folder
 	Mappings     []string // files with mappings of names
@@ -103,7 +103,7 @@ func newJob(t *terminal.Terminal, o Options) (*job, error) {
 	return j, nil
 }
 
-// runtimeOf returns the runtime for what a user calls a language.
+// runtimeOf returns the runtime for a user's name of a language.
 func runtimeOf(language string) string {
 	name := packages.Language(language)
 	if name == "pulumi" {
@@ -112,8 +112,8 @@ func runtimeOf(language string) string {
 	return name
 }
 
-// checkLanguage refuses a language that nothing writes and whose name looks like that of another one. What else is missing may be
-// installed when it is needed.
+// checkLanguage refuses a language for which there is no generator and whose name is similar to another one. Any other missing
+// generator may be installed when it is needed.
 func (j *job) checkLanguage() error {
 	known := append([]string{pcl, "yaml", "typescript", "javascript", "csharp", "golang"}, packages.Languages()...)
 	near := source.Near(j.Language, known)
@@ -131,7 +131,7 @@ func (j *job) run(ctx context.Context) error {
 	if j.work, err = os.MkdirTemp("", "sluice-convert-"); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(j.work) }() // what is left of it is temporary
+	defer func() { _ = os.RemoveAll(j.work) }() // the folder is temporary
 	if err := j.checkLanguage(); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (j *job) run(ctx context.Context) error {
 	return j.finish(ctx, written)
 }
 
-// toPCL converts the program, and returns the folder with what the converter has given.
+// toPCL converts the program, and returns the folder of the converter's output.
 func (j *job) toPCL(ctx context.Context) (string, error) {
 	if j.From == pcl {
 		if !hasPCL(j.source) {
@@ -166,7 +166,7 @@ func (j *job) toPCL(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said, err := c.Program(ctx, convert.Program{Directory: j.source, Target: given, Project: j.out, Args: j.Args})
-	_ = c.Close() // an error of a plugin while it ends changes nothing
+	_ = c.Close() // an error of an ending plugin changes nothing
 	if err != nil {
 		return "", err
 	}
@@ -210,8 +210,8 @@ func (j *job) generate(ctx context.Context, given string) (string, error) {
 	return written, addAssets(given, written, j.out)
 }
 
-// keep puts the PCL of a program where the user finds it, and returns err with the place. PCL that the user has written stays
-// where it is.
+// keep copies the PCL of a program to a permanent folder, and adds the path to err. PCL that the user has written stays where it
+// is.
 func (j *job) keep(ctx context.Context, given string, err error) error {
 	if missing := (*plugin.MissingError)(nil); errors.As(err, &missing) {
 		err = withoutGenerator(missing)
@@ -230,8 +230,7 @@ func (j *job) keep(ctx context.Context, given string, err error) error {
 	return fmt.Errorf("%w\nthe program is converted to PCL, which is in %s; to go on from there:\n  %s", err, place, again)
 }
 
-// withoutGenerator explains that the language plugin is missing that would write the program. Some are only published as a part
-// of Pulumi's command line.
+// withoutGenerator explains a missing language plugin. Some are published only as a part of Pulumi's command line.
 func withoutGenerator(missing *plugin.MissingError) error {
 	if !slices.Contains([]string{"nodejs", "python", "go"}, missing.Name) {
 		return fmt.Errorf("programs in this language are written by its language plugin: %w", missing)
@@ -241,7 +240,7 @@ func withoutGenerator(missing *plugin.MissingError) error {
 		missing, archive(), missing.Name)
 }
 
-// archive returns where the command line is published whose behaviour sluice has.
+// archive returns the address of Pulumi's command line, in the version that sluice is compatible with.
 func archive() string {
 	system, machine, ending := runtime.GOOS, runtime.GOARCH, "tar.gz"
 	if machine == "amd64" {
@@ -253,7 +252,7 @@ func archive() string {
 	return fmt.Sprintf("https://get.pulumi.com/releases/sdk/pulumi-v%s-%s-%s.%s", engine.CompatibilityVersion, system, machine, ending)
 }
 
-// finish puts the program where the user wants it, and installs what it needs.
+// finish copies the program to the folder that the user chose, and installs its dependencies.
 func (j *job) finish(ctx context.Context, written string) error {
 	if err := j.put(written); err != nil {
 		return err
@@ -271,7 +270,7 @@ func (j *job) finish(ctx context.Context, written string) error {
 	return nil
 }
 
-// put copies files to where the user wants them.
+// put copies files to the folder that the user chose.
 func (j *job) put(from string) error {
 	n, err := put(from, j.out, j.Force)
 	if errors.As(err, new(*templates.ExistsError)) {
@@ -285,7 +284,7 @@ func (j *job) put(from string) error {
 	return nil
 }
 
-// install installs what a program needs.
+// install installs the dependencies of a program.
 func install(ctx context.Context, t *terminal.Terminal, projectFile string) error {
 	project, err := workspace.ReadProject(projectFile)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// projectOf returns the project file of a program in PCL as JSON, and the name of the project: the one that the user has
-// chosen, else that of the file, else otherwise.
+// projectOf returns the project file of a program in PCL as JSON, and the name of the project: chosen if it is set, else
+// the name in the file, else otherwise.
 func projectOf(folder, chosen, otherwise string) (text, name string, err error) {
 	fields := map[string]any{}
 	for _, file := range projectFiles {

@@ -16,10 +16,10 @@ import (
 	"github.com/sluice-iac/sluice/source/convert"
 )
 
-// Encryption returns what encrypts the secrets of a stack. It is called if there are properties, which may be secret.
+// Encryption returns the encrypter for secrets of a stack. It is called only if there are properties, which may be secret.
 type Encryption func(context.Context) (property.Encrypter, error)
 
-// State converts a state of another tool to a list of resources to import. The arguments are the converter's.
+// State converts a state of another tool to a list of resources to import. args are for the converter.
 func State(
 	ctx context.Context, t *terminal.Terminal, tool string, args []string, encryption Encryption, o sluice.PluginOptions,
 ) (*importfile.File, error) {
@@ -39,7 +39,7 @@ func convertState(
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Close() }() // an error of a plugin while it ends changes nothing
+	defer func() { _ = c.Close() }() // an error of an ending plugin changes nothing
 	resources, said, err := c.State(ctx, args)
 	if err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func encoded(ctx context.Context, m *property.Map, encryption Encryption) (json.
 	return property.EncodeState(ctx, *m, property.StateOptions{Secrets: property.SecretsEncrypted, Encrypter: encrypt})
 }
 
-// SaveList writes a list of resources to a file, so that a user can edit it and import it with --file. Without a path it is a new
-// file in the working directory. It returns the path.
+// SaveList writes a list of resources to a file that a user can edit and import with --file. Without a path it creates a file in
+// the working directory. It returns the path.
 func SaveList(list *importfile.File, path string) (string, error) {
 	var file *os.File
 	var err error

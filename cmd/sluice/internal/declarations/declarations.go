@@ -22,8 +22,7 @@ type Options struct {
 	Protect bool   // the resources are protected
 }
 
-// Write writes the declarations of the resources that a job has imported. It is called after the operation, and leaves
-// out failed imports.
+// Write writes the declarations of the resources that a job has imported. It is called after the operation, and leaves out failed imports.
 func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest, names importfile.Names, o Options) error {
 	s, f := j.Stack, j.Flags
 	if o.File == "" && f.Display.JSON() {
@@ -64,7 +63,7 @@ func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest,
 	return show(j.Terminal, text, o.Protect)
 }
 
-// withoutUnlisted leaves out the resources whose type the schema of their package does not list, and says so: the SDK of the package has no
+// withoutUnlisted leaves out the resources whose type is not in the schema of their package, with a warning: the SDK of the package has no
 // such type either.
 func withoutUnlisted(j *operate.Job, resources []*state.Resource, known map[string]*codegen.Schema) []*state.Resource {
 	return slices.DeleteFunc(resources, func(r *state.Resource) bool {
@@ -100,8 +99,8 @@ func show(t *terminal.Terminal, text []byte, protect bool) error {
 	return err
 }
 
-// EnsureFile makes an empty file if there are no declarations, for programs that run the command and read the file. It
-// does not change an existing file.
+// EnsureFile creates an empty file if there are no declarations, for programs that read the file after the command. It does not change an
+// existing file.
 func EnsureFile(path string) error {
 	if path == "" {
 		return nil
@@ -113,7 +112,7 @@ func EnsureFile(path string) error {
 	return file.Close()
 }
 
-// imported returns the states of the resources that were to be imported and are recorded, in the order of the requests.
+// imported returns the recorded states of the requested resources, in the order of the requests.
 func imported(s *state.Snapshot, stack, project string, requests []stages.ImportRequest) []*state.Resource {
 	live := map[urn.URN]*state.Resource{}
 	for _, r := range s.Resources {

@@ -29,7 +29,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 		directory = project.Directory()
 	}
 	host := sluice.NewPluginHost(operate.PluginOptions(j, nil, directory))
-	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
+	defer func() { _ = host.Close() }() // an error of an ending plugin changes nothing
 	out := map[string]*codegen.Schema{}
 	for _, r := range resources {
 		ref := r.Provider
@@ -42,7 +42,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 		}
 		out[ref] = nil
 		if provider.Type.ProviderPackage() == ownPackage {
-			continue // it belongs to each SDK, and has no schema
+			continue // it is part of each SDK, and has no schema
 		}
 		text, err := sluice.PackageSchema(ctx, host, provider)
 		if err == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Types finds the types that people mean who write them as displays show them: "random:index:RandomPet" or "random:RandomPet" for
-// "random:index/randomPet:RandomPet". It asks the provider of each package once.
+// Types completes types in their display form: "random:index:RandomPet" or "random:RandomPet" becomes
+// "random:index/randomPet:RandomPet". It requests the schema of each package once.
 type Types struct {
 	host    *sluice.PluginHost
 	schemas map[string]*codegen.Schema // nil for a provider that has none
@@ -29,11 +29,11 @@ func NewTypes(j *operate.Job) *Types {
 	return &Types{host: host, schemas: map[string]*codegen.Schema{}}
 }
 
-// Close ends the providers.
+// Close closes the providers.
 func (t *Types) Close() error { return t.host.Close() }
 
-// Full returns the type that written means, and a remark if the package does not list it. Then it stays as it is written: a provider may
-// have more types than its schema.
+// Full returns the full form of a type, and a remark if the package does not list it. The type is then unchanged: a provider may have
+// more types than its schema.
 func (t *Types) Full(ctx context.Context, written urn.Type) (full urn.Type, remark string, err error) {
 	pkg, _, _ := strings.Cut(string(written), ":")
 	if written.IsProvider() || strings.Contains(string(written), "/") || urn.CheckPackageName("package", pkg) != nil {
@@ -53,7 +53,7 @@ func (t *Types) Full(ctx context.Context, written urn.Type) (full urn.Type, rema
 	case 0:
 		text := fmt.Sprintf("the package %s has no resource type %s", pkg, written)
 		if strings.Count(string(written), ":") != 2 {
-			return "", "", errors.New(text + meant(written, known)) // it is no type that a provider can have
+			return "", "", errors.New(text + meant(written, known)) // a provider cannot have such a type
 		}
 		return written, "the schema of " + text + "; its provider decides whether there is one" + meant(written, known), nil
 	case 1:
@@ -67,7 +67,7 @@ func (t *Types) Full(ctx context.Context, written urn.Type) (full urn.Type, rema
 	return "", "", errors.New(b.String())
 }
 
-// meant returns the end of a text about a type that is not known, with those that are written almost like it.
+// meant returns the end of an error about an unknown type, with the known types of a similar name.
 func meant(written urn.Type, known []urn.Type) string {
 	last := string(written[strings.LastIndex(string(written), ":")+1:])
 	all := ""
@@ -83,7 +83,7 @@ func meant(written urn.Type, known []urn.Type) string {
 	return "; did you mean" + all
 }
 
-// of returns the types of a package, in ascending order; none if its provider does not say.
+// of returns the types of a package, in ascending order; none if its provider returns no schema.
 func (t *Types) of(ctx context.Context, pkg string) []urn.Type {
 	schema, asked := t.schemas[pkg]
 	if !asked {

@@ -1,8 +1,9 @@
-// Package dependencies installs what programs, policy packs and plugins need, with the package managers of their languages.
+// Package dependencies installs the dependencies of programs, policy packs and plugins with the package managers of their
+// languages.
 //
-// It chooses no package manager and knows no language: the runtime does.
+// It depends on no package manager and no language: the runtime selects them.
 //
-// Invariant: what a package manager prints is shown as it comes.
+// Invariant: the output of a package manager is shown as it comes.
 package dependencies
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Options says where language plugins are, and has those that are missing installed. project is nil for what belongs to no project.
+// Options locates language plugins, and installs missing ones. project is nil for a program outside a project.
 func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOptions, error) {
 	places, err := plugins.Of(t, project)
 	if err != nil {
@@ -28,13 +29,13 @@ func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOpt
 	return places.Options(), nil
 }
 
-// Install installs what a program needs, and says so. A program in YAML needs nothing.
+// Install installs the dependencies of a program, and prints that it does. A program in YAML has none.
 func Install(ctx context.Context, t *terminal.Terminal, p source.Project, options sluice.PluginOptions) error {
 	if p.Runtime == "yaml" {
 		return nil
 	}
 	service := sluice.ServeEngine(ctx)
-	defer func() { _ = service.Close() }() // its error changes nothing
+	defer func() { _ = service.Close() }() // an error of an ending plugin changes nothing
 	options.Engine = service
 	runtime, err := sluice.NewRuntime(p.Runtime, options)
 	if err != nil {
@@ -48,7 +49,8 @@ func Install(ctx context.Context, t *terminal.Terminal, p source.Project, option
 	return err
 }
 
-// Printer returns what writes the output of a process as it comes: its standard output to out, and its standard error to errs.
+// Printer returns a function that writes the output of a process as it comes: its standard output to out, and its standard error to
+// errs.
 func Printer(out, errs io.Writer) func(plugin.Line) {
 	var mu sync.Mutex // the two streams of a process are read by different goroutines
 	return func(l plugin.Line) {

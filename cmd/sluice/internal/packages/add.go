@@ -19,13 +19,13 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Target is what packages are added to.
+// Target is a program or plugin to which packages are added.
 type Target struct {
-	File    string // the project file, or that of a plugin; "" for a folder that has none
+	File    string // the project file, or the plugin's file; "" for a folder without one
 	Program source.Project
 }
 
-// FindTarget returns the project or plugin of the working directory or, if a language is given, that directory.
+// FindTarget returns the project or plugin of the working directory or, if a language is given, that directory itself.
 func FindTarget(language string) (Target, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -63,8 +63,8 @@ func FindTarget(language string) (Target, error) {
 	return t, err
 }
 
-// Add names a package in the file of the target, generates its SDK, makes the program use that, and installs what the program needs
-// then.
+// Add adds a package to the file of the target, generates its SDK, links it to the program, and installs the dependencies of the
+// program.
 func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 	if err := r.enter(p, t); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 	return nil
 }
 
-// use generates the SDK of a package and makes the program use it.
+// use generates the SDK of a package and links it to the program.
 func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions string, err error) {
 	folder := t.sdk(p)
 	if err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
@@ -97,10 +97,10 @@ func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions st
 	return r.Link(ctx, p, t.Program, folder)
 }
 
-// sdk is the folder of a package's SDK.
+// sdk returns the folder of a package's SDK.
 func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
 
-// InstallHere installs what the project or plugin of the working directory names under `packages`; see [Reader.Install].
+// InstallHere installs the `packages` of the project or plugin in the working directory; see [Reader.Install].
 func InstallHere(ctx context.Context, t *terminal.Terminal) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -108,7 +108,7 @@ func InstallHere(ctx context.Context, t *terminal.Terminal) error {
 	}
 	file, err := workspace.PackageFile(here)
 	if errors.Is(err, workspace.ErrNoProject) {
-		return nil // a policy pack
+		return nil // it is a policy pack
 	}
 	if err != nil {
 		return err
@@ -128,11 +128,11 @@ func InstallHere(ctx context.Context, t *terminal.Terminal) error {
 	return r.Install(ctx, target)
 }
 
-// Install installs the plugins of the packages that the file of the target names, and what those need that are written in a program
-// language, and generates the SDKs. Where nothing generates an SDK, one that is there is used, or the published one.
+// Install installs the plugins of the target's packages, and the dependencies of those that are written in a program language, and
+// generates the SDKs. If there is no generator for an SDK, it uses the existing one, or the published one.
 func (r *Reader) Install(ctx context.Context, t Target) error { return r.installFor(ctx, t, nil) }
 
-// installFor installs the packages of a target. users are the files of what needs it, from the first one on.
+// installFor installs the packages of a target. users are the files of the packages that need it, the first one first.
 func (r *Reader) installFor(ctx context.Context, t Target, users []string) error {
 	list, err := workspace.ReadPackages(t.File)
 	if err != nil {
@@ -161,8 +161,8 @@ func (r *Reader) installFor(ctx context.Context, t Target, users []string) error
 	return nil
 }
 
-// prepare installs what a plugin on the disk needs to run: the packages that it names itself, and what its language needs. users are
-// the files of what needs the plugin.
+// prepare installs the dependencies of a plugin on the disk: its own packages, and those of its language. users are the files of the
+// packages that need the plugin.
 func (r *Reader) prepare(ctx context.Context, entry workspace.Package, users []string) error {
 	if !filepath.IsAbs(entry.Source) {
 		return nil
@@ -170,7 +170,7 @@ func (r *Reader) prepare(ctx context.Context, entry workspace.Package, users []s
 	m, err := source.ReadManifest(entry.Source, plugin.PluginManifest)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil // an executable
+		return nil // it is an executable
 	case err != nil:
 		return err
 	}
@@ -184,7 +184,7 @@ func (r *Reader) prepare(ctx context.Context, entry workspace.Package, users []s
 	return dependencies.Install(ctx, r.Terminal, t.Program, r.Options)
 }
 
-// cycle is the error of plugins that need each other: from the file at an index on, each needs the next, and the last the first.
+// cycle returns the error of plugins that need each other: from index at on, each file needs the next, and the last one the first.
 func cycle(users []string, at int) error {
 	var folders []string
 	for _, file := range append(users[at:], users[at]) {
@@ -198,7 +198,7 @@ func cycle(users []string, at int) error {
 		filepath.Base(users[0]), strings.Join(folders, " -> "))
 }
 
-// enter names a package in the file of the target, if that is to know it: a schema alone serves nobody.
+// enter adds a package to the file of the target. It leaves out a package that consists of a schema alone.
 func (r *Reader) enter(p *Package, t Target) error {
 	if t.File == "" || p.Entry == nil {
 		return nil
@@ -220,7 +220,7 @@ func (r *Reader) enter(p *Package, t Target) error {
 	return nil
 }
 
-// withoutSDK is the error of a package whose SDK cannot be generated, with what has been done and what can be.
+// withoutSDK returns the error of a package whose SDK cannot be generated. It explains what has been done and what can be done.
 func withoutSDK(p *Package, t Target, why error) error {
 	text := fmt.Sprintf("the SDK of %s was not generated: %v", p.Title(), why)
 	if t.File != "" && p.Entry != nil {

@@ -1,6 +1,7 @@
-// Package packages asks for the schemas of packages that people name, and gives programs what they need to use them.
+// Package packages reads the schemas of packages, and adds packages to programs.
 //
 // It generates no code: language plugins do.
 //
-// Invariant: a project file is changed only when the package has told what it is, and a folder of an SDK is replaced as a whole.
+// Invariant: a project file is changed only after the package has returned its schema, and a folder of an SDK is replaced as a
+// whole.
 package packages

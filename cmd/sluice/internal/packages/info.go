@@ -11,11 +11,10 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// Question is what somebody wants to know of a package: about all of it, a module, or one resource or function. A name may be a token or
-// its last part.
+// Question selects a part of a schema: all of it, a module, or one resource or function. A name may be a token or its last part.
 type Question struct{ Module, Resource, Function string }
 
-// described are the parts of a schema that people are told.
+// described are the parts of a schema that are shown.
 type described struct {
 	Description string
 	Resources   map[string]member
@@ -46,7 +45,7 @@ type property struct {
 	OneOf                       []property
 }
 
-// Describe writes what a schema says.
+// Describe writes a description of the selected part of the schema.
 func (p *Package) Describe(w io.Writer, q Question) error {
 	var d described
 	if err := json.Unmarshal(p.Schema, &d); err != nil {
@@ -110,7 +109,7 @@ func (d described) module(out *strings.Builder, module string) error {
 	return nil
 }
 
-// one describes the resource or function of a name.
+// one describes the resource or function with a name.
 func one(out *strings.Builder, kind, module, name string, list map[string]member) error {
 	var fit []string
 	for token := range list {
@@ -144,7 +143,7 @@ func one(out *strings.Builder, kind, module, name string, list map[string]member
 	return nil
 }
 
-// meant lists the names that contain what somebody has written, in whatever case.
+// meant lists the names that contain a text, in whatever case.
 func meant(name string, list map[string]member) string {
 	var names []string
 	for token := range list {
@@ -159,7 +158,7 @@ func meant(name string, list map[string]member) string {
 	return "; did you mean " + strings.Join(slices.Compact(names), ", ") + "?"
 }
 
-// signature returns what a function takes and gives.
+// signature returns the inputs and outputs of a function.
 func (m member) signature() (inputs, outputs object) {
 	if m.Inputs != nil {
 		inputs = *m.Inputs
@@ -188,7 +187,7 @@ func properties(out *strings.Builder, title string, o object, mark string) {
 	}
 }
 
-// text is the type of a property in one line.
+// text formats the type of a property on one line.
 func (p property) text() string {
 	switch {
 	case p.Ref != "":
@@ -211,7 +210,7 @@ func (p property) text() string {
 	return p.Type
 }
 
-// withText is a line with the first paragraph of a description.
+// withText returns a line with the first paragraph of a description.
 func withText(line, description string) string {
 	if text := summary(description); text != "" {
 		line += ": " + text
@@ -219,7 +218,7 @@ func withText(line, description string) string {
 	return line + "\n"
 }
 
-// summary is the first paragraph of a description, on one line.
+// summary returns the first paragraph of a description, on one line.
 func summary(description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(description, "\r\n", "\n")), "\n\n")
 	return strings.Join(strings.Fields(first), " ")

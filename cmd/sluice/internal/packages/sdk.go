@@ -16,10 +16,10 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Languages are those that SDKs are generated for if none is named.
+// Languages are the languages of generated SDKs if none is given.
 func Languages() []string { return []string{"dotnet", "go", "java", "nodejs", "python"} }
 
-// Language returns the name of the runtime for a language, which people call by several names.
+// Language returns the name of the runtime for a language, which has several names.
 func Language(name string) string {
 	switch strings.ToLower(name) {
 	case "typescript", "javascript", "node", "node.js":
@@ -32,10 +32,10 @@ func Language(name string) string {
 	return strings.ToLower(name)
 }
 
-// SDKRequest is what to generate.
+// SDKRequest describes an SDK to generate.
 type SDKRequest struct {
 	Language string
-	Folder   string // where the SDK is in the end; what is there is replaced
+	Folder   string // the final folder of the SDK, which is replaced
 	Local    bool   // it is used where it is, and not published
 	Overlays string // a folder with a folder of files for each language; "" for none
 }
@@ -62,7 +62,7 @@ func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(half) }() // it is gone when all went well
+	defer func() { _ = os.RemoveAll(half) }() // it no longer exists if all went well
 	if err := os.Chmod(half, 0o755); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *Reader) show(p *Package, remarks []source.Remark) error {
 	return errors.Join(bad...)
 }
 
-// packable returns a schema that asks for an SDK that can be packed: that of a local package is laid out differently in some
+// packable returns a schema that requests an SDK that can be packed: an SDK of a local package has another layout in some
 // languages.
 func packable(text []byte) ([]byte, error) {
 	var members, meta map[string]json.RawMessage
@@ -147,7 +147,7 @@ func overlay(folder, language string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Link makes a program use the SDK in a folder, and returns what its author has to do.
+// Link links the SDK in a folder to a program, and returns what remains for its author to do.
 func (r *Reader) Link(ctx context.Context, p *Package, program source.Project, folder string) (string, error) {
 	g, err := r.generator(ctx, p, program.Runtime)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Reader) Link(ctx context.Context, p *Package, program source.Project, f
 	return instructions, err
 }
 
-// Published returns the command that gets the SDK that the authors of a package have published; "" if there can be none.
+// Published returns the command that installs the published SDK of a package; "" if there can be none.
 func (p *Package) Published(language string) string {
 	if p.Entry == nil || p.plugin != "" || p.Parameterization != nil || p.ExtensionParameterization != nil {
 		return ""
@@ -176,7 +176,7 @@ func (p *Package) Published(language string) string {
 			Go             struct{ ImportBasePath string }
 		}
 	}
-	if json.Unmarshal(p.Schema, &s) != nil { // a part of it that only this command needs
+	if json.Unmarshal(p.Schema, &s) != nil { // only this command needs this part of the schema
 		return ""
 	}
 	at := func(mark string) string {

@@ -24,24 +24,24 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Package is a package whose schema is known.
+// Package is a package with its schema.
 type Package struct {
 	source.PackageSchema
 	Schema []byte // as JSON
-	// Entry is how a project names the package; nil for a schema that no provider has told.
+	// Entry is the package in the form of project files; nil for a schema that does not come from a provider.
 	Entry *workspace.Package
 	// plugin is the folder of a plugin on the disk, "" for one that is found by its name.
 	plugin string
 }
 
-// Parameters are what a plugin makes a package of.
+// Parameters are the parameters of a package.
 type Parameters struct {
 	List []string
-	// Extends means that the package is to extend the one of the plugin, and not to take its place.
+	// Extends means that the package extends that of the plugin, and does not replace it.
 	Extends bool
 }
 
-// enter makes a project's entry one with these parameters, if there are any.
+// enter adds the parameters, if there are any, to an entry of a project file.
 func (of Parameters) enter(entry *workspace.Package) error {
 	switch {
 	case of.Extends && len(entry.Parameters) > 0:
@@ -58,8 +58,8 @@ func (of Parameters) enter(entry *workspace.Package) error {
 type Reader struct {
 	Terminal *terminal.Terminal
 	Options  sluice.PluginOptions
-	Project  *workspace.Project // nil outside of projects
-	// Prepares has [Reader.Read] install what a plugin on the disk needs before it is asked.
+	Project  *workspace.Project // nil outside a project
+	// Prepares makes [Reader.Read] install the dependencies of a plugin on the disk before it calls the plugin.
 	Prepares bool
 	service  *sluice.EngineService
 }
@@ -78,12 +78,12 @@ func NewReader(ctx context.Context, t *terminal.Terminal) (*Reader, error) {
 	return r, nil
 }
 
-// Close ends what the plugins of the reader talk to.
+// Close ends the service for the plugins of the reader.
 func (r *Reader) Close() error { return r.service.Close() }
 
-// Read returns the package that somebody has written: the name of a package of the project, the name of a plugin, perhaps with a
-// version, its git repository, its folder or its executable, or a file with a schema, "-" being the standard input. The parameters are for the
-// plugin. server is where the plugin can be obtained, "" for the usual places.
+// Read returns the package that a user has named: by the name of a package of the project, or of a plugin, perhaps with a version, by its git
+// repository, its folder or its executable, or by a file with a schema, "-" being the standard input. The parameters are for the plugin.
+// server is the source of the plugin, "" for the usual ones.
 func (r *Reader) Read(ctx context.Context, written string, of Parameters, server string) (*Package, error) {
 	text, err := r.readFile(ctx, written)
 	switch {
@@ -112,7 +112,7 @@ func (r *Reader) Read(ctx context.Context, written string, of Parameters, server
 	return r.Ask(ctx, entry)
 }
 
-// ReadText returns the schema of a package that somebody has written as [Reader.Read] takes it. A text from a file need not be a schema.
+// ReadText returns the schema of a package, named as for [Reader.Read]. The content of a file need not be a schema.
 func (r *Reader) ReadText(ctx context.Context, written string, of Parameters, server string) ([]byte, error) {
 	if text, err := r.readFile(ctx, written); text != nil && len(of.List) == 0 || err != nil {
 		return text, err
@@ -145,7 +145,7 @@ func (r *Reader) readFile(ctx context.Context, written string) (text []byte, err
 	return nil, nil
 }
 
-// entry returns what somebody has written as projects have it. Folders are absolute.
+// entry converts the name that a user has given to an entry of a project file. Folders are absolute.
 func (r *Reader) entry(written string) (workspace.Package, error) {
 	if r.Project != nil {
 		for _, p := range r.Project.Packages {
@@ -182,14 +182,14 @@ func (r *Reader) entry(written string) (workspace.Package, error) {
 	return workspace.Package{Source: name, Version: strings.TrimPrefix(version, "v")}, nil
 }
 
-// pluginPlace is where the plugin of a package is found.
+// pluginPlace is the place of the plugin of a package.
 type pluginPlace struct {
 	options sluice.PluginOptions
 	spec    providers.Spec
 	folder  string // of a plugin on the disk, "" for one that is found by its name
 }
 
-// place finds the plugin of a package, whose folder must be absolute if it has one.
+// place finds the plugin of a package. Its folder must be absolute, if it has one.
 func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 	at := pluginPlace{options: r.Options, spec: providers.Spec{
 		Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server, Exact: entry.Version != "" || entry.Server != "",
@@ -217,8 +217,8 @@ func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 	return at, nil
 }
 
-// version is that of the plugin which has served a package. One from a git repository has the tag or the commit from which it was
-// installed, whatever its package says.
+// version returns the version of the plugin that has served a package. For one from a git repository it is the tag or commit from which it was
+// installed, whatever version its package has.
 func (at pluginPlace) version(p *Package) (string, error) {
 	if !strings.HasPrefix(at.spec.DownloadURL, plugin.GitScheme) {
 		return p.Package().Version, nil
@@ -238,7 +238,7 @@ func (at pluginPlace) version(p *Package) (string, error) {
 	return "", err
 }
 
-// made is the request that makes a plugin serve a package of parameters; nil if there are none.
+// made returns the request that parameterizes a plugin; nil if there are no parameters.
 func made(parameters []string) *providers.ParameterizeRequest {
 	if len(parameters) == 0 {
 		return nil
@@ -246,15 +246,15 @@ func made(parameters []string) *providers.ParameterizeRequest {
 	return &providers.ParameterizeRequest{Args: parameters}
 }
 
-// Ask asks the plugin of a package for its schema. The folder of a plugin must be absolute.
+// Ask returns the schema of a package, from its plugin. The folder of a plugin must be absolute.
 func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, error) {
 	at, err := r.place(entry)
 	if err != nil {
 		return nil, err
 	}
 	host := sluice.NewPluginHost(at.options)
-	defer func() { _ = host.Close() }()                       // an error of a plugin while it ends changes nothing
-	of := made(append(entry.Parameters, entry.Extensions...)) // it has one of them
+	defer func() { _ = host.Close() }()                       // an error of an ending plugin changes nothing
+	of := made(append(entry.Parameters, entry.Extensions...)) // only one of them is set
 	text, err := providers.Schema(ctx, sluice.SchemaHost(host), at.spec, of)
 	if err != nil {
 		return nil, explain(ctx, at.spec.Package, of, err)
@@ -271,7 +271,7 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 		entry.Name = p.Name
 	}
 	if at.folder == "" && entry.Version == "" && (at.spec.Exact || !sluice.IsBuiltin(at.spec)) {
-		if entry.Version, err = at.version(p); err != nil { // so that it stays the same
+		if entry.Version, err = at.version(p); err != nil { // so that the version is fixed
 			return nil, err
 		}
 	}
@@ -279,8 +279,8 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 	return p, nil
 }
 
-// Mapping asks the plugin that somebody has written for a mapping. Without a provider, it is that of the first provider which the
-// plugin names, if it names any.
+// Mapping returns a mapping of the named plugin: that of the given provider or, if none is given, of the first provider that the plugin lists,
+// if it lists any.
 func (r *Reader) Mapping(
 	ctx context.Context, written string, parameters []string, server string, req providers.MappingRequest,
 ) (providers.MappingResponse, error) {
@@ -297,7 +297,7 @@ func (r *Reader) Mapping(
 		return none, err
 	}
 	host := sluice.NewPluginHost(at.options)
-	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
+	defer func() { _ = host.Close() }() // an error of an ending plugin changes nothing
 	p, err := sluice.SchemaHost(host).Load(ctx, at.spec)
 	if err != nil {
 		return none, err
@@ -319,7 +319,7 @@ func (r *Reader) Mapping(
 	return p.Mapping(ctx, req)
 }
 
-// explain adds what can be done to an error of a plugin that was asked for its schema.
+// explain adds advice to an error of a plugin that returned no schema.
 func explain(ctx context.Context, name string, of *providers.ParameterizeRequest, err error) error {
 	switch {
 	case context.Cause(ctx) != nil, errors.As(err, new(*plugin.MissingError)):
@@ -335,7 +335,7 @@ func explain(ctx context.Context, name string, of *providers.ParameterizeRequest
 	return err
 }
 
-// newPackage reads a schema. of is not nil if the plugin was parameterized.
+// newPackage parses a schema. of is not nil if the plugin was parameterized.
 func newPackage(from string, text []byte, of *providers.ParameterizeRequest) (*Package, error) {
 	s, err := source.ReadPackageSchema(text)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package plugins is what the commands on plugins share: where plugins are, which ones a project needs, and how an
-// installation is shown.
+// Package plugins has the common parts of the commands on plugins: the places of plugins, the plugins that a project
+// needs, and the progress of an installation.
 //
 // Package install fetches and installs; package plugin finds.
 package plugins

@@ -10,10 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 )
 
-// Parallel is how many plugins are installed at once, unless somebody wants another number.
+// Parallel is the default number of plugins installed at once.
 const Parallel = 4
 
-// Install installs plugins, several at the same time, and shows how that goes on. The error is that of all that failed.
+// Install installs plugins, several at the same time, and shows the progress. It joins the errors of all that failed.
 func (p *Places) Install(ctx context.Context, requests []install.Request) error {
 	shown := newProgress(p.Terminal)
 	defer shown.close()

@@ -19,14 +19,13 @@ import (
 // Need is a plugin that a project needs.
 type Need struct {
 	install.Request
-	// Location is where it is; nil if it is missing, or served by sluice itself.
+	// Location is the place of the plugin; nil if it is missing, or served by sluice itself.
 	Location *plugin.Location
 	// Builtin is true if it is missing and sluice serves the package itself.
 	Builtin bool
 }
 
-// Needed lists the plugins that the program of the project needs. If a plugin that runs the program is missing, it is
-// installed.
+// Needed lists the plugins that the program of the project needs. It installs a missing plugin that runs the program.
 func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	if p.Project == nil {
 		return nil, exit.AsUsage(workspace.ErrNoProject)
@@ -56,7 +55,7 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	return p.named(needs)
 }
 
-// named adds the plugins of the packages that the project names although the program does not use them.
+// named adds the plugins of packages that the project lists although the program does not use them.
 func (p *Places) named(needs []Need) ([]Need, error) {
 	for _, entry := range p.Project.Packages {
 		need, err := p.entry(entry)
@@ -77,7 +76,8 @@ func (p *Places) named(needs []Need) ([]Need, error) {
 	return needs, nil
 }
 
-// entry finds the plugin of a package that the project names. That of a folder is there, and is called after the package.
+// entry finds the plugin of a package that the project lists. A plugin in a folder is not searched for, and is called
+// after the package.
 func (p *Places) entry(entry workspace.Package) (Need, error) {
 	if path, local := entry.IsLocal(p.Project.Directory()); local {
 		return Need{

@@ -12,13 +12,13 @@ import (
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// Places are where plugins are looked for.
+// Places are the places of plugins.
 type Places struct {
 	Terminal  *terminal.Terminal
 	Home      string
-	Project   *workspace.Project // nil outside of projects
+	Project   *workspace.Project // nil outside a project
 	Installer *install.Installer
-	Parallel  int // how many plugins are installed at once; below 1 it is all
+	Parallel  int // the number of plugins installed at once; below 1 there is no limit
 }
 
 // Find returns the places of plugins for this directory.
@@ -30,7 +30,7 @@ func Find(t *terminal.Terminal) (*Places, error) {
 	return Of(t, project)
 }
 
-// Of returns the places of plugins for a project, which is nil for what belongs to none.
+// Of returns the places of plugins for a project, which is nil outside a project.
 func Of(t *terminal.Terminal, project *workspace.Project) (*Places, error) {
 	home, err := stateworkspace.Home(t.Lookup)
 	if err != nil {
@@ -43,7 +43,7 @@ func Of(t *terminal.Terminal, project *workspace.Project) (*Places, error) {
 	return p, nil
 }
 
-// options are the options of hosts that look in these places.
+// options returns the options of hosts that use these places.
 func (p *Places) options() sluice.PluginOptions {
 	return sluice.PluginOptions{
 		Home: p.Home, LookupEnv: p.Terminal.Lookup, Warn: func(text string) { p.Terminal.Warn("%s", text) },
@@ -51,7 +51,7 @@ func (p *Places) options() sluice.PluginOptions {
 	}
 }
 
-// Options are the options of hosts that look in these places, and install what is missing.
+// Options returns the options of hosts that use these places, and install missing plugins.
 func (p *Places) Options() sluice.PluginOptions {
 	options := p.options()
 	options.Installer, options.Note, options.Log = p.Installer, p.note, p.Terminal.Log
@@ -64,7 +64,7 @@ func (p *Places) Finder() plugin.Finder { return p.options().Finder() }
 // All lists the plugins in these places.
 func (p *Places) All() []plugin.Listing { return sluice.InstalledPlugins(p.options()) }
 
-// Cached lists the plugins that were installed.
+// Cached lists the installed plugins.
 func (p *Places) Cached() []plugin.Listing {
 	var list []plugin.Listing
 	for _, l := range p.All() {

@@ -16,13 +16,13 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 )
 
-// progress shows installations: a line when a download begins, and on a terminal a last line with how far all of them are.
+// progress shows installations: a line when a download begins, and on a terminal a last line with the progress of all.
 type progress struct {
 	terminal *terminal.Terminal
 
 	mu   sync.Mutex // guards what follows
 	line *display.Line
-	now  map[int]install.Progress // what is under way, by the number of its request
+	now  map[int]install.Progress // running installations, by the number of their request
 	last time.Time
 }
 
@@ -47,7 +47,7 @@ func (p *progress) observe(request int, n install.Progress) {
 	before, known := p.now[request]
 	begins := !known || before.Phase != n.Phase || before.URL != n.URL
 	if n.Phase != install.Downloading {
-		n.Done, n.Total = before.Done, before.Total // it has been downloaded, and counts
+		n.Done, n.Total = before.Done, before.Total // the download is over, and counts
 	}
 	p.now[request] = n
 	switch {
@@ -77,7 +77,7 @@ func (p *progress) say(text string, args ...any) {
 	fmt.Fprintf(p.terminal.Err, text+"\n", args...)
 }
 
-// ended forgets a request, and shows how it ended if that is not shown otherwise.
+// ended removes a request, and shows its result if nothing else does.
 func (p *progress) ended(request int, got install.Installed, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *progress) close() {
 // barWidth is the number of cells of a bar.
 const barWidth = 24
 
-// text describes what is under way.
+// text describes the running installations.
 func (p *progress) text() string {
 	var names []string
 	var done, total int64

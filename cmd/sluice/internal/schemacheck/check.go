@@ -1,7 +1,7 @@
-// Package schemacheck finds mistakes in the schema of a package: what is no schema, names that no language can have, references to
-// nothing.
+// Package schemacheck finds mistakes in the schema of a package: invalid schemas, names that no language allows, dangling
+// references.
 //
-// It does not generate code, and does not know the rules of single languages.
+// It does not generate code, and does not check the rules of single languages.
 //
 // Invariant: the problems of one schema are the same, in the same order, each time.
 package schemacheck
@@ -18,7 +18,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Problem is one mistake. Path is where it is, as in "resources/pkg:index:Thing/inputProperties/size".
+// Problem is one mistake. Path is its place, as in "resources/pkg:index:Thing/inputProperties/size".
 type Problem struct{ Path, Text string }
 
 func (p Problem) String() string {
@@ -28,7 +28,7 @@ func (p Problem) String() string {
 	return p.Path + ": " + p.Text
 }
 
-// document is what is checked of a schema.
+// document has the checked parts of a schema.
 type document struct {
 	Name      string
 	Version   string
@@ -71,8 +71,8 @@ type typeSpec struct {
 	OneOf                []typeSpec
 }
 
-// Check returns the problems of a schema in JSON. dangling allows references to members that the schema does not have. The error
-// is that of a text that is no JSON, or whose parts have other types than a schema's.
+// Check returns the problems of a schema in JSON. dangling allows references to members that the schema does not have. Check
+// returns an error if the text is not JSON, or a part of it does not have the type that schemas require.
 func Check(text []byte, dangling bool) ([]Problem, error) {
 	c := checker{dangling: dangling}
 	if err := json.Unmarshal(text, &c.doc); err != nil {
@@ -122,7 +122,7 @@ func (c *checker) report(path, format string, args ...any) {
 
 var packageName = regexp.MustCompile(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
 
-// pkg checks what describes the package as a whole.
+// pkg checks the fields of the package as a whole.
 func (c *checker) pkg() {
 	if !packageName.MatchString(c.doc.Name) {
 		c.report("name", "%q is not the name of a package: it begins with a letter, and letters, digits, - and _ follow", c.doc.Name)
@@ -214,7 +214,7 @@ func (c *checker) function(path string, f functionSpec) {
 			c.object(path+"/"+name, *o)
 		}
 	}
-	slices.SortStableFunc(c.found, func(a, b Problem) int { // of one function, inputs come first
+	slices.SortStableFunc(c.found, func(a, b Problem) int { // in a function, inputs come first
 		if strings.HasPrefix(a.Path, path+"/") && strings.HasPrefix(b.Path, path+"/") {
 			return cmp.Compare(a.Path, b.Path)
 		}
@@ -239,7 +239,7 @@ func (c *checker) required(path string, names []string, properties map[string]ty
 	}
 }
 
-// typ checks what the type of a value is.
+// typ checks the type of a value.
 func (c *checker) typ(path string, t typeSpec) {
 	switch {
 	case t.Ref != "":
@@ -263,7 +263,7 @@ func (c *checker) typ(path string, t typeSpec) {
 	}
 }
 
-// reference checks a $ref. What is in the schema of another package cannot be checked.
+// reference checks a $ref. References to other packages cannot be checked.
 func (c *checker) reference(path, ref string) {
 	file, fragment, found := strings.Cut(ref, "#")
 	if !found || file == "" && !strings.HasPrefix(fragment, "/") {
