@@ -14,7 +14,7 @@ import (
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// noStack begins the error that says why the report is about no stack. Scripts look for it.
+// noStack begins the error of a report without a stack. Scripts look for it.
 const noStack = "Failed to get information about the current stack"
 
 // Look returns a report about stack, or about the selected stack if stack is "". It adds all failures to the errors of
@@ -58,7 +58,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 			a.Runtime = &a.Runtimes[i]
 		}
 	}
-	if a.Runtime != nil && a.Runtime.How != runsNot { // the report says already what is missing
+	if a.Runtime != nil && a.Runtime.How != runsNot { // the report has the missing tool already
 		a.Runtime.Tools, err = askRuntime(ctx, project, options)
 		report(err)
 	}

@@ -1,6 +1,7 @@
 package about
 
-// Report describes what sluice finds in a directory. The keys are those of Pulumi's report, where that has them.
+// Report describes the project, stack, plugins and tools of a directory. It has Pulumi's keys where Pulumi reports
+// the same.
 type Report struct {
 	CLI              cliReport       `json:"cliAbout"`
 	Host             hostReport      `json:"host"`
@@ -18,7 +19,7 @@ type Report struct {
 
 type cliReport struct {
 	Version       string `json:"version"`
-	PulumiVersion string `json:"pulumiVersion"` // the version whose behaviour sluice has
+	PulumiVersion string `json:"pulumiVersion"` // the version of Pulumi that sluice is compatible with
 	GoVersion     string `json:"goVersion"`
 	GoCompiler    string `json:"goCompiler"`
 	Commit        string `json:"commit,omitempty"`

@@ -65,10 +65,10 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 	return r
 }
 
-// patience is how long a tool may take to say its version.
+// patience limits how long a tool may take to print its version.
 const patience = 10 * time.Second
 
-// askRuntime asks the runtime of the project which tools it uses.
+// askRuntime returns the tools that the runtime of the project uses.
 func askRuntime(ctx context.Context, project *workspace.Project, options sluice.PluginOptions) ([]toolReport, error) {
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
@@ -95,7 +95,7 @@ func askRuntime(ctx context.Context, project *workspace.Project, options sluice.
 
 var versionNumber = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
 
-// findTool sets the tool on the PATH that runs the programs.
+// findTool sets the tool of a runtime, found on PATH.
 func findTool(ctx context.Context, r *runtimeReport, name string, args ...string) {
 	path, err := exec.LookPath(name)
 	if err != nil {

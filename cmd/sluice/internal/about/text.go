@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// WriteJSON writes the report for programs. That no stack is selected is an error there: what reads it expects a stack or an error.
+// WriteJSON writes the report for programs. It returns an error if no stack is selected, because its readers expect a stack or an
+// error.
 func WriteJSON(t *terminal.Terminal, a *Report) error {
 	if a.Project != nil && a.Stack == nil && !slices.ContainsFunc(a.Errors, func(e string) bool { return strings.HasPrefix(e, noStack) }) {
 		a.Errors = append(a.Errors, noStack+": none is selected")
@@ -17,7 +18,7 @@ func WriteJSON(t *terminal.Terminal, a *Report) error {
 	return format.JSON(t.Data(), a)
 }
 
-// Write writes the report for people. Errors are warnings.
+// Write writes the report for people. It prints errors as warnings.
 func Write(t *terminal.Terminal, a *Report) error {
 	var b strings.Builder
 	section := func(title string, rows ...[2]string) {
@@ -32,7 +33,7 @@ func Write(t *terminal.Terminal, a *Report) error {
 	}
 	tool := [][2]string{
 		{"behaves as", "Pulumi " + a.CLI.PulumiVersion}, {"built for", a.Host.OS + "/" + a.Host.Arch},
-		{"Go Version", a.CLI.GoVersion}, {"Go Compiler", a.CLI.GoCompiler}, // as Pulumi writes it, for those who look for it
+		{"Go Version", a.CLI.GoVersion}, {"Go Compiler", a.CLI.GoCompiler}, // Pulumi's names, for people who look for them
 	}
 	if a.CLI.Commit != "" {
 		tool = append(tool, [2]string{"built from", a.CLI.Commit})

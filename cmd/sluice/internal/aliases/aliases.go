@@ -1,7 +1,6 @@
-// Package aliases writes the alias by which a resource keeps its object under another name, as the option of a resource in the language of the
-// program.
+// Package aliases writes the option, in the language of the program, for the alias that keeps the object of a renamed resource.
 //
-// Invariant: what it writes is one line that can be pasted, whatever the names are.
+// Invariant: the text is one line that can be pasted, whatever the names are.
 package aliases
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Text returns the option for a program in a runtime, such as "nodejs". For other languages it is the former URN.
+// Text returns the option for a program in a runtime, such as "nodejs". For other languages it returns the former URN.
 func Text(runtime string, r renames.Rename) string {
 	forms, name := byName, r.Name
 	if name == "" {
@@ -28,7 +27,7 @@ func Text(runtime string, r renames.Rename) string {
 	return "an alias for " + quoted(string(r.From))
 }
 
-// Own returns the renames that need an alias of their own, and for each of them how many others go on with it.
+// Own returns the renames that need an alias of their own, and for each of them the number of other renames that it implies.
 func Own(all []renames.Rename) (own []renames.Rename, with map[urn.URN]int) {
 	byName := map[urn.URN]renames.Rename{}
 	for _, r := range all {

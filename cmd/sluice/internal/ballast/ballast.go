@@ -3,9 +3,9 @@
 // never touched. A command therefore uses at most about this much more memory than without ballast. A larger GOGC would not guarantee that for large
 // stacks. There is no ballast if GOGC or GOMEMLIMIT is set.
 //
-// Go initializes packages in the order of their paths, those that a package imports first. This package imports only the standard library, so that it
-// comes before nearly all others that allocate much, which are below golang.org and google.golang.org or import something that is: the collector took
-// a third of the time that a process needs to start.
+// Go initializes packages in the order of their paths, imported ones first. This package imports only the standard library, so it comes before nearly
+// all packages that allocate much: those are below golang.org and google.golang.org, or import one that is. Without ballast, the collector took a
+// third of the start time of a process.
 //
 // Invariant: the ballast is there before the packages of Protocol Buffers are initialized.
 package ballast

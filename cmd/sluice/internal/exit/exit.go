@@ -26,7 +26,7 @@ const (
 	Internal   = 255
 )
 
-// Error is an error with an exit status of its own. If it is quiet, it has already been shown.
+// Error is an error with an exit status of its own. A quiet error has already been shown.
 type Error struct {
 	Status int
 	Err    error
@@ -80,7 +80,7 @@ func Status(err error) (status int, quiet bool) {
 		return Usage, false
 	case errors.As(err, &held):
 		return Locked, false
-	case errors.As(err, &failed): // its diagnostics have been shown, also those about another stack that it reads
+	case errors.As(err, &failed): // its diagnostics have been shown, including those about another stack that it reads
 		if failed.Canceled {
 			return Cancelled, true
 		}

@@ -1,7 +1,7 @@
-// Package importfile reads and writes the files that list what `sluice import` imports (protocol.md 10.9),
-// and turns them into requests.
+// Package importfile reads and writes the files that list resources for `sluice import` (protocol.md 10.9), and
+// converts them to requests.
 //
-// It imports nothing itself and asks no provider.
+// It imports nothing itself and calls no provider.
 //
-// Invariant: what [File.Requests] returns without an error has names for everything it refers to.
+// Invariant: if [File.Requests] returns no error, its result has a name for everything it refers to.
 package importfile

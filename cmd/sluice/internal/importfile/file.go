@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Placeholder stands for values in written files that users have to fill in.
+// Placeholder stands for values in written files that users have to replace.
 const Placeholder = "<PLACEHOLDER>"
 
 // File is an import file.
@@ -104,7 +104,7 @@ func fieldOf(e *json.UnmarshalTypeError) string {
 	return e.Field
 }
 
-// Write writes a file in a form that people can edit.
+// Write writes a file that people can edit.
 func (f *File) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

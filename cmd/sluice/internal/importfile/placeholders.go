@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Placeholders returns a file for everything that a preview would create, with placeholders for the IDs that users have
-// to fill in, and remarks about them. It encrypts secrets in the configurations of providers with enc.
+// Placeholders returns a file for all resources that a preview would create, with placeholders for the IDs, and remarks
+// about them. It encrypts secrets in the configurations of providers with enc.
 func Placeholders(ctx context.Context, steps []stages.StepInfo, enc property.Encrypter) (*File, []string, error) {
 	b := &writer{
 		file: &File{NameTable: map[string]urn.URN{}, Resources: []Resource{}}, created: map[urn.URN]bool{},

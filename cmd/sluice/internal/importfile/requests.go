@@ -43,7 +43,7 @@ func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, 
 	return requests, b.names, nil
 }
 
-// resolver turns the names of a file into URNs.
+// resolver resolves the names of a file to URNs.
 type resolver struct {
 	file      *File
 	target    Target
@@ -60,7 +60,7 @@ func (b *resolver) fault(i int, format string, args ...any) {
 	b.faults = append(b.faults, fmt.Errorf("%v "+format, append([]any{b.describe(i)}, args...)...))
 }
 
-// describe names a resource by what the file says of it.
+// describe names a resource by its fields in the file.
 func (b *resolver) describe(i int) string {
 	q := b.resources[i]
 	text := fmt.Sprintf("resource %d", i)
@@ -76,7 +76,7 @@ func (b *resolver) describe(i int) string {
 	return text
 }
 
-// sanity checks each entry by itself.
+// sanity checks each entry on its own.
 func (b *resolver) sanity() {
 	b.ambiguous = map[string]bool{}
 	for i := range b.resources {

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// program returns the program of the project, and whether anything on the machine can run it, or may be installed for it. If not, it
-// warns. The working directory is that of the project.
+// program returns the program of the project. runs reports whether a runtime for it is on the machine, or may be installed. If not,
+// it prints a warning. The working directory is that of the project.
 func program(n *creation) (p source.Project, options sluice.PluginOptions, runs bool, err error) {
 	project, err := session.FindProject()
 	if err != nil {
@@ -38,7 +38,7 @@ func program(n *creation) (p source.Project, options sluice.PluginOptions, runs 
 	return p, options, true, nil
 }
 
-// install installs what the project names under `packages`, and what the program needs.
+// install installs the `packages` of the project, and the dependencies of the program.
 func install(ctx context.Context, n *creation, p source.Project, options sluice.PluginOptions) error {
 	err := packages.InstallHere(ctx, n.terminal)
 	if err == nil {

@@ -74,13 +74,13 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 	return n, askAll(ctx, n)
 }
 
-// isAttended reports whether somebody answers questions. PULUMI_TEST_INTERACTIVE says so of a script that writes the answers to the
+// isAttended reports whether somebody answers questions. PULUMI_TEST_INTERACTIVE is set by a script that writes the answers to the
 // standard input, line by line.
 func isAttended(t *terminal.Terminal) bool {
 	return t.Interactive() || t.EnvIsTrue("PULUMI_TEST_INTERACTIVE")
 }
 
-// checkEmpty refuses a directory that has files in it. A repository without files counts as empty.
+// checkEmpty refuses a directory with files. A repository without files counts as empty.
 func checkEmpty(directory string, force bool) error {
 	entries, err := os.ReadDir(directory)
 	if errors.Is(err, os.ErrNotExist) {

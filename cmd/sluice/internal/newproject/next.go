@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sayWhatIsNext says how to continue.
+// sayWhatIsNext prints how to continue.
 func sayWhatIsNext(n *creation, before string) error {
 	var b strings.Builder
 	if n.options.GenerateOnly {

@@ -58,7 +58,7 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 	return err
 }
 
-// InstallPolicyPack installs what the policy pack in a folder needs.
+// InstallPolicyPack installs the dependencies of the policy pack in a folder.
 func InstallPolicyPack(ctx context.Context, t *terminal.Terminal, directory string) error {
 	m, err := source.ReadManifest(directory, plugin.PolicyManifest)
 	if err != nil {

@@ -50,7 +50,7 @@ func chooseTemplate(ctx context.Context, t *terminal.Terminal, kind templates.Ki
 	}
 }
 
-// askAll asks for the missing ones of name, description, stack and options of the runtime.
+// askAll requests the name, description, stack and runtime options that are missing.
 func askAll(ctx context.Context, n *creation) error {
 	f := n.options
 	n.stack = cmp.Or(f.Stack, "dev")
@@ -88,7 +88,7 @@ func askAll(ctx context.Context, n *creation) error {
 	return err
 }
 
-// askAboutProject asks for the description and the stack, unless they are given.
+// askAboutProject requests the description and the stack, unless they are given.
 func askAboutProject(ctx context.Context, n *creation) error {
 	f := n.options
 	var err error
@@ -103,7 +103,7 @@ func askAboutProject(ctx context.Context, n *creation) error {
 	return err
 }
 
-// checkName refuses the name of another project that has stacks: the two projects would share them.
+// checkName refuses the name of another project that has stacks, because the two projects would share them.
 func checkName(ctx context.Context, n *creation) error {
 	name := n.project.Name
 	if !workspace.IsProjectName(name) {
@@ -130,10 +130,10 @@ func checkName(ctx context.Context, n *creation) error {
 	}
 	for _, l := range stacks {
 		if l.Ref.Project != name {
-			continue // from a backend without projects
+			continue // it is in a backend without projects
 		}
 		if n.options.Stack != "" && (n.options.Stack == l.Ref.Name || n.options.Stack == l.Ref.String()) {
-			return nil // the user wants that stack
+			return nil // the user has chosen that stack
 		}
 		return exit.Usagef("there are stacks of a project named %q already, such as %q, and this project would share them; "+
 			"choose another name with --name, or use that stack with --stack %[2]s", name, l.Ref.Name)

@@ -10,16 +10,16 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// runtimeChoice is an option of a runtime that a project should have. The first answer is the usual one; one that has no other
-// is not asked for.
+// runtimeChoice is an option of a runtime that a project should have. The first answer is the default. An option with only one
+// answer is not a question.
 type runtimeChoice struct {
 	option, question string
 	answers          []string
-	// with is the value of the choice before this one with which alone this option means something; "" is any.
+	// with is the value of the previous choice for which this option applies; "" is any.
 	with string
 }
 
-// runtimeChoices are the options to choose, by runtime, in the order in which they are asked for.
+// runtimeChoices are the options to choose, by runtime, in the order of the questions.
 var runtimeChoices = map[string][]runtimeChoice{
 	"nodejs": {{option: "packagemanager", question: "The package manager to use for installing dependencies", answers: []string{"npm", "pnpm", "yarn", "bun"}}},
 	"python": {
@@ -28,8 +28,8 @@ var runtimeChoices = map[string][]runtimeChoice{
 	},
 }
 
-// chooseRuntimeOptions returns the options of the runtime that are added to those of the template: the given ones, and those
-// that neither has, which the user is asked for.
+// chooseRuntimeOptions returns the options of the runtime that are added to those of the template: the given ones, and the
+// user's answers for those that neither has.
 func chooseRuntimeOptions(ctx context.Context, n *creation) (map[string]string, error) {
 	options := maps.Clone(n.options.RuntimeOptions)
 	if options == nil {
@@ -50,7 +50,7 @@ func chooseRuntimeOptions(ctx context.Context, n *creation) (map[string]string, 
 	return options, nil
 }
 
-// ask returns an answer by number or name.
+// ask requests an answer by number or name.
 func (c runtimeChoice) ask(ctx context.Context, n *creation) (string, error) {
 	if !n.asks || len(c.answers) == 1 {
 		return c.answers[0], nil

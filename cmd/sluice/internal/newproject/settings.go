@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// saveSettings saves the settings of --config and those that the template asks for.
+// saveSettings saves the settings of --config and of the template.
 func saveSettings(ctx context.Context, n *creation, s *session.Stack) error {
 	if err := n.options.Settings.Apply(s.Settings, s.Project.Name); err != nil {
 		return err

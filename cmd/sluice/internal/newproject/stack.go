@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// makeStack makes the stack and its settings, or selects the stack if it exists. The working directory is that of the
-// project.
+// makeStack creates the stack and its settings, or selects the stack if it exists. The working directory is that of
+// the project.
 func makeStack(ctx context.Context, n *creation, written *templates.Written) error {
 	if err := os.Chdir(n.directory); err != nil {
 		return err

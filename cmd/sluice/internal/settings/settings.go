@@ -1,5 +1,5 @@
-// Package settings contains what the commands about the configuration of a stack share: the form of settings in JSON,
-// and the conversion of a text to a stored value.
+// Package settings has the common parts of the commands about the configuration of a stack: the form of settings in JSON, and the
+// conversion of a text to a stored value.
 package settings
 
 import (
@@ -52,8 +52,8 @@ func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key
 	return text, nil
 }
 
-// Save saves the settings of a stack. It refuses those that have changed since before and are not what the project declares, which
-// every operation would refuse, and warns of new ones that it does not declare.
+// Save saves the settings of a stack. It refuses changed settings that contradict the project's declarations, which every
+// operation would refuse, and warns about new ones that the project does not declare.
 func Save(ctx context.Context, s *session.Stack, before map[workspace.Key]workspace.Value) error {
 	decrypted := func(v workspace.Value) (workspace.Value, error) {
 		if !workspace.HasSecrets(v) {

@@ -11,11 +11,11 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// mostChoices is the largest number of resources that are listed at once.
+// mostChoices is the maximal number of resources in one list.
 const mostChoices = 40
 
 // Choose asks the user to choose one of the resources. An answer is a number in the list, or a part of a URN, which
-// makes the list shorter.
+// shortens the list.
 func Choose(ctx context.Context, t *terminal.Terminal, question string, resources []*state.Resource) (*state.Resource, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("the state has no resources")
@@ -62,7 +62,7 @@ func containing(resources []*state.Resource, part string) []*state.Resource {
 	return out
 }
 
-// choiceText returns the URN, with what distinguishes this copy from the others that can be chosen.
+// choiceText returns the URN, with the difference between this copy and the others in the list.
 func choiceText(r *state.Resource, among []*state.Resource) string {
 	text := format.Printable(string(r.URN))
 	for _, other := range among {

@@ -1,5 +1,6 @@
-// Package stateedit contains what the commands that edit the recorded state of a stack share: they take its lock,
-// choose resources, show the planned changes, ask, save and report.
+// Package stateedit has the common parts of the commands that edit the recorded state of a stack: they take its lock,
+// choose resources, show the planned changes, request a confirmation, save and report.
 //
-// Invariant: a user who is asked has seen everything that is saved, and an edit that is refused changes nothing.
+// Invariant: everything that is saved after a confirmation has been shown before it, and an edit that is refused
+// changes nothing.
 package stateedit

@@ -16,7 +16,7 @@ type Edit struct {
 	Holder   *interrupts.Holder
 	Flags    *Flags
 	Ref      backend.Ref
-	Name     string          // of the stack, as people write it in the project
+	Name     string          // of the stack, as used in the project
 	Snapshot *state.Snapshot // without resources for a stack that was never deployed
 
 	stack backend.Editable
@@ -49,7 +49,7 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 // File returns the name of the stack file, for messages.
 func (e *Edit) File(ctx context.Context) string { return e.stack.File(ctx) }
 
-// Save asks whether to make a change, and writes the state. plan describes the change to the user.
+// Save requests a confirmation of a change, and writes the state. plan describes the change to the user.
 func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error {
 	if err := confirm(ctx, e.Terminal, e.Flags, plan); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error
 	return e.Write(ctx, now)
 }
 
-// Write writes a state without asking.
+// Write writes a state without a confirmation.
 func (e *Edit) Write(ctx context.Context, now *state.Snapshot) error {
 	return e.Holder.Busy(func() error { return e.stack.Save(ctx, now) })
 }

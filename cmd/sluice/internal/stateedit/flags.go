@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 )
 
-// Flags are the flags that most commands on states have.
+// Flags are the flags of most commands on states.
 type Flags struct {
 	Stack     string
 	Yes, JSON bool

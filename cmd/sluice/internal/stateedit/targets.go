@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// CheckTargets refuses arguments that do not fit together before anything is opened.
+// CheckTargets refuses contradictory arguments before anything is opened.
 func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
 	switch {
 	case all && len(args) > 0:
@@ -21,7 +21,7 @@ func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
 	return nil
 }
 
-// Targets returns the live resources that the arguments name, all of them, or the one that the user chooses.
+// Targets returns the live resources that the arguments name, all live resources, or the one that the user chooses.
 func Targets(ctx context.Context, e *Edit, args []string, all bool, verb string) ([]*state.Resource, error) {
 	live := state.Live(e.Snapshot)
 	if all {

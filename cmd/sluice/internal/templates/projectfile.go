@@ -150,7 +150,7 @@ func entries(text string) (map[string]any, error) {
 	return m, yaml.Unmarshal([]byte(text), &m)
 }
 
-// unusualBreaks end a line in YAML, and in nothing else that edits or shows the file.
+// unusualBreaks are characters that end a line in YAML, and in no program that edits or shows the file.
 const unusualBreaks = "\r\u0085\u2028\u2029"
 
 // replaceEntry replaces the lines of a top-level entry, or removes them. It inserts a missing entry before the first one.
@@ -207,8 +207,8 @@ func replaceEntry(text string, e edit) (string, error) {
 	return strings.Join(lines[:first], "") + line + strings.Join(lines[first:], ""), nil
 }
 
-// quote writes a text as YAML. Texts that begin or end with empty lines, and those with unusual line breaks, have a form
-// without quotes that is read differently.
+// quote writes a text as YAML. For texts that begin or end with empty lines, and those with unusual line breaks, there is an unquoted
+// form that would be read differently.
 func quote(text string) (string, error) {
 	var value any = text
 	if strings.TrimSpace(text) != text || strings.ContainsAny(text, unusualBreaks) {

@@ -13,12 +13,12 @@ import (
 //go:embed all:builtin all:policies
 var builtin embed.FS
 
-// Kind is what templates are for: [Projects] or [Policies].
+// Kind is the kind of a template: [Projects] or [Policies].
 type Kind struct {
 	file   string // the file that makes a folder a template of this kind
 	folder string // of the built-in templates
 	names  []string
-	named  bool // the file has the name of what is made
+	named  bool // the new project or pack is named in the file
 }
 
 // Projects returns the templates for projects.
@@ -50,7 +50,7 @@ type Template struct {
 	files fs.FS
 }
 
-// Setting is one setting that a template asks for.
+// Setting is one setting that a new project should have.
 type Setting struct {
 	Key         string
 	Description string
@@ -95,7 +95,7 @@ func (k Kind) Find(name string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A template may be somebody else's: its links can lead to its own files only.
+	// A template may be from a stranger: its links can lead to its own files only.
 	root, err := os.OpenRoot(absolute)
 	if err != nil {
 		return nil, err

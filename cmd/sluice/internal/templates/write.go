@@ -103,10 +103,11 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 	return files, err
 }
 
-// maxSize is how many bytes the files of a template may have together.
+// maxSize is the maximal total size of the files of a template in bytes.
 const maxSize = 100 << 20
 
-// content reads a file, or what a link leads to inside the template. Opening other things could wait for ever.
+// content reads a regular file, or the regular file in the template that a link leads to. Opening other files could
+// block for ever.
 func (t *Template) content(path string) ([]byte, error) {
 	info, err := fs.Stat(t.files, path)
 	switch {
@@ -171,7 +172,7 @@ func (w *Written) Undo() error {
 		}
 	}
 	for _, directory := range slices.Backward(w.made) {
-		_ = os.Remove(directory) // fails if somebody has put another file there
+		_ = os.Remove(directory) // fails if another file has been put there
 	}
 	return errors.Join(errs...)
 }

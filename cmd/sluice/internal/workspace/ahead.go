@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// OpenAhead has the secrets in values decrypted by few calls, if dec asks a service. What cannot be decrypted is an error for whoever wants it. dec may be
-// nil if there are no secrets.
+// OpenAhead decrypts the secrets in values by few calls, if dec calls a service. It ignores a secret that cannot be decrypted; decrypting it later
+// returns the error. dec may be nil if there are no secrets.
 func OpenAhead(ctx context.Context, dec Decrypter, values iter.Seq[Value]) error {
 	var all []string
 	for v := range values {
@@ -17,7 +17,7 @@ func OpenAhead(ctx context.Context, dec Decrypter, values iter.Seq[Value]) error
 	return secrets.DecryptAhead(ctx, dec, all)
 }
 
-// ReencryptAhead is OpenAhead, and has enc prepared for the same secrets.
+// ReencryptAhead is OpenAhead, and also prepares enc for the same secrets.
 func ReencryptAhead(ctx context.Context, dec Decrypter, enc Encrypter, values iter.Seq[Value]) error {
 	if err := OpenAhead(ctx, dec, values); err != nil {
 		return err

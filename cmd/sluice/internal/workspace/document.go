@@ -78,7 +78,7 @@ func (d *document) parse(data []byte) (*yaml.Node, error) {
 			problem += " of " + at.Opened
 		}
 		fault := d.errorAt(line, problem, advice)
-		if text := d.line(line); found && !strings.Contains(text, "\t") { // a tab is shown where it is
+		if text := d.line(line); found && !strings.Contains(text, "\t") { // carets do not align below tabs
 			fault.Excerpt = excerpt.Of(line, text, at.Column, at.End)
 		}
 		return nil, fault
@@ -139,8 +139,8 @@ func splitYAMLError(err error) (line int, problem string) {
 // countsFromZero matches the messages whose lines the YAML parser counts from 0 instead of 1.
 var countsFromZero = regexp.MustCompile(`^did not find expected (',' or|key|'-' indicator|<document start>|node content)`)
 
-// validate refuses what the rest of the package cannot handle: a root that is not a mapping, duplicate keys, deep
-// nesting.
+// validate refuses documents that the rest of the package does not support: a root that is not a mapping, duplicate
+// keys, deep nesting.
 func (d *document) validate() error {
 	root := d.root()
 	if root.Kind != yaml.MappingNode {
@@ -191,7 +191,7 @@ func (d *document) errorAt(line int, problem, advice string) *FileError {
 	e := &FileError{Path: d.path, Line: line, Problem: problem, Advice: advice}
 	if text := d.line(line); strings.TrimSpace(text) != "" && utf8.ValidString(text) {
 		column, end := excerpt.Whole(text)
-		if tab := strings.IndexByte(text, '\t'); tab >= 0 && tab < column-1 && !d.isJSON { // what is wrong in YAML is the indentation
+		if tab := strings.IndexByte(text, '\t'); tab >= 0 && tab < column-1 && !d.isJSON { // in YAML, a tab in the indentation is the fault
 			column, end = tab+1, tab+2
 		}
 		e.Excerpt = excerpt.Of(line, text, column, end)
@@ -231,8 +231,8 @@ func (d *document) bytes() (out []byte, err error) {
 	if err == nil && sameNode(d.node, again) {
 		return out, nil
 	}
-	// The encoder has forms for texts that the parser reads differently, such as a block of nothing but empty lines. The
-	// quoted form has no such cases.
+	// For some texts, such as a block of nothing but empty lines, the encoder chooses a form that the parser reads
+	// differently. The quoted form has no such cases.
 	quoteTexts(d.node)
 	if out, err = d.encode(); err != nil {
 		return nil, err

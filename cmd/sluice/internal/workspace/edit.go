@@ -101,7 +101,7 @@ func (f *StackFile) slot(node *yaml.Node, e property.Element, k Key) (int, error
 	return e.Index, nil
 }
 
-// maxNewList bounds the length of a list that one command can make by naming a large index.
+// maxNewList limits the length of a list that one command can create by a large index.
 const maxNewList = 10_000
 
 // ValueAt returns the value at a path inside a setting.

@@ -31,7 +31,7 @@ func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
 	return values, missing
 }
 
-// given returns a value that the project gives to a stack without one of its own.
+// given returns the value that a stack gets from the project if it sets none itself.
 func (d *Declaration) given(v Value) Value {
 	v = untyped(v)
 	if d.Secret {

@@ -11,7 +11,7 @@ import (
 
 const keyImports = "imports"
 
-// environmentNode returns what the file says of environments, nil if it says nothing: a list of their names, or a definition.
+// environmentNode returns the environments in the file, nil if there are none: a list of names, or a definition.
 func (f *StackFile) environmentNode() *yaml.Node {
 	_, v := child(f.doc.root(), keyEnvironment)
 	if v = resolve(v); v == nil || isNull(v) || len(v.Content) == 0 {
@@ -36,7 +36,7 @@ func (f *StackFile) Environment() ([]byte, error) {
 	return EnvironmentOf(names)
 }
 
-// EnvironmentOf returns the definition of an environment that consists of others.
+// EnvironmentOf returns the definition of an environment that imports others.
 func EnvironmentOf(names []string) ([]byte, error) {
 	return json.Marshal(map[string][]string{keyImports: names})
 }
@@ -79,7 +79,7 @@ func importName(n *yaml.Node) (string, bool) {
 	return n.Value, n.Kind == yaml.ScalarNode
 }
 
-// AddImports adds environments at the end of the list. What an environment later in the list says counts more.
+// AddImports adds environments at the end of the list. Later environments take precedence.
 func (f *StackFile) AddImports(names []string) error {
 	if _, err := f.Imports(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (f *StackFile) AddImports(names []string) error {
 	return nil
 }
 
-// SetImports makes these the environments of a stack, unless they are.
+// SetImports sets the list of environments of a stack. It does nothing if the list is the same.
 func (f *StackFile) SetImports(names []string) error {
 	if now, err := f.Imports(); err != nil || slices.Equal(now, names) {
 		return err
@@ -131,8 +131,7 @@ func (f *StackFile) RemoveImport(name string) (bool, error) {
 	return false, nil
 }
 
-// Complete gives the stack settings beside those of the file, from its environments: each one that the file does not set, and of mappings the parts that it
-// does not set. They are not written.
+// Complete adds the settings of a stack's environments: each one that the file does not set, and the missing parts of mappings. They are not written.
 func (f *StackFile) Complete(values map[Key]Value) { f.environment = values }
 
 // completed returns the settings of the file with those of its environments.
@@ -150,7 +149,7 @@ func (f *StackFile) completed() map[Key]Value {
 	return out
 }
 
-// overlaid returns a value with what another one has beside it.
+// overlaid returns v, with the parts that only under has.
 func overlaid(v, under Value) Value {
 	over, isMapping := v.(map[string]any)
 	below, areMappings := under.(map[string]any)
@@ -167,7 +166,7 @@ func overlaid(v, under Value) Value {
 	return out
 }
 
-// EnvironmentKey reads the name of a setting in an environment.
+// EnvironmentKey parses the name of a setting in an environment.
 func EnvironmentKey(text, project string) (Key, error) {
 	k, err := ParseKey(text, project)
 	if err != nil {

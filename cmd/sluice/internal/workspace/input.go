@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// PathScalar returns the value that a text means under config --path: true, false and integers without a leading zero
-// are typed, everything else is a string (state.md 6.6).
+// PathScalar returns the value of a text under config --path: true, false and integers without a leading zero are
+// typed, everything else is a string (state.md 6.6).
 func PathScalar(text string) Value {
 	switch text {
 	case "true":

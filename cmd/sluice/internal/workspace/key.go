@@ -47,7 +47,7 @@ func ParsePathKey(text, project string) (Key, error) {
 // String returns "<namespace>:<name>".
 func (k Key) String() string { return k.Namespace + ":" + k.Name }
 
-// Short returns the key as people write it in the project: without the project's own namespace.
+// Short returns the key as used in the project: without the project's own namespace.
 func (k Key) Short(project string) string {
 	if k.Namespace == project {
 		return k.Name

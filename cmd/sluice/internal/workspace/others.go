@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// optionNames returns the options of a runtime, nil if they are not known: those of a language plugin are its own.
+// optionNames returns the options of a runtime, nil if they are unknown, as for a language plugin.
 func optionNames(runtime string) []string {
 	switch runtime {
 	case "nodejs":
@@ -27,7 +27,7 @@ func optionNames(runtime string) []string {
 	return nil
 }
 
-// warnAboutOthers warns of the fields of a mapping that nothing reads.
+// warnAboutOthers warns about the fields of a mapping that nothing reads.
 func (pr *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known ...string) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key := resolve(mapping.Content[i])
@@ -42,7 +42,7 @@ func (pr *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known 
 	}
 }
 
-// projectFields returns the top-level fields of a project file that Pulumi knows.
+// projectFields returns Pulumi's top-level fields of a project file.
 func projectFields() []string {
 	return []string{
 		"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend", "options", "plugins",
@@ -50,14 +50,15 @@ func projectFields() []string {
 	}
 }
 
-// isOfPrograms reports whether a field of a project file belongs to a YAML program, which itself warns of misspelt ones, or to a component
-// or generated SDK.
+// isOfPrograms reports whether a field of a project file belongs to a YAML program, whose evaluator warns about misspelt ones, or to a
+// component or generated SDK.
 func isOfPrograms(field string) bool {
 	known := []string{"pulumi", "configuration", "variables", "resources", "outputs", "components", "namespace", "version", "sdks", "artifacts"}
 	return slices.Contains(known, strings.ToLower(field))
 }
 
-// warnAboutMisspelt warns of top-level fields that are almost those of a project. Others are notes of people and of other tools.
+// warnAboutMisspelt warns about top-level fields whose names are similar to those of a project. It accepts all others as notes of people
+// and of other tools.
 func (pr *projectReader) warnAboutMisspelt() {
 	root := pr.doc.root()
 	for i := 0; i+1 < len(root.Content); i += 2 {
@@ -70,7 +71,7 @@ func (pr *projectReader) warnAboutMisspelt() {
 	}
 }
 
-// warnAboutOthers warns of the top-level keys of a stack file that nothing reads. What may be there for its anchors is left alone.
+// warnAboutOthers warns about the top-level keys of a stack file that nothing reads, except those that may exist for their anchors.
 func (f *StackFile) warnAboutOthers() {
 	known := []string{keySecretsProvider, keyEncryptedKey, keyEncryptionSalt, keyConfig, keyEnvironment}
 	root := f.doc.root()

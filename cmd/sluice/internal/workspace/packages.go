@@ -17,19 +17,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Package is a package that a project names under `packages`.
+// Package is a package in the `packages` of a project.
 type Package struct {
 	Name string // its key
 	// Source is the name of a plugin, or a folder relative to the file.
 	Source  string
 	Version string // "" for any
-	// Parameters are what the plugin makes the package of; Extensions are those of a package that extends the plugin's own instead.
+	// Parameters are the parameters of the package. Extensions are those of a package that extends the plugin's own.
 	Parameters, Extensions []string
-	// Server is where a missing plugin can be obtained; "" is the public host.
+	// Server is the source of a missing plugin; "" is the public host.
 	Server string
 }
 
-// IsBare reports whether the file says nothing of the package but its name.
+// IsBare reports whether the file contains only the name of the package.
 func (p Package) IsBare() bool {
 	return p.Source == p.Name && p.Version == "" && p.Server == "" && len(p.Parameters) == 0 && len(p.Extensions) == 0
 }
@@ -57,7 +57,7 @@ func (p Package) Repository() (downloadURL, version string, err error) {
 	return downloadURL, version, err
 }
 
-// packages reads what the file says about packages.
+// packages reads the packages of the file.
 func (pr *projectReader) packages() []Package {
 	entries := pr.mapping(pr.doc.root(), "packages")
 	var list []Package
@@ -69,8 +69,8 @@ func (pr *projectReader) packages() []Package {
 	return list
 }
 
-// checkPackage refuses a package without a source, and one of a plugin with a version that is none. Those of git repositories may be
-// commits.
+// checkPackage refuses a package without a source, and one of a plugin with an invalid version. The version of a package in a git
+// repository may be a commit.
 func (pr *projectReader) checkPackage(at *yaml.Node, p Package) {
 	if p.Source == "" {
 		pr.fail(at, fmt.Sprintf("the package %q has no source", p.Name), "name a plugin such as `random@4.0.0`, or a directory such as `./components`")
@@ -81,7 +81,7 @@ func (pr *projectReader) checkPackage(at *yaml.Node, p Package) {
 	}
 }
 
-// splitVersion splits the short form of a package behind its source. A folder can have an "@" in its path.
+// splitVersion splits the short form of a package after its source. The path of a folder may contain an "@".
 func splitVersion(text string) (source, version string) {
 	if at := strings.LastIndexByte(text, '@'); at > strings.LastIndexByte(text, '/') {
 		return text[:at], strings.TrimPrefix(text[at+1:], "v")
@@ -144,7 +144,7 @@ func PackageFile(directory string) (string, error) {
 	}
 }
 
-// ReadPackages returns the packages that a project file, or that of a plugin, names. Their folders are absolute.
+// ReadPackages returns the packages of a project file, or of a plugin's file. Their folders are absolute.
 func ReadPackages(path string) ([]Package, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -162,8 +162,8 @@ func ReadPackages(path string) ([]Package, error) {
 	return list, r.err
 }
 
-// AddPackage adds a package to a project file, or replaces the one of its name. Comments and the order of the file stay, and where
-// it is possible every other line.
+// AddPackage adds a package to a project file, or replaces the one with its name. It keeps comments, the order of the file and,
+// where possible, every other line.
 func AddPackage(path string, p Package) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -197,11 +197,11 @@ func AddPackage(path string, p Package) error {
 	return writeAtomically(path, data, 0o644)
 }
 
-// insertPackage returns the text of a YAML file with a new entry of `packages`; nil if that is not simple. What it returns may mean
-// something else, for which the caller looks.
+// insertPackage returns the text of a YAML file with a new entry of `packages`; nil if that is not simple. The result may have
+// another meaning, so the caller checks it.
 func insertPackage(data []byte, doc *document, name string, entry *yaml.Node) []byte {
 	lines := strings.SplitAfter(strings.TrimRight(string(data), "\n")+"\n", "\n")
-	lines = lines[:len(lines)-1] // behind the last line end
+	lines = lines[:len(lines)-1] // after the last line end
 	_, entries := child(doc.root(), "packages")
 	_, old := child(entries, name)
 	added := newMapping()
@@ -229,7 +229,7 @@ func insertPackage(data []byte, doc *document, name string, entry *yaml.Node) []
 	return []byte(strings.Join(slices.Insert(lines, at, text.String()), ""))
 }
 
-// lastLine is the number of the last line in which a part of a node begins.
+// lastLine returns the number of the last line in which a part of a node begins.
 func lastLine(n *yaml.Node) int {
 	last := n.Line
 	for _, c := range n.Content {
@@ -238,7 +238,7 @@ func lastLine(n *yaml.Node) int {
 	return last
 }
 
-// node is the long form.
+// node returns the long form.
 func (p Package) node() *yaml.Node {
 	n := newMapping()
 	setChild(n, "source", newText(p.Source))
@@ -266,7 +266,7 @@ func setTexts(n *yaml.Node, key string, texts []string) {
 }
 
 // readPackages adds the packages whose source is a directory or a git repository to the providers of the project, and the packages
-// that directories name in turn (protocol.md 1.3). Other sources name plugins, which are found by their names.
+// in the files of those directories (protocol.md 1.3). Other sources name plugins, which are found by their names.
 func (pr *projectReader) readPackages() {
 	if pr.err != nil {
 		return
@@ -283,7 +283,7 @@ func (pr *projectReader) localPackages(doc *document, directory string, seen map
 	packages := reader.mapping(doc.root(), "packages")
 	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
 		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
-		place, _ := splitVersion(source) // the version of a folder says nothing: it has one version
+		place, _ := splitVersion(source) // a folder has one version, so that of the file is ignored
 		path, local := localPath(directory, place)
 		if seen[name] || reader.err != nil {
 			continue
@@ -302,7 +302,7 @@ func (pr *projectReader) localPackages(doc *document, directory string, seen map
 		data, err := os.ReadFile(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-			continue // a directory with an executable; the search for the executable reports if it is missing
+			continue // a directory with an executable; the search reports an error if that is missing
 		case err == nil:
 			var nested *document
 			if nested, err = parseDocument(file, data); err == nil {
@@ -321,7 +321,7 @@ func (pr *projectReader) localPackages(doc *document, directory string, seen map
 	}
 }
 
-// gitPackage adds a package whose source is a git repository; other sources are left out.
+// gitPackage adds a package whose source is a git repository. It ignores other sources.
 func (pr *projectReader) gitPackage(packages, name *yaml.Node, source string) {
 	p := Package{Source: source}
 	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode {
@@ -341,7 +341,7 @@ func (pr *projectReader) gitPackage(packages, name *yaml.Node, source string) {
 	pr.p.Plugins.Providers = append(pr.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
 }
 
-// packageSource returns the source of a package, which the file gives as a string or in a mapping.
+// packageSource returns the source of a package, which is a string or a field of a mapping.
 func (pr *projectReader) packageSource(packages *yaml.Node, name string) string {
 	if _, n := child(packages, name); n != nil && resolve(n).Kind == yaml.MappingNode {
 		return pr.text(resolve(n), "source", "name a plugin or a directory")

@@ -33,29 +33,29 @@ type Project struct {
 	// RequiredVersion is the range of Pulumi versions that the project accepts, "" for any.
 	RequiredVersion string
 	Plugins         Plugins
-	// Packages are those that the project names, in the order of the file.
+	// Packages are the packages of the project, in the order of the file.
 	Packages []Package
 	// Declarations are the settings that the project declares, by key.
 	Declarations []Declaration
-	configures   bool // the program, which is in the project file, declares settings in a section of its own
+	configures   bool // the program in the project file declares settings in a section of its own
 	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
 
-// NoFile returns a project of which at most the name is known, because its file is not here.
+// NoFile returns a project without a file, such as that of a stack elsewhere. The name may be "".
 func NoFile(name string) *Project { return &Project{Name: name} }
 
 // HasFile reports whether the project was read from a file.
 func (p *Project) HasFile() bool { return p.Path != "" }
 
-// Plugins are the plugins whose places the project names: those that it lists, and packages whose source is a directory or a git
-// repository.
+// Plugins are the plugins whose places are in the project file: those that it lists, and packages whose source is a directory or
+// a git repository.
 type Plugins struct{ Providers, Languages, Analyzers []NamedPlugin }
 
 // NamedPlugin is the place of a plugin. An empty version matches every version.
 type NamedPlugin struct {
 	Name    string
-	Path    string // absolute; "" for one that is in a git repository
+	Path    string // absolute; "" for one in a git repository
 	Version string
 	// DownloadURL is that of a git repository, "" for a plugin on the disk.
 	DownloadURL string
@@ -66,7 +66,7 @@ type NamedPlugin struct {
 func FindProject(dir string) (string, error) {
 	path, err := source.FindProject(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		absolute, _ := filepath.Abs(dir) // which it was then
+		absolute, _ := filepath.Abs(dir) // an absolute path at the time of the call
 		return "", fmt.Errorf("%w in %s or any directory above it; change to the project's directory or name it with --cwd", ErrNoProject, absolute)
 	}
 	return path, err
@@ -135,12 +135,12 @@ func (pr *projectReader) read() {
 	pr.warnAboutMisspelt()
 }
 
-// IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is no folder.
+// IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is not a path.
 func IsProjectName(name string) bool { return urn.IsName(name) && len(name) <= 100 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// ProjectNameFrom makes a project name from the name of a directory.
+// ProjectNameFrom derives a project name from the name of a directory.
 func ProjectNameFrom(directory string) string {
 	name := strings.Trim(notInNames.ReplaceAllString(directory, "-"), "-.")
 	return cmp.Or(name[:min(len(name), 100)], "project")
@@ -193,7 +193,7 @@ func (pr *projectReader) readRuntime() {
 	}
 }
 
-// checkRuntime refuses a runtime that no language plugin can have the name of.
+// checkRuntime refuses a runtime that cannot be the name of a language plugin.
 func (pr *projectReader) checkRuntime() {
 	if pr.err != nil || pr.p.Runtime == "" {
 		return

@@ -98,7 +98,7 @@ func (f *StackFile) Replace(values map[Key]Value) error {
 	return nil
 }
 
-// RecordedSettings parses settings in the form that the history has (state.md 6.5).
+// RecordedSettings parses settings in the form of the history (state.md 6.5).
 func RecordedSettings(project string, config []byte) (map[Key]Value, error) {
 	text := append(append([]byte(`{"config":`), config...), '}')
 	f, err := parseStackFile("the settings in the history.json", project, text, true)

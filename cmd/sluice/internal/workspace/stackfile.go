@@ -32,10 +32,10 @@ type StackFile struct {
 	doc         *document
 	exists      bool
 	changed     bool
-	kept        bool // where the stack is, and not here
+	kept        bool // in the backend, without a file here
 	values      map[Key]Value
-	written     map[Key]string // how the key is spelled in the file
-	environment map[Key]Value  // settings from elsewhere, below those of the file
+	written     map[Key]string // the spelling of each key in the file
+	environment map[Key]Value  // settings of the environments, below those of the file
 	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
@@ -69,7 +69,7 @@ func ReadStackFile(path, project string) (*StackFile, error) {
 	return parseStackFile(path, project, data, true)
 }
 
-// KeptSettings are settings that are kept where the stack is, with the content that a file of them would have. where names the place. They are only read.
+// KeptSettings returns read-only settings that are kept in the backend, from the content that a file of them would have. where names the place.
 func KeptSettings(where, project string, content []byte) (*StackFile, error) {
 	f, err := parseStackFile(where, project, content, false)
 	if err == nil {
@@ -78,7 +78,7 @@ func KeptSettings(where, project string, content []byte) (*StackFile, error) {
 	return f, err
 }
 
-// Kept reports whether the settings are kept where the stack is.
+// Kept reports whether the settings are kept in the backend.
 func (f *StackFile) Kept() bool { return f.kept }
 
 func parseStackFile(path, project string, data []byte, exists bool) (*StackFile, error) {
@@ -280,8 +280,8 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 	}
 }
 
-// Save writes the file if it has changed. After a crash the file has either the old content or the new one. Settings that have
-// no file are not written.
+// Save writes the file if it has changed. After a crash the file has either the old content or the new one. Save does not write settings without a
+// file.
 func (f *StackFile) Save() error {
 	if !f.changed || f.Path == "" {
 		return nil
@@ -296,7 +296,7 @@ func (f *StackFile) Save() error {
 	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
 		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
 	}
-	// The directory that the project names for its settings need not be there yet.
+	// The project's directory for settings may not exist yet.
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
 		return fmt.Errorf("make the directory of the stack's configuration: %w", err)
 	}

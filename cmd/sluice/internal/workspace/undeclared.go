@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Undeclared says of a setting that the project does not declare it, with the name that may have been meant; "" if nothing is to be
-// said of it. Pulumi accepts such settings, and many projects declare none or only a few of theirs, so it is no error. Settings of
-// other namespaces belong to providers.
+// Undeclared returns a remark about a setting that the project does not declare, with similar names of declared ones; "" if there is
+// nothing to remark. Pulumi accepts such settings, and many projects declare none or only a few of theirs, so it is not an error.
+// Settings in other namespaces belong to providers.
 func (p *Project) Undeclared(k Key) string {
 	if k.Namespace != p.Name || p.declaresElsewhere() {
 		return ""
@@ -35,8 +35,8 @@ func (p *Project) Undeclared(k Key) string {
 	return text + "; it declares " + strings.Join(own, ", ")
 }
 
-// declaresElsewhere reports whether the program, too, may declare settings: one in YAML in a file of its own, or in the section that
-// has another name.
+// declaresElsewhere reports whether the program may declare settings too: a YAML program does so in a file of its own, or in a
+// section with another name.
 func (p *Project) declaresElsewhere() bool {
 	if p.Runtime != "yaml" {
 		return false
@@ -52,7 +52,7 @@ func (p *Project) declaresElsewhere() bool {
 	return false
 }
 
-// check returns an error if a setting is not what d declares.
+// check returns an error if a setting does not match d.
 func (d *Declaration) check(p *Project, stack string, v Value, decrypted func(Value) (Value, error)) error {
 	if d.Secret && !HasSecrets(v) {
 		return configErrorf("%s is declared secret in %s but stored in plain text on stack '%s'; set it with `sluice config set --secret %s`",
@@ -71,8 +71,8 @@ func (d *Declaration) check(p *Project, stack string, v Value, decrypted func(Va
 	return nil
 }
 
-// Check returns an error if a setting is not what the project declares, as [Validate] does for all of them. decrypted is asked for
-// the plain form of a value.
+// Check returns an error if a setting does not match the project's declaration, as [Validate] does for all settings. decrypted
+// returns the plain form of a value.
 func (p *Project) Check(stack string, k Key, v Value, decrypted func(Value) (Value, error)) error {
 	for _, d := range p.Declarations {
 		if d.Key == k {

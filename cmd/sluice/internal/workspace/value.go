@@ -23,7 +23,7 @@ type Value = any
 // Secure is the ciphertext of a secret string.
 type Secure string
 
-// Declared is a secret whose plain form is in the project file: the default of a setting that is declared secret. No key opens it.
+// Declared is a secret whose plain form is in the project file: the default of a setting that is declared secret. It needs no key.
 type Declared struct{ Plain Value }
 
 // Decrypter decrypts a ciphertext of a stack file.
@@ -127,7 +127,7 @@ func (maskSecrets) Decrypt(context.Context, string) (string, error) { return mas
 // maskedText stands for a secret.
 const maskedText = "[secret]"
 
-// Text returns a decrypted setting as programs see it: strings unchanged, everything else as JSON (state.md 6.7).
+// Text returns a decrypted setting in the form for programs: strings unchanged, everything else as JSON (state.md 6.7).
 func Text(v Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -139,13 +139,13 @@ func Text(v Value) string {
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		// Values consist only of types that JSON has.
+		// Values consist only of types of JSON.
 		return fmt.Sprint(v)
 	}
 	return string(text)
 }
 
-// JSONForm returns v as the history stores it: ciphertexts are {"secure": text} (state.md 6.5). The history does not have what is [Declared].
+// JSONForm returns v in the form of the history: ciphertexts are {"secure": text} (state.md 6.5). The history leaves out [Declared] secrets.
 func JSONForm(v Value) any {
 	switch v := v.(type) {
 	case Secure:
