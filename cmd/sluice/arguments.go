@@ -67,8 +67,8 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return exit.Usagef("unknown command %q for %q%s\n`%s --help` lists the commands", name, cmd.CommandPath(), meant, cmd.CommandPath())
 }
 
-// meantCommands returns the commands that somebody may mean who writes name: that of another tool's word, else those that are
-// written almost like it.
+// meantCommands returns the commands that name may stand for: the counterpart of another tool's command, else those with a
+// similar name.
 func meantCommands(cmd *cobra.Command, name string) []string {
 	if line, known := foreignCommands()[strings.TrimPrefix(cmd.CommandPath()+" "+name, cmd.Root().Name()+" ")]; known {
 		return []string{cmd.Root().Name() + " " + line}
@@ -81,7 +81,7 @@ func meantCommands(cmd *cobra.Command, name string) []string {
 	return out
 }
 
-// foreignCommands returns what commands of other tools, and those that other tools have elsewhere, are called here.
+// foreignCommands maps commands of other tools, and commands that other tools have in another place, to those of sluice.
 func foreignCommands() map[string]string {
 	return map[string]string{
 		"plan": "preview", "diff": "preview", "apply": "up", "deploy": "up", "init": "new", "workspace": "stack", "select": "stack select",
@@ -94,8 +94,8 @@ func foreignCommands() map[string]string {
 	}
 }
 
-// wrongFlag returns the error for a flag that cannot be parsed. It suggests what may have been meant. A flag after a command that
-// does not exist is no mistake of its own.
+// wrongFlag returns the error for a flag that cannot be parsed. It suggests similar flags. It returns no error of its own for a
+// flag that follows an unknown command.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 		return unknownCommand(cmd, words[0])

@@ -57,7 +57,7 @@ type cancelledLock struct {
 	Username string    `json:"username,omitempty"`
 	Hostname string    `json:"hostname,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
-	// The session on the server that was ended with it, and the role that it had there.
+	// Session is the session on the server that was ended with the lock, and Role its role there.
 	Session string `json:"session,omitempty"`
 	Role    string `json:"role,omitempty"`
 }
@@ -115,7 +115,7 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 	return err
 }
 
-// mayBreak returns an error if the holder of a lock is certainly there.
+// mayBreak returns an error if the holder of a lock is certainly alive.
 func mayBreak(l lock.Held, name string) error {
 	end := "stop it with Ctrl-C or SIGTERM to release the lock, or remove the lock with --force"
 	switch {

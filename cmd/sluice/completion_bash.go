@@ -10,10 +10,10 @@ import (
 
 // writeBashCompletion writes the completion script for bash, with or without descriptions of the words.
 //
-// The script of cobra quotes a word for the shell when only one is left. Of several, bash inserts what they have in common as it
-// is, so that the `$` in the URN of a child would begin a variable. This script quotes them as well: COMP_TYPE 9 is a Tab that
-// inserts, and nothing is listed then. 33 and 64 also list (show-all-if-ambiguous, show-all-if-unmodified); there the
-// descriptions are given up only for words that have to be quoted.
+// The script of cobra quotes a word for the shell only if it is the only one left. Of several words, bash inserts the common
+// prefix unquoted, so that the `$` in the URN of a child would begin a variable. This script quotes them as well. If COMP_TYPE
+// is 9, Tab inserts and lists nothing. If it is 33 or 64 (show-all-if-ambiguous, show-all-if-unmodified), Tab lists too; the
+// script then drops the descriptions only for words that need quotes.
 func writeBashCompletion(root *cobra.Command, w io.Writer, descriptions bool) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, descriptions); err != nil {

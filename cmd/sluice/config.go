@@ -83,7 +83,7 @@ func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSO
 	return writeVariables(open.Terminal.Out, opened.Variables(), showSecrets)
 }
 
-// writeVariables shows what environments give to processes.
+// writeVariables writes the variables that environments set for processes.
 func writeVariables(w io.Writer, list []environments.Variable, showSecrets bool) error {
 	if len(list) == 0 {
 		return nil

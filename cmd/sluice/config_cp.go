@@ -68,7 +68,7 @@ func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest,
 	return putSettings(ctx, from, to, copied, path)
 }
 
-// putSettings gives settings of one stack to another, and saves them. path says that their keys are paths.
+// putSettings copies settings to another stack, and saves them. path reports whether their keys are paths.
 func putSettings(ctx context.Context, from, to *session.Stack, copied map[workspace.Key]workspace.Value, path bool) error {
 	if err := reencryptFor(ctx, from, to, copied); err != nil {
 		return err

@@ -79,7 +79,7 @@ func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
 			return err
 		}
 	}
-	// What is interrupted from here on is undone or completed.
+	// From here on, an interrupt undoes or completes the change.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := b.CreateEnvironment(ctx, s.Ref.Organization(), name, definition); err != nil {
@@ -91,7 +91,7 @@ func (i environmentInit) run(ctx context.Context, s *session.Stack) error {
 	return nil
 }
 
-// use has the configuration file name the environment in place of the settings.
+// use replaces the settings in the configuration file by the name of the environment.
 func (i environmentInit) use(s *session.Stack, name string) error {
 	if err := s.Settings.AddImports([]string{name}); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (i environmentInit) use(s *session.Stack, name string) error {
 	return s.Settings.Save()
 }
 
-// fullName returns the name of the environment, with that of its project.
+// fullName returns the name of the environment, prefixed with that of its project.
 func (i environmentInit) fullName(s *session.Stack) string {
 	project, name, full := strings.Cut(i.name, "/")
 	if !full {
@@ -113,7 +113,7 @@ func (i environmentInit) fullName(s *session.Stack) string {
 	return cmp.Or(project, s.Project.Name) + "/" + cmp.Or(name, s.Ref.Name)
 }
 
-// define returns the definition of the environment, and the one that is shown.
+// define returns the definition of the environment, and the form of it that is shown.
 func (i environmentInit) define(ctx context.Context, s *session.Stack) (definition, shown []byte, err error) {
 	values := s.Settings.Values()
 	if len(values) == 0 {

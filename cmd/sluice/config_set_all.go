@@ -90,7 +90,7 @@ func cutSetting(setting string) (key, value string, found bool) {
 	return strings.Cut(setting[1:], setting[:1]+"=")
 }
 
-// setFromJSON sets the settings that are given as JSON: a text, or the name of what has one.
+// setFromJSON sets settings from JSON: from the text itself, or from the file or stream that it names.
 func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 	text, source, err := readJSON(ctx, s.Terminal, given)
 	var entries map[string]settings.Entry
@@ -133,7 +133,7 @@ func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 	return nil
 }
 
-// prepareSecrets has those of the entries that are secret encrypted by few calls.
+// prepareSecrets encrypts the secret entries in few calls.
 func prepareSecrets(ctx context.Context, s *session.Stack, entries map[string]settings.Entry) error {
 	var texts []string
 	for _, e := range entries {
@@ -151,7 +151,7 @@ func prepareSecrets(ctx context.Context, s *session.Stack, entries map[string]se
 	return secrets.EncryptAhead(ctx, enc, texts)
 }
 
-// decodeSettings keeps numbers as they are written.
+// decodeSettings decodes settings, and keeps numbers as they are written.
 func decodeSettings(text []byte) (entries map[string]settings.Entry, err error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -164,7 +164,7 @@ func decodeSettings(text []byte) (entries map[string]settings.Entry, err error) 
 	return entries, nil
 }
 
-// readJSON returns the text that the value of --json is or names, and what to call it in messages: the text can have secrets.
+// readJSON returns the text given or named by --json, and its name for messages. The text may contain secrets.
 func readJSON(ctx context.Context, t *terminal.Terminal, given string) (text []byte, source string, err error) {
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(given), "{"):

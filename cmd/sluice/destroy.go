@@ -95,7 +95,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 		tell("All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
 	case len(f.Targeting.Targets) > 0:
 	case f.remove:
-		// If a resource is left, because it is excluded, this refuses to remove the stack.
+		// This refuses to remove a stack in which an excluded resource is left.
 		if err := removeWithSettings(ctx, s, false, backend.RemoveOptions{}); err != nil {
 			return err
 		}

@@ -37,13 +37,13 @@ func newFleetCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// completeFleet completes what the program completes: nothing if there is no such program.
+// completeFleet returns the completions of the fleet program, or none if there is no such program.
 func completeFleet(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	path, err := findFleet(os.Executable, exec.LookPath)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	// It has the same library: a word in each line, and in the last one how to go on from there.
+	// The fleet program uses cobra too: it prints one word per line, and the completion directive in the last line.
 	out, err := exec.CommandContext(cmd.Context(), path, slices.Concat([]string{cobra.ShellCompRequestCmd}, args, []string{toComplete})...).Output()
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	last := len(lines) - 1

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// become makes this process another program, so that signals and the exit status are its own. name is what it is told that it was called as.
+// become replaces this process by another program, so that signals and the exit status are its own. name is its argv[0].
 func become(_ *terminal.Terminal, path, name string, args []string) error {
 	err := syscall.Exec(path, append([]string{name}, args...), os.Environ())
 	return fmt.Errorf("start %s: %w", path, err)

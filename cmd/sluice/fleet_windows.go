@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// become runs another program, and ends with its status. name is what it is told that it was called as.
+// become runs another program, and ends with its status. name is its argv[0].
 func become(t *terminal.Terminal, path, name string, args []string) error {
 	c := exec.Command(path, args...)
 	c.Args[0] = name

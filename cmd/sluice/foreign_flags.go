@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// refuseOneHyphen returns an error for a long flag that somebody has written with one hyphen, as Terraform and other tools do. It would be
-// read as letters: "-refresh-only" as -r, -e and -f, and "-target=pet" as the flag -t with the value "arget=pet". Letters that spell a
-// flag are never meant as letters. A command that does not exist is left to [unknownCommand].
+// refuseOneHyphen returns an error for a long flag that is written with one hyphen, as in Terraform. It would be parsed as letters:
+// "-refresh-only" as -r, -e and -f, and "-target=pet" as the flag -t with the value "arget=pet". Letters that spell a long flag are always
+// taken for it. [unknownCommand] handles a command that does not exist.
 func refuseOneHyphen(root *cobra.Command, args []string) error {
 	cmd, args, err := root.Find(args)
 	if err != nil || cmd.DisableFlagParsing {
@@ -57,7 +57,7 @@ func takesNext(set *pflag.FlagSet, text string) bool {
 	return false
 }
 
-// unknownFlag is the error of a flag that a command does not have, with what may have been meant.
+// unknownFlag returns the error for a flag that a command does not have, with suggestions.
 func unknownFlag(cmd *cobra.Command, err error, name string) error {
 	meant := meantFlag(cmd, name)
 	if meant != "" {
@@ -66,7 +66,7 @@ func unknownFlag(cmd *cobra.Command, err error, name string) error {
 	return exit.Usagef("%w%s\n`%s --help` lists the flags", err, meant, cmd.CommandPath())
 }
 
-// meantFlag returns the flag of a command, or the other command, that somebody may mean who writes a flag of this name; "" if there is none.
+// meantFlag returns the flag of a command, or the other command, that name may stand for; "" if there is none.
 func meantFlag(cmd *cobra.Command, name string) string {
 	for _, own := range foreignFlags()[name] {
 		words, isFlag := strings.CutPrefix(own, "--")
@@ -90,8 +90,8 @@ func meantFlag(cmd *cobra.Command, name string) string {
 	return best
 }
 
-// foreignFlags returns what flags of other tools, most of them Terraform's, are called here: a flag, if the command has it, or else the
-// next one, or a command. There is none for some that a command must not take for letters.
+// foreignFlags maps flags of other tools, mostly Terraform's, to candidates in sluice: the first flag that the command has, or a command.
+// Some have no candidate: they are listed only so that they are not parsed as letters.
 func foreignFlags() map[string][]string {
 	return map[string][]string{
 		"auto-approve": {"--yes"}, "approve": {"--yes"}, "force": {"--yes"},

@@ -35,12 +35,12 @@ type globalFlags struct {
 type logFlags struct {
 	verbosity        int
 	toStandardError  bool
-	flow             bool     // also in plugins
-	file             *os.File // that the log is written to; nil for the standard error
+	flow             bool     // also log what plugins log
+	file             *os.File // the log file; nil for the standard error
 	traces, toServer string   // where traces are sent; both flags take the same URLs
 }
 
-// ignoredFlags are accepted because scripts give them, and change nothing.
+// ignoredFlags are accepted for the sake of scripts, and have no effect.
 type ignoredFlags struct {
 	emoji  bool
 	memory int
@@ -87,7 +87,7 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 		return err
 	}
 	t.Log, t.PluginFlags = g.log.logger(t), g.log.pluginFlags()
-	// Its arguments may be secret.
+	// The arguments are not logged, because they may be secret.
 	t.Log.Debug("command", "name", cmd.CommandPath(), "version", sluice.Version, "platform", runtime.GOOS+"/"+runtime.GOARCH)
 	if g.profiling == "" {
 		return nil
@@ -99,7 +99,7 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 	return nil
 }
 
-// startTraces begins the traces of the command, if some are wanted.
+// startTraces begins the traces of the command, if a flag requests them.
 func (g *globalFlags) startTraces(cmd *cobra.Command) error {
 	flag, to := "--otel-traces", g.log.toServer
 	if to == "" {
@@ -112,7 +112,7 @@ func (g *globalFlags) startTraces(cmd *cobra.Command) error {
 	o := traces.Options{URL: to, Version: sluice.Version, Lookup: t.Lookup, Sinks: g.timing.sinks()}
 	ctx, started, err := traces.Start(cmd.Context(), cmd.CommandPath(), o)
 	if errors.Is(err, traces.ErrAppdash) {
-		t.Warn("%s: %v", flag, err) // scripts give it, and work without
+		t.Warn("%s: %v", flag, err) // scripts pass these flags, and work without traces
 		o.URL, o.Lookup = "", func(string) (string, bool) { return "", false }
 		ctx, started, err = traces.Start(cmd.Context(), cmd.CommandPath(), o)
 	}
@@ -125,14 +125,14 @@ func (g *globalFlags) startTraces(cmd *cobra.Command) error {
 	g.traces = started
 	cmd.SetContext(ctx)
 	for name, value := range started.Variables() {
-		if err := os.Setenv(name, value); err != nil { // for everything that the command starts
+		if err := os.Setenv(name, value); err != nil { // for all processes that the command starts
 			return err
 		}
 	}
 	return nil
 }
 
-// end writes what is left to write when the command is over. failure is the error of the command.
+// end closes the logs, profiles and traces of the command. failure is the error of the command.
 func (g *globalFlags) end(failure error) error {
 	if g.traces != nil {
 		for _, err := range g.traces.End(failure != nil) {
@@ -151,7 +151,7 @@ func (g *globalFlags) end(failure error) error {
 	return g.profile.end()
 }
 
-// open creates a file for the log of a command that stands in for Pulumi: scripts find it by the last line of the standard error.
+// open creates a log file for a command that stands in for Pulumi. Scripts find it by the last line of the standard error.
 func (l *logFlags) open(t *terminal.Terminal) (err error) {
 	if t.AsPulumi && l.verbosity > 0 && !l.toStandardError {
 		l.file, err = os.CreateTemp("", "sluice-*.log")
@@ -159,7 +159,7 @@ func (l *logFlags) open(t *terminal.Terminal) (err error) {
 	return err
 }
 
-// close closes the file, and says where it is.
+// close closes the log file, and prints its path.
 func (l *logFlags) close(t *terminal.Terminal) error {
 	if l.file == nil {
 		return nil
@@ -168,7 +168,7 @@ func (l *logFlags) close(t *terminal.Terminal) error {
 	return l.file.Close()
 }
 
-// logger returns the log that the flags ask for.
+// logger returns the log that the flags select.
 func (l logFlags) logger(t *terminal.Terminal) *slog.Logger {
 	out := t.Err
 	if l.file != nil {
@@ -185,7 +185,7 @@ func (l logFlags) logger(t *terminal.Terminal) *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// pluginFlags returns the arguments with which Pulumi asks plugins to log like this command.
+// pluginFlags returns Pulumi's arguments for plugins that log like this command.
 func (l logFlags) pluginFlags() (out []string) {
 	if l.flow && l.toStandardError {
 		out = append(out, "--logtostderr")

@@ -35,7 +35,7 @@ const (
 	formJSON    = "json"
 )
 
-// formEndings are the endings of the names of files, by form.
+// formEndings maps forms to the extensions of their files.
 var formEndings = map[string]string{
 	".svg": formSVG, ".png": formPNG, ".dot": formDOT, ".gv": formDOT, ".mmd": formMermaid, ".mermaid": formMermaid, ".json": formJSON,
 }
@@ -110,7 +110,7 @@ func drawGraph(ctx context.Context, open *session.Opener, f *drawFlags) error {
 	return err
 }
 
-// form returns the form that the flags ask for.
+// form returns the form that the flags select.
 func (f *drawFlags) form() (string, error) {
 	forms := []string{formSVG, formPNG, formDOT, formMermaid, formJSON}
 	ending := strings.ToLower(filepath.Ext(f.out))
@@ -173,7 +173,7 @@ func readDiagram(ctx context.Context, s *session.Stack, f *drawFlags) (*diagram.
 	return d.Around(u, f.depth), nil
 }
 
-// readDrawnPlan reads a plan without its secrets, which nobody has to give a passphrase for.
+// readDrawnPlan reads a plan without its secrets, so that no passphrase is needed.
 func readDrawnPlan(ctx context.Context, s *session.Stack, path string) (*state.Plan, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -191,7 +191,7 @@ func readDrawnPlan(ctx context.Context, s *session.Stack, path string) (*state.P
 	return nil, exit.Usagef("the plan in %s names no resource of stack '%s': it was made for another stack", path, s.Name())
 }
 
-// noSecrets stands in for what decrypts secrets where nobody looks at them.
+// noSecrets replaces a decrypter if the secrets are not shown.
 type noSecrets struct{}
 
 // Decrypt returns a JSON text, as each secret in a plan is one.
@@ -220,7 +220,7 @@ func pickDrawn(d *diagram.Diagram, text string) (urn.URN, error) {
 	return "", exit.Usagef("%s", says)
 }
 
-// renderGraph writes a graph in one of the forms. The note says what of it is left out.
+// renderGraph writes a graph in one of the forms. The note describes the part that is left out.
 func renderGraph(ctx context.Context, d *diagram.Diagram, form string, o diagram.Options) (content []byte, note string, err error) {
 	if form == formJSON {
 		content, err = d.JSON()
@@ -241,7 +241,7 @@ func renderGraph(ctx context.Context, d *diagram.Diagram, form string, o diagram
 	return content, note, err
 }
 
-// tooMuch says what of a graph its drawing does not show, "" if it shows everything.
+// tooMuch describes the part of a graph that its drawing leaves out; "" if there is none.
 func tooMuch(d *diagram.Diagram, drawn *diagram.Drawing) string {
 	var what string
 	switch {

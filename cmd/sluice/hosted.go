@@ -9,17 +9,17 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// hosted is a command of Pulumi's hosted service, or of something else that sluice does not have. It exists so that whoever gives it
-// learns what it is and what to do instead.
+// hosted is a command of Pulumi's hosted service, or another one that sluice does not have. It explains the command and what to do
+// instead.
 type hosted struct {
 	name    string
 	aliases []string
-	short   string // what the command does there
-	because string // why it does nothing here; "" is because it needs the hosted service
-	instead string // what can be done here: whole sentences without the last full stop
+	short   string // what the command does in Pulumi
+	because string // why it is missing here; "" means that it needs the hosted service
+	instead string // the alternative here: whole sentences without the last full stop
 }
 
-// newHostedCommands returns commands that say what they are and fail, whatever their arguments.
+// newHostedCommands returns commands that print an explanation and fail, whatever their arguments.
 func newHostedCommands(list ...hosted) []*cobra.Command {
 	var out []*cobra.Command
 	for _, h := range list {
@@ -39,7 +39,7 @@ func newHostedCommands(list ...hosted) []*cobra.Command {
 	return out
 }
 
-// newServiceCommands returns the commands of the hosted service that stand beside those of sluice.
+// newServiceCommands returns the commands of the hosted service that help lists beside those of sluice.
 func newServiceCommands() []*cobra.Command {
 	return newHostedCommands(
 		hosted{
@@ -61,7 +61,7 @@ func newServiceCommands() []*cobra.Command {
 	)
 }
 
-// newHiddenServiceCommands returns those that scripts hardly give.
+// newHiddenServiceCommands returns the commands of the hosted service that scripts hardly use, and that help hides.
 func newHiddenServiceCommands() []*cobra.Command {
 	look := "`sluice --help` lists what there is"
 	list := newHostedCommands(

@@ -118,7 +118,7 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	return importList(ctx, job, f, list)
 }
 
-// check refuses flags that do not belong together.
+// check refuses contradictory flags.
 func (f *importFlags) check() error {
 	switch {
 	case f.from != "" && f.file != "":
@@ -134,7 +134,7 @@ func (f *importFlags) check() error {
 	return nil
 }
 
-// importConverted imports what a converter lists. If that fails, or if the user wants the list, it is written to a file.
+// importConverted imports the resources that a converter lists. If that fails, or on request, it writes the list to a file.
 func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args []string) error {
 	s := job.Stack
 	encryption := func(ctx context.Context) (property.Encrypter, error) {
@@ -170,7 +170,7 @@ func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args
 	return err
 }
 
-// importList imports what a list has.
+// importList imports the resources of a list.
 func importList(ctx context.Context, job *operate.Job, f *importFlags, list *importfile.File) error {
 	requests, names, err := importRequests(ctx, job.Stack, f, list)
 	if err != nil {
@@ -186,10 +186,10 @@ func importList(ctx context.Context, job *operate.Job, f *importFlags, list *imp
 	return operate.Run(ctx, job)
 }
 
-// completeTypes replaces types that are written as displays show them.
+// completeTypes replaces the types that are written in their display form.
 func completeTypes(ctx context.Context, job *operate.Job, list *importfile.File) error {
 	types := declarations.NewTypes(job)
-	defer func() { _ = types.Close() }() // an error of a plugin while it ends changes nothing
+	defer func() { _ = types.Close() }() // an error of an ending plugin changes nothing
 	remarked := map[urn.Type]bool{}
 	for i := range list.Resources {
 		r := &list.Resources[i]
@@ -245,8 +245,8 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 	return list, nil
 }
 
-// named parses name=RESOURCE. RESOURCE is a URN, or what [bindNames] replaces by one. Without a name it is that of the resource, as the program
-// probably calls it, unless what is imported has that name.
+// named parses name=RESOURCE. RESOURCE is a URN, or a name that [bindNames] replaces by one. Without "name=", the name is that of RESOURCE,
+// because the program probably uses it, unless the imported resource has the same name.
 func named(flag, text, imported string) (name, rest string, err error) {
 	rest = text
 	if before, after, ok := strings.Cut(text, "="); ok && !urn.URN(text).IsValid() {
@@ -263,7 +263,7 @@ func named(flag, text, imported string) (name, rest string, err error) {
 	return name, rest, nil
 }
 
-// bindNames replaces names of recorded resources, as displays show them, in the flags for parents and providers by their URNs.
+// bindNames replaces the display names of recorded resources in the flags for parents and providers by URNs.
 func (f *importFlags) bindNames(ctx context.Context, s *session.Stack, list *importfile.File) error {
 	for _, x := range [][2]string{{"parent", f.parent}, {"provider", f.provider}} {
 		flag, text := x[0], x[1]

@@ -50,7 +50,8 @@ func newInstallCommand(t *terminal.Terminal) *cobra.Command {
 
 type installHereFlags struct{ noDependencies, noPlugins, reinstall bool }
 
-// installHere installs what the program, policy pack or plugin of the working directory needs, and the plugins of a program.
+// installHere installs the dependencies of the program, policy pack or plugin in the working directory, and the plugins of a
+// program.
 func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) error {
 	p, isPlugin, options, err := programHere(t)
 	if err != nil {
@@ -76,8 +77,8 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 	return installNeeded(ctx, places, installFlags{reinstall: f.reinstall})
 }
 
-// programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the
-// program of the project. isPlugin is true for the former two.
+// programHere returns the policy pack or plugin of the working directory, else the program of the project. isPlugin is true
+// for a policy pack and for a plugin.
 func programHere(t *terminal.Terminal) (p source.Project, isPlugin bool, options sluice.PluginOptions, err error) {
 	options, err = dependencies.Options(t, nil)
 	if err != nil {

@@ -66,7 +66,7 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// askForBackend has the user choose one of the backends that the credentials know. It returns "" if they know none.
+// askForBackend lets the user choose one of the backends in the credentials. It returns "" if there are none.
 func askForBackend(ctx context.Context, t *terminal.Terminal) (string, error) {
 	if !t.Interactive() {
 		return "", exit.Usagef("--interactive needs a terminal; name a backend instead")
@@ -94,13 +94,13 @@ func askForBackend(ctx context.Context, t *terminal.Terminal) (string, error) {
 	return urls[at], nil
 }
 
-// serviceLogin is what counts only for a service.
+// serviceLogin has the options that only a service uses.
 type serviceLogin struct {
 	insecure     bool
 	organization string
 }
 
-// publicService is the address of the service that most people mean.
+// publicService is the address of the default service.
 const publicService = "https://api.pulumi.com"
 
 func login(ctx context.Context, t *terminal.Terminal, url string, at serviceLogin, asJSON bool) error {
@@ -144,7 +144,7 @@ func sayLogin(t *terminal.Terminal, who session.Identity, asJSON bool) error {
 	return err
 }
 
-// loginToService logs in with the access token of the environment, with one that is known, or with one that the user types.
+// loginToService logs in with the access token of the environment, with a stored one, or with one that the user types.
 func loginToService(ctx context.Context, t *terminal.Terminal, home, url string, at serviceLogin, asJSON bool) error {
 	given := service.TokenOf(t.Lookup)
 	token := given

@@ -32,8 +32,9 @@ func realMain(keys secrets.Derivation) int {
 // memoryShare is the part of the machine's memory, or of the control group's, that sluice uses. Programs and plugins need the rest.
 const memoryShare = 0.8
 
-// limitMemory makes the garbage collector run more often when memory gets scarce, instead of letting the heap double, and tells
-// the engine when to refuse more resources. GOMEMLIMIT takes precedence. Where the size of the memory is unknown there is no limit.
+// limitMemory makes the garbage collector run more often when memory gets scarce, instead of letting the heap double, and sets the
+// limit at which the engine refuses more resources. GOMEMLIMIT takes precedence. If the size of the memory is unknown, there is no
+// limit.
 func limitMemory() {
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
 }
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, s terminal.Streams, keys secrets.De
 	global := &globalFlags{open: open}
 	root := newTree(global)
 	root.SetArgs(args)
-	root.SetIn(strings.NewReader("")) // nothing reads but through the terminal
+	root.SetIn(strings.NewReader("")) // only the terminal reads the input
 	root.SetOut(open.Terminal.Data())
 	root.SetErr(open.Terminal.Err)
 	err := refuseOneHyphen(root, args)

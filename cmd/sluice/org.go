@@ -59,7 +59,7 @@ func getOrganization(ctx context.Context, t *terminal.Terminal) error {
 	return err
 }
 
-// organization returns the backend, and the organization there of stacks that are named without one.
+// organization returns the backend, and its default organization.
 func organization(ctx context.Context, t *terminal.Terminal) (url, name string, err error) {
 	if url, err = session.BackendURL(t.Lookup); err != nil || !service.Handles(url) {
 		return url, backend.Organization, err

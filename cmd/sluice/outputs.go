@@ -49,8 +49,7 @@ func checkReadable(name string, v property.Value) error {
 	return fmt.Errorf("the output %q cannot be decrypted: %s", name, why)
 }
 
-// knownOutputs returns the outputs that have a value, and says which have none: of those the state has only the mark of an unknown value, which
-// another tool has recorded.
+// knownOutputs returns the outputs that have a value, and warns about the others: those are recorded as unknown, by another tool.
 func knownOutputs(t *terminal.Terminal, outputs property.Map) (property.Map, error) {
 	var unknown []string
 	for name, v := range outputs.All() {

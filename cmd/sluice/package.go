@@ -45,7 +45,7 @@ func newPackageCommand(t *terminal.Terminal) *cobra.Command {
 type packageFlags struct {
 	server    string
 	extension quotedWords
-	prepares  bool // what the source needs is installed before it is read; not a flag
+	prepares  bool // install dependencies of the source before reading it; not a flag
 }
 
 func (f *packageFlags) add(cmd *cobra.Command) {
@@ -72,7 +72,7 @@ func (w *quotedWords) Set(text string) error {
 	return err
 }
 
-// parameters are those that somebody has written after the source or has given to --extension.
+// parameters returns the parameters after the source or of --extension.
 func (f packageFlags) parameters(after []string) (packages.Parameters, error) {
 	if f.extension == nil {
 		return packages.Parameters{List: after}, nil
@@ -84,7 +84,7 @@ func (f packageFlags) parameters(after []string) (packages.Parameters, error) {
 	return packages.Parameters{List: f.extension, Extends: true}, nil
 }
 
-// read reads the package that args name, of which the first is the source.
+// read reads a package. args are its source and its parameters.
 func (f packageFlags) read(ctx context.Context, t *terminal.Terminal, args []string, use func(*packages.Reader, *packages.Package) error) error {
 	of, err := f.parameters(args[1:])
 	if err != nil {

@@ -47,7 +47,7 @@ func newPackageSDKCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// generateSDKs generates SDKs in one language or all. A language that fails does not keep the others from being tried.
+// generateSDKs generates SDKs in one language or all. It goes on after a language that fails.
 func generateSDKs(ctx context.Context, r *packages.Reader, p *packages.Package, f sdkFlags) error {
 	if f.version != "" {
 		if err := setVersion(p, f.version); err != nil {

@@ -28,7 +28,8 @@ func newPluginCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// kindOf parses the argument KIND of a command with plugins. Where there is the name of a plugin, it says what may have been meant.
+// kindOf parses the argument KIND of a command on plugins. If the argument is the name of a plugin, the error suggests the right
+// form.
 func kindOf(cmd *cobra.Command, args []string) (plugin.Kind, error) {
 	kind, err := pluginKind(args[0])
 	if err == nil || source.Near(args[0], pluginKinds()) != "" || urn.CheckPluginName(args[0]) != nil && !strings.Contains(args[0], "/") {

@@ -111,7 +111,7 @@ func installNamed(ctx context.Context, places *plugins.Places, kind plugin.Kind,
 	return places.Install(ctx, []install.Request{r})
 }
 
-// installNeeded installs what the program of the project needs.
+// installNeeded installs the plugins that the program of the project needs.
 func installNeeded(ctx context.Context, places *plugins.Places, f installFlags) error {
 	if f.file != "" || f.server != "" || f.checksum != "" {
 		return exit.Usagef("--file, --server and --checksum are for one plugin: name its kind and its name")

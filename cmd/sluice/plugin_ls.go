@@ -47,7 +47,7 @@ func newPluginListCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// pluginEntry is a plugin in JSON listings (protocol.md 10.3), with where it is.
+// pluginEntry is a plugin in JSON listings (protocol.md 10.3), with its place.
 type pluginEntry struct {
 	Name         string  `json:"name"`
 	Kind         string  `json:"kind"`
@@ -55,7 +55,7 @@ type pluginEntry struct {
 	Size         int64   `json:"size"`
 	InstallTime  *string `json:"installTime"`
 	LastUsedTime *string `json:"lastUsedTime"`
-	Source       string  `json:"source"` // "project", "path", "cache"; "builtin" and "missing" for what a project needs
+	Source       string  `json:"source"` // "project", "path", "cache"; for needed plugins also "builtin" and "missing"
 	Path         string  `json:"path,omitempty"`
 
 	installed, used time.Time

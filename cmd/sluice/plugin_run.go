@@ -45,10 +45,10 @@ func newPluginRunCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// pluginRun is a plugin that is to be run.
+// pluginRun is a plugin to run.
 type pluginRun struct {
 	plugin.Wanted
-	folder string // of a plugin that is not looked for
+	folder string // of a plugin that needs no search
 	args   []string
 }
 
@@ -111,14 +111,14 @@ func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	if options.Directory, err = os.Getwd(); err != nil {
 		return err
 	}
-	host := sluice.NewPluginHost(options) // answers for the service
+	host := sluice.NewPluginHost(options) // serves the calls of the service
 	defer func() { _ = host.Close() }()
 	address, err := service.Address()
 	if err != nil {
 		return err
 	}
 	environment := append(os.Environ(), "PULUMI_RPC_TARGET="+address)
-	// Ctrl-C is for the plugin, which is in the same group of processes; its status is the answer.
+	// Ctrl-C is for the plugin, which is in the same process group; its status is returned.
 	interrupted, forget := signal.NotifyContext(ctx, os.Interrupt)
 	defer forget()
 	f := &source.Foreground{Out: t.Out, Err: t.Err, Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}

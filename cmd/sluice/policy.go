@@ -105,7 +105,7 @@ func newPolicyInstallCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// installRequired fetches and installs the policy packs that a stack is held to.
+// installRequired downloads and installs the policy packs that a stack is checked against.
 func installRequired(ctx context.Context, open *session.Opener, name string) error {
 	t := open.Terminal
 	s, err := open.AnyStack(ctx, name, "")

@@ -81,8 +81,8 @@ func writeImportFile(ctx context.Context, s *session.Stack, path string, r *slui
 	return nil
 }
 
-// lateEncrypter opens the secrets manager when there is a secret to encrypt. Most files have none, so the command does
-// not ask for a passphrase.
+// lateEncrypter opens the secrets manager at the first secret to encrypt. Most files have none, so that the command
+// needs no passphrase.
 type lateEncrypter struct{ stack *session.Stack }
 
 func (e lateEncrypter) Encrypt(ctx context.Context, text string) (string, error) {

@@ -8,7 +8,7 @@ import (
 	"runtime/pprof"
 )
 
-// profile is the profile of a command that is running.
+// profile is the profile of a running command.
 type profile struct {
 	stem string // of the names of the files
 	cpu  *os.File
@@ -32,7 +32,7 @@ func (p *profile) end() error {
 	pprof.StopCPUProfile()
 	memory, err := os.Create(p.stem + ".mem")
 	if err == nil {
-		runtime.GC() // what is not in use any more is not counted
+		runtime.GC() // so that unused memory is not counted
 		err = errors.Join(pprof.WriteHeapProfile(memory), memory.Close())
 	}
 	return errors.Join(err, p.cpu.Close())

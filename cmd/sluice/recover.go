@@ -73,7 +73,7 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 	if err != nil {
 		return err
 	}
-	lock, err := s.State.Lock(ctx, backend.LockOptions{Operation: "recovery"}) // refuses a journal that cannot be applied
+	lock, err := s.State.Lock(ctx, backend.LockOptions{Operation: "recovery"}) // it returns an error for a journal that cannot be applied
 	if err == nil {
 		err = lock.Close()
 	}
@@ -115,12 +115,12 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 type recovery struct {
 	stack   *session.Stack
 	flags   *recoverFlags
-	answers map[string]stages.CreateResolution // that were given so far, by URN
+	answers map[string]stages.CreateResolution // so far, by URN
 	left    []state.Pending                    // what is still pending
 	found   []stages.Resolution
 }
 
-// answers returns the answers of --adopt, by what they call the resource.
+// answers returns the answers of --adopt, by the given name of the resource.
 func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
 	answers := map[string]stages.CreateResolution{}
 	for _, text := range f.adopt {
@@ -169,7 +169,7 @@ func (r *recovery) resolve(ctx context.Context, answers map[string]stages.Create
 	return err
 }
 
-// askAndResolve asks about every pending create, and resolves those that are answered.
+// askAndResolve asks the user about every pending create, and resolves those with an answer.
 func (r *recovery) askAndResolve(ctx context.Context) error {
 	answers := map[string]stages.CreateResolution{}
 	for _, op := range r.left {
@@ -214,7 +214,7 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 	return err
 }
 
-// report reports what became of each operation.
+// report reports how each operation was resolved.
 func (r *recovery) report(before []state.Pending) (err error) {
 	report := pending.Compare(r.stack.Name(), before, r.left, r.found)
 	if r.flags.json {

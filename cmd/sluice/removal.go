@@ -39,8 +39,8 @@ func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bo
 	return s.Forget(s.Ref)
 }
 
-// warnOfUntracked lists the pending operations of the removed state. A stack that has nothing else counts as empty,
-// because they have no recorded resource.
+// warnOfUntracked lists the pending operations of the removed state. A stack with nothing else counts as empty,
+// because pending operations have no recorded resource.
 func warnOfUntracked(t *terminal.Terminal, pending []state.Pending) {
 	if len(pending) == 0 {
 		return

@@ -19,13 +19,13 @@ func report(open *session.Opener, err error) int {
 	}
 	status, quiet := exit.Status(err)
 	if (status == exit.Cancelled || status == exit.Locked) && open.Terminal.AsPulumi {
-		status = exit.Failure // as Pulumi ends then, whatever its table of statuses says
+		status = exit.Failure // Pulumi's actual status, in spite of its table of statuses
 	}
 	var undecided *backend.JournalError
 	says := open.Terminal.Err
 	switch {
 	case quiet:
-	case errors.Is(err, terminal.ErrInterrupted): // what it was asked for is of no interest any more
+	case errors.Is(err, terminal.ErrInterrupted): // the request no longer matters
 		fmt.Fprintf(says, "error: %v\n", terminal.ErrInterrupted)
 	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // a warning has explained it
 		fmt.Fprintf(says, "error: stack %s cannot be changed until its journal is dealt with, as the warning above describes\n", undecided.Stack)

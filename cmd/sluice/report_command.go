@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// reportFlags select what a report is of, and where it is written.
+// reportFlags select the subject of a report, and its files.
 type reportFlags struct {
 	whyFlags
 	flags.Reports
@@ -99,7 +99,7 @@ func reportOfLog(ctx context.Context, t *terminal.Terminal, path string) (*repor
 		if err != nil {
 			return nil, exit.AsUsage(err)
 		}
-		defer func() { _ = file.Close() }() // nothing is written to it
+		defer func() { _ = file.Close() }() // it is only read
 		read = func(_ context.Context, f func(io.Reader) error) error { return f(file) }
 	}
 	var d *reports.Document

@@ -28,7 +28,7 @@ const exitStatuses = `The exit status is
     10   if drift has found differences from the recorded state
     255  after a bug in sluice`
 
-// newTree builds the tree of commands with the given values of the flags that all commands have.
+// newTree builds the tree of commands with the given values of the global flags.
 func newTree(global *globalFlags) *cobra.Command {
 	open := global.open
 	fresh := func() *cobra.Command { return newRootCommand(open.Again()) }
@@ -84,7 +84,7 @@ func newTree(global *globalFlags) *cobra.Command {
 	return root
 }
 
-// nameCommands gives the commands that help texts quote and show as examples the name by which this one was called.
+// nameCommands replaces "sluice" in the examples and quoted commands of help texts by the name by which this command was called.
 func nameCommands(cmd *cobra.Command, t *terminal.Terminal) {
 	examples := strings.NewReplacer("  sluice ", "  "+t.Command()+" ", "&& sluice ", "&& "+t.Command()+" ")
 	cmd.Long, cmd.Example = examples.Replace(t.Named(cmd.Long)), examples.Replace(t.Named(cmd.Example))
@@ -93,8 +93,8 @@ func nameCommands(cmd *cobra.Command, t *terminal.Terminal) {
 	}
 }
 
-// adaptBuiltins makes cobra's own commands, which ignore arguments that they do not know, refuse them as the others do, and write
-// sluice's completion script.
+// adaptBuiltins makes cobra's own commands refuse unknown arguments like the others, and replaces its bash completion script by
+// sluice's.
 func adaptBuiltins(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

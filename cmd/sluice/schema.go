@@ -51,7 +51,7 @@ func newSchemaCommand(t *terminal.Terminal) *cobra.Command {
 	return cmd
 }
 
-// printSchema prints a schema of ours.
+// printSchema prints one of sluice's own schemas.
 func printSchema(t *terminal.Terminal, name string) error {
 	text, found := schemas.Text(name)
 	if !found {

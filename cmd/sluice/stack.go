@@ -49,7 +49,7 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// stackShown selects what is shown of a stack: its name only, or also the URNs and IDs of its resources, and in which form.
+// stackShown selects the parts of a stack to show: its name only, or also the URNs and IDs of its resources, and the form.
 type stackShown struct{ name, urns, ids, secrets, json bool }
 
 // showStack prints a summary of a stack: its resources and outputs.
@@ -105,8 +105,8 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	return writeOutputsTable(out, outputs, show.secrets)
 }
 
-// writeResources prints a table of types and names, in which resources are below their parents, and below each resource
-// what else is to be shown.
+// writeResources prints a table of types and names, with resources below their parents, and the requested details below
+// each resource.
 func writeResources(w io.Writer, resources []*state.Resource, show stackShown) error {
 	table := rows.Of(resources)
 	types := make([]string, len(table))
@@ -129,7 +129,7 @@ func writeResources(w io.Writer, resources []*state.Resource, show stackShown) e
 	return out.Flush()
 }
 
-// resourceNote says what is unusual about a resource.
+// resourceNote describes unusual properties of a resource.
 func resourceNote(r *state.Resource) string {
 	switch {
 	case r.Delete:
@@ -140,7 +140,7 @@ func resourceNote(r *state.Resource) string {
 	return ""
 }
 
-// lastUpdateText says what was last done to a stack and when, "" if nothing was.
+// lastUpdateText describes the last operation on a stack and its time, "" if there was none.
 func lastUpdateText(u *backend.Update) string {
 	if u == nil {
 		return ""

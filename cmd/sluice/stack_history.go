@@ -111,11 +111,11 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 	return format.JSON(open.Terminal.Data(), entries)
 }
 
-// recordedValues are the settings of all operations.
+// recordedValues yields the settings of all operations.
 func recordedValues(s *session.Stack, updates []backend.Update) iter.Seq[workspace.Value] {
 	return func(yield func(workspace.Value) bool) {
 		for _, u := range updates {
-			values, _ := workspace.RecordedSettings(s.Project.Name, u.Config) // which cannot be read is said later
+			values, _ := workspace.RecordedSettings(s.Project.Name, u.Config) // recordedConfig reports the error
 			for _, v := range values {
 				if !yield(v) {
 					return
@@ -125,7 +125,7 @@ func recordedValues(s *session.Stack, updates []backend.Update) iter.Seq[workspa
 	}
 }
 
-// recordedConfig returns the configuration of an operation. Secrets that can no longer be decrypted are shown as such
+// recordedConfig returns the configuration of an operation. It marks secrets that can no longer be decrypted
 // (state.md 5.7).
 func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec workspace.Decrypter) map[string]settings.Entry {
 	out := map[string]settings.Entry{}
@@ -153,7 +153,7 @@ func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec
 	return out
 }
 
-// writeHistoryText prints operations for people. first is the version of the first of them.
+// writeHistoryText prints operations for people. first is the version of the first one.
 func writeHistoryText(w io.Writer, updates []backend.Update, first int, fullDates bool) error {
 	var b strings.Builder
 	for i, u := range updates {

@@ -68,8 +68,8 @@ func importStack(ctx context.Context, open *session.Opener, name, file string, f
 	return err
 }
 
-// forImport returns an export with its secrets in plain text if Pulumi's service has encrypted them with the key of another stack, which need not be there as long as this
-// one: the stack encrypts them with its own then. Other exports stay as they are.
+// forImport decrypts the secrets of an export that Pulumi's service has encrypted with the key of another stack, which may be removed later. The
+// stack then encrypts them with its own key. forImport returns other exports unchanged.
 func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text []byte) ([]byte, error) {
 	var export struct {
 		Deployment struct {
@@ -80,7 +80,7 @@ func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text 
 		}
 	}
 	if json.Unmarshal(text, &export) != nil || export.Deployment.Secrets == nil || export.Deployment.Secrets.Type != secrets.TypeService {
-		return text, nil // whoever imports it says what is wrong
+		return text, nil // the import reports the fault
 	}
 	var recorded bytes.Buffer
 	if err := json.Compact(&recorded, export.Deployment.Secrets.State); err != nil {
@@ -92,7 +92,7 @@ func forImport(ctx context.Context, s *session.Stack, own secrets.Manager, text 
 	}
 	sealed, err := state.DecodeExport(ctx, text, state.DecodeOptions{Name: "the deployment"})
 	if err != nil || !sealed.HasSealed() {
-		return text, nil // whoever imports it says what is wrong, or encrypts what is in plain text
+		return text, nil // the import reports the fault, or encrypts plain text
 	}
 	from, err := secrets.FromState(ctx, p, s.Keys())
 	if err != nil {

@@ -35,7 +35,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 	return cmd
 }
 
-// newStackName returns the name from the argument or from --stack. If there is none, it asks for one.
+// newStackName returns the name from the argument or from --stack. If there is none, it requests one.
 func newStackName(ctx context.Context, t *terminal.Terminal, args []string, flag string) (string, error) {
 	switch {
 	case len(args) == 1 && flag != "" && args[0] != flag:
@@ -50,7 +50,7 @@ func newStackName(ctx context.Context, t *terminal.Terminal, args []string, flag
 	return "", exit.Usagef("missing stack name: write the name of the new stack as an argument")
 }
 
-// initStack makes a stack. copyFrom is the stack whose settings it gets, "" for none; that must be there before anything is made.
+// initStack makes a stack. copyFrom is a stack whose settings it copies, "" for none; it must exist before anything is made.
 func initStack(ctx context.Context, open *session.Opener, name, provider, copyFrom string, selectIt bool) error {
 	in, err := open.Session(ctx)
 	if err != nil {

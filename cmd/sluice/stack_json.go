@@ -21,7 +21,7 @@ type stackDocument struct {
 	Manifest     *stackManifest    `json:"manifest,omitempty"` // nil before the first deployment
 	Resources    []stackResource   `json:"resources"`
 	Outputs      map[string]any    `json:"outputs"`
-	// LastUpdate is an extension by sluice: what was last done to the stack.
+	// LastUpdate is an extension by sluice: the last operation on the stack.
 	LastUpdate *stackUpdate `json:"lastUpdate,omitempty"`
 	// Pending is an extension by sluice: the operations that have not ended.
 	Pending []stackPending `json:"pendingOperations,omitempty"`
@@ -58,10 +58,10 @@ type stackResource struct {
 type stackPending struct {
 	URN       string `json:"urn"`
 	Operation string `json:"operation"`
-	UnderWay  bool   `json:"underWay,omitempty"` // another command is at it
+	UnderWay  bool   `json:"underWay,omitempty"` // another command is running it
 }
 
-// stackContents is what is recorded of a stack. snapshot is nil before the first deployment, and so is latest.
+// stackContents is the recorded content of a stack. snapshot and latest are nil before the first deployment.
 type stackContents struct {
 	snapshot *state.Snapshot
 	outputs  property.Map
@@ -93,7 +93,7 @@ func writeStackJSON(ctx context.Context, s *session.Stack, c stackContents, show
 	return format.JSON(s.Terminal.Data(), d)
 }
 
-// describe adds what is recorded of the resources.
+// describe adds the recorded resources.
 func (d *stackDocument) describe(s *state.Snapshot) {
 	if m := s.Manifest; !m.Time.IsZero() {
 		d.Manifest = &stackManifest{Time: format.Time(m.Time), Version: m.Version}

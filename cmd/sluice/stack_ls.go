@@ -36,14 +36,14 @@ func newStackListCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// stackFilter says which stacks are listed.
+// stackFilter selects the stacks to list.
 type stackFilter struct {
 	all               bool
 	project           string // "" is that of this directory, unless all are listed
 	tag, organization string // "" is any
 }
 
-// backend returns the filter as backends have it.
+// backend returns the filter in the form of backends.
 func (f stackFilter) backend() backend.Filter {
 	name, value, _ := strings.Cut(f.tag, "=")
 	return backend.Filter{Project: f.project, Organization: f.organization, Tag: name, Value: value}
@@ -81,7 +81,7 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 	if err != nil {
 		return err
 	}
-	selected, _ := s.Backend.Resolve(current) // a selection that is not valid here selects nothing
+	selected, _ := s.Backend.Resolve(current) // a selection that is invalid here selects nothing
 	if asJSON {
 		return format.JSON(open.Terminal.Data(), stackEntries(s, stacks, selected))
 	}
@@ -109,7 +109,7 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 			open.Terminal.Warn("stack %s: %v", s.NameOf(l.Ref), l.Err)
 		case l.Summary.Deployed:
 			count = strconv.Itoa(l.Summary.Resources)
-			if !l.Summary.Time.IsZero() { // a state that was imported or copied need not say when it was made
+			if !l.Summary.Time.IsZero() { // an imported or copied state may have no time
 				update = format.Ago(time.Since(l.Summary.Time))
 			}
 		}
@@ -119,7 +119,7 @@ func listStacks(ctx context.Context, open *session.Opener, f stackFilter, asJSON
 	return err
 }
 
-// stackPage is the address of the page of a stack, "" if it has none, or none that is known.
+// stackPage returns the address of the page of a stack, "" if there is none, or it is unknown.
 func stackPage(s *session.Session, ref backend.Ref) string {
 	if b, has := s.Backend.(backend.Pages); has {
 		return b.StackPage(ref)

@@ -46,7 +46,7 @@ func newStateEditCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// editText repeats editing, checking and asking.
+// editText lets the user edit the text until it is valid and confirmed.
 func editText(ctx context.Context, e *stateedit.Edit) error {
 	command := e.Terminal.Env("EDITOR")
 	if command == "" {
@@ -139,7 +139,7 @@ func inEditor(ctx context.Context, e *stateedit.Edit, command, file string) ([]b
 	return os.ReadFile(file)
 }
 
-// afterFault reports what is wrong with the text and, on a terminal, asks what to do about it.
+// afterFault reports a fault of the text and, on a terminal, asks how to continue.
 func afterFault(ctx context.Context, e *stateedit.Edit, fault error, file string) (string, error) {
 	if !e.Terminal.Interactive() {
 		return "", fmt.Errorf("the edited state is not valid: %w\nthe state is unchanged, the edited text is in %s", fault, file)
@@ -148,7 +148,7 @@ func afterFault(ctx context.Context, e *stateedit.Edit, fault error, file string
 	return pick(ctx, e.Terminal, "What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
 }
 
-// afterEdit shows the changes and asks whether to write them.
+// afterEdit shows the changes and requests a confirmation.
 func afterEdit(ctx context.Context, e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (string, error) {
 	if _, err := e.Terminal.Out.Write(diff.Diff("before", was, "after", shown)); err != nil {
 		return "", err

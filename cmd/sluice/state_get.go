@@ -68,7 +68,8 @@ func getFromState(ctx context.Context, open *session.Opener, args []string, f st
 	return err
 }
 
-// recorded returns the resource that the argument names, or the one that the user chooses. Of several copies it is the live one.
+// recorded returns the resource that the argument names, or the one that the user chooses. Of several copies it returns the live
+// one.
 func recorded(ctx context.Context, open *session.Opener, s *state.Snapshot, args []string) (*state.Resource, error) {
 	if len(args) == 0 {
 		return stateedit.Choose(ctx, open.Terminal, "Which resource do you want to see?", state.Live(s))
@@ -114,7 +115,7 @@ func newResourceDocument(r *state.Resource, showSecrets bool) resourceDocument {
 	return out
 }
 
-// isInternal reports whether a property is between an SDK or a provider and itself.
+// isInternal reports whether a property is internal to an SDK or a provider.
 func isInternal(key string) bool { return strings.HasPrefix(key, "__") }
 
 func plainProperties(m property.Map, showSecrets bool) map[string]any {

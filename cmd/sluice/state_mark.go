@@ -15,8 +15,8 @@ import (
 // marking describes a command that sets or clears a mark of live resources.
 type marking struct {
 	verb, done string // "protect", "protected"
-	all        string // what --all does
-	note       string // for the question
+	all        string // the effect of --all
+	note       string // in the confirmation
 	apply      func(*state.Snapshot, []*state.Resource) (*state.Snapshot, []*state.Resource)
 }
 

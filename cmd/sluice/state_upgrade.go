@@ -36,7 +36,7 @@ func newStateUpgradeCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// upgradedInJSON reports what became of a stack.
+// upgradedInJSON reports the result for one stack.
 type upgradedInJSON struct {
 	Stack   string `json:"stack"`
 	Project string `json:"project,omitempty"`

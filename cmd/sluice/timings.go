@@ -12,14 +12,14 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/timing"
 )
 
-// timings are what a command tells of where its time went.
+// timings are the outputs of a command about where its time went.
 type timings struct {
 	path  string
 	file  *timing.File    // nil without --trace
 	table *timing.Timings // nil without --timings
 }
 
-// start begins what the flags of a command ask for. Commands that carry out no operation have no such flags.
+// start begins the outputs that the flags request. Only commands that run operations have such flags.
 func (t *timings) start(f *pflag.FlagSet) error {
 	if wanted := f.Lookup(flags.TimingsFlag); wanted != nil && wanted.Value.String() == "true" {
 		t.table = timing.NewTimings()
@@ -36,7 +36,7 @@ func (t *timings) start(f *pflag.FlagSet) error {
 	return nil
 }
 
-// sinks are those who look at the spans.
+// sinks returns the consumers of the spans.
 func (t *timings) sinks() (all []timing.Sink) {
 	if t.file != nil {
 		all = append(all, t.file)

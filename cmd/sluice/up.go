@@ -38,7 +38,7 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// addSecretsProvider registers the flag for stacks that are made where a command finds none selected.
+// addSecretsProvider registers the flag for a stack that the command makes if none is selected.
 func addSecretsProvider(cmd *cobra.Command, open *session.Opener) {
 	cmd.Flags().StringVar(&open.Provider, "secrets-provider", "default",
 		"if the command creates a stack: how its secrets are encrypted: passphrase, default (the same), or the URL of a key service")

@@ -24,7 +24,7 @@ func newVersionCommand(t *terminal.Terminal) *cobra.Command {
 	}
 }
 
-// versionOf returns the version as which the command answers.
+// versionOf returns the version that the command reports.
 func versionOf(t *terminal.Terminal) string {
 	if t.AsPulumi {
 		return "v" + engine.CompatibilityVersion

@@ -47,7 +47,7 @@ func newWatchCommand(open *session.Opener) *cobra.Command {
 // watchProject updates a stack whenever files change, until an interrupt.
 func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation, paths []string) error {
 	t := open.Terminal
-	s, err := operate.Open(ctx, open, f) // what cannot be updated is said before anything is waited for
+	s, err := operate.Open(ctx, open, f) // errors of the project appear before the first wait
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation,
 	if err != nil {
 		return exit.Usagef("--path: %w", err)
 	}
-	defer func() { _ = w.Close() }() // nothing is left to be told
+	defer func() { _ = w.Close() }() // its error changes nothing
 	waiting, forget := signal.NotifyContext(ctx, os.Interrupt)
 	defer forget()
 	for {
@@ -95,7 +95,7 @@ func ownOutput(t *terminal.Terminal) []fs.FileInfo {
 	return out
 }
 
-// shortPath returns a path as seen from the working directory.
+// shortPath returns a path relative to the working directory.
 func shortPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -54,7 +54,7 @@ func newWhyCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// explain runs the command why. Without a name it is about the whole operation.
+// explain runs the command why. Without a name it explains the whole operation.
 func explain(ctx context.Context, open *session.Opener, names []string, f *whyFlags) error {
 	if f.preview && f.update {
 		return exit.Usagef("--preview and --update cannot be used together")
@@ -192,8 +192,8 @@ func (s *stateChange) text() string {
 	return fmt.Sprintf("The state has been changed since then; the last operation was %s at %s.", s.Kind, s.Time.Format(time.DateTime+" UTC"))
 }
 
-// changedSince returns nil if, as far as can be found out, the state has not changed since the explained operation. now
-// is the stamp of the state.
+// changedSince returns nil if, as far as is known, the state has not changed since the explained operation. now is the
+// stamp of the state.
 func changedSince(ctx context.Context, now string, history backend.History, log *decisions.Kept) *stateChange {
 	if now == log.Stamp {
 		return nil

@@ -1,4 +1,4 @@
-// Command gocomponent is a plugin with a component and its method, as somebody writes it with the SDK for Go.
+// Command gocomponent is a plugin with a component and its method, as a user would write it with the SDK for Go.
 package main
 
 import (
@@ -29,7 +29,7 @@ const (
 	}}}`
 )
 
-// greeter has a thing below it. It says hello, and says it loudly when asked.
+// greeter has a child. It says hello, and says it loudly if the setting requests that.
 type greeter struct {
 	pulumi.ResourceState
 	Greeting pulumi.StringOutput `pulumi:"greeting"`

@@ -9,7 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// callbacks declares resources that transforms change and hooks watch. The setting "refuse" names the hooks that fail.
+// callbacks declares resources with transforms and hooks. The setting "refuse" names the hooks that fail.
 func callbacks(ctx *pulumi.Context, c settings) error {
 	if err := registerTransforms(ctx); err != nil {
 		return err
@@ -56,7 +56,7 @@ func registerTransforms(ctx *pulumi.Context) error {
 	})
 }
 
-// bindHooks returns hooks around every operation, each of which says so.
+// bindHooks returns hooks around every operation, each of which logs a message.
 func bindHooks(ctx *pulumi.Context, c settings) (*pulumi.ResourceHookBinding, error) {
 	var failure error
 	hook := func(name string) []*pulumi.ResourceHook {

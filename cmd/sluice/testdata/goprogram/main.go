@@ -1,4 +1,4 @@
-// Command goprogram is the Go program of the end-to-end tests. The setting "scenario" says what it does.
+// Command goprogram is the Go program of the end-to-end tests. The setting "scenario" selects what it does.
 package main
 
 import (
@@ -120,7 +120,7 @@ func options(ctx *pulumi.Context, c settings) error {
 	return err
 }
 
-// flags declares a resource whose differences are not shown, with a provider that sees a variable under another name.
+// flags declares a resource whose differences are hidden, with a provider that gets a variable under another name.
 func flags(ctx *pulumi.Context, c settings) error {
 	var p simpleProvider
 	err := ctx.RegisterResource("pulumi:providers:simple", "explicit", pulumi.Map{"directory": pulumi.String(c.Get("directory"))}, &p,
@@ -144,9 +144,9 @@ func many(ctx *pulumi.Context, c settings) error {
 	return nil
 }
 
-// churn declares count resources with the numbers from first on. They are updated when the setting more changes. Of six, one
-// is replaced when the setting zone changes, one is deleted and replaced when the setting site changes, and one is replaced with
-// that one. What has been registered is appended to the file in ACKNOWLEDGED, a line "<URN> <ID>" for each.
+// churn declares count resources with the numbers from first on. A change of the setting more updates them. Of six, one is
+// replaced when the setting zone changes, one is deleted and replaced when the setting site changes, and one is replaced with
+// that one. For each registered resource it appends a line "<URN> <ID>" to the file in ACKNOWLEDGED.
 func churn(ctx *pulumi.Context, c settings) error {
 	first, before := c.GetInt("first"), pulumi.StringOutput{}
 	for i := first; i < first+c.GetInt("count"); i++ {
@@ -174,7 +174,7 @@ func churn(ctx *pulumi.Context, c settings) error {
 	return nil
 }
 
-// acknowledge appends a line with one write, so that it is there as a whole if the process is killed.
+// acknowledge appends a line with one write, so that a kill does not cut it.
 func acknowledge(line string) error {
 	file, err := os.OpenFile(os.Getenv("ACKNOWLEDGED"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -184,7 +184,7 @@ func acknowledge(line string) error {
 	return errors.Join(err, file.Close())
 }
 
-// big declares one resource with a long text, and exports its length, or as many as the setting "count" says.
+// big declares one resource with a long text, or the number in the setting "count", and exports its length.
 func big(ctx *pulumi.Context, c settings) error {
 	text := pulumi.String(strings.Repeat("0123456789", c.GetInt("megabytes")*100_000))
 	if n := c.GetInt("count"); n > 0 {
@@ -203,7 +203,7 @@ func big(ctx *pulumi.Context, c settings) error {
 	return nil
 }
 
-// names declares resources whose names nobody expects.
+// names declares resources with unusual names.
 func names(ctx *pulumi.Context, _ settings) error {
 	for _, name := range []string{
 		"with space", "with::colons", "with$dollar", "über-größe", "日本語", "😀", "a/b/../c", `quote"back\slash`, "new\nline",
@@ -216,7 +216,7 @@ func names(ctx *pulumi.Context, _ settings) error {
 	return nil
 }
 
-// dies ends in the middle, when the first resource exists.
+// dies exits in the middle, when the first resource exists.
 func dies(ctx *pulumi.Context, _ settings) error {
 	t, err := newThing(ctx, "first", pulumi.Map{})
 	if err != nil {
@@ -240,7 +240,7 @@ func fails(ctx *pulumi.Context, _ settings) error {
 	return errors.New("the program has had enough")
 }
 
-// exportEcho calls a function and exports what it returns.
+// exportEcho calls a function and exports its result.
 func exportEcho(ctx *pulumi.Context) error {
 	var echoed struct {
 		Echo string `pulumi:"echo"`

@@ -1,5 +1,5 @@
-// Command hostilepack is a policy pack that does what no pack should. HOSTILE_PACK says what: "<method> <deed>", for example
-// "analyze hang". A method that it does not name finds nothing.
+// Command hostilepack is a policy pack that does what no pack should. HOSTILE_PACK selects it: "<method> <deed>", for
+// example "analyze hang". All other methods find nothing.
 package main
 
 import (
@@ -45,7 +45,7 @@ type pack struct {
 	method, deed string
 }
 
-// do does what any method may do.
+// do does the deeds that any method may do.
 func (p *pack) do(method string) error {
 	if method != p.method {
 		return nil
@@ -140,7 +140,7 @@ func (p *pack) Remediate(_ context.Context, r *pulumirpc.AnalyzeRequest) (*pulum
 		}
 	case "huge":
 		v = strings.Repeat("x", 100<<20)
-	case "copy": // of a secret, to a place where it is none
+	case "copy": // of a secret, to a place where it is not secret
 		v = r.GetProperties().GetFields()["password"].GetStructValue().GetFields()["value"].GetStringValue()
 	case "nothing":
 		return &pulumirpc.RemediateResponse{Remediations: []*pulumirpc.Remediation{{PolicyName: "resources", Properties: &structpb.Struct{}}}}, nil

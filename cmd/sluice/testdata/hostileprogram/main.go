@@ -1,5 +1,5 @@
 // Command hostileprogram is a program that does to the engine what no SDK does. It calls the monitor itself. The setting
-// "attack" says what it does; it always declares the root stack and the thing "made" before.
+// "attack" selects the attack; before it, the program always declares the root stack and the thing "made".
 package main
 
 import (
@@ -137,7 +137,7 @@ var attacks = map[string]func(*program) error{
 	"garbage bytes":      garbageBytes,
 }
 
-// hang waits for ever, and says so with a file.
+// hang waits for ever, after it has written a file.
 func hang(*program) error {
 	if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), "hanging"), nil, 0o600); err != nil {
 		return err
@@ -151,7 +151,7 @@ func signalAndHang(p *program) error {
 	return hang(p)
 }
 
-// endWhileParked ends as soon as the engine has what it has sent.
+// endWhileParked ends as soon as the engine has received its requests.
 func endWhileParked(p *program) error {
 	for i := range p.number(50) {
 		go func() { _, _ = p.register(p.thing(fmt.Sprint("parked-", i))) }()
@@ -176,7 +176,7 @@ func sameURN(p *program) error {
 	return nil
 }
 
-// neverRead sends registrations and reads none of the answers: the window of the connection fills up.
+// neverRead sends registrations and reads none of the replies: the window of the connection fills up.
 func neverRead(p *program) error {
 	for i := range p.number(100000) {
 		stream, err := p.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, pulumirpc.ResourceMonitor_RegisterResource_FullMethodName)
@@ -360,7 +360,7 @@ func cutSecrets(p *program) error {
 			fmt.Fprint(os.Stdout, line)
 			fmt.Fprint(os.Stderr, line)
 			if !utf8.RuneStart(line[cut]) {
-				continue // which is no message
+				continue // not a valid message
 			}
 			for _, piece := range []string{"<" + line[cut-10-at:cut], line[cut:]} {
 				if _, err := e.Log(ctx, &pulumirpc.LogRequest{Severity: pulumirpc.LogSeverity_INFO, Message: piece, StreamId: 7}); err != nil {
@@ -442,7 +442,7 @@ func deep(n int) *structpb.Struct {
 	return &structpb.Struct{Fields: map[string]*structpb.Value{"deep": v}}
 }
 
-// callbackServer answers callbacks as the setting "answer" says.
+// callbackServer answers callbacks according to the setting "answer".
 type callbackServer struct {
 	pulumirpc.UnimplementedCallbacksServer
 	p     *program
@@ -508,7 +508,7 @@ func (p *program) serveCallbacks() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// callbacks registers a callback of the kind that the setting "kind" names, and what makes the engine call it.
+// callbacks registers a callback of the kind in the setting "kind", and makes the engine call it.
 func callbacks(p *program) error {
 	at, err := p.serveCallbacks()
 	if err != nil {
