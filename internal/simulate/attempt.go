@@ -27,13 +27,13 @@ import (
 type attempt struct {
 	op      Operation
 	preview bool
-	held    *state.Plan // the plan that it is held to
+	held    *state.Plan // the plan that the operation is held to
 	number  int         // of the operation in the history
 	before  *world      // the world before the attempt
 	after   *world      // the world after the attempt; the attempt works on its cloud
 	cloud   *providertest.Cloud
-	program *program // nil when the operation runs none
-	// guard is asked before anything is begun; nil allows everything.
+	program *program // nil if the operation runs none
+	// guard is called before a step begins, and can refuse it; nil allows everything.
 	guard func(context.Context) error
 	// read returns the outputs of the other stack, for a reader.
 	read    func(context.Context, string) (property.Map, error)
@@ -48,7 +48,7 @@ type attempt struct {
 	events  []stages.Event
 	faults  []string
 	cut     []effect // of the calls that were cut off
-	// failedLate is true when something failed while others were running: a step after the program.
+	// failedLate is true after a failure while other steps were running: one after the end of the program.
 	failedLate bool
 
 	result *sluice.Result
@@ -66,7 +66,7 @@ func (a *attempt) label(s Schedule) string {
 	return fmt.Sprintf("%s with seed %d and %d workers", kind, s.Seed, s.Workers)
 }
 
-// written returns the state as it is written.
+// written returns the written form of the state.
 func (a *attempt) written() string { return a.text }
 
 // fault records a broken promise. The mutex is held.
@@ -77,7 +77,7 @@ func (a *attempt) fault(format string, args ...any) {
 // tick counts events. The mutex is held.
 func (a *attempt) tick() int { a.clock++; return a.clock }
 
-// now counts as an event too.
+// now returns the next time of the clock, as for an event.
 func (a *attempt) now() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -105,7 +105,7 @@ func methodOf(t state.PendingType) string {
 	return ""
 }
 
-// answered reports a fault if an answer comes before the record.
+// answered reports a fault if a reply comes before the record.
 func (a *attempt) answered(r *stages.RegisterReply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,7 +114,7 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 	}
 }
 
-// try runs an operation in a world, which it does not change. held is a plan that the operation is held to, or nil.
+// try runs an operation in a world, which it does not change. held is a plan that restricts the operation, or nil.
 func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
 	a := prepare(w, op, s, number, preview, held)
 	a.run(ctx, s)
@@ -149,7 +149,7 @@ func (a *attempt) run(ctx context.Context, s Schedule) {
 	a.after.late = append(slices.Clone(a.after.late), a.cut...)
 }
 
-// pauses returns a function that waits as long as a short call may take.
+// pauses returns a function that waits at most as long as a short call may take.
 func (a *attempt) pauses(s Schedule) func() {
 	return pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10)
 }
@@ -157,7 +157,7 @@ func (a *attempt) pauses(s Schedule) func() {
 // isLate reports whether the program, if there is one, has ended.
 func (a *attempt) isLate() bool { return a.program == nil || a.program.ended.Load() }
 
-// operate runs the operation with the stages that are put into the engine.
+// operate runs the operation with the caller's stages in the engine.
 func (a *attempt) operate(ctx context.Context, e *sluice.Engine) (*sluice.Result, error) {
 	switch {
 	case a.op.Do == Update && a.preview:
@@ -182,7 +182,7 @@ func (a *attempt) operate(ctx context.Context, e *sluice.Engine) (*sluice.Result
 	return nil, fmt.Errorf("there is no operation %q", a.op.Do)
 }
 
-// imports returns the requests of an import. What they name is recorded or imported before.
+// imports returns the requests of an import. Resources that they refer to are recorded or imported before.
 func (a *attempt) imports() []stages.ImportRequest {
 	known := map[string]urn.URN{}
 	for _, r := range a.before.resources() {
@@ -253,7 +253,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	}
 	o.Observe = func(e stages.Event) {
 		if _, waits := e.(stages.LimitWait); waits {
-			return // what is interrupted does not depend on how long calls wait
+			return // the effect of an interrupt may depend on how long calls wait
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -273,7 +273,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	return o
 }
 
-// patterns turns names into patterns that match them wherever they are in the stack.
+// patterns turns names into patterns that match them anywhere in the stack.
 func (a *attempt) patterns(names []string) *urn.PatternSet {
 	var out []string
 	for _, n := range names {
@@ -302,7 +302,7 @@ func (a *attempt) plan() string {
 	return b.String()
 }
 
-// outline returns the plan without what a preview cannot know.
+// outline returns the part of the plan that a preview can predict.
 func (a *attempt) outline() string {
 	var b strings.Builder
 	for _, s := range a.result.Steps() {
@@ -331,7 +331,7 @@ func (a *attempt) errors() []string {
 	return out
 }
 
-// diagnostics returns the messages. Those about one resource keep their order.
+// diagnostics returns the messages. Messages about one resource keep their order.
 func (a *attempt) diagnostics() string {
 	var out []stages.Diagnostic
 	for _, e := range a.events {

@@ -2,11 +2,11 @@ package simulate
 
 import "slices"
 
-// Case is the history of one stack, and the timings under which each of its operations is tried.
+// Case is the history of one stack, with the timings under which each of its operations is tried.
 type Case struct {
-	About      string `json:",omitempty"` // what it is an example of
+	About      string `json:",omitempty"` // what the case is an example of
 	Operations []Operation
-	Schedules  []Schedule // at least one; the history continues with what the first one left
+	Schedules  []Schedule // at least one; the history continues with the result of the first one
 }
 
 // Schedule is one timing.
@@ -22,26 +22,26 @@ type Schedule struct {
 // Operation is one operation of a history.
 type Operation struct {
 	Do      Kind
-	Before  []Edit        `json:",omitempty"` // what happens before it, behind the engine's back
+	Before  []Edit        `json:",omitempty"` // changes before the operation that the engine does not make
 	Program []Declaration `json:",omitempty"`
 	Manner  Manner        `json:",omitempty"`
 	// Throw makes the program fail after that many declarations, counted from 1; with 0 it ends without an error.
 	Throw int `json:",omitempty"`
-	// Stubborn programs continue with the dependents of a resource that was not made.
+	// Stubborn programs continue with the dependents of a resource that was not created.
 	Stubborn bool `json:",omitempty"`
-	// Omits says that a program that is not stubborn names the resources that it leaves out for that.
+	// Omits makes a program that is not stubborn report the resources that it omits.
 	Omits bool `json:",omitempty"`
 	Mishaps
 	Flags
-	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes
-	// Policies judge what the program declares, AnalyzeLimit of them at once; 0 is all.
+	Planned bool `json:",omitempty"` // it is also tried held to the plan of its preview
+	// Policies check the resources of the program, at most AnalyzeLimit at once; 0 means no limit.
 	Policies     []Policy `json:",omitempty"`
 	AnalyzeLimit int      `json:",omitempty"`
 	// Stages are in the slots of the engine.
 	Stages []Stage `json:",omitempty"`
 	// Reader is another stack, which is updated after the operation and reads the outputs of this one.
 	Reader *Reader `json:",omitempty"`
-	// Race are engines that do the same once more, and at once.
+	// Race has engines that run the same operation once more, at once.
 	Race *Race `json:",omitempty"`
 }
 
@@ -49,28 +49,28 @@ type Operation struct {
 type Reader struct {
 	Program         []Declaration
 	Manner          Manner `json:",omitempty"`
-	Sealed          bool   `json:",omitempty"` // it cannot decrypt secrets of the stack that it reads
+	Sealed          bool   `json:",omitempty"` // it cannot decrypt secrets of the other stack
 	ContinueOnError bool   `json:",omitempty"`
 }
 
-// Mishaps are events from outside that an operation meets.
+// Mishaps are external events during an operation.
 type Mishaps struct {
 	Failures []Failure `json:",omitempty"`
-	// Interrupt and Crash come with the event, or the record, of that number, counted from 1; 0 means never.
+	// Interrupt is the number of the event, and Crash that of the record, with which it happens, counted from 1; 0 means never.
 	Interrupt int  `json:",omitempty"`
-	Cancel    bool `json:",omitempty"` // the interrupt also cancels what runs
+	Cancel    bool `json:",omitempty"` // the interrupt also cancels running calls
 	Crash     int  `json:",omitempty"`
-	// Late is what becomes of the calls that a crash cuts off; see [Landing].
+	// Late is when calls cut off by a crash take effect; see [Landing].
 	Late Landing `json:",omitempty"`
-	// Reads are when other commands read the state, in milliseconds after the beginning.
+	// Reads are the times at which other commands read the state, in milliseconds after the beginning.
 	Reads []int `json:",omitempty"`
 }
 
-// Landing is how many operations later a call takes effect whose answer is lost: the effect lands before that operation
-// begins. With 0 the call takes effect before it ends, and with less it never does.
+// Landing is the delay of the effect of a call whose answer is lost, as a number of operations: the effect lands before that
+// operation begins. With 0 the call takes effect before it ends, and with a negative number it never does.
 type Landing int
 
-// Flags are how an operation is done.
+// Flags are the flags of an operation.
 type Flags struct {
 	Targets    []string `json:",omitempty"` // names of resources
 	Excludes   []string `json:",omitempty"`
@@ -82,7 +82,8 @@ type Flags struct {
 	RunProgram      bool   `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by running it
 	IgnoreProtect   bool   `json:",omitempty"`
 	Version         string `json:",omitempty"` // of the default provider
-	// Pending defines what to do about interrupted creates: "" nothing, "create" another object, "clear" removes them.
+	// Pending is how interrupted creates are resolved: "" leaves them pending, "create" creates another object, "clear" removes
+	// them.
 	Pending string `json:",omitempty"`
 }
 
@@ -94,21 +95,20 @@ const (
 	Update  Kind = "update"
 	Refresh Kind = "refresh"
 	Destroy Kind = "destroy"
-	Import  Kind = "import"  // imports what the program's declarations name: no program runs
-	Recover Kind = "recover" // resolves what is pending, by reading; it has no preview
+	Import  Kind = "import"  // imports the declarations of the program, which does not run
+	Recover Kind = "recover" // resolves pending operations, by reading; it has no preview
 )
 
-// Manner is how a program registers its resources.
+// Manner is the way in which a program registers its resources.
 type Manner string
 
 const (
 	// Serial programs register one resource after the other.
 	Serial Manner = ""
-	// Ordered programs do not wait for answers that they do not need, but their registrations always arrive in the same
-	// order.
+	// Ordered programs do not wait for replies that they do not need, but their registrations always arrive in the same order.
 	Ordered Manner = "ordered"
-	// Eager programs register each resource as soon as what it refers to has been answered, as SDKs do. Which of two
-	// unrelated registrations arrives first depends on timing.
+	// Eager programs register each resource as soon as they have the replies about those it refers to, as SDKs do. The order of
+	// arrival of two unrelated registrations depends on timing.
 	Eager Manner = "eager"
 )
 
@@ -117,8 +117,8 @@ func (o Operation) runsProgram() bool {
 	return o.Do == Update || o.RunProgram && (o.Do == Refresh || o.Do == Destroy)
 }
 
-// Declaration is one thing that a program declares. References are names of earlier declarations. References to what is
-// not declared earlier, or was not made, are left out.
+// Declaration is one declaration of a program. References are names of earlier declarations. References to resources that were not
+// declared earlier, or not created, are left out.
 type Declaration struct {
 	Kind DeclarationKind `json:",omitempty"`
 	Name string
@@ -127,7 +127,7 @@ type Declaration struct {
 	Values map[string]string `json:",omitempty"`
 	Refs   map[string]string `json:",omitempty"`
 	Secret []string          `json:",omitempty"` // properties, or exports, that are secret
-	// Outputs are properties of which the value is an output of the stack that a reader reads. One that does not exist is left out.
+	// Outputs are properties whose value is an output of the stack that a reader reads. An output that does not exist is left out.
 	Outputs map[string]string `json:",omitempty"`
 
 	Parent      string   `json:",omitempty"`
@@ -146,9 +146,9 @@ type Declaration struct {
 	Trigger       string   `json:",omitempty"`
 	ID            string   `json:",omitempty"` // to read or to import
 	Invokes       bool     `json:",omitempty"` // the program calls a function with an output of the resource
-	// Exports are names of resources whose output the stack exports, once everything is declared.
+	// Exports are names of resources with an output that the stack exports, after the last declaration.
 	Exports []string `json:",omitempty"`
-	// Hooks are names of hooks by kind, as in BeforeCreate: "well" does nothing, "ill" fails, "again" asks for one retry.
+	// Hooks are names of hooks by kind, as in BeforeCreate: "well" does nothing, "ill" fails, "again" requests one retry.
 	Hooks map[string]string `json:",omitempty"`
 }
 
@@ -175,19 +175,19 @@ const (
 // Failure makes a provider's calls fail.
 type Failure struct {
 	Method string
-	Name   string `json:",omitempty"` // of the resource; "" is every one
-	Nth    int    `json:",omitempty"` // 0 is every call
-	// Applied failures come after the call took effect. Died failures leave the outcome uncertain: the plugin died.
+	Name   string `json:",omitempty"` // of the resource; "" means every one
+	Nth    int    `json:",omitempty"` // 0 means every call
+	// Applied failures come after the call took effect. Died failures leave the outcome uncertain, because the plugin has exited.
 	Applied bool `json:",omitempty"`
 	Died    bool `json:",omitempty"`
-	// Late is when the call takes effect during which the plugin died; 0 leaves that to Applied.
+	// Late is when a call takes effect during which the plugin has exited; 0 leaves that to Applied.
 	Late Landing `json:",omitempty"`
 }
 
 // Edit is a change of the state or of the cloud between operations.
 type Edit struct {
 	Do   EditKind
-	Name string // of the resource; nothing happens if there is none
+	Name string // of the resource; without such a resource, nothing happens
 }
 
 // EditKind is the kind of an edit.
@@ -199,16 +199,16 @@ const (
 	Protect            EditKind = "protect"
 	Unprotect          EditKind = "unprotect"
 	Retain             EditKind = "retain"
-	PendingReplacement EditKind = "pending-replacement" // an earlier run deleted it and did not make it again
-	OldCopy            EditKind = "old-copy"            // an earlier run replaced it and did not delete the old one
+	PendingReplacement EditKind = "pending-replacement" // an earlier run deleted it and did not create it again
+	OldCopy            EditKind = "old-copy"            // an earlier run replaced it and did not delete the old object
 	PendingOperation   EditKind = "pending-operation"   // an earlier run began to create something, and another one has recorded it
 	Interrupted        EditKind = "interrupted"         // an earlier run began to create a replacement of it
-	Drift              EditKind = "drift"               // somebody changed the object
-	Vanish             EditKind = "vanish"              // somebody deleted the object
-	Foreign            EditKind = "foreign"             // an object of that ID exists that is not the stack's
+	Drift              EditKind = "drift"               // another client changed the object
+	Vanish             EditKind = "vanish"              // another client deleted the object
+	Foreign            EditKind = "foreign"             // an object with that ID exists that does not belong to the stack
 )
 
-// dependencies lists what d refers to, except its parent.
+// dependencies lists the references of d, except its parent.
 func (d Declaration) dependencies() []string {
 	out := slices.Clone(d.DependsOn)
 	for _, n := range d.Refs {
@@ -223,18 +223,18 @@ func (d Declaration) dependencies() []string {
 	return slices.Compact(out)
 }
 
-// Policy is one policy, in a pack of its own. It judges things.
+// Policy is one policy, in a pack of its own. It checks Things.
 type Policy struct {
 	Do   PolicyKind
-	Name string `json:",omitempty"` // of the resource that it is about; "" is every one
-	// Property is what a resource must not have. A remedy makes its value "remedied" instead.
+	Name string `json:",omitempty"` // the resource that it applies to; "" means every one
+	// Property is a property that a resource must not have. A remedy sets its value to "remedied" instead.
 	Property string
 }
 
-// PolicyKind is what a policy does.
+// PolicyKind is the kind of a policy.
 type PolicyKind string
 
-// The kinds of policies. Those of stacks judge outputs at the end.
+// The kinds of policies. Stack policies check outputs at the end.
 const (
 	Advise         PolicyKind = "advise"
 	Mandate        PolicyKind = "mandate"
@@ -243,11 +243,11 @@ const (
 	MandateOnStack PolicyKind = "mandate-stack"
 )
 
-// Stage is a stage that a caller has put into a slot.
+// Stage is a caller's stage in a slot.
 type Stage struct {
 	In      SlotName
 	Do      StageKind
-	Name    string `json:",omitempty"` // of the resource that it is about; "" is every one
+	Name    string `json:",omitempty"` // the resource that it applies to; "" means every one
 	Workers int    `json:",omitempty"`
 }
 
@@ -265,31 +265,30 @@ const (
 	Executed   SlotName = "executed"
 	Deleting   SlotName = "deleting"
 	Deleted    SlotName = "deleted"
-	Standard   SlotName = "standard" // no slot: around the standard stages that may be replaced
+	Standard   SlotName = "standard" // no slot: around the replaceable standard stages
 )
 
-// StageKind is what a stage does.
+// StageKind is the kind of a stage.
 type StageKind string
 
-// The kinds of stages. All of them watch what passes.
+// The kinds of stages. All of them record the items that pass.
 const (
 	Watch  StageKind = "watch"
 	Delay  StageKind = "delay"
-	Refuse StageKind = "refuse" // behind register and before execute, or a delete
-	Change StageKind = "change" // the goal, behind register: the property "staged" is added
+	Refuse StageKind = "refuse" // after register and before execute, or a delete
+	Change StageKind = "change" // the goal, after register: the property "staged" is added
 )
 
-// Race is one operation that several engines begin at about the same time, each in a process of its own.
+// Race is one operation that several engines begin at about the same time, each in its own process.
 type Race struct {
 	Engines []Engine
-	// Server says that the store knows which processes are alive, as Postgres does. Otherwise a person removes the locks of
-	// dead ones.
+	// Server means that the store detects dead processes, as Postgres does. Otherwise a person removes the locks of dead processes.
 	Server bool `json:",omitempty"`
 }
 
 // Engine is one of the engines of a race.
 type Engine struct {
-	After int     `json:",omitempty"` // milliseconds, that it begins after the first
-	Crash int     `json:",omitempty"` // as of an operation
+	After int     `json:",omitempty"` // the delay of its beginning after that of the first, in milliseconds
+	Crash int     `json:",omitempty"` // as in Mishaps
 	Late  Landing `json:",omitempty"`
 }

@@ -10,28 +10,28 @@ import (
 	journals "github.com/sluice-iac/sluice/state/journal"
 )
 
-// depot is where the stack file of a stack and its journal are, in memory. It is safe for concurrent use.
+// depot stores the stack file of a stack and its journal, in memory. It is safe for concurrent use.
 type depot struct {
 	mu                  sync.Mutex // guards the rest
 	file, journal, base []byte
 }
 
-// set changes what is there, all at once.
+// set makes a change atomically.
 func (d *depot) set(change func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	change()
 }
 
-// copy returns what is there at one moment.
+// copy returns the content at one moment.
 func (d *depot) copy() *depot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &depot{file: slices.Clone(d.file), journal: slices.Clone(d.journal), base: slices.Clone(d.base)}
 }
 
-// read returns the state as a command sees it that comes at this moment: the stack file, brought up to date with the journal.
-// Nothing is changed.
+// read returns the state that another command would read at this moment: the stack file, brought up to date with the journal.
+// It changes nothing.
 func (d *depot) read(ctx context.Context) (*state.Snapshot, error) {
 	c := d.copy()
 	if err := c.recover(ctx); err != nil {
@@ -40,7 +40,7 @@ func (d *depot) read(ctx context.Context) (*state.Snapshot, error) {
 	return decode(ctx, string(c.file))
 }
 
-// recover brings the stack file up to date with the journal, as the next command does that takes the lock.
+// recover brings the stack file up to date with the journal, as the next command that takes the lock does.
 func (d *depot) recover(ctx context.Context) error {
 	p := &process{depot: d}
 	_, err := journals.Recover(ctx, journals.Recovery{
@@ -51,11 +51,11 @@ func (d *depot) recover(ctx context.Context) error {
 	return err
 }
 
-// process is a depot as one process sees it. Everything that it writes takes a time, during which it may die; a dead process
-// writes nothing. Half of what is appended is there before the rest.
+// process is the access of one process to a depot. Each write takes time, during which the process may die; a dead process
+// writes nothing. Half of an append is there before the rest.
 type process struct {
 	depot  *depot
-	pause  func()       // for the time that half a write takes; nil for none
+	pause  func()       // takes the time of half a write; nil for none
 	isDead func() error // nil for a process that does not die
 }
 
@@ -104,7 +104,7 @@ func (p *process) save(_ context.Context, checkpoint []byte) error {
 	return p.write(func() { p.depot.file = slices.Clone(checkpoint) })
 }
 
-// recorder returns what records a run of this process on top of the base, which is in the depot.
+// recorder returns the recorder for a run of this process on the base in the depot.
 func (p *process) recorder(base *state.Snapshot) *journals.Recorder {
 	return journals.NewRecorder(journals.Options{
 		Ledger: state.NewLedger(base, ledgerOptions()), Base: base, Content: p.depot.copy().file, Store: p, Tool: "simulate", Now: now,
@@ -114,7 +114,7 @@ func (p *process) recorder(base *state.Snapshot) *journals.Recorder {
 
 func ledgerOptions() state.LedgerOptions { return state.LedgerOptions{Version: "simulate", Now: now} }
 
-// pauses returns a function that waits for a time between nothing and the most, which depends on how often it was called.
+// pauses returns a function that waits for a time up to the maximum. The time depends on the number of the call.
 func pauses(seed uint64, most time.Duration) func() {
 	var mu sync.Mutex
 	at := seed

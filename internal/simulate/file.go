@@ -22,7 +22,7 @@ func (clear) Decrypt(_ context.Context, text string) (string, error) {
 	return string(plain), err
 }
 
-// encode returns a state as it is written.
+// encode returns the written form of a state.
 func encode(ctx context.Context, s *state.Snapshot) (string, error) {
 	if s == nil {
 		return "", nil
@@ -31,7 +31,7 @@ func encode(ctx context.Context, s *state.Snapshot) (string, error) {
 	return string(text), err
 }
 
-// decode returns a state as the next operation reads it.
+// decode returns the state in the form that the next operation reads.
 func decode(ctx context.Context, text string) (*state.Snapshot, error) {
 	if text == "" {
 		return nil, nil

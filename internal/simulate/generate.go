@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Choices is the source of the decisions of a generator. A [rand.Rand] is one. Zero is the plain choice.
+// Choices is the source of a generator's decisions. A [rand.Rand] is one. Zero is the simplest choice.
 type Choices interface {
 	// IntN returns a number from 0 to n-1.
 	IntN(n int) int
 }
 
-// Bytes makes choices from bytes, and plain choices when the bytes run out.
+// Bytes makes choices from bytes, and the simplest choices when the bytes run out.
 type Bytes []byte
 
 // IntN takes the next byte.
@@ -28,7 +28,7 @@ func (b *Bytes) IntN(n int) int {
 // generator draws cases.
 type generator struct {
 	Choices
-	used  int  // how many names are used
+	used  int  // the number of names used
 	quiet bool // nothing fails in this history
 	tame  bool // leave out everything that makes the order of arrival matter
 }
@@ -106,8 +106,8 @@ func (g *generator) importOver(c *Case) {
 	}
 }
 
-// cutOff ends a history with operations that are cut off in the middle of calls, with recoveries, and with updates after them.
-// What crashes before may be cut off too.
+// cutOff ends a history with operations that are cut off during calls, with recoveries, and with updates after them. Earlier
+// crashes may cut off calls too.
 func (g *generator) cutOff(c *Case, program []Declaration, manner Manner) {
 	for i := range c.Operations {
 		if o := &c.Operations[i]; o.Crash > 0 {
@@ -147,7 +147,7 @@ func (g *generator) cutOff(c *Case, program []Declaration, manner Manner) {
 	c.Operations = append(c.Operations, Operation{Do: Recover}, Operation{Do: Update, Program: program, Manner: manner})
 }
 
-// reads lets other commands read the state while operations run.
+// reads adds reads of the state by other commands during operations.
 func (g *generator) reads(c *Case) {
 	for i := range c.Operations {
 		if g.chance(2) {
@@ -159,7 +159,7 @@ func (g *generator) reads(c *Case) {
 	}
 }
 
-// race makes several engines do one of the operations once more, at once.
+// race makes several engines run one of the operations once more, at once.
 func (g *generator) race(c *Case) {
 	r := Race{Server: g.chance(2)}
 	for range 2 + g.IntN(2) {
@@ -172,7 +172,7 @@ func (g *generator) race(c *Case) {
 	c.Operations[g.IntN(len(c.Operations))].Race = &r
 }
 
-// readers lets another stack read the outputs of a history's stack, if that has any.
+// readers adds another stack that reads the outputs of the history's stack, if that has any.
 func (g *generator) readers(c *Case) {
 	var outputs []string
 	for _, o := range c.Operations {
@@ -208,7 +208,7 @@ func (g *generator) readers(c *Case) {
 	}
 }
 
-// policies makes policies judge what programs declare, from some operation on.
+// policies adds policies that check the program's resources, from some operation on.
 func (g *generator) policies(c *Case) {
 	var all []Policy
 	kinds := []string{string(Advise), string(Remedy), string(AdviseOnStack), string(Remedy), string(Advise)}
@@ -259,7 +259,7 @@ func (g *generator) stages(c *Case) {
 
 func (g *generator) landing() Landing { return []Landing{1, 2, 1, 2, 3, -1}[g.IntN(6)] }
 
-// named returns the program with names that are made up for some of its resources.
+// named returns the program with generated names for some of its resources.
 func (g *generator) named(in []Declaration) []Declaration {
 	out := slices.Clone(in)
 	for i, d := range out {
@@ -271,7 +271,7 @@ func (g *generator) named(in []Declaration) []Declaration {
 	return out
 }
 
-// runProgram may make a refresh or a destroy run the program, or an update refresh by running it.
+// runProgram may make a refresh or a destroy run the program, or make an update run it during its refresh.
 func (g *generator) runProgram(o *Operation, program []Declaration) {
 	switch {
 	case o.Do == Import, o.Do == Update && !o.Refresh:
@@ -289,7 +289,7 @@ func (g *generator) loseCreate(o *Operation) {
 	o.Failures = append([]Failure{{Method: "create", Name: g.pick(things...), Nth: g.IntN(2), Applied: g.chance(2), Died: true}}, o.Failures...)
 }
 
-// byProgram returns one more operation, most likely one that refreshes or destroys by running the program.
+// byProgram returns one more operation, most likely a refresh or destroy that runs the program.
 func (g *generator) byProgram(i int, program []Declaration, manner Manner) Operation {
 	o := g.operation(i, program, manner)
 	o.Do, o.Program, o.RunProgram = Update, program, true
@@ -445,7 +445,7 @@ func (g *generator) program(n int) []Declaration {
 	return g.withExports(out)
 }
 
-// withExports has the stack of a program, if it declares one, export outputs of some resources.
+// withExports adds exports of some resources' outputs to a program that declares its stack.
 func (g *generator) withExports(program []Declaration) []Declaration {
 	if len(program) == 0 || program[0].Kind != Stack {
 		return program
@@ -499,7 +499,7 @@ func ofKind(program []Declaration, k DeclarationKind) []string {
 	return out
 }
 
-// plainNames and fiercerNames are names of properties. A name defines what a change of the property means; see
+// plainNames and fiercerNames are names of properties. The name determines the effect of a change of the property; see
 // providertest and provider.go.
 var plainNames, fiercerNames = []string{"value", "other", "immutable", "vague"}, []string{"value", "immutable", "dbr", "vague"}
 
@@ -596,7 +596,7 @@ func (g *generator) options(d *Declaration) {
 // next returns the next version of a program: values change, resources are removed or renamed, and new ones are added.
 func (g *generator) next(in []Declaration) []Declaration {
 	gone := map[string]bool{}
-	waits := map[string][]string{} // what a resource waited for, directly
+	waits := map[string][]string{} // the direct predecessors of each resource
 	renamed := map[string]string{}
 	var out []Declaration
 	for _, d := range in {
@@ -608,7 +608,7 @@ func (g *generator) next(in []Declaration) []Declaration {
 		}
 		c := g.changed(d, gone, renamed)
 		if g.tame {
-			// It still waits for what its recorded state depends on, even where it no longer refers to it.
+			// A resource still comes after the recorded dependencies, even if it no longer refers to them.
 			for _, w := range before {
 				if n := renamed[w]; n != "" {
 					w = n
@@ -632,7 +632,7 @@ func (g *generator) next(in []Declaration) []Declaration {
 	return g.withExports(out)
 }
 
-// moved returns the program with one of its things declared last: what referred to it does so no longer.
+// moved returns the program with one of its resources declared last, without the references to it.
 func (g *generator) moved(program []Declaration) []Declaration {
 	things := ofKind(program, Thing)
 	if len(things) == 0 {
@@ -644,8 +644,7 @@ func (g *generator) moved(program []Declaration) []Declaration {
 	return append(slices.Delete(slices.Clone(program), at, at+1), d)
 }
 
-// waitsOf lists what a resource was registered after. In the place of a removed resource it lists what that was
-// registered after.
+// waitsOf lists the predecessors of a resource's registration. It replaces a removed resource by the predecessors of that.
 func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[string][]string) []string {
 	var out []string
 	for _, dep := range d.dependencies() {
@@ -659,7 +658,7 @@ func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[strin
 	return slices.Compact(out)
 }
 
-// changed returns the next version of a declaration that stays.
+// changed returns the next version of a declaration that is kept.
 func (g *generator) changed(d Declaration, gone map[string]bool, renamed map[string]string) Declaration {
 	c := d
 	c.Values, c.Refs, c.Aliases, c.DependsOn = nil, nil, nil, nil

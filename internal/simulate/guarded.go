@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// guardedStore begins nothing that check refuses, as a stack does whose lock is lost.
+// guardedStore begins no operation that check refuses, like a stack that has lost its lock.
 type guardedStore struct {
 	state.Store
 	check func(context.Context) error

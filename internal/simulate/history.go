@@ -20,7 +20,7 @@ type Report struct {
 	Operations int
 	Attempts   int            // of operations, previews and checks included
 	Compared   int            // operations whose attempts had to be equal
-	Excused    map[string]int // the others, by excuse
+	Excused    map[string]int // the number of the others, by excuse
 }
 
 // history is a running case.
@@ -59,7 +59,7 @@ func (h *history) run() {
 	}
 }
 
-// try makes an attempt and keeps its faults.
+// try runs an attempt and keeps its faults.
 func (h *history) try(i int, op Operation, s Schedule, preview bool) *attempt {
 	return h.tryHeld(i, op, s, preview, nil)
 }
@@ -67,7 +67,7 @@ func (h *history) try(i int, op Operation, s Schedule, preview bool) *attempt {
 func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *state.Plan) *attempt {
 	h.Attempts++
 	a := try(h.ctx, h.world, op, s, i, preview, held)
-	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has written the same state
+	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has encoded the same state
 	for _, f := range verify(h.ctx, a) {
 		h.fault("%s %d%s: %s", op.Do, i, a.label(s), f)
 	}
@@ -78,7 +78,7 @@ func (h *history) fault(format string, args ...any) {
 	h.Faults = append(h.Faults, fmt.Sprintf(format, args...))
 }
 
-// step runs one operation and its preview under every timing, and continues with what the first timing left.
+// step runs one operation and its preview under every timing, and continues with the result of the first timing.
 func (h *history) step(i int, op Operation) {
 	var previews, attempts []*attempt
 	for n, s := range h.Schedules {
@@ -104,7 +104,7 @@ func (h *history) step(i int, op Operation) {
 	h.reader(i, attempts[0].text)
 }
 
-// reread makes the next operation begin with the state as it is read from a file.
+// reread makes the next operation begin with the state read back from a file.
 func (h *history) reread(i int, text string) {
 	s, err := decode(h.ctx, text)
 	if err != nil {
@@ -143,7 +143,7 @@ func (h *history) compare(i int, name string, attempts []*attempt) {
 	}
 }
 
-// predicted compares an update with its preview, if that could know everything.
+// predicted compares an update with its preview, if the preview could predict it.
 func (h *history) predicted(i int, preview, real *attempt) {
 	if preview.err != nil || real.err != nil || real.op.Crash+real.op.Interrupt > 0 || excuseOf([]*attempt{real}) != mustBeEqual {
 		return
@@ -157,26 +157,26 @@ func (h *history) predicted(i int, preview, real *attempt) {
 	}
 }
 
-// held runs an update held to the plan of its preview: if the program has not changed, the plan must allow what it does.
+// held runs an update held to the plan of its preview: if the program has not changed, the plan must allow the update.
 func (h *history) held(i int, op Operation, preview *attempt) {
 	if !op.Planned || preview.err != nil || preview.result.Plan == nil {
 		return
 	}
 	if preview.program.sawUnknown.Load() && slices.ContainsFunc(op.Program, func(d Declaration) bool { return d.Kind == Provider }) {
-		return // a provider whose configuration is not known cannot say what it will do
+		return // a provider whose configuration is unknown cannot predict its changes
 	}
 	if preview.sharesObjects() {
-		h.Excused[string(shared)]++ // one of them changes it, and the preview of the other cannot see that
+		h.Excused[string(shared)]++ // one of them changes it, and the preview of the other cannot predict that
 		return
 	}
 	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan)
 	var violation *stages.PlanViolation
-	if errors.As(a.err, &violation) && len(a.errors()) == 1 { // what is missing because of another failure would be deleted
+	if errors.As(a.err, &violation) && len(a.errors()) == 1 { // resources missing because of another failure would be deleted
 		h.fault("update %d: held to its own plan it fails: %v", i, a.err)
 	}
 }
 
-// achieved checks that a successful operation has done everything that it was to do.
+// achieved checks that a successful operation has had its whole effect.
 func (h *history) achieved(i int, op Operation) {
 	switch left := h.world.resources(); op.Do {
 	case Update, Refresh:
@@ -188,14 +188,14 @@ func (h *history) achieved(i int, op Operation) {
 	}
 }
 
-// again repeats a successful update or refresh, which must then do nothing.
+// again repeats a successful update or refresh, which must then change nothing.
 func (h *history) again(i int, op Operation) {
 	op = op.calm()
 	op.Refresh, op.Replace, op.Throw = op.Refresh && op.RunProgram, nil, 0
 	a := h.try(i+100, op, h.Schedules[0], false)
 	if a.err != nil {
 		deletedRead := strings.Contains(a.err.Error(), "does not exist")
-		// What a refresh has read is recorded under a name that is also an alias of a resource that it does not create (steps.md 2.4).
+		// The refresh has recorded a read under a name that is also an alias of a resource that it does not create (steps.md 2.4).
 		aliasedRead := op.Do == Refresh && strings.Contains(a.err.Error(), "Duplicate resource alias")
 		if !deletedRead && !aliasedRead {
 			h.fault("%s %d: done a second time it fails: %v", op.Do, i, a.err)
@@ -203,14 +203,14 @@ func (h *history) again(i int, op Operation) {
 		return
 	}
 	if op.Do == Refresh && slices.ContainsFunc(h.world.resources(), func(r *state.Resource) bool { return r.PendingReplacement }) {
-		return // with the program, what waits for its replacement counts as changed (decision 0012)
+		return // with the program, a resource awaiting replacement counts as changed (decision 0012)
 	}
 	if a.result.HasChanges() && !a.sharesObjects() {
 		h.fault("%s %d: done a second time it does\n%s", op.Do, i, a.plan())
 	}
 }
 
-// destroy ends the history: nothing may be left.
+// destroy ends the history with a destroy, which must leave nothing.
 func (h *history) destroy(i int) {
 	op := Operation{Do: Destroy, Flags: Flags{ContinueOnError: true, IgnoreProtect: true}}
 	a := h.try(i, op, h.Schedules[0], false)
@@ -226,7 +226,7 @@ func (h *history) destroy(i int) {
 	}
 }
 
-// difference returns two texts without the lines that both begin and end with.
+// difference returns two texts without their common lines at the beginning and end.
 func difference(one, two string) (string, string) {
 	x, y := strings.Split(one, "\n"), strings.Split(two, "\n")
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {

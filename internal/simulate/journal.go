@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// errCrashed is the error of a recorder after the crash. To the engine it looks as if the disk had failed, and to the
-// next operation as if the process had been killed.
+// errCrashed is the error of a recorder after the crash. To the engine it is like a failure of the disk, and to the next
+// operation as if the process had been killed.
 var errCrashed = errors.New("the process was killed")
 
-// journal is the state of a stack and checks how it is recorded. The attempt's mutex guards it.
+// journal records the state of a stack and checks the records. The attempt's mutex guards it.
 //
-// Where an operation dies, or others read meanwhile, everything is recorded in a depot too, as a real run records it, and what
-// counts is what can be read there.
+// If an operation dies, or other commands read during it, everything is also recorded in a depot, as in a real run, and the
+// content of the depot counts.
 type journal struct {
 	attempt *attempt
 	base    *state.Snapshot
@@ -29,11 +29,11 @@ type journal struct {
 	ending  *state.Snapshot // before the first delete of the end phase
 	closed  bool
 
-	depot   *depot             // nil where nobody reads
-	process *process           // that records there
-	durably *journals.Recorder // what it records with
-	log     []*record          // of a depot
-	dead    bool               // nothing reaches the depot any more
+	depot   *depot             // nil if no command reads
+	process *process           // the process that records there
+	durably *journals.Recorder // its recorder
+	log     []*record          // the records of a depot
+	dead    bool               // no more writes reach the depot
 	refused bool               // a record was refused
 }
 
@@ -41,7 +41,7 @@ func newJournal(a *attempt, base *state.Snapshot, crash int) *journal {
 	return &journal{attempt: a, base: base, crash: crash, last: base, open: map[*state.Resource]state.Pending{}}
 }
 
-// keep makes a depot if somebody may read the state before the operation is over.
+// keep creates a depot if the state may be read before the operation is over.
 func (j *journal) keep(ctx context.Context, s Schedule) {
 	op := j.attempt.op
 	if j.attempt.preview || j.depot == nil && op.Crash == 0 && len(op.Reads) == 0 {
@@ -105,7 +105,7 @@ func (j *journal) End(ctx context.Context, c state.Change) error {
 	})
 }
 
-// mustBeKnown reports a fault if a state that is recorded has an unknown.
+// mustBeKnown reports a fault if a recorded state contains an unknown.
 func (j *journal) mustBeKnown(r *state.Resource) {
 	if r == nil || r.Inputs.IsKnown() && r.Outputs.IsKnown() {
 		return
@@ -136,7 +136,7 @@ func (j *journal) Close(ctx context.Context) error {
 	return err
 }
 
-// record applies one record, and makes it durable where somebody may read it.
+// record applies one record, and makes it durable if there is a depot.
 func (j *journal) record(ctx context.Context, r record, apply func() error) (err error) {
 	defer func() {
 		j.attempt.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// doubts counts the creates of which the state says that nobody knows what they have made.
+// doubts counts the recorded creates of uncertain outcome.
 func (w *world) doubts() map[urn.URN]int {
 	out := map[urn.URN]int{}
 	if w.snapshot != nil {
@@ -22,8 +22,8 @@ func (w *world) doubts() map[urn.URN]int {
 	return out
 }
 
-// land makes the effects happen whose time has come. What lands after its doubt was decided is nobody's object: that had to be
-// decided before there was anything to find.
+// land applies the effects that are due. An object that is created after its pending create was resolved belongs to no stack:
+// the decision had to be made before there was anything to find.
 func (w *world) land() {
 	var waiting []effect
 	for _, e := range w.late {
@@ -42,7 +42,7 @@ func (w *world) carryOut(e effect) {
 	switch {
 	case e.Method == providers.MethodCreate:
 		w.carryOutCreate(e)
-	case !exists: // the cloud refuses it
+	case !exists: // the cloud refuses the call
 	case e.Method == providers.MethodUpdate:
 		w.put(r.ID, r.URN, e.Inputs)
 	default:
@@ -52,7 +52,7 @@ func (w *world) carryOut(e effect) {
 }
 
 func (w *world) carryOutCreate(e effect) {
-	made, _ := w.cloud.Made(e.URN) // a table in memory does not fail
+	made, _ := w.cloud.Made(e.URN) // a table in memory returns no error
 	id := providertest.ID(e.URN, made+1)
 	if v, ok := e.Inputs.Get(nameName); ok && v.IsString() {
 		id = v.AsString()

@@ -12,7 +12,7 @@ type cutOffError struct{ after Landing }
 
 func (*cutOffError) Error() string { return "the answer is lost" }
 
-// cutOff returns an error for a call whose effect is to be late.
+// cutOff returns an error for a call whose effect will be late.
 func (a *attempt) cutOff(c providertest.Call) error {
 	if c.Preview || !isChange(c.Method) {
 		return nil
@@ -38,7 +38,7 @@ func isChange(m providers.Method) bool {
 	return m == providers.MethodCreate || m == providers.MethodUpdate || m == providers.MethodDelete
 }
 
-// postpone keeps the effect of a call if its error says that it was cut off.
+// postpone keeps the effect of a call if its error is that of a call cut off.
 func (a *attempt) postpone(err error, e effect) {
 	var cut *cutOffError
 	if !errors.As(err, &cut) {

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// locks is a store of small contents in memory. Every call takes a time before and after it does something. It is safe for
+// locks is a store of small contents in memory. Every call takes time before and after its effect. It is safe for
 // concurrent use.
 type locks struct {
 	pause func()
@@ -88,10 +88,10 @@ func (l *locks) Remove(_ context.Context, keys ...string) error {
 	return nil
 }
 
-// exclusive is a store that knows which processes are alive.
+// exclusive is a store that detects dead processes.
 type exclusive struct{ *locks }
 
-// hold is a name that a process has. The mutex of its locks guards it.
+// hold is a name held by a process. The mutex of its locks guards it.
 type hold struct {
 	locks        *locks
 	name, holder string

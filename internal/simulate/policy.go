@@ -12,13 +12,13 @@ import (
 
 const remedied = "remedied"
 
-// concerns reports whether a policy is about a resource that has these properties.
+// concerns reports whether a policy applies to a resource with these properties.
 func (p Policy) concerns(u urn.URN, has property.Map) bool {
 	_, ok := has.Get(p.Property)
 	return ok && u.Type() == "test:index:Thing" && (p.Name == "" || p.Name == u.Name())
 }
 
-// analyzers returns the policies of the operation. Each answer takes a time.
+// analyzers returns the policies of the operation. Each call takes time.
 func (a *attempt) analyzers(s Schedule) []stages.Analyzer {
 	judges := &judges{attempt: a, limit: a.op.AnalyzeLimit, asked: map[urn.URN]int{}, violated: map[urn.URN]bool{}}
 	a.judges = judges
@@ -29,18 +29,18 @@ func (a *attempt) analyzers(s Schedule) []stages.Analyzer {
 	return all
 }
 
-// judges is what the policies of an attempt have in common.
+// judges is the common state of the policies of an attempt.
 type judges struct {
 	attempt *attempt
 	limit   int
 
 	mu       sync.Mutex // guards the rest
 	asked    map[urn.URN]int
-	violated map[urn.URN]bool // what must not be created or updated
-	stack    bool             // the stack violates something mandatory
+	violated map[urn.URN]bool // resources that must not be created or updated
+	stack    bool             // the stack violates a mandatory policy
 }
 
-// ask counts how many policies judge a resource at once; "" is the stack.
+// ask counts the policies that check a resource at once; "" stands for the stack.
 func (j *judges) ask(u urn.URN) (end func()) {
 	j.mu.Lock()
 	j.asked[u]++
@@ -58,7 +58,7 @@ func (j *judges) ask(u urn.URN) (end func()) {
 	}
 }
 
-// forbids reports whether a resource violates a policy that is mandatory.
+// forbids reports whether a resource violates a mandatory policy.
 func (j *judges) forbids(u urn.URN) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -75,14 +75,14 @@ func (j *judges) forbid(u urn.URN) {
 	}
 }
 
-// hasMandatory reports whether anything violates a policy that is mandatory.
+// hasMandatory reports whether anything violates a mandatory policy.
 func (j *judges) hasMandatory() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.stack || len(j.violated) > 0
 }
 
-// analyzer is one policy at work.
+// analyzer is one running policy.
 type analyzer struct {
 	Policy
 	name   string
@@ -157,7 +157,7 @@ func (a analyzer) AnalyzeStack(_ context.Context, rs []stages.StackResource) (st
 // Cancel implements [stages.Analyzer].
 func (a analyzer) Cancel(context.Context) error { return nil }
 
-// mustBeRemedied reports a fault if inputs are not as the policies make them.
+// mustBeRemedied reports a fault if inputs are not remedied.
 func (a *attempt) mustBeRemedied(what string, u urn.URN, inputs property.Map) {
 	for _, p := range a.op.Policies {
 		if p.Do != Remedy || !p.concerns(u, inputs) {

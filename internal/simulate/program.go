@@ -30,25 +30,25 @@ type program struct {
 	op      Operation
 	preview bool
 	replies map[string]*await.Promise[*stages.RegisterReply]
-	first   map[string]int // where a name is declared first
+	first   map[string]int // the index of the first declaration of each name
 	// answered is called with each reply to a registration.
 	answered func(*stages.RegisterReply)
 	// now returns the time by the clock of the attempt.
 	now func() int
-	// sawUnknown is true when a resource got a value that is not known yet.
+	// sawUnknown is true after a resource got an unknown value.
 	sawUnknown atomic.Bool
 	ended      atomic.Bool
 	// undone is true when a registration or a read failed or was skipped.
 	undone atomic.Bool
-	// exported is the stack, if it has registered its outputs, and unknownExports are those that were not known.
+	// exported is the stack, if it has registered its outputs, and unknownExports are the unknown ones.
 	exported       urn.URN
 	unknownExports []string
 	outputs        property.Map // of the stack that a reader reads
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the rest
 	made   map[urn.URN]Declaration
 	times  map[urn.URN]moment
-	unmade map[string]urn.URN // what was not made, or is left out for that, by name
+	unmade map[string]urn.URN // not created, or omitted because of that, by name
 }
 
 func newProgram(op Operation, preview bool) *program {
@@ -62,7 +62,7 @@ func newProgram(op Operation, preview bool) *program {
 	return p
 }
 
-// run registers everything in the manner of the program.
+// run registers all resources in the manner of the program.
 func (p *program) run(ctx context.Context, m stages.Monitor) (err error) {
 	defer p.ended.Store(true)
 	for _, h := range hooks() {
@@ -100,8 +100,8 @@ func (p *program) run(ctx context.Context, m stages.Monitor) (err error) {
 		declare := func() { p.declare(ctx, m, i, d) }
 		switch p.op.Manner {
 		case Ordered:
-			// What the resource refers to comes first, then the registration. The clock of the bubble advances only when
-			// the registration has arrived.
+			// First the references of the resource are resolved, then it is registered. The clock of the bubble advances
+			// only when the registration has arrived.
 			p.await(ctx, i, d)
 			wg.Go(declare)
 			time.Sleep(time.Nanosecond)
@@ -147,7 +147,7 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 	promise.Resolve(r)
 }
 
-// export registers the outputs of the stack, if the program declares it. What was not made is left out.
+// export registers the outputs of the stack, if the program declares it. It leaves out resources that were not created.
 func (p *program) export(ctx context.Context, m stages.Monitor) {
 	of := slices.IndexFunc(p.op.Program, func(d Declaration) bool { return d.Kind == Stack })
 	if of < 0 {
@@ -155,7 +155,7 @@ func (p *program) export(ctx context.Context, m stages.Monitor) {
 	}
 	d := p.op.Program[of]
 	if p.first[d.Name] != of {
-		return // something else has the name
+		return // another resource has the name
 	}
 	r, err := p.replies[d.Name].Wait(ctx)
 	if err != nil || r.Result != stages.Success {
@@ -201,17 +201,17 @@ func (p *program) register(ctx context.Context, m stages.Monitor, i int, d Decla
 	return r, when, err
 }
 
-// moment is when a registration was sent and when it was answered, by the clock of the attempt.
+// moment has the times of a registration and of its reply, by the clock of the attempt.
 type moment struct{ sent, answered int }
 
-// moment returns when a resource was registered. It is never if it was not, or if there was no answer.
+// moment returns the moment of a resource. It is never if there was no registration or no reply.
 func (p *program) moment(u urn.URN) moment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.times[u]
 }
 
-// note remembers what became of a declaration.
+// note records the result of a declaration.
 func (p *program) note(i int, d Declaration, r *stages.RegisterReply, when moment, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,12 +231,12 @@ func (p *program) note(i int, d Declaration, r *stages.RegisterReply, when momen
 	}
 }
 
-// omit says which resource is left out, if the program does so: as evaluators, which know what a resource refers to.
+// omit reports an omitted resource, if the program does so, as evaluators do that have the references of a resource.
 func (p *program) omit(ctx context.Context, m stages.Monitor, i int, d Declaration) {
 	if !p.op.Omits || p.first[d.Name] != i {
 		return
 	}
-	for _, name := range append(d.dependencies(), d.Parent) { // it evaluates nothing before all of that is over
+	for _, name := range append(d.dependencies(), d.Parent) { // an evaluator first waits for all of those
 		if first, ok := p.first[name]; ok && first < i {
 			_, _ = p.replies[name].Wait(ctx)
 		}
@@ -259,7 +259,7 @@ func (p *program) omit(ctx context.Context, m stages.Monitor, i int, d Declarati
 	p.mu.Unlock()
 }
 
-// declaration returns what was declared under a name, if it was made.
+// declaration returns the declaration of a resource, if it was created.
 func (p *program) declaration(u urn.URN) (Declaration, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,10 +267,10 @@ func (p *program) declaration(u urn.URN) (Declaration, bool) {
 	return d, ok
 }
 
-// await waits for everything that a declaration refers to.
+// await waits for all references of a declaration.
 func (p *program) await(ctx context.Context, i int, d Declaration) { p.references(ctx, i, d) }
 
-// references returns the replies to what a declaration refers to, by name; nil if one of them was not made.
+// references returns the replies about the references of a declaration, by name; nil if one of them was not created.
 func (p *program) references(ctx context.Context, i int, d Declaration) map[string]*stages.RegisterReply {
 	out := map[string]*stages.RegisterReply{}
 	names := append(d.dependencies(), d.Parent, strings.TrimPrefix(d.ID, "of "))
@@ -295,7 +295,7 @@ func (p *program) output(r *stages.RegisterReply) property.Value {
 	v, ok := r.Outputs.Get("arn")
 	switch {
 	case ok:
-	case r.Unknown, r.Result != stages.Success && len(r.URN)%2 == 0: // as SDKs do, which know nothing of it either
+	case r.Unknown, r.Result != stages.Success && len(r.URN)%2 == 0: // as in SDKs, which do not have the value either
 		v = property.Computed()
 	case !p.preview || r.Result != stages.Success:
 		v = property.String("missing")
@@ -419,7 +419,7 @@ func (p *program) readRequest(d Declaration, refs map[string]*stages.RegisterRep
 	return req
 }
 
-// hooks returns the hooks that programs register: one succeeds and one fails.
+// hooks returns the hooks of programs: one succeeds and one fails.
 func hooks() []stages.Hook {
 	return []stages.Hook{
 		{Name: "well", Run: func(context.Context, stages.HookInput) error { return nil }},
@@ -427,7 +427,7 @@ func hooks() []stages.Hook {
 	}
 }
 
-// errorHooks returns the hooks that are called after failures: one asks for two retries, one for none.
+// errorHooks returns the hooks that are called after failures: one requests two retries, one none.
 func errorHooks() []stages.ErrorHook {
 	return []stages.ErrorHook{
 		{Name: "error well", Run: func(_ context.Context, in stages.HookInput) (bool, error) { return len(in.Errors) < 3, nil }},

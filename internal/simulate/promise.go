@@ -18,15 +18,15 @@ const (
 	interrupted excuse = "interrupted"
 	// stopped operations were stopped by a failure while other steps were running.
 	stopped excuse = "stopped by the first failure"
-	// arrival operations have a program whose registrations arrive in any order, where that order decides something:
-	// which delete-before-replace includes a dependent, or whose name counts.
+	// arrival operations have a program whose registrations arrive in any order, and that order decides which
+	// delete-before-replace includes a dependent, or whose name counts.
 	arrival excuse = "order of arrival"
-	// shared operations manage or read one object under two names at once. Which of them sees the other's change depends
-	// on time, and no preview can foresee it. That is due to the cloud; the engine promises nothing about it.
+	// shared operations manage or read one object under two names at once. Which one gets the other's change depends on
+	// timing, and no preview can predict it. That is due to the cloud; the engine makes no promise about it.
 	shared excuse = "two resources share an object"
 )
 
-// excuseOf looks at all attempts, which are of the same operation.
+// excuseOf returns the excuse of an operation, from all its attempts.
 func excuseOf(attempts []*attempt) excuse {
 	out := mustBeEqual
 	for _, a := range attempts {
@@ -48,8 +48,8 @@ func (a *attempt) wasInterrupted() bool {
 	return a.op.Interrupt > 0 && len(a.events) >= a.op.Interrupt || a.journal.crashed()
 }
 
-// wasStopped reports whether something may have been running when a failure stopped the run. In a serial program nothing else
-// runs at that time except deletes: those of a delete-before-replace and those of the end phase.
+// wasStopped reports whether other steps may have been running when a failure stopped the run. In a serial program, the only
+// such steps are deletes: those of a delete-before-replace and those of the end phase.
 func (a *attempt) wasStopped() bool {
 	if a.err == nil {
 		return false
@@ -63,8 +63,8 @@ func (a *attempt) wasStopped() bool {
 	if !a.op.ContinueOnError {
 		return true
 	}
-	// With continue-on-error, only what is not a step stops the run: a refusal by a check, a policy or a decision, and an
-	// object that cannot be read before that.
+	// With continue-on-error, only failures that are not steps stop the run: a refusal by a check, a policy or a decision,
+	// and an object that cannot be read before that.
 	failed := 0
 	for _, e := range a.events {
 		if f, ok := e.(stages.StepFailed); ok && f.Step.Op != stages.OpRefresh {
@@ -87,7 +87,7 @@ func (a *attempt) failedInClosure() bool {
 	})
 }
 
-// dependsOnArrival reports whether a program that registers in any order has met something that the order decides.
+// dependsOnArrival reports whether a program with registrations in any order has a result that depends on the order.
 func (a *attempt) dependsOnArrival() bool {
 	if slices.ContainsFunc(a.errors(), func(e string) bool {
 		return strings.Contains(e, "Duplicate resource") || strings.Contains(e, "has not been registered yet")
@@ -95,22 +95,22 @@ func (a *attempt) dependsOnArrival() bool {
 		return true
 	}
 	if a.op.Do == Destroy && a.dependsOnComponents() {
-		return true // it depends on the children that are declared before it (steps.md 5.3)
+		return true // it depends on the children declared before it (steps.md 5.3)
 	}
 	if a.result == nil {
 		return false
 	}
 	return slices.ContainsFunc(a.result.Steps(), func(s stages.StepInfo) bool {
-		// It is deleted by a delete-before-replace, or has been by an earlier one that was interrupted.
+		// A delete-before-replace deletes it, or an interrupted earlier one has.
 		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete || s.Op == stages.OpReplace && s.Old.PendingReplacement
 	})
 }
 
-// dependsOnComponents reports whether something that the program declares depends on a component or on the stack.
+// dependsOnComponents reports whether a declaration of the program depends on a component or on the stack.
 func (a *attempt) dependsOnComponents() bool {
 	components := map[string]bool{}
 	for _, d := range a.op.Program {
-		if _, ok := components[d.Name]; !ok { // others refer to the first of a name
+		if _, ok := components[d.Name]; !ok { // references are to the first resource of a name
 			components[d.Name] = d.Kind == Component || d.Kind == Stack
 		}
 	}
@@ -124,7 +124,7 @@ func (a *attempt) mayFailOrNot() bool {
 	return a.sharesObjects() || a.op.Manner == Eager && a.dependsOnArrival()
 }
 
-// sharesObjects reports whether two resources, declared or recorded, name one object.
+// sharesObjects reports whether two resources, declared or recorded, refer to one object.
 func (a *attempt) sharesObjects() bool {
 	users := map[string]map[string]bool{}
 	add := func(id, name string) {

@@ -15,13 +15,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Names of properties that the guard gives a meaning, beyond those of providertest:
+// Names of properties with a meaning for the guard, beyond those of providertest:
 //
-//	vague        the provider does not say what a change of it means: the engine compares
+//	vague        the provider does not report the effect of a change: the engine compares
 //	unavailable  while it changes, the provider cannot compare
 //	refreshed    the resource is to be read before every update
 //	shown        the provider shows a view of the resource, see show
-//	auto         the provider makes up a name for the resource, which is the ID of its object
+//	auto         the provider generates a name for the resource, which is the ID of its object
 //	name         that name
 const (
 	vagueName       = "vague"
@@ -51,12 +51,12 @@ func cloudOptions(table providertest.Table, op Operation, s Schedule) providerte
 // nth is the number of the call that fails, 0 for every one.
 func (f Failure) nth() int {
 	if f.Method != "create" && f.Method != "update" {
-		return 0 // copies of a resource are read and deleted at once, and the number of comparisons may depend on timing
+		return 0 // copies of a resource are read and deleted concurrently, and the number of comparisons may depend on timing
 	}
 	return f.Nth
 }
 
-// isLate reports whether the plugin dies and leaves the call to the cloud.
+// isLate reports whether the plugin exits during the call, and the cloud completes it later.
 func (f Failure) isLate() bool { return f.Died && f.Late != 0 && isChange(providers.Method(f.Method)) }
 
 // host returns a host that starts guarded providers.
@@ -68,7 +68,7 @@ func (a *attempt) host() providers.Host {
 	})
 }
 
-// guard watches the calls of a provider, and adds behaviour that the simulated cloud does not have.
+// guard checks the calls of a provider, and adds behaviour that the simulated cloud does not have.
 type guard struct {
 	providers.Provider
 	attempt *attempt
@@ -85,7 +85,7 @@ type call struct {
 	err  error
 }
 
-// begin records a call. It reports a fault if the call is not recorded in the state, or overlaps another one.
+// begin records a call. It reports a fault if the call is not in the recorded state, or overlaps another one.
 func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.PendingType) (end func(error)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -125,7 +125,7 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	}
 }
 
-// mustBeKnown reports a fault if a call that changes something gets an unknown.
+// mustBeKnown reports a fault if a call that changes something has an unknown among its inputs.
 func (a *attempt) mustBeKnown(what string, u urn.URN, inputs property.Map) {
 	if inputs.IsKnown() {
 		return
@@ -135,15 +135,16 @@ func (a *attempt) mustBeKnown(what string, u urn.URN, inputs property.Map) {
 	a.fault("%s %s gets an unknown", what, u)
 }
 
-// buries reports whether a call deletes an old copy whose replacement an earlier operation created. That may happen at
-// any time. In a delete-before-replace the old object is deleted before the new one is created.
+// buries reports whether a call deletes an old copy whose replacement an earlier operation created. That may happen at any
+// time. In a delete-before-replace the old object is deleted before the new one is created.
 func (a *attempt) buries(c *call) bool {
 	return c.method == providers.MethodDelete && slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
 		return r.URN == c.urn && r.ID == c.id && r.Delete
 	})
 }
 
-// show publishes what a call does to the view of a resource. inputs are nil for a delete, which only some resources report.
+// show publishes the effect of a call on the view of a resource. inputs are nil for a delete, which only some resources
+// report.
 func show(ctx context.Context, s providers.Status, name string, olds []providers.View, inputs *property.Map) error {
 	step := providers.ViewStep{}
 	if len(olds) > 0 {
@@ -165,7 +166,7 @@ func show(ctx context.Context, s providers.Status, name string, olds []providers
 	return s.Publish(ctx, step)
 }
 
-// Check makes up a name where one is to be made up. A resource keeps the name that it has.
+// Check generates a name if one is needed. A resource keeps its name.
 func (g *guard) Check(ctx context.Context, r providers.CheckRequest) (providers.CheckResponse, error) {
 	res, err := g.Provider.Check(ctx, r)
 	if err != nil || !has(res.Inputs, autoName) {

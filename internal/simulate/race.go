@@ -24,10 +24,10 @@ type race struct {
 	holder string     // of the stack's lock, "" for none
 	dead   map[string]bool
 	world  *world
-	text   string // the state that the last engine left, and that the next one must find
+	text   string // the state after the last engine, which the next one must find
 }
 
-// race lets the engines of an operation run, if there are several, and continues with what they leave.
+// race runs the engines of an operation, if there are several, and continues with their result.
 func (h *history) race(i int, op Operation) {
 	if op.Race == nil || len(op.Race.Engines) == 0 {
 		return
@@ -59,8 +59,8 @@ func (r *race) fault(name, format string, args ...any) {
 	r.history.fault("%s %d by %s: %s", r.op.Do, r.number, name, fmt.Sprintf(format, args...))
 }
 
-// engine is the life of one process: it waits for the lock, recovers what the process before has left, runs the operation and
-// releases the lock, unless it dies.
+// engine is the life of one process: it waits for the lock, recovers the state that the process before has left, runs the
+// operation and releases the lock, unless it dies.
 func (r *race) engine(name string, e Engine, server bool) {
 	ctx := r.history.ctx
 	l := r.acquire(ctx, name, server)
@@ -104,7 +104,7 @@ func (r *race) engine(name string, e Engine, server bool) {
 	}
 }
 
-// acquire waits until the engine has the lock. Where the store does not know, a person says which processes are dead.
+// acquire waits until the engine has the lock. If the store does not detect dead processes, a person removes their locks.
 func (r *race) acquire(ctx context.Context, name string, server bool) *lock.Lock {
 	var store lock.Store = r.locks
 	if server {
@@ -132,7 +132,7 @@ func (r *race) acquire(ctx context.Context, name string, server bool) *lock.Lock
 	}
 }
 
-// removeDead removes the locks of dead engines, as a person does who knows.
+// removeDead removes the locks of dead engines, as a person does who has checked that they are dead.
 func (r *race) removeDead(ctx context.Context, name string, held []lock.Held) {
 	for _, h := range held {
 		r.mu.Lock()

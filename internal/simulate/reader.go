@@ -12,18 +12,18 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// stackReferenceType is the type of what a program reads to get the outputs of another stack.
+// stackReferenceType is the type that a program reads to get the outputs of another stack.
 const stackReferenceType urn.Type = "pulumi:pulumi:StackReference"
 
 // errSealed is the error of a reader that cannot decrypt.
 var errSealed = errors.New("the passphrase is not known")
 
-// sealed cannot decrypt anything.
+// sealed is a decrypter that always fails.
 type sealed struct{}
 
 func (sealed) Decrypt(context.Context, string) (string, error) { return "", errSealed }
 
-// outputsIn returns the outputs of the stack that a text describes, as another stack reads them. With isSealed its secrets cannot be decrypted.
+// outputsIn returns the outputs of the stack in a text, as another stack reads them. With isSealed, secrets cannot be decrypted.
 func outputsIn(ctx context.Context, text string, isSealed bool) (property.Map, error) {
 	if text == "" {
 		return property.Map{}, nil
@@ -46,7 +46,7 @@ func outputsIn(ctx context.Context, text string, isSealed bool) (property.Map, e
 	return property.Map{}, nil
 }
 
-// reader lets the reader of an operation, if it has one, update its own stack by the outputs that the operation has left.
+// reader runs the reader of an operation, if there is one: an update of its own stack with the outputs after the operation.
 func (h *history) reader(i int, text string) {
 	r := h.Case.Operations[i].Reader
 	if r == nil || len(h.Faults) > 0 {
@@ -66,7 +66,7 @@ func (h *history) reader(i int, text string) {
 			a := prepare(h.second, op, s, i, preview, nil)
 			a.read = read
 			a.run(h.ctx, s)
-			a.text, _ = encode(h.ctx, a.after.snapshot) // verify has written the same state
+			a.text, _ = encode(h.ctx, a.after.snapshot) // verify has encoded the same state
 			for _, f := range append(verify(h.ctx, a), a.verifyRead(text)...) {
 				h.fault("reader %d%s: %s", i, a.label(s), f)
 			}
@@ -79,7 +79,7 @@ func (h *history) reader(i int, text string) {
 	h.second = attempts[0].after
 }
 
-// verifyRead checks that a reader has what the other stack has recorded, and fails only if it uses what it cannot know.
+// verifyRead checks that a reader has the recorded outputs of the other stack, and fails only if it uses one that it cannot decrypt.
 func (a *attempt) verifyRead(text string) []string {
 	recorded, err := outputsIn(context.Background(), text, false)
 	if err != nil {

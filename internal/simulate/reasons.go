@@ -13,7 +13,7 @@ import (
 const notDecided = "not all were decided about"
 
 // Reasons finds steps without a reason, and chains of reasons that do not end in root causes. Every decision except a
-// root names one that led to it, and none leads back to itself.
+// root names one that led to it, and there are no cycles.
 func Reasons(r *sluice.Result) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	for _, s := range r.Steps() {
@@ -24,7 +24,7 @@ func Reasons(r *sluice.Result) (faults []string) {
 	log := r.Decisions()
 	for i, d := range log.Decisions {
 		if i > 0 && log.Decisions[i-1].URN == d.URN {
-			continue // explained together
+			continue // they are explained together
 		}
 		e := log.Why(d.URN)
 		if e == nil {
@@ -47,7 +47,7 @@ func Reasons(r *sluice.Result) (faults []string) {
 	return faults
 }
 
-// leadsBack reports whether a link is among the causes of its causes.
+// leadsBack reports whether a link is among its own indirect causes.
 func leadsBack(e *why.Explanation, from int) bool {
 	seen := map[int]bool{}
 	for todo := slices.Clone(e.Links[from].Next); len(todo) > 0; {
@@ -77,7 +77,7 @@ func (a verification) verifyReasons() {
 	}
 }
 
-// reasons returns all decisions with what led to them.
+// reasons returns all decisions with their causes.
 func (a *attempt) reasons() string {
 	if a.result == nil {
 		return ""

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// kept are the fields that everything else depends on.
+// kept are the fields that all others depend on.
 var kept = map[string]bool{"Name": true, "Do": true, "Method": true, "Seed": true, "Workers": true, "Operations": true, "Schedules": true}
 
-// Shrink makes a case smaller for as long as it still fails, with at most tries attempts. It leaves out operations,
-// declarations, references and options, one after the other, and keeps what the failure needs.
+// Shrink makes a case smaller as long as it still fails, with at most tries attempts. It leaves out operations,
+// declarations, references and options, one at a time, and keeps those that the failure needs.
 func Shrink(c Case, fails func(Case) bool, tries int) Case {
 	for {
 		smaller := false
@@ -41,7 +41,7 @@ func plain(c Case) any {
 	return v
 }
 
-// paths lists what can be left out, large parts first.
+// paths lists the parts that can be left out, large ones first.
 func paths(c Case) [][]string {
 	var out [][]string
 	level := []struct {

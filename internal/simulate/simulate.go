@@ -17,8 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Check runs a case and fails the test if a promise is broken. It reports what was found, and the smallest case that it
-// could make of it.
+// Check runs a case and fails the test if a promise is broken. It reports the faults, and the smallest failing case that it found.
 func Check(t *testing.T, c Case) Report {
 	t.Helper()
 	r := Run(t, c)
@@ -26,13 +25,13 @@ func Check(t *testing.T, c Case) Report {
 		return r
 	}
 	kind := kindOf(r.Faults[0])
-	const patience = 20 * time.Second // of real time, for making it smaller
+	const patience = 20 * time.Second // of real time, for shrinking the case
 	began := time.Now()
 	small := Shrink(c, func(c Case) bool {
 		if time.Since(began) > patience {
 			return false
 		}
-		for range 2 { // of calls that end at the same time any may continue first
+		for range 2 { // repeat, because the order of calls that end at the same time is random
 			if again := Run(t, c); len(again.Faults) > 0 && kindOf(again.Faults[0]) == kind {
 				return true
 			}
@@ -74,8 +73,8 @@ func Run(t *testing.T, c Case) (r Report) {
 	return r
 }
 
-// watch ends the process when a case takes a minute of the processor. Nothing is blocked then, or the bubble would report it. On a busy machine a minute
-// of real time says nothing.
+// watch ends the process when a case uses a minute of processor time. Nothing is blocked then, or the bubble would report it. Real time would depend
+// on the load of the machine.
 func watch(c Case) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	began := cputime.SoFar()
@@ -93,7 +92,7 @@ func watch(c Case) (stop func()) {
 	}
 }
 
-// hung shows a case and what all goroutines do, and ends the process.
+// hung prints a case and the stacks of all goroutines, and ends the process.
 func hung(c Case) {
 	text, err := json.MarshalIndent(c, "", " ")
 	stacks := make([]byte, 1<<20)

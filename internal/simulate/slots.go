@@ -19,18 +19,18 @@ const (
 	refusal    = "a stage refuses it"
 )
 
-// slots is what the stages of an attempt have seen. Its methods may be called from many goroutines.
+// slots records the items of an attempt's stages. Its methods may be called from many goroutines.
 type slots struct {
 	attempt *attempt
 
 	mu      sync.Mutex // guards the rest
 	seen    map[string]bool
 	refused map[urn.URN]bool
-	// deletes are how many stages each delete has passed, by the URN and ID of what is deleted.
+	// deletes counts the stages that each delete has passed, by the URN and ID of the object.
 	deletes map[object]int
 }
 
-// object is what is deleted.
+// object is an object to delete.
 type object struct {
 	urn urn.URN
 	id  string
@@ -74,7 +74,7 @@ func (a *attempt) engine(o sluice.Options, s Schedule) *sluice.Engine {
 	return e
 }
 
-// inserted is a stage in its slot.
+// inserted is a stage in a slot.
 type inserted struct {
 	Stage
 	number int
@@ -102,7 +102,7 @@ func insert[T any](slot *sluice.Slot[T], i inserted, located func(T) stages.Loca
 	})
 }
 
-// registered returns the stage for the first slot, where goals can be changed and have no URN.
+// registered returns the stage for the first slot, in which goals can be changed and have no URN.
 func (i inserted) registered() pipeline.Stage[stages.Registered, stages.Registered] {
 	run := func(_ context.Context, r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
 		if g := r.Goal; g != nil && g.Type == "test:index:Thing" && i.concerns(g.Name) {
@@ -120,7 +120,8 @@ func (i inserted) registered() pipeline.Stage[stages.Registered, stages.Register
 	return pipeline.Stage[stages.Registered, stages.Registered]{Name: fmt.Sprint("stage ", i.number), Run: run} // one worker keeps the order of arrival
 }
 
-// around returns a replacement that does what the one before it does, or the standard stage if there is none, later perhaps.
+// around returns a replacement that has the effect of the one before it, or of the standard stage if there is none, perhaps
+// later.
 func around[In interface{ Identity() stages.Identity }, Out any](
 	i inserted, before func(stages.Operation, pipeline.Stage[In, Out]) pipeline.Stage[In, Out],
 ) func(stages.Operation, pipeline.Stage[In, Out]) pipeline.Stage[In, Out] {
@@ -139,7 +140,7 @@ func around[In interface{ Identity() stages.Identity }, Out any](
 	}
 }
 
-// deleting returns the stage for deletes that are decided on.
+// deleting returns the stage for deletes before they begin.
 func (i inserted) deleting() pipeline.Stage[stages.Deleting, stages.Deleting] {
 	run := func(_ context.Context, d stages.Deleting, emit pipeline.Emit[stages.Deleting]) error {
 		switch {
@@ -149,7 +150,7 @@ func (i inserted) deleting() pipeline.Stage[stages.Deleting, stages.Deleting] {
 		case i.Do == Refuse && d.URN.Type() == "test:index:Thing":
 			i.slots.refuse(stages.Located{URN: d.URN})
 			if i.slots.attempt.preview {
-				i.slots.deleting(d) // it goes on, so that all refusals are shown
+				i.slots.deleting(d) // the refused delete goes on, so that all refusals are shown
 			}
 			return d.Refuse(refusal)
 		}
@@ -175,7 +176,7 @@ func (i inserted) deleted() pipeline.Stage[stages.Deleted, stages.Deleted] {
 	return pipeline.Stage[stages.Deleted, stages.Deleted]{Name: fmt.Sprint("stage ", i.number), Workers: i.Workers, Run: run}
 }
 
-// deleting notes that a delete has passed a stage.
+// deleting records that a delete has passed a stage.
 func (s *slots) deleting(d stages.Deleting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +199,7 @@ func (s *slots) mayDelete(u urn.URN, id string) bool {
 	return s.deletes[object{u, id}] >= want
 }
 
-// passes notes that a registration has come to a stage. It may come once.
+// passes records that a registration has reached a stage, which may happen once.
 func (s *slots) passes(stage int, l stages.Located) {
 	key := fmt.Sprint(stage, " ", l.Seq)
 	s.mu.Lock()
@@ -242,9 +243,9 @@ func (a *attempt) mustBeStaged(what string, u urn.URN, inputs property.Map) {
 	}
 }
 
-// keepsInputs reports whether inputs may be those of a resource that is not part of the operation. If such a resource is made
-// nevertheless, because it was only read or is replaced with another one, it is made with the inputs that are recorded and not
-// with those of its goal (steps.md 3.6, 6.5).
+// keepsInputs reports whether inputs may be those of a resource that is not part of the operation. If such a resource is
+// created nevertheless, because it was only read or is replaced with another one, it is created with its recorded inputs and
+// not with those of its goal (steps.md 3.6, 6.5).
 func (a *attempt) keepsInputs(u urn.URN, inputs property.Map) bool {
 	return len(a.op.Targets)+len(a.op.Excludes) > 0 && slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
 		return r.URN == u && property.EqualMaps(r.Inputs, inputs)

@@ -16,10 +16,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// verification looks for broken promises in one finished attempt.
+// verification checks one finished attempt for broken promises.
 type verification struct{ *attempt }
 
-// verify returns the promises that an attempt has broken, without regard to other attempts.
+// verify returns the promises that an attempt has broken, apart from those about other attempts.
 func verify(ctx context.Context, of *attempt) []string {
 	a := verification{of}
 	a.mu.Lock()
@@ -50,8 +50,8 @@ func verify(ctx context.Context, of *attempt) []string {
 	return a.faults
 }
 
-// verifyExports checks that outputs of the stack that were not known at the end have the values that were recorded before, or none,
-// and that an update says of all outputs what is recorded.
+// verifyExports checks that outputs of the stack that stayed unknown have their previously recorded values, or none, and that the events of an
+// update have the recorded outputs.
 func (a verification) verifyExports() {
 	if a.program == nil || a.program.exported == "" || a.wasInterrupted() {
 		return
@@ -77,9 +77,9 @@ func (a verification) verifyExports() {
 	}
 }
 
-// verifyTime finds operations that waited for something that never came, until the simulator gave up.
+// verifyTime finds operations that waited until the simulator gave up, for something that never came.
 func (a verification) verifyTime() {
-	const most = 10 * time.Minute // the sum of latencies one after the other
+	const most = 10 * time.Minute // the sum of all latencies in sequence
 	if a.took > most {
 		a.fault("the operation took %v", a.took)
 	}
@@ -113,7 +113,7 @@ func (a verification) verifyEvents() {
 		case stages.StepDone:
 			k := key{e.Step.Op, e.Step.URN}
 			if (a.op.Do == Refresh || a.op.Do == Recover) && started[k] == 0 && started[key{stages.OpRefresh, e.Step.URN}] > 0 {
-				k.op = stages.OpRefresh // reported as what it found
+				k.op = stages.OpRefresh // reported as the result of the refresh
 			}
 			if !e.Outputs {
 				started[k]--
@@ -146,7 +146,7 @@ func (a verification) verifyEvents() {
 	}
 }
 
-// verifyPreview finds traces of a preview.
+// verifyPreview finds side effects of a preview.
 func (a verification) verifyPreview() {
 	if a.journal.ledger != nil {
 		a.fault("a preview begins to record")
@@ -203,7 +203,7 @@ func (a verification) verifyPending() {
 	}
 }
 
-// isRenamed reports whether the object of what was pending goes by another name now. An update is pending without its ID.
+// isRenamed reports whether the object of a pending operation is now recorded under another name. An update is pending without its ID.
 func (a verification) isRenamed(was *state.Resource, now urn.URN) bool {
 	id := was.ID
 	for _, r := range a.before.snapshot.Resources {
@@ -230,7 +230,7 @@ func (a verification) diedDuring(op state.Pending) bool {
 	switch op.Type {
 	case state.Reading:
 		return a.couldDieIn("read")
-	case state.Importing: // what an import has read is checked (steps.md 4.4)
+	case state.Importing: // a resource that an import has read is checked (steps.md 4.4)
 		return a.couldDieIn("read") || a.couldDieIn("check")
 	}
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
@@ -238,7 +238,7 @@ func (a verification) diedDuring(op state.Pending) bool {
 	})
 }
 
-// couldDieIn reports whether the operation was to lose its provider in calls of a method.
+// couldDieIn reports whether the provider may exit in calls of a method.
 func (a verification) couldDieIn(method string) bool {
 	return slices.ContainsFunc(a.op.Failures, func(f Failure) bool { return f.Died && f.Method == method })
 }
@@ -253,7 +253,7 @@ func (a verification) verifyObjects() {
 	}
 	existed := a.before.exists()
 	exists := a.after.exists()
-	ids := slices.SortedFunc(maps.Keys(exists), func(x, y string) int { // what is new first: that is in doubt now
+	ids := slices.SortedFunc(maps.Keys(exists), func(x, y string) int { // new ones first: they belong to the present pending operations
 		_, oldX := existed[x]
 		_, oldY := existed[y]
 		return cmp.Or(compareBools(oldX, oldY), cmp.Compare(x, y))
@@ -264,11 +264,11 @@ func (a verification) verifyObjects() {
 		_, old := existed[id]
 		switch {
 		case known[id], a.after.loose[id]:
-		case old && a.wasLetGo(id): // needs no doubt, even beside one about another object
+		case old && a.wasLetGo(id): // needs no pending create, even beside one for another object
 			a.after.loose[id] = true
 		case doubts[r.URN] > 0:
-			doubts[r.URN]-- // each doubt is about one object
-		case !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // it was resolved
+			doubts[r.URN]-- // each pending create explains one object
+		case !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // the pending create was resolved
 			a.after.loose[id] = true
 		case old:
 			a.fault("the state has lost the object %s of %s", id, r.URN)
@@ -290,8 +290,7 @@ func compareBools(x, y bool) int {
 	return -1
 }
 
-// wasLetGo reports whether the state, or the program, said that an object is to be retained, or the state that it is to be deleted by deleting
-// another one.
+// wasLetGo reports whether the state, or the program, said to retain an object, or the state said that deleting another one deletes it.
 func (a verification) wasLetGo(id string) bool {
 	retained := func(e stages.Event) bool {
 		s, ok := e.(stages.StepDone)
@@ -302,7 +301,7 @@ func (a verification) wasLetGo(id string) bool {
 	})
 }
 
-// wasDenied reports whether the provider denied having made something that it had made.
+// wasDenied reports whether the provider denied having created an object that it had created.
 func (a verification) wasDenied(u urn.URN) bool {
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
 		return c.urn == u && c.method == providers.MethodCreate && c.err != nil && !died(c.err)
@@ -345,8 +344,8 @@ func (a verification) mayBeGone(id string) bool {
 	})
 }
 
-// verifyDeletes checks the order of the deletes of the end phase. A dependent is deleted first, and what it depends on
-// stays if the dependent could not be deleted (steps.md 5.3).
+// verifyDeletes checks the order of the deletes of the end phase. A dependent is deleted first, and its dependencies stay if it could not be
+// deleted (steps.md 5.3).
 func (a verification) verifyDeletes() {
 	type object struct {
 		urn urn.URN
@@ -389,7 +388,7 @@ func (a verification) remaining() []*state.Resource {
 	return a.journal.ending.Resources
 }
 
-// isManagedToo reports whether another state manages the object: a program may read what it imports.
+// isManagedToo reports whether another state manages the object: a program may read an object that it imports.
 func (a verification) isManagedToo(id string) bool {
 	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
 }

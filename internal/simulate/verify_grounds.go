@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// verifyGrounds finds objects that are deleted without grounds. An update has two: a replacement, and that a program without a failure has
-// not declared the resource. What the program declares about the old object of a replacement counts.
+// verifyGrounds finds objects that are deleted without grounds. An update has two: a replacement, and a program that ended without a failure and has
+// not declared the resource. The program's declaration counts for the old object of a replacement.
 func (a verification) verifyGrounds() {
 	switch {
 	case a.op.Do == Destroy:
@@ -39,9 +39,9 @@ func (a verification) verifyGrounds() {
 		switch {
 		case c.method != providers.MethodDelete, !declared, a.goesWithAnother(c):
 			continue
-		case d.Kind == Reading: // it has no such options
+		case d.Kind == Reading: // a read has no such options
 			continue
-		case a.buries(c) && (partial || !a.wasDeclared(c)): // it goes by what is recorded (decision 0191)
+		case a.buries(c) && (partial || !a.wasDeclared(c)): // the recorded options count (decision 0191)
 			continue
 		}
 		if d.Retain {
@@ -53,7 +53,7 @@ func (a verification) verifyGrounds() {
 	}
 }
 
-// verifyDestroyed finds objects that a destroy deletes although they are not recorded, protected, retained or left out.
+// verifyDestroyed finds objects that a destroy deletes although they are not recorded, or are protected, retained or left out.
 func (a verification) verifyDestroyed() {
 	for _, c := range a.calls {
 		if c.method != providers.MethodDelete {
@@ -66,13 +66,13 @@ func (a verification) verifyDestroyed() {
 		}
 		r := a.before.resources()[at]
 		if a.program != nil {
-			if d, declared := a.program.declaration(c.urn); declared && !r.Delete { // that is recorded first, unless it refers to something new (steps.md 7.5)
+			if d, declared := a.program.declaration(c.urn); declared && !r.Delete { // the destroy records it first, unless it refers to something new (steps.md 7.5)
 				r = r.Clone()
 				r.Protect, r.RetainOnDelete = r.Protect && d.Protect, r.RetainOnDelete && d.Retain
 			}
 		}
 		switch {
-		case a.isManagedTwice(c.id): // under two names, of which either may be meant
+		case a.isManagedTwice(c.id): // under two names, either of which may count
 		case r.Protect && !r.Delete && !a.op.IgnoreProtect:
 			a.fault("a destroy deletes %s of %s, which is protected", c.id, c.urn)
 		case r.RetainOnDelete:
@@ -96,8 +96,8 @@ func (a verification) isManagedTwice(id string) bool {
 	return n > 1
 }
 
-// verifyUntouched finds objects that an operation changes which only reads: a refresh, an import or a recovery. A refresh that runs its program
-// makes the providers of that, and what cannot stay without a provider that is replaced goes (decision 0012).
+// verifyUntouched finds objects changed by an operation that only reads: a refresh, an import or a recovery. A refresh that runs its program creates
+// the program's providers, and resources that cannot stay without a replaced provider are deleted (decision 0012).
 func (a verification) verifyUntouched() {
 	for _, c := range a.calls {
 		if a.op.RunProgram && c.method == providers.MethodDelete && (a.goesWithAnother(c) || a.buries(c)) {
@@ -111,13 +111,14 @@ func isForWantOfDeclaration(op stages.Op) bool {
 	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
 }
 
-// wasDeclared reports whether the program had declared the resource of an object before that was deleted.
+// wasDeclared reports whether the program had declared the resource of an object before the object was deleted.
 func (a verification) wasDeclared(c *call) bool {
 	m := a.program.moment(c.urn)
 	return m.answered > 0 && m.answered < c.begun
 }
 
-// goesWithAnother reports whether a delete is part of the delete-before-replace of another resource: it comes before the program declares the resource.
+// goesWithAnother reports whether a delete is part of the delete-before-replace of another resource: it then comes before the program declares the
+// resource.
 func (a verification) goesWithAnother(c *call) bool {
 	for _, e := range a.events {
 		s, ok := e.(stages.StepStarted)

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// verifyCut finds calls that were cut off and are not pending: nobody would look for what they do later.
+// verifyCut finds calls that were cut off and are not pending, so that their later effects would go unnoticed.
 func (a verification) verifyCut() {
 	for _, e := range a.cut {
 		if a.after.snapshot == nil || !slices.ContainsFunc(a.after.snapshot.Pending, func(p state.Pending) bool {
@@ -19,8 +19,8 @@ func (a verification) verifyCut() {
 	}
 }
 
-// verifyRecovery checks what a recovery has done: it changes no object, decides nothing against what exists, and leaves no
-// doubt that reading can decide.
+// verifyRecovery checks the effect of a recovery: it changes no object, makes no decision that contradicts what exists,
+// and leaves no pending operation that reading can resolve.
 func (a verification) verifyRecovery() {
 	if len(a.calls) > 0 {
 		a.fault("a recovery makes a real %s of %s", a.calls[0].method, a.calls[0].urn)
@@ -44,7 +44,7 @@ func (a verification) verifyRecovery() {
 		canAsk := a.hasProvider(op.Resource)
 		switch live := a.liveOf(op.Resource.URN); {
 		case !inDoubt && !canAsk && a.op.Pending == "clear":
-			// Somebody said that it does not exist.
+			// The answer "clear" states that it does not exist.
 		case !inDoubt:
 			a.fault("create of %s is not pending any more, and its object %s exists", op.Resource.URN, v.AsString())
 		case live == nil && len(a.op.Failures) == 0 && canAsk:
@@ -61,12 +61,12 @@ func (a verification) verifyRecovery() {
 	}
 }
 
-// hasProvider reports whether the provider of a resource is recorded. Otherwise nobody can be asked about its object.
+// hasProvider reports whether the provider of a resource is recorded. Without it, the object cannot be read.
 func (a verification) hasProvider(res *state.Resource) bool {
 	return slices.ContainsFunc(a.after.resources(), func(p *state.Resource) bool { return string(p.URN)+"::"+p.ID == res.Provider })
 }
 
-// liveOf returns what is recorded under a URN and is no old copy.
+// liveOf returns the live state of a URN.
 func (a verification) liveOf(u urn.URN) *state.Resource {
 	for _, r := range a.after.resources() {
 		if r.URN == u && !r.Delete {

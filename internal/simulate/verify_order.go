@@ -7,11 +7,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// verifyOrder checks the order of the deletes that an update makes while its program runs: what is deleted before it is replaced, with what goes
-// along, comes after the old objects of its dependents that are deleted in the same run. If one of those could not be deleted, it stays.
+// verifyOrder checks the order of the deletes that an update makes while its program runs: an object that is deleted before it is replaced, and
+// the members of its closure, are deleted after the old objects of their dependents that are deleted in the same run. If one of those could not
+// be deleted, they stay.
 //
-// There are two excuses (decision 0190). The program had not declared the dependent yet, so that nobody could know what becomes of its object; or
-// something that uses the old object of the dependent had not been declared yet.
+// There are two excuses (decision 0190). The program had not declared the dependent yet, so that the fate of its object was unknown; or a
+// resource that uses the old object of the dependent had not been declared yet.
 func (a verification) verifyOrder() {
 	if a.op.Do != Update || a.program == nil || len(a.op.Targets)+len(a.op.Excludes) > 0 {
 		return
@@ -49,12 +50,12 @@ func (a verification) isStandIn(i int) bool {
 	return true
 }
 
-// order is what is known about the states of the beginning, by position: who uses whom, and what became of their objects.
+// order has the dependencies between the states of the beginning, by position, and the fates of their objects.
 type order struct {
 	verification
 	users   []map[int]bool
 	deletes []*call
-	steps   []stages.StepInfo // those that have begun, in their order
+	steps   []stages.StepInfo // those that have begun, in order
 }
 
 func (a verification) newOrder() *order {
@@ -102,10 +103,10 @@ func (o *order) below(component, before int) []int {
 	return out
 }
 
-// decidedAt returns when the registration was sent that has an object deleted first.
+// decidedAt returns when the registration was sent because of which an object is deleted first.
 func (o *order) decidedAt(i int) int {
 	r := o.before.resources()[i]
-	for range o.steps { // from what goes along to what it goes along with
+	for range o.steps { // follow the causes to the root
 		cause := urn.URN("")
 		for _, s := range o.steps {
 			if s.Old == nil || s.Old.URN != r.URN || s.Old.ID != r.ID || !stages.Removes(s.Op) {
@@ -125,7 +126,7 @@ func (o *order) decidedAt(i int) int {
 	return o.program.moment(o.nameNow(r)).sent
 }
 
-// recorded returns the state of the beginning that a resource goes on with, under its old or its new name.
+// recorded returns the state of the beginning that a resource continues, under its old or its new name.
 func (o *order) recorded(u urn.URN) *state.Resource {
 	for _, r := range o.before.resources() {
 		if u != "" && !r.Delete && (r.URN == u || o.nameNow(r) == u) {
@@ -145,18 +146,18 @@ func (o *order) nameNow(r *state.Resource) urn.URN {
 	return r.URN
 }
 
-// isSettled reports whether the program had the answer about a recorded resource at some time.
+// isSettled reports whether the program had the reply about a recorded resource at some time.
 func (o *order) isSettled(i, at int) bool {
 	m := o.program.moment(o.nameNow(o.before.resources()[i]))
 	return m.answered > 0 && m.answered < at
 }
 
-// mayComeLater reports whether the old object of a dependent may be deleted at the end of a run, although what it depends on is deleted first.
+// mayComeLater reports whether the old object of a dependent may be deleted at the end of a run, although its dependency is deleted first.
 func (o *order) mayComeLater(i, at int) bool {
 	return !o.before.resources()[i].Delete && !o.isSettled(i, at) || o.isInUse(i, at)
 }
 
-// isInUse reports whether something that was not settled at some time uses an object, or an old object that uses it.
+// isInUse reports whether an object, or an old object that uses it, is used by a resource without a reply at some time.
 func (o *order) isInUse(i, at int) bool {
 	for u := range o.users[i] {
 		switch {

@@ -2,8 +2,8 @@ package simulate
 
 import "slices"
 
-// verifyPolicies checks that violations of what is mandatory are errors, and that what was made is recorded as it was
-// remedied.
+// verifyPolicies checks that violations of mandatory policies are errors, and that created resources are recorded
+// with remedied properties.
 func (a verification) verifyPolicies() {
 	if a.judges == nil {
 		return
@@ -12,7 +12,7 @@ func (a verification) verifyPolicies() {
 		a.fault("it succeeds, and something violates a mandatory policy")
 	}
 	for _, r := range a.after.resources() {
-		if a.after.isPending(r.URN) { // what was made may not be what is recorded
+		if a.after.isPending(r.URN) { // the created properties may differ from the recorded ones
 			continue
 		}
 		made := slices.ContainsFunc(a.calls, func(c *call) bool {

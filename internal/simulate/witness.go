@@ -16,18 +16,18 @@ type record struct {
 	begin  *state.Pending
 	change *state.Change
 	rebase *state.Snapshot
-	// issued is when it was made, and done when the recorder returned without an error; 0 until then. Both are by the clock
-	// of the attempt.
+	// issued is the time of the call, and done that of its return without an error, 0 until then. Both are by the clock of the
+	// attempt.
 	issued, done int
 }
 
 // isElided reports whether the record may be written later.
 func (r *record) isElided() bool { return r.change != nil && r.change.Elide }
 
-// durable returns the records that certainly are: the recorder has returned from them, or from a later one that takes what
-// was elided before along. The mutex is held.
+// durable returns the records that are certainly durable: the call of the recorder has returned, or a later one that includes
+// elided records. The mutex is held.
 func (j *journal) durable() map[*record]bool {
-	last := 0 // when the latest record that is durable was made
+	last := 0 // when the latest durable record was issued
 	for _, r := range j.log {
 		if r.done > 0 && !r.isElided() {
 			last = max(last, r.issued)
@@ -40,7 +40,7 @@ func (j *journal) durable() map[*record]bool {
 	return out
 }
 
-// observe reads the state as another command would that comes while the operation runs, or after its death.
+// observe reads the state as another command would during the operation, or after its death.
 func (a *attempt) observe(ctx context.Context, when string) *state.Snapshot {
 	a.mu.Lock()
 	durable := a.journal.durable()
@@ -63,14 +63,14 @@ func (a *attempt) observe(ctx context.Context, when string) *state.Snapshot {
 	return seen
 }
 
-// bounds are what a reader must see and what it may see: recorded states (*state.Resource) and pending operations
+// bounds are the lower and upper bounds of what a reader gets: recorded states (*state.Resource) and pending operations
 // (state.Pending).
 type bounds struct {
-	must map[any][]any // each with what may have taken its place meanwhile, and itself
+	must map[any][]any // each with itself and its possible replacements
 	may  map[any]bool
 }
 
-// add notes that something is there from a record on.
+// add records that k exists from a record on.
 func (b bounds) add(k any, durable bool) {
 	b.may[k] = true
 	if durable {
@@ -78,7 +78,7 @@ func (b bounds) add(k any, durable bool) {
 	}
 }
 
-// remove notes that something is gone from a record on, and what is there instead.
+// remove records that k is removed by a record, and what replaces it.
 func (b bounds) remove(k any, durable bool, instead ...any) {
 	if durable {
 		delete(b.may, k)
@@ -86,7 +86,7 @@ func (b bounds) remove(k any, durable bool, instead ...any) {
 	for must, those := range b.must {
 		switch {
 		case !slices.Contains(those, k):
-		case durable || len(instead) == 0: // what is there instead is required by itself
+		case durable || len(instead) == 0: // the replacement is required by itself
 			delete(b.must, must)
 		default:
 			b.must[must] = append(slices.Clone(those), instead...)
@@ -94,7 +94,7 @@ func (b bounds) remove(k any, durable bool, instead ...any) {
 	}
 }
 
-// rebase notes that a snapshot takes the place of everything.
+// rebase records that a snapshot replaces everything.
 func (b bounds) rebase(s *state.Snapshot, durable bool) {
 	now := contents(s)
 	for k := range b.may {
@@ -104,11 +104,11 @@ func (b bounds) rebase(s *state.Snapshot, durable bool) {
 	}
 	for _, k := range now {
 		op, pending := k.(state.Pending)
-		b.add(k, durable && (!pending || op.Type == state.Creating)) // others are resolved by what a run does
+		b.add(k, durable && (!pending || op.Type == state.Creating)) // a run resolves other pending operations
 	}
 }
 
-// apply notes what a record does.
+// apply records the effect of a record.
 func (b bounds) apply(r *record, durable bool) {
 	switch {
 	case r.rebase != nil:
@@ -142,7 +142,7 @@ func (b bounds) change(c state.Change, durable bool) {
 	}
 }
 
-// contents lists what is in a snapshot; nil is an empty one.
+// contents lists the content of a snapshot; nil is an empty one.
 func contents(s *state.Snapshot) []any {
 	var all []any
 	if s != nil {
@@ -156,8 +156,8 @@ func contents(s *state.Snapshot) []any {
 	return all
 }
 
-// judge compares what a reader has seen with the records that were durable before it began and those that were made before it
-// ended. The mutex is held.
+// judge compares the snapshot of a reader with the records that were durable before the read began and those that were issued
+// before it ended. The mutex is held.
 func (j *journal) judge(seen *state.Snapshot, durable map[*record]bool) (faults []string) {
 	b := bounds{map[any][]any{}, map[any]bool{}}
 	b.rebase(j.base, true)
@@ -187,13 +187,13 @@ func (j *journal) judge(seen *state.Snapshot, durable map[*record]bool) (faults 
 	return faults
 }
 
-// outlineOf returns what identifies a recorded state or a pending operation to a reader. What is in another resource gets another
-// URN when that is renamed, and an old copy another name.
+// outlineOf returns the identity of a recorded state or a pending operation for a reader. Renaming a resource changes the URNs of
+// its descendants, and the name of an old copy.
 func outlineOf(k any) string {
 	if op, ok := k.(state.Pending); ok && op.Type == state.Creating {
 		return fmt.Sprintf("%s %s", op.Type, op.Resource.URN.Name())
 	} else if ok {
-		return fmt.Sprintf("%s %s", op.Type, op.Resource.ID) // it follows its object, which may get another name
+		return fmt.Sprintf("%s %s", op.Type, op.Resource.ID) // without the name, which may change with that of its object
 	}
 	r := k.(*state.Resource)
 	name := r.URN.Name()
@@ -207,7 +207,7 @@ func outlineOf(k any) string {
 	return fmt.Sprintf("%s: %s %v", name, text, err)
 }
 
-// readers reads the state at the times that the operation says.
+// readers reads the state at the times in the operation.
 func (a *attempt) readers(ctx context.Context, wg *conc.WaitGroup) {
 	if a.preview {
 		return // the state does not change

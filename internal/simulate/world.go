@@ -16,17 +16,18 @@ import (
 // now returns the time for all operations. It never changes, so that states of different timings can be equal.
 func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }
 
-// world is what exists between operations: the state, the cloud, and the known and accepted differences between the two.
+// world is everything that exists between operations: the state, the cloud, and the known and accepted differences between
+// the two.
 type world struct {
 	snapshot *state.Snapshot
 	cloud    *providertest.Memory
 	// loose objects exist and do not belong to the stack. missing objects do not exist, although the state may name them.
 	loose, missing map[string]bool
-	late           []effect // of calls whose answers were lost, which may still land
+	late           []effect // of calls with lost answers, which may still land
 }
 
-// effect is what a call does to the cloud whose answer nobody has heard, because the engine or the plugin died. The cloud has
-// the request, and may carry it out at any time.
+// effect is the effect of a call on the cloud whose answer is lost, because the engine or the plugin died. The cloud has the
+// request, and may carry it out at any time.
 type effect struct {
 	Method providers.Method
 	URN    urn.URN
@@ -51,14 +52,14 @@ func (w *world) resources() []*state.Resource {
 	return w.snapshot.Resources
 }
 
-// isInDoubt reports whether an interrupted create of that name may have made an object that is not recorded.
+// isInDoubt reports whether an interrupted create under that name may have created an object that is not recorded.
 func (w *world) isInDoubt(u urn.URN) bool {
 	return w.snapshot != nil && slices.ContainsFunc(w.snapshot.Pending, func(p state.Pending) bool {
 		return p.Type == state.Creating && p.Resource.URN == u && p.Resource.Custom && !u.Type().IsProvider() && !w.records(p.Resource)
 	})
 }
 
-// records reports whether the object that a pending operation names is recorded.
+// records reports whether the object of a pending operation is recorded.
 func (w *world) records(pending *state.Resource) bool {
 	return pending.ID != "" && slices.ContainsFunc(w.resources(), func(r *state.Resource) bool { return r.URN == pending.URN && r.ID == pending.ID })
 }
@@ -70,7 +71,7 @@ func (w *world) isPending(u urn.URN) bool {
 
 // exists returns the objects that exist.
 func (w *world) exists() map[string]providertest.Record {
-	all, _ := w.cloud.All() // a table in memory does not fail
+	all, _ := w.cloud.All() // a table in memory returns no error
 	out := make(map[string]providertest.Record, len(all))
 	for _, r := range all {
 		out[r.ID] = r
