@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/standard"
 )
 
-// Assemble joins the stages of one run. It is called once.
+// Assemble joins the stages of one run. Call it once.
 func (s *Stages) Assemble(r *standard.Run) (standard.Assembly, error) {
 	s.messages.goTo(r)
 	own := r.Stages()
@@ -40,7 +40,7 @@ func (s *Stages) Assemble(r *standard.Run) (standard.Assembly, error) {
 	return a, nil
 }
 
-// replaceIn puts the caller's stages in the place of standard ones.
+// replaceIn replaces standard stages by the caller's.
 func (s *Stages) replaceIn(own *standard.Stages, r *standard.Run) error {
 	var errs [4]error
 	own.Import, errs[0] = slot.Replace("Import", s.operation, own.Import, s.replacers.Import, r.Refuse)
@@ -58,8 +58,8 @@ func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], name string, inserted
 	return f
 }
 
-// offer returns the stage that shows the deletes of a replacement to the stages of the slot Deleting before the replacement begins. A stage that waits there
-// holds nothing else up.
+// offer returns the stage that passes the deletes of a replacement to the stages of the slot Deleting before the replacement begins. A stage that
+// waits there delays nothing else.
 func offer(deletes *slot.Group[stages.Deleting]) pipeline.Stage[stages.Built, stages.Built] {
 	return pipeline.Stage[stages.Built, stages.Built]{
 		Name: "deleting", Workers: pipeline.Unbounded,
@@ -74,7 +74,7 @@ func offer(deletes *slot.Group[stages.Deleting]) pipeline.Stage[stages.Built, st
 	}
 }
 
-// finish runs a flow to its end. What has been deleted passes the slot Deleted.
+// finish runs a flow to its end. Deletes pass the slot Deleted.
 func (s *Stages) finish(ctx context.Context, r *standard.Run, f pipeline.Flow[stages.Executed]) error {
 	if len(s.deleted) == 0 {
 		return pipeline.Run(ctx, f, nil)

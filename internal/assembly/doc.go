@@ -1,6 +1,6 @@
-// Package assembly joins the standard stages of a run with those that a caller has put into the slots of an engine.
+// Package assembly joins the standard stages of a run with a caller's stages in the slots of an engine.
 //
-// It knows nothing of how operations begin and end.
+// It is independent of how operations begin and end.
 //
-// Invariant: each standard stage is in the pipeline once, or the stage that a caller has put in its place is.
+// Invariant: the pipeline contains each standard stage, or the stage that replaces it, exactly once.
 package assembly

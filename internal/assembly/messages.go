@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// messages takes what stages say. What is said before there is a run, by a constructor, is said when there is one.
+// messages receives the messages of stages. It holds those of a constructor until there is a run.
 type messages struct {
 	mu    sync.Mutex // guards the rest
 	early []func(*standard.Run)

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Slots are the constructors of the stages in the slots of an engine, by slot.
+// Slots has the constructors of stages, by slot of an engine.
 type Slots struct {
 	Submitted  []slot.Maker[stages.Submitted] // before register
 	Registered []slot.Maker[stages.Registered]
@@ -22,7 +22,7 @@ type Slots struct {
 	Deleted    []slot.Maker[stages.Deleted]
 }
 
-// Replacers make stages in the place of standard ones; nil leaves the standard stage.
+// Replacers make stages that replace standard ones; nil leaves the standard stage.
 type Replacers struct {
 	Import  slot.Replacer[stages.Located, stages.Located]
 	Check   slot.Replacer[stages.Located, stages.Checked]

@@ -6,7 +6,7 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// background holds goroutines that an operation has started and waits for at its end. The zero value is ready to use.
+// background has the goroutines of an operation, which waits for them at its end. The zero value is ready to use.
 type background struct {
 	mu    sync.Mutex // guards the rest: the operation may be interrupted while it ends
 	ended bool
@@ -22,7 +22,7 @@ func (b *background) run(f func()) {
 	}
 }
 
-// end waits for the running goroutines. No more can be started.
+// end waits for the running goroutines. Later calls of run do nothing.
 func (b *background) end() {
 	b.mu.Lock()
 	b.ended = true

@@ -86,8 +86,8 @@ func (s *resolved) conclude(failures []stages.Failure, whole bool) (stages.RunRe
 	}
 }
 
-// failedByAborting reports whether all failures came after the providers had been asked to abort. Errors about aborted
-// calls are then expected, and are no failures of the operation.
+// failedByAborting reports whether there were no failures before the providers were requested to abort. Errors of
+// aborted calls are then expected, and are no failures of the operation.
 func (s *resolved) failedByAborting() bool {
 	before := s.failedBefore.Load()
 	return before != nil && !*before
@@ -114,7 +114,7 @@ func (s *resolved) madePlan() *state.Plan {
 	}
 }
 
-// about describes the operation; a preview is described as the operation that was previewed.
+// about describes the operation. A preview has the description of the previewed operation.
 func (s *resolved) about(ended stages.RunResult) why.About {
 	info := s.Stages.Info
 	about := why.About{

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// end does what comes after the program, unless something has failed, and stops the run. It returns the errors that were
-// not reported.
+// end carries out the end phase after the program, unless something has failed, and stops the run. It returns the errors
+// that were not reported.
 func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	if err == nil {
 		s.run.JudgeProgram()
@@ -29,7 +29,7 @@ func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	}
 	p.await(grace)
 	if err == nil {
-		s.run.JudgeProgram() // it may have failed since
+		s.run.JudgeProgram() // it may have failed in the meantime
 	}
 	if !s.release() && ctx.Err() != nil {
 		s.interrupt = interruptOf(ctx)

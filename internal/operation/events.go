@@ -7,15 +7,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// events delivers events one at a time: those of the operation, and those of its run. All of them pass through it, without
-// the secrets in their texts. An observer that panics gets no more, and the run stops.
+// events delivers the events of the operation and of its run one at a time, without the secrets in their texts. An
+// observer that panics gets no more events, and the run stops.
 type events struct {
 	masks    masks
 	mu       sync.Mutex // guards the rest
 	streams  streams
 	observe  func(stages.Event) // nil discards
 	panicked error              // of the observer
-	stop     func()             // the run; nil before there is one
+	stop     func()             // stops the run; nil before there is one
 }
 
 func (e *events) emit(ev stages.Event) {
@@ -48,7 +48,7 @@ func (e *events) deliverAll(list []stages.Diagnostic) {
 	}
 }
 
-// deliver gives an event to the observer. The caller holds the lock.
+// deliver passes an event to the observer. The caller holds the lock.
 func (e *events) deliver(ev stages.Event) {
 	if e.observe == nil {
 		return
@@ -63,7 +63,8 @@ func (e *events) deliver(ev stages.Event) {
 	}
 }
 
-// stopOnPanic makes a panic of the observer stop the run, at once if it has panicked already.
+// stopOnPanic sets the function that stops the run when the observer panics. If it has panicked already, stop is called at
+// once.
 func (e *events) stopOnPanic(stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

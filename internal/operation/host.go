@@ -45,8 +45,8 @@ func (s *resolved) host() providers.Host {
 	return s.masks.host(builtin.Host(o, yaml.ComponentHost(s.Providers, components)), s.Log)
 }
 
-// stackOutputs returns what reads the outputs of other stacks. In a preview those that will only be known later are unknown. In an update
-// nothing may be made of what is not known.
+// stackOutputs returns a function that reads the outputs of other stacks. In a preview, outputs that only an operation produces are
+// unknown. In an update, nothing can be made from unknown outputs.
 func (s *resolved) stackOutputs() func(context.Context, string) (property.Map, error) {
 	if s.StackOutputs == nil || s.Stages.Info.DryRun {
 		return s.StackOutputs

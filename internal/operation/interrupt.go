@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// interruptOf returns an error for the end of a context: [context.Canceled] or [context.DeadlineExceeded], and the cause that the
-// caller has given.
+// interruptOf returns an error for the end of a context: [context.Canceled] or [context.DeadlineExceeded], with the caller's
+// cause.
 func interruptOf(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -16,14 +16,14 @@ func interruptOf(ctx context.Context) error {
 	return &interruptError{err: err, cause: cause}
 }
 
-// interruptError reads like the cause, which says more.
+// interruptError has the text of the cause, which is more specific.
 type interruptError struct{ err, cause error }
 
 func (e *interruptError) Error() string { return e.cause.Error() }
 
 func (e *interruptError) Unwrap() []error { return []error{e.err, e.cause} }
 
-// WithCause adds the cause of ctx to an error that says no more than that ctx has ended.
+// WithCause adds the cause of ctx to an error that reports only that ctx has ended.
 func WithCause(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if cause == nil || !errors.Is(err, ctx.Err()) || errors.Is(err, cause) {

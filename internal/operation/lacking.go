@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// lacking returns an error for each object that was made and that the state lacks, with its ID, which nothing else shows. The
-// record has been closed: that may have written what could not be written when the object was made.
+// lacking returns an error for each object that was made and is missing in the state. The error has the ID, which nothing
+// else shows. It is called after closing the record, which may have written what could not be written when the object was
+// made.
 func (s *resolved) lacking(ctx context.Context) (errs []error) {
 	made := s.run.Unwritten()
 	if len(made) == 0 {
@@ -18,7 +19,7 @@ func (s *resolved) lacking(ctx context.Context) (errs []error) {
 	}
 	final, err := s.State.Load(ctx)
 	if err != nil || final == nil {
-		final = &state.Snapshot{} // nothing is certain to be there
+		final = &state.Snapshot{} // no object is certain to be recorded
 	}
 	for _, m := range made {
 		if slices.ContainsFunc(final.Resources, func(r *state.Resource) bool { return r.URN == m.URN && r.ID == m.ID }) {

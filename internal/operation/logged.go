@@ -8,18 +8,17 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// LevelValues is the level from which the log has the property values that providers are sent, with secrets masked. What providers answer
-// is not logged: they do not always say what is secret in it.
+// LevelValues is the level from which the log has the property values that are sent to providers, with secrets masked. Responses are not
+// logged, because providers do not always mark the secrets in them.
 const LevelValues = slog.LevelDebug - 4
 
-// logged is a provider whose calls are logged: what was asked about which resource, how long the answer took, and what it was in
-// a word.
+// logged is a provider whose calls are logged: the method, the resource, the duration, and a summary of the response.
 type logged struct {
 	providers.Provider
 	log *slog.Logger
 }
 
-// withLog returns p, or a provider that logs the calls of p if someone reads the log.
+// withLog returns p, or a provider that logs the calls of p if the log is enabled.
 func withLog(ctx context.Context, p providers.Provider, l *slog.Logger) providers.Provider {
 	if !l.Enabled(ctx, slog.LevelDebug) {
 		return p
@@ -27,7 +26,7 @@ func withLog(ctx context.Context, p providers.Provider, l *slog.Logger) provider
 	return &logged{p, l.With("package", p.Package())}
 }
 
-// sent returns pairs of a name and the properties that a provider was sent under it, if they are logged.
+// sent returns pairs of a name and the properties that were sent to a provider under it, if they are logged.
 func (p *logged) sent(ctx context.Context, pairs ...any) []any {
 	if !p.log.Enabled(ctx, LevelValues) {
 		return nil

@@ -22,8 +22,8 @@ type opened struct {
 	events
 	began time.Time
 
-	// found is the state as it was loaded. base is that state after it was brought up to date, before anything else is
-	// done. migrated is true if they differ.
+	// found is the state as loaded. base is that state brought up to date, before anything else is done. migrated is
+	// true if they differ.
 	found, base *state.Snapshot
 	migrated    bool
 	entropy     []byte
@@ -36,7 +36,7 @@ type opened struct {
 	background background
 }
 
-// open loads the state and refuses what can be refused before anything is done.
+// open loads the state and returns an error for anything that can be refused before the operation has an effect.
 func open(ctx context.Context, s Settings) (*opened, error) {
 	m := newMasks(s.Secrets, &s.Stages)
 	s.Log = m.log(s.Log)

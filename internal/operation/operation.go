@@ -15,15 +15,15 @@ type Outcome struct {
 	Ended stages.RunResult
 	// Err holds the failures, ordered by URN, as a *multierror.Error; nil if there are none.
 	Err error
-	// Interrupt is why the caller's context ended before the run did; nil if it did not.
+	// Interrupt is the reason why the caller's context ended before the run did; nil if it did not.
 	Interrupt error
-	// Plan allows what the operation did, or would do. It is nil when none was to be made, and when the operation failed.
+	// Plan allows what the operation did, or would do. It is nil if none was requested, or if the operation failed.
 	Plan  *state.Plan
 	About why.About
 }
 
 // Perform carries out an operation from loading the state to the last event. An error means that nothing was done;
-// otherwise the outcome holds the failures. A panic of what the caller has put in is such a failure, or an error.
+// otherwise the outcome has the failures. A panic in the caller's code is such a failure, or an error.
 func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	var o *opened
 	over := s.enter("open")
@@ -51,7 +51,7 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	return ready.close(ctx, err), nil
 }
 
-// enter says that a phase begins, until the function that it returns is called.
+// enter begins a phase, which ends when over is called.
 func (s Settings) enter(phase string) (over func()) {
 	if s.Stages.Watch.Phase == nil {
 		return func() {}

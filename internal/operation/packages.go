@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// findPackagesUntilStopped finds the packages of the program. An interrupt ends what the program or its language plugin does for
-// that, however long they would take. That is no error here: the run that follows is stopped before it begins.
+// findPackagesUntilStopped finds the packages of the program. An interrupt ends that, however long the program or its language
+// plugin would take. That is not an error here: the following run is stopped before it begins.
 func (o *opened) findPackagesUntilStopped(ctx context.Context) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -25,8 +25,7 @@ func (o *opened) findPackagesUntilStopped(ctx context.Context) (err error) {
 	return err
 }
 
-// findPackages asks the program for the versions of its packages. Where the program has none, the recorded versions
-// count.
+// findPackages returns the versions of the program's packages, from the program or, if there is none, from the state.
 func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	var ps []stages.Package
 	var err error
@@ -55,7 +54,7 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	return ps, nil
 }
 
-// prepareProgram has the program make what it lacks.
+// prepareProgram makes the program build or install whatever it lacks.
 func (o *opened) prepareProgram(ctx context.Context) error {
 	p, needed := o.Program.(source.Preparer)
 	if !needed {
@@ -64,9 +63,9 @@ func (o *opened) prepareProgram(ctx context.Context) error {
 	return p.Prepare(ctx, func(m stages.LogMessage) { o.emit(stages.Diagnostic{LogMessage: m}) })
 }
 
-// prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program
-// names, and those that are recorded, which what is deleted may need. One that cannot be is an error when it is needed. It returns
-// those that take time to start and that the program will most likely need.
+// prepareProviders makes the host prepare the providers of the packages, all at the same time: those of the program, and the
+// recorded ones, which deletes may need. A provider that cannot be prepared is an error only when it is needed. It returns the
+// providers that take time to start and that the program will most likely need.
 func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
 	host, can := o.Providers.(providers.Preparer)
 	if !can {
@@ -84,8 +83,8 @@ func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
 	return slices.DeleteFunc(host.Prepare(ctx, specs), func(s providers.Spec) bool { return !o.willBeNeeded(s) })
 }
 
-// willBeNeeded reports whether the program most likely needs a provider: it names the package, and what is recorded, if there is
-// anything, has something of it.
+// willBeNeeded reports whether the program most likely needs a provider: the program names the package, and the state is empty or
+// has its default provider.
 func (o *opened) willBeNeeded(spec providers.Spec) bool {
 	return o.RunsProgram() &&
 		slices.ContainsFunc(o.packages, func(p stages.Package) bool {
@@ -96,14 +95,14 @@ func (o *opened) willBeNeeded(spec providers.Spec) bool {
 		}))
 }
 
-// nameOf returns the name of the package that a package's plugin is started for.
+// nameOf returns the name of the package for which a package's plugin is started.
 func nameOf(p stages.Package) string {
 	name, _ := nameAndVersion(p)
 	return name
 }
 
-// importedPackages returns the versions that the program uses. A program that cannot name them because its dependencies
-// are not installed yet does not prevent an import.
+// importedPackages returns the versions that the program uses. An import does not need them: a program whose dependencies are not
+// installed yet may have none.
 func (o *opened) importedPackages(ctx context.Context) []stages.Package {
 	if o.Program == nil {
 		return nil
@@ -130,9 +129,8 @@ func (o *opened) recordedPackages() []stages.Package {
 	return ps
 }
 
-// warnOfOlderPackages warns if an operation that does not run the program works with older versions of packages than the
-// program asks for (steps.md 7.5): those of the recorded providers. It does not fail if the program cannot name its
-// versions.
+// warnOfOlderPackages warns if an operation that does not run the program works with older versions of packages than those of the
+// program (steps.md 7.5): with those of the recorded providers. It ignores an error of the program in listing its versions.
 func (o *opened) warnOfOlderPackages(ctx context.Context) {
 	if o.RunsProgram() || o.isImport() || o.Program == nil {
 		return

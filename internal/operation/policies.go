@@ -54,7 +54,7 @@ func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 		}
 	}
 	if interrupted := context.Cause(until); interrupted != nil {
-		return p, &stages.ReportedError{Err: interrupted} // what else went wrong is a consequence
+		return p, &stages.ReportedError{Err: interrupted} // other errors are consequences of the interrupt
 	}
 	return p, o.policyErrors(errs)
 }
@@ -81,7 +81,7 @@ func (o *opened) policyErrors(errs []error) error {
 	return errPolicyConfig
 }
 
-// cancelAnalyzers asks the analyzers to abort; close waits for it.
+// cancelAnalyzers requests the analyzers to abort; close waits for it.
 func (s *resolved) cancelAnalyzers() {
 	for _, a := range s.packs.analyzers {
 		s.background.run(func() {

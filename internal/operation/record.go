@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// record is where a run records its steps. The run has it from the beginning. It is opened before the first step and
-// after everything that refuses the operation, so that a refusal leaves the state unchanged.
+// record is the record of a run's steps. The run has it from the beginning. It is opened before the first step and
+// after all possible refusals of the operation, so that a refusal leaves the state unchanged.
 type record struct {
 	state.Recorder // nil before open
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// resolved is an operation that has everything that its program needs, or that has to be closed before that.
+// resolved is an operation that is ready to run its program, or has to be closed because it cannot.
 type resolved struct {
 	*opened
 	packs    *packs
@@ -22,16 +22,16 @@ type resolved struct {
 	imports  *standard.Imports // nil for operations with a pipeline
 	assembly standard.Assembly // of the pipeline
 
-	// release detaches the operation from the end of the caller's context, and reports whether that had not stopped it
-	// before.
+	// release detaches the operation from the end of the caller's context. It reports whether that has not yet stopped
+	// the operation.
 	release func() bool
-	// interrupt is why the caller's context ended before the run did; nil if it did not.
+	// interrupt is the reason why the caller's context ended before the run did; nil if it did not.
 	interrupt error
-	// failedBefore is set when the providers are asked to abort. It reports whether anything had failed by then.
+	// failedBefore is set when the providers are requested to abort. It reports whether anything had failed by then.
 	failedBefore atomic.Pointer[bool]
 }
 
-// resolve does what comes before the program starts. The caller must end and close the result, also with an error.
+// resolve runs the phase before the program starts. The caller must end and close the result, even with an error.
 func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	o.Messages(o.show)
 	o.emit(stages.Prelude{Operation: o.Name, IsPreview: o.Stages.Info.DryRun, Config: o.ShownConfig})
@@ -49,7 +49,7 @@ func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	return s, err
 }
 
-// prepare makes the run. Its settings are final.
+// prepare makes the run, from its final settings.
 func (o *opened) prepare(p *packs) *resolved {
 	s := &resolved{opened: o, packs: p}
 	calls := o.Calls
@@ -75,11 +75,11 @@ func (o *opened) prepare(p *packs) *resolved {
 	return s
 }
 
-// monitor is what programs call.
+// monitor returns the monitor for the program.
 func (s *resolved) monitor() stages.Monitor { return s.masks.monitor(s.run.Monitor()) }
 
-// watch lets interrupts and the end of the caller's context stop the run. If the operation has been asked to stop
-// already, the run stops at once. The run is stopped before the analyzers: what these abort is then no failure.
+// watch makes interrupts and the end of the caller's context stop the run. If the operation was interrupted already,
+// the run stops at once. The run is stopped before the analyzers, so that their aborts are no failures.
 func (s *resolved) watch(ctx context.Context) {
 	halt := func() {
 		s.run.Halt()
@@ -93,8 +93,8 @@ func (s *resolved) watch(ctx context.Context) {
 	}
 }
 
-// takeStock begins to record and brings the base of the run up to date, after everything that refuses the operation. An
-// import is planned before that, so that an impossible import changes nothing.
+// takeStock begins to record and brings the base of the run up to date, after all possible refusals of the operation.
+// It plans an import before that, so that an impossible import changes nothing.
 func (s *resolved) takeStock(ctx context.Context) (err error) {
 	if !s.isImport() {
 		if err := s.beginRecord(ctx); err != nil {
@@ -119,7 +119,7 @@ func (s *resolved) beginRecord(ctx context.Context) error {
 	return s.record.open(ctx, s.opened)
 }
 
-// cancelProviders asks the providers to abort; close waits for it.
+// cancelProviders requests the providers to abort; close waits for it.
 func (s *resolved) cancelProviders() {
 	failed := s.run.HasFailed()
 	s.failedBefore.CompareAndSwap(nil, &failed)

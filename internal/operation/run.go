@@ -12,22 +12,22 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// A program may take this long to end by itself after the run is over. After an interrupt it is less, because whoever has interrupted
-// may not wait for long: the Automation API for Go kills what has not ended after ten seconds, and a lock stays.
+// programGrace limits how long a program may take to end by itself after the run is over. After an interrupt it is interruptedGrace,
+// because the caller may not wait long: the Automation API for Go kills a command after ten seconds, and a lock stays.
 const programGrace, interruptedGrace = 10 * time.Second, 3 * time.Second
 
-// errProgramStays is why a program is ended that goes on when the run is over.
+// errProgramStays is the cause of ending a program that goes on after the run.
 var errProgramStays = fmt.Errorf("the run was over, but the program did not end by itself within %v, and was ended; it may have "+
 	"a thread or a server that keeps it alive", programGrace)
 
-// program is the program of an operation while it runs; nil when there is none.
+// program is the running program of an operation; nil if there is none.
 type program struct {
 	running conc.WaitGroup
 	cancel  context.CancelCauseFunc
-	over    context.CancelFunc // tells the program that the run is over
+	over    context.CancelFunc // signals the program that the run is over
 }
 
-// perform lets the program and the pipeline work until both are done, or runs the import.
+// perform runs the program and the pipeline until both are done, or runs the import.
 func (s *resolved) perform(ctx context.Context) (*program, error) {
 	if s.imports != nil {
 		s.run.EndOfProgram()
@@ -44,13 +44,13 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	over, p.over = context.WithCancel(s.operations)
 	var programCtx context.Context
 	programCtx, p.cancel = context.WithCancelCause(s.operations)
-	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // whoever asks a second time waits for no program either
+	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // a second interrupt does not wait for the program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
 	return p, s.run.Unrecorded(s.assembly.Finish(s.run.Admitted(), s.assembly.Registrations))
 }
 
-// runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence
-// and not a failure. The end of the caller's context is an interrupt.
+// runProgram runs the program and informs the run. An error of the program after an interrupt is a consequence of it and not a
+// failure. The end of the caller's context is an interrupt.
 func (s *resolved) runProgram(ctx, caller, over context.Context) {
 	if !s.RunsProgram() {
 		s.run.EndOfProgram()
@@ -62,7 +62,7 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 			Monitor: s.monitor(), MonitorService: s.server, Engine: s.Engine, Over: over,
 		})
 	}); p != nil {
-		err = p.AsError() // with the stack: the program is the user's
+		err = p.AsError() // with the stack trace: the program is the user's
 	}
 	switch {
 	case err == nil:
@@ -76,7 +76,7 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 	}
 }
 
-// await waits for the program after its run is over. It lets the program end by itself for a short time.
+// await waits for the program after its run is over. It gives the program a grace period to end by itself.
 func (p *program) await(grace time.Duration) {
 	if p == nil {
 		return

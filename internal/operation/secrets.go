@@ -15,15 +15,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// masks keeps secrets out of the texts of an operation. Everything that comes from outside is learned: configuration, state,
-// what the program asks for and what providers answer. Every text that leaves is masked: events, the errors of the outcome,
-// the log.
+// masks keeps secrets out of the texts of an operation. It collects the secrets in everything from outside: configuration, state, requests of the
+// program and responses of providers. It masks every text that leaves: events, the errors of the outcome, the log.
 type masks struct {
 	known *redact.Set
-	// shown is known, or nil if texts may have secrets.
+	// shown is known, or nil if secrets are shown.
 	shown *redact.Set
-	// settings are the secrets of the configuration, nil if there are none or texts may have them. Values in events are masked with them: a provider
-	// that repeats a setting has lost its mark.
+	// settings are the secrets of the configuration, nil if there are none or they are shown. They are also masked in the values of events, because
+	// a provider that repeats a setting may have lost its mark.
 	settings *redact.Set
 }
 
@@ -45,7 +44,7 @@ func newMasks(known *redact.Set, s *stages.Settings) masks {
 	return m
 }
 
-// learnSnapshot learns what a state has.
+// learnSnapshot adds the secrets of a state.
 func (m masks) learnSnapshot(s *state.Snapshot) {
 	for _, r := range s.Resources {
 		m.learnResource(r)
@@ -62,13 +61,13 @@ func (m masks) learnResource(r *state.Resource) {
 	}
 }
 
-// event learns what an event has and returns it as it is shown. Steps are where outputs get the marks that the engine
-// gives them (steps.md 3.14).
+// event adds the secrets of an event and returns the event with masked texts. Steps are the events in which outputs have the marks that the engine
+// adds (steps.md 3.14).
 func (m masks) event(event stages.Event) stages.Event {
 	switch e := event.(type) {
 	case stages.StepStarted:
 		m.learnResource(e.Step.New)
-		if m.mayChange(e.Step) { // else the event need not be copied
+		if m.mayChange(e.Step) { // otherwise the event need not be copied
 			e.Step = m.step(e.Step)
 			return e
 		}
@@ -103,12 +102,12 @@ func (m masks) event(event stages.Event) stages.Event {
 	return event
 }
 
-// text returns a message as it is shown, without its end if it is very long.
+// text returns a masked message. It cuts a very long one.
 func (m masks) text(message string) string {
 	return m.shown.Mask(redact.Cut(message, redact.MaxMessage))
 }
 
-// config returns the configuration of a debugger as it is shown.
+// config returns the masked configuration of a debugger.
 func (m masks) config(config map[string]any) map[string]any {
 	shown := make(map[string]any, len(config))
 	for key, value := range config {
@@ -133,7 +132,7 @@ func (m masks) value(v any) any {
 	return v
 }
 
-// step returns a step as it is shown. Of its states the errors of the provider are texts, and values may repeat secrets of the configuration.
+// step returns a masked step. In its states, the provider's errors are texts, and values may repeat secrets of the configuration.
 func (m masks) step(s stages.StepInfo) stages.StepInfo {
 	s.Old, s.New = m.resource(s.Old), m.resource(s.New)
 	return s
@@ -158,7 +157,7 @@ func (m masks) resource(r *state.Resource) *state.Resource {
 	return &masked
 }
 
-// values returns properties without the secrets of the configuration, and reports whether there were any.
+// values masks the secrets of the configuration in properties, and reports whether there were any.
 func (m masks) values(properties property.Map) (masked property.Map, found bool) {
 	if m.settings == nil {
 		return properties, false
@@ -179,7 +178,7 @@ func (m masks) texts(set *redact.Set, list []string) []string {
 	return list
 }
 
-// results masks the texts of the results. The run is over: all that it learns is known.
+// results masks the texts of the results. The run is over, so all its secrets are known.
 func (m masks) results(r *standard.Results) {
 	for i, f := range r.Failures {
 		r.Failures[i].Err = m.shown.Error(f.Err)
@@ -200,18 +199,18 @@ func (m masks) results(r *standard.Results) {
 
 func (m masks) log(l *slog.Logger) *slog.Logger { return slog.New(m.shown.Handler(l.Handler())) }
 
-// host returns a host whose providers are listened to, and whose calls are logged after what they answer is known.
+// host returns a host that collects the secrets in responses of its providers, and then logs the calls.
 func (m masks) host(h providers.Host, l *slog.Logger) providers.Host {
 	return providers.HostFunc(func(ctx context.Context, s providers.Spec) (providers.Provider, error) {
 		p, err := h.Load(ctx, s)
-		if err != nil || p == nil { // which the registry refuses
+		if err != nil || p == nil { // the registry returns the error
 			return nil, err
 		}
 		return withLog(ctx, &heard{p, m}, l), nil
 	})
 }
 
-// heard is a provider whose answers are learned.
+// heard is a provider that collects the secrets in responses.
 type heard struct {
 	providers.Provider
 	masks
@@ -266,8 +265,7 @@ func (p *heard) Construct(ctx context.Context, req providers.ConstructRequest) (
 	return answer, err
 }
 
-// failure learns what the error of a resource that is not healthy carries. Its reasons are masked here, because states keep
-// them as they are.
+// failure adds the secrets in the error of an unhealthy resource. It masks the reasons, because states record them unchanged.
 func (p *heard) failure(err error) error {
 	if err == nil {
 		return nil
@@ -279,14 +277,14 @@ func (p *heard) failure(err error) error {
 	p.known.Learn(unhealthy.Inputs)
 	p.known.Learn(unhealthy.Properties)
 	if err != error(unhealthy) {
-		return err // wrapped: what wraps it is not to be lost
+		return err // keep the wrapping errors
 	}
 	masked := *unhealthy
 	masked.Reasons = p.texts(p.known, unhealthy.Reasons)
 	return &masked
 }
 
-// monitor returns a monitor whose requests and replies are learned.
+// monitor returns a monitor that collects the secrets in requests and replies.
 func (m masks) monitor(inner stages.Monitor) stages.Monitor { return &heardMonitor{inner, m} }
 
 type heardMonitor struct {

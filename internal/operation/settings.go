@@ -15,11 +15,11 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Settings define what an operation does and what it uses. All functions may be called from many goroutines.
+// Settings are the settings of an operation. All functions may be called from many goroutines.
 type Settings struct {
 	Name string // for messages: "update failed"
-	// Stages are the settings of the stages. The operation adds what it opens: the base, the record, the providers, the
-	// packages of the program, the policy packs (to the analyzers), and the address of its monitor.
+	// Stages are the settings of the stages. The operation adds the base, the record, the providers, the packages of the program, the policy packs
+	// (to the analyzers), and the address of its monitor.
 	Stages stages.Settings
 	// Assemble joins the stages of the run.
 	Assemble func(*standard.Run) (standard.Assembly, error)
@@ -27,8 +27,7 @@ type Settings struct {
 	Imports []stages.ImportRequest
 	// Recovers is true for an operation that only resolves pending operations of earlier runs.
 	Recovers bool
-	// Refresh makes the run read every resource before it decides about it. RunProgram makes refreshes and destroys run
-	// the program.
+	// Refresh makes the run read every resource before it decides about it. RunProgram makes refreshes and destroys run the program.
 	Refresh, RunProgram bool
 
 	// Program may be nil if the operation does not run it.
@@ -36,31 +35,28 @@ type Settings struct {
 	// Root is the directory of the project file, "" for none.
 	Root      string
 	Providers providers.Host
-	// Calls says how providers are called. The operation adds the functions.
+	// Calls are the options of provider calls. The operation adds the functions.
 	Calls       providers.RegistryOptions
 	PolicyPacks []*policy.Pack
 	State       state.Store
-	Version     string // what plans name as their writer
-	// StackOutputs returns the outputs of another stack, StackResources its live resources. If they are nil, programs
-	// that ask fail.
+	Version     string // the writer named in plans
+	// StackOutputs returns the outputs of another stack, StackResources its live resources. If they are nil, such requests of programs fail.
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
 	// ResolveCreate is called for each interrupted create; nil leaves them all pending.
 	ResolveCreate func(state.Pending) stages.CreateResolution
 	// WithoutFeatures are the disabled features of the monitor.
 	WithoutFeatures []monitor.Feature
-	// Engine is the Engine service, nil when there is none. Messages sets the receiver of its messages from now on; nil drops
-	// them.
+	// Engine is the Engine service, nil if there is none. Messages sets the receiver of its messages; nil drops them.
 	Engine   source.Service
 	Messages func(sink func(stages.LogMessage))
 
 	// ShownConfig is the configuration without its secrets.
 	ShownConfig map[string]string
-	// Secrets are what texts must not show, unless the stages show secrets. The operation adds what it gets to know.
+	// Secrets are masked in texts, unless the stages show secrets. The operation adds those that it finds.
 	Secrets *redact.Set
-	// OnInterrupt arranges for stop to be called when the operation is to stop, and cancel when the providers are to
-	// abort what they do, and the program is to end. It calls them at once if that has happened already. Stopped reports whether the operation is to
-	// stop.
+	// OnInterrupt registers functions: stop is called when the operation is to stop, and cancel when the providers are to abort and the program is
+	// to end. It calls them at once if that has happened already. Stopped reports whether the operation is to stop.
 	OnInterrupt func(stop, cancel func())
 	Stopped     func() bool
 	Log         *slog.Logger
@@ -74,13 +70,13 @@ func (s *Settings) RunsProgram() bool {
 	return !s.isImport() && (s.Stages.Mode == stages.ModeUpdate || s.RunProgram)
 }
 
-// refreshesEach reports whether resources are read when the program registers them, and not before it starts.
+// refreshesEach reports whether resources are read when the program registers them, instead of before it starts.
 func (s *Settings) refreshesEach() bool {
 	mode := s.Stages.Mode
 	return s.RunProgram && (mode == stages.ModeRefresh || mode == stages.ModeUpdate && s.Refresh)
 }
 
-// reads returns what is read before the program starts (steps.md 7.1, 7.2).
+// reads returns the reads before the program starts (steps.md 7.1, 7.2).
 func (s *Settings) reads() standard.Reads {
 	switch {
 	case s.isImport(), s.refreshesEach():

@@ -9,22 +9,23 @@ import (
 )
 
 // streams masks messages that are pieces of one text: those of one stream, until one ends with a newline (protocol.md 9.3). A secret
-// may lie across two of them. Displays put them together again, and nothing is left out where they are cut.
+// may extend over two of them. Displays join the pieces again, so nothing may be left out between them.
 type streams struct {
-	unfinished []*unfinished // those that hold something back, the oldest first
+	unfinished []*unfinished // those with held text, the oldest first
 }
 
-// unfinished is a text that goes on.
+// unfinished is a text without its end.
 type unfinished struct {
-	last stages.Diagnostic // its latest message
+	last stages.Diagnostic // the latest message
 	text *redact.Stream
 }
 
-// maxUnfinished is how many texts may hold something back. It is only reached by who wants to: of the oldest one, the rest is masked.
+// maxUnfinished is the maximal number of texts with held parts. Only an attacker reaches it; the rest of the oldest text is then
+// masked.
 const maxUnfinished = 64
 
-// next returns what can be shown when a piece has come: the piece, without what may be the beginning of a secret, which comes with the
-// next one. It may be nothing.
+// next returns the messages to show after a piece has arrived: the piece, without a part that may be the beginning of a secret, which
+// is held for the next one. There may be none.
 func (s *streams) next(d stages.Diagnostic, secrets *redact.Set) []stages.Diagnostic {
 	at := s.index(d)
 	u := &unfinished{text: secrets.Stream()}
@@ -52,8 +53,8 @@ func (s *streams) next(d stages.Diagnostic, secrets *redact.Set) []stages.Diagno
 	return append(out, u.saying(message)...)
 }
 
-// isPiece reports whether a message is less than a text: others of its stream go on with it, or it goes on with one that holds
-// something back.
+// isPiece reports whether a message is an incomplete text: other messages of its stream continue it, or it continues one with a held
+// part.
 func (s *streams) isPiece(d stages.Diagnostic) bool {
 	return d.StreamID != 0 && (!strings.HasSuffix(d.Message, "\n") || s.index(d) >= 0)
 }
@@ -62,7 +63,7 @@ func (s *streams) index(d stages.Diagnostic) int {
 	return slices.IndexFunc(s.unfinished, func(u *unfinished) bool { return u.last.StreamID == d.StreamID && u.last.URN == d.URN })
 }
 
-// end returns what is held back of all texts: they are over.
+// end returns the held parts of all texts, when they are over.
 func (s *streams) end() (out []stages.Diagnostic) {
 	for _, u := range s.unfinished {
 		out = append(out, u.saying(u.text.End())...)
@@ -71,7 +72,7 @@ func (s *streams) end() (out []stages.Diagnostic) {
 	return out
 }
 
-// saying returns the message of a piece, none if there is no text to it.
+// saying returns the message with a text, none if the text is empty.
 func (u *unfinished) saying(text string) []stages.Diagnostic {
 	if text == "" {
 		return nil

@@ -1,7 +1,7 @@
-// Package slot holds the stages that callers put into the slots of an engine to the rules: each item that goes in comes out once,
-// as the item that it was, or there is an error for it.
+// Package slot enforces the rules for stages in the slots of an engine: each item that goes in comes out once, with the same
+// identity, or there is an error for it.
 //
-// It knows neither the engine nor what the items mean beyond their identities.
+// It depends neither on the engine nor on the meaning of items beyond their identities.
 //
-// Invariant: whatever a stage does, every item that it gets is emitted or rejected, so that nobody waits for ever.
+// Invariant: whatever a stage does, every item that it gets is emitted or rejected, so that nothing waits for ever.
 package slot

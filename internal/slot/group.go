@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 )
 
-// Group is the stages of a slot that items pass in groups: all of a group have passed before any of them goes on. It is safe for concurrent
-// use, but its stages see one group at a time.
+// Group has the stages of a slot that items pass in groups: all items of a group have passed before any of them goes on. It is safe for
+// concurrent use, but its stages process one group at a time.
 type Group[T Item] struct {
 	Slot   string
 	Stages []pipeline.Stage[T, T]
@@ -17,7 +17,7 @@ type Group[T Item] struct {
 	turn sync.Mutex // held while a group passes
 }
 
-// Pass lets a group pass. The error is that of the stages.
+// Pass sends a group through the stages, and returns their error.
 func (g *Group[T]) Pass(ctx context.Context, items []T) error {
 	g.turn.Lock()
 	defer g.turn.Unlock()
@@ -31,7 +31,7 @@ func (g *Group[T]) Pass(ctx context.Context, items []T) error {
 	})
 	for _, st := range g.Stages {
 		guarded := Guard(g.Slot, st, g.Refuse)
-		guarded.Idle = nil // nobody waits for what a stage keeps but the end of the group
+		guarded.Idle = nil // only the end of the group is waited for
 		flow = pipeline.Via(flow, guarded)
 	}
 	return pipeline.Run(ctx, flow, nil)

@@ -12,34 +12,34 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Item is what passes through slots.
+// Item is an item that passes through slots.
 type Item interface {
 	fmt.Stringer
 	Identity() stages.Identity
 }
 
-// Refuse records the error of a stage. The error that it returns stops the pipeline; nil means that what the stage was given goes on, which only
-// happens if it may.
+// Refuse records the error of a stage. If it returns an error, the pipeline stops. If it returns nil and mayGoOn is true, the input of the stage
+// may go on.
 type Refuse func(err error, mayGoOn bool) error
 
-// guard holds a stage to the rules of its place.
+// guard enforces the rules on one stage.
 //
 // Invariant: an item is in has from the moment when the stage gets it until it is emitted, or until an error is returned for it.
 type guard[In, Out Item] struct {
 	slot   string
 	stage  pipeline.Stage[In, Out]
 	refuse Refuse
-	same   func(In) Out // makes what comes out of what goes in, where that is the same; nil where the stage makes it
+	same   func(In) Out // makes the output from an input, if the stage passes its inputs on; nil if it makes the outputs
 
 	mu  sync.Mutex // guards has
 	has map[stages.Identity]In
 
-	emitting sync.RWMutex // held for reading while an item is handed on; guards ended
+	emitting sync.RWMutex // held for reading while an item is emitted; guards ended
 	ended    bool
 }
 
-// Guard returns a stage that does what st does, and keeps to the rules of the slot with this name. refuse is called with each error of the
-// stage, those that break a rule included.
+// Guard returns a stage that wraps st and enforces the rules of the slot with this name. refuse is called with each error of the stage, and with
+// an error for each broken rule.
 func Guard[T Item](slot string, st pipeline.Stage[T, T], refuse Refuse) pipeline.Stage[T, T] {
 	return guarded(slot, st, refuse, func(in T) T { return in })
 }
@@ -54,7 +54,7 @@ func guarded[In, Out Item](slot string, st pipeline.Stage[In, Out], refuse Refus
 	return out
 }
 
-// work is Run.
+// work implements Run.
 func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out]) error {
 	id := in.Identity()
 	g.take(id, in)
@@ -75,12 +75,12 @@ func (g *guard[In, Out]) work(ctx context.Context, in In, emit pipeline.Emit[Out
 		return nil
 	}
 	if ctx.Err() != nil {
-		return pipeline.ErrStopped // that is why it was not emitted
+		return pipeline.ErrStopped // which explains why it was not emitted
 	}
 	return g.broken(id, "it has not emitted %s; emit each item once, or return an error for it", in)
 }
 
-// emit returns what the stage emits through.
+// emit returns the emit function for the stage.
 func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
 	return func(v Out) error {
 		g.emitting.RLock()
@@ -99,7 +99,7 @@ func (g *guard[In, Out]) emit(emit pipeline.Emit[Out]) pipeline.Emit[Out] {
 	}
 }
 
-// idle is called when no input waits. What is kept then might be what the program waits for.
+// idle is called when no input waits. The program might wait for an item that the stage keeps.
 func (g *guard[In, Out]) idle(ctx context.Context, emit pipeline.Emit[Out]) error {
 	if len(g.kept()) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (g *guard[In, Out]) idle(ctx context.Context, emit pipeline.Emit[Out]) erro
 	return g.letGo(ctx, "Flush", g.stage.Flush, emit)
 }
 
-// flush is Flush.
+// flush implements Flush.
 func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) error {
 	if g.stage.Flush != nil {
 		if err := g.letGo(ctx, "Flush", g.stage.Flush, emit); err != nil {
@@ -121,7 +121,7 @@ func (g *guard[In, Out]) flush(ctx context.Context, emit pipeline.Emit[Out]) err
 	return nil
 }
 
-// letGo calls a function of the stage, which has to emit all that the stage keeps.
+// letGo calls a function of the stage that has to emit all items that the stage keeps.
 func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.Context, pipeline.Emit[Out]) error, emit pipeline.Emit[Out]) error {
 	if err := f(ctx, g.emit(emit)); err != nil {
 		if err := g.refuse(err, g.same != nil); err != nil {
@@ -147,7 +147,7 @@ func (g *guard[In, Out]) letGo(ctx context.Context, name string, f func(context.
 	return first
 }
 
-// abandon is Abandon. The stage may have forgotten what it keeps; whoever waits for it must not wait on.
+// abandon implements Abandon. The stage may have forgotten items that it keeps, and nothing may wait for them any longer.
 func (g *guard[In, Out]) abandon(reason error) {
 	defer g.end()
 	defer func() {
@@ -175,7 +175,7 @@ func (g *guard[In, Out]) take(id stages.Identity, in In) {
 	g.has[id] = in
 }
 
-// drop reports whether the stage had the item.
+// drop removes an item, and reports whether the stage had it.
 func (g *guard[In, Out]) drop(id stages.Identity) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -191,7 +191,7 @@ func (g *guard[In, Out]) holds(id stages.Identity) bool {
 	return ok
 }
 
-// kept returns what the stage has and owes, in an order that does not depend on timing.
+// kept returns the items that the stage has not emitted, in an order that does not depend on timing.
 func (g *guard[In, Out]) kept() []In {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,7 +205,7 @@ func (g *guard[In, Out]) kept() []In {
 	})
 }
 
-// broken returns the error for a rule that the stage has broken.
+// broken returns the error for a broken rule.
 func (g *guard[In, Out]) broken(id stages.Identity, format string, item fmt.Stringer) error {
 	return g.refuse(&stages.SlotError{
 		Slot: g.slot, Stage: g.stage.Name, Seq: id.Seq(), URN: id.URN(), Problem: fmt.Sprintf(format, item),

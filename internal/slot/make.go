@@ -30,10 +30,10 @@ func Make[T any](slot string, op stages.Operation, constructors []Maker[T]) ([]p
 	return made, nil
 }
 
-// Replacer makes a stage that takes the place of a standard one, which it may use.
+// Replacer makes a stage that replaces a standard one, which it may use.
 type Replacer[In, Out any] = func(op stages.Operation, standard pipeline.Stage[In, Out]) pipeline.Stage[In, Out]
 
-// Replace returns the stage that takes the place of the standard stage with this name; the standard stage itself if there is no replacer.
+// Replace returns the replacement of the standard stage with this name, or the standard stage itself if there is no replacer.
 func Replace[In, Out Item](
 	name string, op stages.Operation, standard pipeline.Stage[In, Out], replacer Replacer[In, Out], refuse Refuse,
 ) (pipeline.Stage[In, Out], error) {
@@ -47,12 +47,12 @@ func Replace[In, Out Item](
 	return guarded(name, st, refuse, nil), nil
 }
 
-// usable returns the stage that a constructor makes, or an error if the constructor panics or the stage is not complete.
+// usable returns the stage of a constructor, or an error if the constructor panics or the stage is not complete.
 func usable[In, Out any](newStage func() pipeline.Stage[In, Out]) (st pipeline.Stage[In, Out], _ error) {
 	if p := panics.Try(func() { st = newStage() }); p != nil {
 		return st, fmt.Errorf("its constructor: %w", &pipeline.PanicError{Value: p.Value, Stack: p.Stack})
 	}
-	// Package pipeline says what a stage needs, where a flow is described.
+	// Package pipeline checks a stage when a flow is built.
 	if p := panics.Try(func() { pipeline.Via(pipeline.From("items", 0, nothing[In]), st) }); p != nil {
 		return st, fmt.Errorf("it cannot be used: %v", p.Value)
 	}

@@ -1,8 +1,8 @@
-// Package tracing makes spans of what an operation does: of the operation, its program, each resource with its stages and steps, and each
-// call of a provider. It uses the tracer of the span that the caller's context has, and no other; without one it is not used at all.
+// Package tracing makes spans of an operation, its program, each resource with its stages and steps, and each provider call. It uses only
+// the tracer of the span in the caller's context; without one it is not used at all.
 //
-// It exports nothing, and it decides nothing: all it does is to look on.
+// It exports nothing and decides nothing: it only observes.
 //
-// Invariant: attributes are names, kinds and counts. No value of a property, no text of an error and no message is in a span, as any of
-// these may contain a secret.
+// Invariant: attributes are names, kinds and counts. A span contains no value of a property, no text of an error and no message, because
+// any of these may contain a secret.
 package tracing

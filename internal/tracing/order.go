@@ -10,23 +10,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// order knows which spans of resources are over, in the order in which they ended. What began after one of them because it depends on
-// it has a link to it.
+// order has the ended spans of resources, in the order in which they ended. A later span has links to those that it waited for because of its
+// dependencies.
 type order struct {
-	ends int // how many have ended
-	// resources are the last spans of resources that are there. dependents are those of the deletes that a resource waits for.
+	ends int // the number of ended spans
+	// resources are the last spans of existing resources. dependents are the spans of deletes that the delete of a resource waits for.
 	resources  map[urn.URN]ended
 	dependents map[urn.URN][]ended
 }
 
-// ended is a span that is over.
+// ended is an ended span.
 type ended struct {
 	span trace.SpanID
 	nth  int
 }
 
-// mostLinks is how many links a span gets: those to what ended last, which are what it has waited for. OpenTelemetry keeps as many unless it is told
-// otherwise.
+// mostLinks limits the links of a span: to the spans that ended last, which are those that it has waited for. It is the default limit of
+// OpenTelemetry.
 const mostLinks = 128
 
 func newOrder() order {
@@ -38,10 +38,10 @@ func (o *order) end(s trace.Span) ended {
 	return ended{s.SpanContext().SpanID(), o.ends}
 }
 
-// done says that a resource is there.
+// done records that a resource exists.
 func (o *order) done(u urn.URN, s trace.Span) { o.resources[u] = o.end(s) }
 
-// removed says that a resource, or its old copy, is gone. What it depended on may go now.
+// removed records that a resource, or its old copy, is deleted, so that its dependencies may be deleted.
 func (o *order) removed(s stages.StepInfo, span trace.Span) {
 	delete(o.dependents, s.URN)
 	if s.Old == nil {
@@ -50,7 +50,7 @@ func (o *order) removed(s stages.StepInfo, span trace.Span) {
 	over := o.end(span)
 	for ref := range s.Old.References() {
 		list := o.dependents[ref.URN]
-		if n := len(list); n > 0 && list[n-1] == over { // it refers to it twice
+		if n := len(list); n > 0 && list[n-1] == over { // two references to the same resource
 			continue
 		}
 		if len(list) == mostLinks {
@@ -60,7 +60,7 @@ func (o *order) removed(s stages.StepInfo, span trace.Span) {
 	}
 }
 
-// before returns the spans of resources that are there, the one that ended last as the last.
+// before returns the spans of existing resources in the order in which they ended.
 func (o *order) before(resources []urn.URN) []trace.SpanID {
 	var list []ended
 	for _, u := range resources {
@@ -71,7 +71,7 @@ func (o *order) before(resources []urn.URN) []trace.SpanID {
 	return lastOf(list)
 }
 
-// beforeStep returns the spans that a step has waited for that belongs to no registration. A refresh waits for nothing.
+// beforeStep returns the spans that a step without a registration has waited for. A refresh waits for nothing.
 func (o *order) beforeStep(s stages.StepInfo) []trace.SpanID {
 	switch {
 	case stages.Removes(s.Op):
@@ -98,7 +98,7 @@ func lastOf(list []ended) []trace.SpanID {
 	return out
 }
 
-// references returns what a registration refers to.
+// references returns the references of a registration.
 func references(i stages.Registered) []urn.URN {
 	var s state.Resource
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Host returns h with spans for what it starts and for the calls of that.
+// Host returns h with spans for the start of providers and for their calls.
 func (r *Run) Host(h providers.Host) providers.Host { return host{h, r} }
 
 type host struct {
@@ -21,7 +21,7 @@ type host struct {
 
 var _ providers.Preparer = host{}
 
-// Prepare lets the host make providers available before they are loaded, if it can.
+// Prepare makes the host prepare providers before they are loaded, if it can.
 func (h host) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
 	p, can := h.host.(providers.Preparer)
 	if !can {
@@ -38,7 +38,7 @@ func (h host) Load(ctx context.Context, spec providers.Spec) (providers.Provider
 		attribute.String("sluice.package", spec.Package), attribute.String("sluice.version", spec.Version)))
 	p, err := h.host.Load(ctx, spec)
 	end(span, err)
-	if err != nil || p == nil { // which the registry refuses
+	if err != nil || p == nil { // the registry returns the error
 		return p, err
 	}
 	return &provider{Provider: p, run: h.run}, nil
@@ -48,13 +48,14 @@ func (h host) Load(ctx context.Context, spec providers.Spec) (providers.Provider
 type provider struct {
 	providers.Provider
 	run *Run
-	// urn is that of its resource; nil until it is configured. A plugin that is only asked for its schema has none.
+	// urn is that of the provider resource; nil until it is configured. A plugin that only returns its schema has
+	// none.
 	urn atomic.Pointer[urn.URN]
 }
 
 const service = "pulumirpc.ResourceProvider"
 
-// call begins the span of a call about a resource; u is "" if it is about none.
+// call begins the span of a call about a resource; u is "" for a call without a resource.
 func (p *provider) call(ctx context.Context, method string, u urn.URN, more ...attribute.KeyValue) (context.Context, trace.Span) {
 	attributes := append([]attribute.KeyValue{
 		attribute.String("rpc.service", service), attribute.String("rpc.method", method), attribute.String("sluice.package", p.Package()),

@@ -20,30 +20,30 @@ import (
 // scope is the name of the instrumentation.
 const scope = "github.com/sluice-iac/sluice"
 
-// Run is the traces of one operation. Its methods may be called from many goroutines.
+// Run has the traces of one operation. Its methods may be called from many goroutines.
 type Run struct {
 	tracer trace.Tracer
 	ctx    context.Context // with the span of the operation
 	span   trace.Span
 
 	mu sync.Mutex // guards the rest
-	// program is the context with the span of the program while it runs; nil else.
+	// program is the context with the span of the program while it runs; otherwise nil.
 	program context.Context
 	// submitted are the registrations that are not complete yet.
 	submitted map[*stages.PendingReply]*resource
-	// entering are the registrations that have no URN yet. resources are those that are under way.
+	// entering are the registrations without a URN so far. resources are those in progress.
 	entering  map[stages.Identity]*resource
 	resources map[urn.URN]*resource
-	// order knows what is over, for links from what came after it.
+	// order has the ended spans, for links from later ones.
 	order order
-	// queue is the span of the time in which tasks wait for a worker; nil if none does.
+	// queue is the span of the time in which tasks wait for a worker; nil if none waits.
 	queue trace.Span
 }
 
-// resource is one registration on its way, or a resource with a step and no registration.
+// resource is one registration in progress, or a resource with a step and no registration.
 type resource struct {
-	below context.Context // with the span that all this is below; nil is that of the operation
-	open  []opened        // the registration, then its stage, then its step; the last is what goes on
+	below context.Context // with the parent span of these; nil means that of the operation
+	open  []opened        // the registration, then its stage, then its step; the last one is current
 }
 
 // opened is a span that has not ended.
@@ -53,7 +53,7 @@ type opened struct {
 	name string
 }
 
-// Begin returns the traces of an operation, and the context for it; nil if nobody records any.
+// Begin returns the traces of an operation, and the context for it; nil if nothing records spans.
 func Begin(ctx context.Context, operation string, info stages.RunInfo) (context.Context, *Run) {
 	caller := trace.SpanFromContext(ctx)
 	if !caller.IsRecording() {
@@ -71,7 +71,7 @@ func Begin(ctx context.Context, operation string, info stages.RunInfo) (context.
 	return r.ctx, r
 }
 
-// End ends the span of the operation, and those of registrations that went no further.
+// End ends the span of the operation, and those of registrations that have stopped.
 func (r *Run) End(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +88,7 @@ func (r *Run) End(err error) {
 	end(r.span, err)
 }
 
-// end ends a span. The text of an error is not in it.
+// end ends a span. It leaves out the text of an error.
 func end(s trace.Span, err error) {
 	if err != nil {
 		s.SetStatus(codes.Error, "")
@@ -96,7 +96,7 @@ func end(s trace.Span, err error) {
 	s.End()
 }
 
-// close ends what is open of a resource that did not come to its end.
+// close ends the open spans of a resource that was not completed.
 func (x *resource) close() {
 	for i := len(x.open) - 1; i >= 0; i-- {
 		x.open[i].span.SetAttributes(attribute.Bool("sluice.unfinished", true))
@@ -104,7 +104,7 @@ func (x *resource) close() {
 	}
 }
 
-// begin opens a span below what goes on. It comes after links.
+// begin opens a span below the current one, with links to those that it waited for.
 func (r *Run) begin(x *resource, name string, links []trace.Link, attributes ...attribute.KeyValue) {
 	parent := r.ctx
 	if x.below != nil {
@@ -125,7 +125,7 @@ func (x *resource) endTo(n int, err error) {
 	}
 }
 
-// at returns the context of what goes on about a resource, that of ctx with its span. What is about none is below the span of ctx.
+// at returns ctx with the current span of a resource. Without a resource, it keeps the span of ctx.
 func (r *Run) at(ctx context.Context, u urn.URN) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *Run) at(ctx context.Context, u urn.URN) context.Context {
 	return trace.ContextWithSpan(ctx, r.span)
 }
 
-// callOf returns the context of a call of the program: its own if it says to which span of this trace it belongs, else that of the
-// program. It needs the lock.
+// callOf returns the context for a call of the program: its own if it names its parent span in this trace, else that of the program. The
+// caller holds the lock.
 func (r *Run) callOf(ctx context.Context) context.Context {
 	switch own := trace.SpanContextFromContext(ctx); {
 	case own.IsValid() && own.TraceID() == r.span.SpanContext().TraceID():
@@ -150,8 +150,8 @@ func (r *Run) callOf(ctx context.Context) context.Context {
 	return r.ctx
 }
 
-// Submitted says that a registration or a read has come in. What a provider constructs goes no further: the calls of the provider are
-// in the place of its spans.
+// Submitted begins the span of a registration or a read. A resource that a provider constructs gets none, because the calls of the
+// provider stand for it.
 func (r *Run) Submitted(i stages.Submitted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func (r *Run) enter(x *resource, t urn.Type) {
 	r.begin(x, "resource "+string(t), nil, attribute.String("sluice.type", string(t)))
 }
 
-// Registered says that a registration is complete and has not been located.
+// Registered records that a registration is complete and not located yet.
 func (r *Run) Registered(i stages.Registered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,14 +202,14 @@ func typeOf(i stages.Registered) urn.Type {
 	return ""
 }
 
-// Located says that a registration has its URN.
+// Located records that a registration has its URN.
 func (r *Run) Located(i stages.Located) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := i.Registered.Identity()
 	x := r.entering[key]
 	if x == nil {
-		return // a stage of the caller's has made another one of it
+		return // a stage of the caller's has made another item
 	}
 	delete(r.entering, key)
 	if before := r.resources[i.URN]; before != nil {
@@ -224,7 +224,7 @@ func (r *Run) Located(i stages.Located) {
 	r.begin(x, "check", nil)
 }
 
-// Stage says that a resource has left a stage and entered another one.
+// Stage records that a resource has left a stage and entered another one.
 func (r *Run) Stage(u urn.URN, entered string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,7 +234,7 @@ func (r *Run) Stage(u urn.URN, entered string) {
 	}
 }
 
-// Executed says that all steps of a registration are over.
+// Executed records that all steps of a registration are over.
 func (r *Run) Executed(i stages.Executed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,7 +251,7 @@ func (r *Run) Executed(i stages.Executed) {
 	}
 }
 
-// Waits says that a call waits for a limit, until the function that it returns is called.
+// Waits begins the span of a call's wait for a limit. The span ends when over is called.
 func (r *Run) Waits(ctx context.Context, c providers.LimitedCall) (over func()) {
 	_, span := r.tracer.Start(r.at(ctx, c.URN), waiting, trace.WithAttributes(
 		attribute.String("sluice.limit", c.Limit), attribute.String("sluice.package", c.Package), attribute.String("rpc.method", string(c.Method)),
@@ -263,14 +263,14 @@ func (r *Run) Waits(ctx context.Context, c providers.LimitedCall) (over func()) 
 // waiting is the name of the span of a wait for a limit.
 const waiting = "wait for limit"
 
-// Queued says how many tasks wait for nothing but a worker.
+// Queued sets how many tasks wait only for a worker.
 func (r *Run) Queued(tasks int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.setQueue(tasks)
 }
 
-// setQueue needs the lock.
+// setQueue is called with the lock held.
 func (r *Run) setQueue(tasks int) {
 	switch {
 	case tasks > 0 && r.queue == nil:
@@ -281,13 +281,13 @@ func (r *Run) setQueue(tasks int) {
 	}
 }
 
-// Phase says that a phase of the operation begins, until the function that it returns is called.
+// Phase begins the span of a phase of the operation. The span ends when over is called.
 func (r *Run) Phase(name string) (over func()) {
 	_, span := r.tracer.Start(r.ctx, "phase "+name)
 	return func() { span.End() }
 }
 
-// Observe returns an observer that makes spans of steps, and then calls next; nil is none.
+// Observe returns an observer that makes spans of steps, and then calls next, which may be nil.
 func (r *Run) Observe(next func(stages.Event)) func(stages.Event) {
 	return func(e stages.Event) {
 		switch e := e.(type) {
@@ -308,7 +308,7 @@ func (r *Run) Observe(next func(stages.Event)) func(stages.Event) {
 
 func (r *Run) stepStarted(s stages.StepInfo) {
 	if s.Op == stages.OpSame {
-		return // there is nothing to do
+		return // it has no steps
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -334,8 +334,7 @@ func (r *Run) stepStarted(s stages.StepInfo) {
 	r.begin(x, string(s.Op), links, attributes...)
 }
 
-// topLevel returns the names of the properties that paths begin with. What is further down may be a key that somebody made up, which may
-// be a secret.
+// topLevel returns the names of the properties that paths begin with. A deeper element may be a user's key, which may be a secret.
 func topLevel(paths []string) []string {
 	var names []string
 	for _, path := range paths {
@@ -430,7 +429,7 @@ func (p program) Run(ctx context.Context, host source.Host) error {
 	return err
 }
 
-// running says that the program runs, in this context, until the function that it returns is called.
+// running begins the span of the running program, which becomes the parent in ctx. The span ends when over is called.
 func (r *Run) running(ctx context.Context) (over func()) {
 	set := func(ctx context.Context) {
 		r.mu.Lock()
