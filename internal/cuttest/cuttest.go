@@ -1,4 +1,4 @@
-// Package cuttest puts a connection that can be cut between clients and a server, for tests.
+// Package cuttest has a connection between clients and a server that tests can cut.
 package cuttest
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// Connection passes connections on to a server, and can be cut.
+// Connection forwards connections to a server, and can be cut.
 type Connection struct {
 	t       testing.TB
 	address string
 	server  net.Addr
 	work    conc.WaitGroup
 
-	mu       sync.Mutex   // guards what follows
+	mu       sync.Mutex   // guards the rest
 	listener net.Listener // nil while connections are refused
 	down     bool
 	lose     func(request []byte) bool // nil loses nothing
 	open     map[net.Conn]bool
 }
 
-// Connect makes a connection with a server, which lasts until the end of the test.
+// Connect makes a connection with a server. It lasts until the end of the test.
 func Connect(t testing.TB, server net.Addr) *Connection {
 	t.Helper()
 	c := &Connection{t: t, address: "127.0.0.1:0", server: server, open: map[net.Conn]bool{}}
@@ -39,10 +39,10 @@ func Connect(t testing.TB, server net.Addr) *Connection {
 	return c
 }
 
-// Address is what clients connect to.
+// Address returns the address for clients.
 func (c *Connection) Address() string { return c.address }
 
-// listen makes new connections possible. The caller holds mu, or is alone.
+// listen accepts connections again. The caller holds mu, or is alone.
 func (c *Connection) listen() {
 	listener, err := net.Listen("tcp", c.address)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Connection) pass(client net.Conn) {
 		end := func() { _ = client.Close(); _ = server.Close() }
 		both.Go(func() {
 			defer end()
-			_, _ = io.Copy(server, io.TeeReader(client, requests{l})) // it ends with an error when the connection is cut
+			_, _ = io.Copy(server, io.TeeReader(client, requests{l})) // returns an error when the connection is cut
 		})
 		both.Go(func() {
 			defer end()
@@ -90,7 +90,7 @@ func (c *Connection) pass(client net.Conn) {
 	c.remove(client, server)
 }
 
-// add reports whether it is not cut.
+// add adds connections to close at a cut. It reports false after a cut.
 func (c *Connection) add(ends ...net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,8 +109,8 @@ func (c *Connection) remove(ends ...net.Conn) {
 	}
 }
 
-// Cut closes every connection. Until Mend, new ones are closed as well. What the server has received it carries out; its reply
-// does not arrive.
+// Cut closes every connection. Until Mend, new ones are closed as well. The server still executes the requests that it has
+// received, but its replies are lost.
 func (c *Connection) Cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *Connection) cut() {
 	}
 }
 
-// Refuse is Cut, and new connections are refused.
+// Refuse is Cut, but new connections are refused.
 func (c *Connection) Refuse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,15 +146,15 @@ func (c *Connection) Mend() {
 	}
 }
 
-// Lose cuts a connection when the server replies to a request for which lose returns true. The server has carried it out then. A
-// request is what a client sends at once. nil loses nothing.
+// Lose cuts a connection when the server replies to a request for which lose returns true, so that the request is executed and
+// its reply lost. A request is the data of one write of a client. nil loses nothing.
 func (c *Connection) Lose(lose func(request []byte) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lose = lose
 }
 
-// losing is a connection whose next reply may have to be lost.
+// losing is a connection whose next reply may be lost.
 type losing struct {
 	connection *Connection
 
@@ -162,7 +162,7 @@ type losing struct {
 	next bool
 }
 
-// requests sees what a client sends.
+// requests receives the data of a client.
 type requests struct{ *losing }
 
 func (l requests) Write(request []byte) (int, error) {
@@ -177,7 +177,7 @@ func (l requests) Write(request []byte) (int, error) {
 	return len(request), nil
 }
 
-// replies passes on what a server sends.
+// replies forwards the data of a server.
 type replies struct {
 	*losing
 	client net.Conn

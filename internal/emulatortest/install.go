@@ -18,21 +18,21 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// patience is how long an installation may take: fake-gcs-server is built from source, with the client libraries of Google.
+// patience limits the time of an installation: fake-gcs-server is built from source, with the client libraries of Google.
 const patience = 15 * time.Minute
 
-// program is what a package manager installs into a folder.
+// program is a program that a package manager installs into a folder.
 type program struct {
-	// name is that of the folder and has the version.
+	// name is the name of the folder, with the version.
 	name string
-	// file is what is started, relative to the folder.
+	// file is the path of the executable, relative to the folder.
 	file string
-	// install returns the command that fills a folder. The folder is moved afterwards.
+	// install returns the command that installs into dir. The folder is moved afterwards.
 	install func(ctx context.Context, dir string) *exec.Cmd
 }
 
-// once installs a program when it is first needed, and remembers also that it cannot: a package manager without a network takes long
-// to say so.
+// once returns a function that installs a program at its first call, and remembers an error too: a package manager without a network
+// takes long to fail.
 func (p program) once() func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		cache, err := os.UserCacheDir()
@@ -43,9 +43,8 @@ func (p program) once() func() (string, error) {
 	})
 }
 
-// installIn returns the file of a program in a folder of programs, and installs the program if it is not there. Packages are
-// tested by several processes at once: one of them installs, and the others wait. What a process has left that was killed
-// while it installed is removed.
+// installIn returns the file of a program in a folder of programs, and installs the program if it is missing. Of several processes,
+// one installs, and the others wait. It removes what a process left that was killed while it installed.
 func (p program) installIn(root string) (string, error) {
 	home := filepath.Join(root, p.name)
 	file := filepath.Join(home, filepath.FromSlash(p.file))
@@ -83,8 +82,8 @@ func there(file string) bool {
 	return err == nil
 }
 
-// needed returns the file of a program. Without it, the test is skipped, with the reason: a registry that cannot be reached says
-// nothing about the code.
+// needed returns the file of a program. If it cannot be installed, the test is skipped with the reason, because an unreachable
+// registry is no fault of the code.
 func needed(t *testing.T, install func() (string, error)) string {
 	t.Helper()
 	tier.Slow(t, "an emulator")
@@ -95,7 +94,7 @@ func needed(t *testing.T, install func() (string, error)) string {
 	return file
 }
 
-// executable is the name of a program's file on this system.
+// executable returns the name of an executable file on this system.
 func executable(name string) string {
 	if runtime.GOOS == "windows" {
 		return name + ".exe"

@@ -17,19 +17,19 @@ import (
 // KeyService is a key service with a key.
 type KeyService struct {
 	Place
-	// WrongKey is the URL of a key that there is, but not of the same ciphertexts.
+	// WrongKey is the URL of another existing key, with which the ciphertexts cannot be decrypted.
 	WrongKey string
-	// Deny makes the service refuse the client, or serve it again.
+	// Deny makes the service refuse the client, or accept it again.
 	Deny func(deny bool)
 }
 
-// KeyServices returns what starts each key service, with something between it and its clients, by the schemes of their URLs. They run
-// until the end of the test.
+// KeyServices returns functions that start key services, with a handler between each and its clients, by the schemes of their URLs. A
+// service runs until the end of the test.
 func KeyServices() map[string]func(*testing.T, Between) KeyService {
 	return map[string]func(*testing.T, Between) KeyService{"awskms": startKMS, "hashivault": startVault}
 }
 
-// MissingKeyServices says why there is no emulator of the other key services, by the schemes of their URLs.
+// MissingKeyServices returns the reasons why other key services have no emulator, by the schemes of their URLs.
 func MissingKeyServices() map[string]string {
 	return map[string]string{
 		"gcpkms":        "no emulator of Google's key service is to be had from the registries of Go, npm or PyPI: not tested against its protocol",
@@ -37,10 +37,10 @@ func MissingKeyServices() map[string]string {
 	}
 }
 
-// moto needs Flask to be a server; its extra "server" would bring every service.
+// moto as a server requires Flask; its extra "server" would install every service.
 var moto = byPip("moto/server.py", "moto[kms]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5").once()
 
-// startKMS starts moto. It has a key in two regions, and the ciphertexts of one are not those of the other.
+// startKMS starts moto with a key in each of two regions. Neither decrypts the ciphertexts of the other.
 func startKMS(t *testing.T, between Between) KeyService {
 	t.Helper()
 	program := needed(t, moto)
@@ -69,7 +69,7 @@ func startKMS(t *testing.T, between Between) KeyService {
 		WrongKey: "awskms://alias/states?region=us-east-1",
 		Deny: func(deny bool) {
 			t.Helper()
-			unchecked := "inf" // how many requests may come from anybody
+			unchecked := "inf" // the number of requests without authentication
 			if deny {
 				unchecked = "0"
 			}

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Losing is a network that loses the replies to the requests that lose chooses. The server has carried them out. lose is asked about
-// one request after the other.
+// Losing is a network that loses the replies to the requests for which lose returns true, after the server has executed them. Calls
+// of lose are serialized.
 func Losing(lose func(*http.Request) bool) Between {
 	return func(next http.Handler) http.Handler {
 		return &lossy{next: next, lose: lose}
@@ -17,7 +17,7 @@ func Losing(lose func(*http.Request) bool) Between {
 type lossy struct {
 	next http.Handler
 	lose func(*http.Request) bool
-	mu   sync.Mutex // held while lose is asked
+	mu   sync.Mutex // held while lose is called
 }
 
 func (l *lossy) loses(r *http.Request) bool {
@@ -35,7 +35,7 @@ func (l *lossy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler) // closes the connection
 }
 
-// Cut is a network over which nothing comes while down says so.
+// Cut is a network that loses all data while down returns true.
 func Cut(down func() bool) Between {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

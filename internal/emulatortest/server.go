@@ -23,10 +23,10 @@ type server struct {
 }
 
 // start starts a server at a free port of the loopback interface and returns its address. The server ends with the test, or with this
-// process if it is killed.
+// process if that is killed.
 func start(t *testing.T, command func(host, port string) *exec.Cmd) (address string) {
 	t.Helper()
-	for range 3 { // another process may be faster to take a free port
+	for range 3 { // another process may take the free port first
 		host, port := freePort(t)
 		address = net.JoinHostPort(host, port)
 		s := run(t, command(host, port))
@@ -52,7 +52,7 @@ func run(t *testing.T, cmd *exec.Cmd) *server {
 	var waiter conc.WaitGroup
 	waiter.Go(func() {
 		defer end()
-		_ = cmd.Wait() // the test kills it
+		_ = cmd.Wait() // killing it makes this an error
 	})
 	t.Cleanup(func() {
 		group.Kill()
@@ -95,9 +95,9 @@ func freePort(t *testing.T) (host, port string) {
 	return host, port
 }
 
-// said is what a server writes. It can be read while the server writes on.
+// said is the output of a server. It can be read while the server writes.
 type said struct {
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the rest
 	all strings.Builder
 }
 

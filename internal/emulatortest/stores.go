@@ -20,26 +20,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Store is an object store that speaks the protocol of a cloud.
+// Store is an emulated object store of a cloud.
 type Store struct {
-	// Write is the method of the requests that write an object.
+	// Write is the HTTP method of writing an object.
 	Write string
 	// Lists reports whether a request lists objects.
 	Lists func(*http.Request) bool
 	start func(t *testing.T, between Between) Place
 }
 
-// Between is something between clients and a server.
+// Between wraps a server in a handler that comes before it.
 type Between func(http.Handler) http.Handler
 
-// Direct is nothing between clients and a server.
+// Direct adds no handler.
 func Direct(h http.Handler) http.Handler { return h }
 
 // Place is an empty bucket, or a key.
 type Place struct {
-	// URL is the one for the command line.
+	// URL is the URL for the command line.
 	URL string
-	// Env has the variables that lead the clients to the emulator.
+	// Env has the variables that make clients use the emulator.
 	Env map[string]string
 }
 
@@ -53,7 +53,7 @@ func (p Place) Environ() []string {
 }
 
 // Use sets the variables for the rest of a test. Unlike with [testing.T.Setenv], tests of different stores may run at the same time: each
-// store has variables of its own.
+// store has its own variables.
 func (p Place) Use(t *testing.T) {
 	t.Helper()
 	for name, value := range p.Env {
@@ -83,8 +83,8 @@ func Stores() map[string]Store {
 	}
 }
 
-// Start starts an object store, with something between it and its clients, and returns a prefix in a bucket. It runs until the end of
-// the test.
+// Start starts an object store, with a handler between it and its clients, and returns a prefix in a bucket. It runs until the end of the
+// test.
 func (s Store) Start(t *testing.T, prefix string, between Between) Place {
 	t.Helper()
 	p := s.start(t, between)
@@ -111,7 +111,7 @@ func startS3(t *testing.T, between Between) Place {
 
 var google = byGo("fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1").once()
 
-// startGoogle starts fake-gcs-server, which has to know the address of the front before it starts.
+// startGoogle starts fake-gcs-server, which needs the address of the front before it starts.
 func startGoogle(t *testing.T, between Between) Place {
 	t.Helper()
 	program := needed(t, google)
@@ -133,7 +133,7 @@ func startGoogle(t *testing.T, between Between) Place {
 
 var azure = byNPM("azurite", "3.35.0", "dist/src/blob/main.js").once()
 
-// The account that every Azurite has, with its public key.
+// azuriteAccount is the account of every Azurite, with its public key.
 const azuriteAccount = "AccountName=devstoreaccount1;" +
 	"AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;"
 
@@ -155,7 +155,7 @@ func startAzure(t *testing.T, between Between) Place {
 	return Place{URL: "azblob://states", Env: map[string]string{"AZURE_STORAGE_CONNECTION_STRING": connection}}
 }
 
-// front is a server that passes requests to whatever is behind it at present.
+// front is a server that passes requests to a handler that can be replaced.
 type front struct {
 	*httptest.Server
 	present atomic.Pointer[http.Handler]
@@ -169,10 +169,10 @@ func newFront() *front {
 
 func (f *front) pass(to http.Handler) { f.present.Store(&to) }
 
-// azureFront lives as long as the process, because the library's driver does, which reads its environment variables only once.
+// azureFront lives as long as the process, because the library's driver reads its environment variables only once.
 var azureFront = sync.OnceValue(newFront)
 
-// proxyTo passes requests on with the host that they were meant for, which is part of what clients sign.
+// proxyTo passes requests on with their original host, which is part of what clients sign.
 func proxyTo(address string) http.Handler {
 	target := &url.URL{Scheme: "http", Host: address}
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {

@@ -1,6 +1,6 @@
-// Package modelcheck has the tests that explore every schedule of a few processes that use one stack: the code of locks,
-// journals, recovery and takeover runs as it is, and a scheduler owns everything that processes do to one another. There is
-// nothing in it to import.
+// Package modelcheck has tests that explore every schedule of a few processes that use one stack: they run the real code of
+// locks, journals, recovery and takeover, under a scheduler that controls everything that processes do to one another. It
+// exports nothing.
 //
-// What is modelled, and what is not, is in docs/decisions/0037-model-checking-of-state.md.
+// docs/decisions/0037-model-checking-of-state.md describes what is modelled, and what is not.
 package modelcheck

@@ -1,9 +1,9 @@
-// Package rules has the tests of the rules in docs/spec against the whole engine: each runs operations of a stack, with a
-// program that is a Go function and a simulated cloud, and checks the requests to providers, the recorded states and
-// the events. There is nothing in it to import.
+// Package rules has the tests of the rules in docs/spec against the whole engine: each test runs operations of a stack, with
+// a program that is a Go function and a simulated cloud, and checks the requests to providers, the recorded states and the
+// events. It exports nothing.
 //
-// A test is about one rule, and its name states it. What tests share is the kit, which checks after each operation that the
-// state is sound.
+// A test is about one rule, and its name states it. The common parts are the kit, which checks after each operation that the
+// state is valid.
 //
 //   - kit_test.go is the stack: its operations, and its records
 //   - kit_cloud_test.go is the cloud that it is in: what fails, and a spy for the requests to providers
@@ -18,7 +18,7 @@
 //	require.Equal(t, []string{"update a"}, r.changed())
 //
 // Package simulate, in contrast, generates random histories. determinism_test.go runs such histories under more timings than
-// it does there. The order of goroutines is random too, so the test finds more if it runs often:
+// package simulate does. The order of goroutines is random too, so the test finds more if it runs often:
 //
 //	go test ./internal/rules -run TestOutcomeDoesNotDependOnTiming -count 10
 package rules

@@ -2,8 +2,8 @@ package servicetest
 
 import "strings"
 
-// withoutAliases gives references to former names the present ones, and drops the aliases: as the service does when it replays a journal. A resource below
-// one that has another name has another name, too.
+// withoutAliases replaces references to former names by the present ones, and drops the aliases, as the service does when it replays a journal. If a
+// resource has another name, so have its descendants.
 func withoutAliases(all []resource) {
 	names := map[string]string{}
 	for _, r := range all {

@@ -18,22 +18,22 @@ import (
 	"time"
 )
 
-// chance is what the effect of a call depends on beside the call: the time, and what is drawn. It is new for each call.
+// chance has the nondeterministic inputs of a call: the time, and random bytes. It is new for each call.
 type chance struct {
 	moment
 	before int // Last when the call began
 	random *mathrand.ChaCha8
-	file   *os.File // has the calls that had an effect; nil for none
+	file   *os.File // records the calls that had an effect; nil for none
 }
 
-// moment is a chance as the file has it.
+// moment is the recorded form of a chance.
 type moment struct {
 	Now  time.Time
 	Seed [32]byte
 	Last int // the number of the last ID
 }
 
-// saved is a call that had an effect.
+// saved is a recorded call that had an effect.
 type saved struct {
 	moment
 	Method, URL string
@@ -63,7 +63,7 @@ func (c *chance) bytes(n int) []byte {
 
 func (c *chance) token() string { return hex.EncodeToString(c.bytes(16)) }
 
-// save writes a call that has had its effect.
+// save records a call that has had its effect.
 func (c *chance) save(r *request) error {
 	if c.file == nil || r.Method == http.MethodGet {
 		return nil
@@ -77,8 +77,8 @@ func (c *chance) save(r *request) error {
 	return err
 }
 
-// Restart starts a server at an address that has what the server before it had, however that has ended: path is the file of the calls that had an effect,
-// and need not exist. Their options are the same.
+// Restart starts a server at an address with the data of the server before it, however that has ended. path is the file that records the calls, and
+// need not exist. The options must be the same.
 func Restart(o Options, address, path string) (*Server, error) {
 	s := newServer(o)
 	text, err := os.ReadFile(path)
@@ -107,7 +107,7 @@ func Restart(o Options, address, path string) (*Server, error) {
 	return s, nil
 }
 
-// repeat lets a call have its effect again.
+// repeat executes a recorded call again.
 func (s *Server) repeat(line []byte) error {
 	var c saved
 	if err := json.Unmarshal(line, &c); err != nil {

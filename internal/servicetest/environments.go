@@ -13,13 +13,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// definition is that of an environment.
+// definition is the definition of an environment.
 type definition struct {
 	Imports []any          `yaml:"imports"`
 	Values  map[string]any `yaml:"values"`
 }
 
-// value is a property that has been evaluated.
+// value is an evaluated property.
 type value struct {
 	Value   any            `json:"value,omitempty"`
 	Secret  bool           `json:"secret,omitempty"`
@@ -39,7 +39,7 @@ func (d *diagnosed) body() any {
 	}}
 }
 
-// routeEnvironments answers what is about environments: /api/esc/environments/p….
+// routeEnvironments handles the calls about environments: /api/esc/environments/p….
 func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 	if r.user == "" {
 		return nil, violate("%s %s: with the token of an update", r.Method, r.URL.Path)
@@ -96,13 +96,13 @@ func (s *Server) routeEnvironments(r *request, p []string) (any, error) {
 	return nil, violate("%s %s: there is no such call", r.Method, r.URL.Path)
 }
 
-// how says how a definition is evaluated.
+// how are the options of evaluating a definition.
 type how struct {
 	opened    bool
-	overrides map[string]string // by what is imported
+	overrides map[string]string // by the name of the replaced import
 }
 
-// overridesOf reads what takes the place of imported environments.
+// overridesOf parses the replacements of imported environments.
 func overridesOf(text string) (map[string]string, error) {
 	if text == "" {
 		return nil, nil
@@ -116,7 +116,7 @@ func overridesOf(text string) (map[string]string, error) {
 	return out, err
 }
 
-// createEnvironment makes an environment that is empty.
+// createEnvironment makes an empty environment.
 func (s *Server) createEnvironment(r *request, organization string) (any, error) {
 	var in struct {
 		Project string `json:"project"`
@@ -133,7 +133,7 @@ func (s *Server) createEnvironment(r *request, organization string) (any, error)
 	return nil, nil
 }
 
-// setEnvironment gives an environment a definition.
+// setEnvironment sets the definition of an environment.
 func (s *Server) setEnvironment(r *request, name string) (any, error) {
 	if _, there := s.environments[name]; !there {
 		return nil, refuse(http.StatusNotFound, "Not Found: no such environment")
@@ -146,8 +146,8 @@ func (s *Server) setEnvironment(r *request, name string) (any, error) {
 	return map[string]any{}, nil
 }
 
-// evaluate merges what a definition imports with its own values. The functions fn::secret and fn::open are known: what the second gives is only known
-// when the environment is opened.
+// evaluate merges the imports of a definition with its own values. It supports the functions fn::secret and fn::open; the value of the second is
+// known only when the environment is opened.
 func (s *Server) evaluate(organization, name string, text []byte, h how) (map[string]*value, error) {
 	var d definition
 	if err := yaml.Unmarshal(text, &d); err != nil {
@@ -235,11 +235,11 @@ func mergeValues(into, from map[string]*value) {
 
 var environmentKeys = []string{"imports", "values"}
 
-// checkDefinition refuses what is no definition.
+// checkDefinition refuses an invalid definition.
 func checkDefinition(text []byte) error {
 	var d map[string]any
 	if err := yaml.Unmarshal(text, &d); err != nil {
-		return nil // which is diagnosed
+		return nil // it has a diagnostic
 	}
 	for key := range d {
 		if !slices.Contains(environmentKeys, key) {

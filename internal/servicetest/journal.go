@@ -20,7 +20,7 @@ const (
 	entrySnippets
 )
 
-// entry is one of a journal.
+// entry is an entry of a journal.
 type entry struct {
 	Version            int             `json:"version"`
 	Kind               int             `json:"kind"`
@@ -50,7 +50,7 @@ type operation struct {
 	Type     string   `json:"type"`
 }
 
-// base is the state that a journal begins with.
+// base is the initial state of a journal.
 type base struct {
 	Manifest   json.RawMessage            `json:"manifest"`
 	Secrets    json.RawMessage            `json:"secrets_providers,omitempty"`
@@ -102,7 +102,7 @@ func (k *stack) addEntries(r *request, u *update) error {
 	}
 	for _, e := range in.Entries {
 		if u.journal.seen[e.Sequence] {
-			continue // it was asked twice
+			continue // a repeated entry
 		}
 		u.journal.seen[e.Sequence] = true
 		if err := u.journal.add(e); err != nil {
@@ -134,7 +134,7 @@ func (j *journal) add(e entry) error {
 	}
 	switch e.Kind {
 	case entryBegin:
-		if e.What != nil { // one that changes nothing outside the state has no record of its own
+		if e.What != nil { // an operation that changes nothing outside the state has no record of its own
 			j.open[e.Operation] = *e.What
 		}
 	case entrySuccess:
@@ -205,7 +205,7 @@ func (j *journal) remove(e entry) {
 	}
 }
 
-// result is the state that the entries lead to.
+// result returns the state after the entries.
 func (j *journal) result() base {
 	b := j.base
 	b.Resources, b.Pending = nil, nil
@@ -250,7 +250,7 @@ func (j *journal) result() base {
 	return b
 }
 
-// undangle drops references to what a refresh has not found any more.
+// undangle drops references to resources that a refresh has not found any more.
 func undangle(all []resource) {
 	there := map[any]bool{}
 	parents := map[any]any{}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// required returns the policy packs that an update is held to, with where they are.
+// required returns the policy packs that an update must be checked against, with their locations.
 func (s *Server) required(organization string) []RequiredPolicy {
 	var all []RequiredPolicy
 	for _, p := range s.options.Policies[organization] {
@@ -17,8 +17,8 @@ func (s *Server) required(organization string) []RequiredPolicy {
 	return all
 }
 
-// download answers a request for the archive of a policy pack, as the store of files does to which the service refers: it is for whoever has
-// the address, and must not get a token. s.mu is held.
+// download serves the archive of a policy pack, like the file store to which the service refers: it is for everybody who has the address,
+// and must not get a token. s.mu is held.
 func (s *Server) download(w http.ResponseWriter, h *http.Request, path string, fault *Fault) {
 	call := Call{Method: h.Method, Path: h.URL.Path, Query: h.URL.RawQuery, Status: http.StatusNotFound}
 	defer func() { s.calls = append(s.calls, call) }()

@@ -15,40 +15,40 @@ import (
 	"time"
 )
 
-// Options say what the service can do and who may use it.
+// Options select the features and the users of the service.
 type Options struct {
 	// Users are the names of the users by their access tokens.
 	Users map[string]string
-	// Anyone has each token "pul-NAME" be one of the user NAME.
+	// Anyone accepts each token "pul-NAME" for a user NAME.
 	Anyone bool
-	// Members are the users of each organization; that of a user's own name need not be listed.
+	// Members are the users of each organization. A user's own organization need not be listed.
 	Members map[string][]string
-	// DefaultOrganization is the one for names without one, "" for the user's own.
+	// DefaultOrganization is the organization of names without one, "" for the user's own.
 	DefaultOrganization string
-	// Journal takes journals, Delta takes differences, Batch takes secrets in batches.
+	// Journal enables journals, Delta differences, and Batch secrets in batches.
 	Journal, Delta, Batch bool
-	// OneByOne has no calls for secrets in batches, as older services; MaxBatch refuses batches that are larger, unless it is 0.
+	// OneByOne disables the calls for secrets in batches, as in older services. MaxBatch is the maximal size of a batch, 0 for no limit.
 	OneByOne bool
 	MaxBatch int
-	// PageSize is how many stacks a page has; 0 means 2.
+	// PageSize is the number of stacks on a page; 0 means 2.
 	PageSize int
-	// Delay is how long each call takes at least.
+	// Delay is the minimal duration of each call.
 	Delay time.Duration
-	// Policies are the policy packs that each update of an organization must be held to.
+	// Policies are the policy packs that each update of an organization must be checked against.
 	Policies map[string][]RequiredPolicy
 	// Environments are the definitions of environments, by "organization/project/name".
 	Environments map[string]string
-	// Lease is how long the token of an update is good for when it was given; 0 means 5 minutes. Then another update may begin.
+	// Lease is the lifetime of an update's token; 0 means 5 minutes. After it, another update may begin.
 	Lease time.Duration
 }
 
-// RequiredPolicy is a policy pack that updates are held to.
+// RequiredPolicy is a policy pack that updates must be checked against.
 type RequiredPolicy struct {
 	Name         string                     `json:"name"`
 	Version      int                        `json:"version"`
 	VersionTag   string                     `json:"versionTag"`
 	DisplayName  string                     `json:"displayName"`
-	Location     string                     `json:"packLocation,omitempty"` // "" is where the server has the Archive
+	Location     string                     `json:"packLocation,omitempty"` // "" means that the server serves the Archive
 	Config       map[string]json.RawMessage `json:"config,omitempty"`
 	Environments []string                   `json:"environments,omitempty"`
 	Archive      []byte                     `json:"-"`
@@ -59,59 +59,59 @@ type Server struct {
 	options Options
 	http    *httptest.Server
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the rest
 	stacks     map[string]*stack
 	faults     []*Fault
 	calls      []Call
 	violations []string
 	chance     chance
-	sessions   map[string]map[string]*value // environments that were opened, by organization and ID
+	sessions   map[string]map[string]*value // opened environments, by organization and ID
 
 	environments map[string]string // definitions, by "organization/project/name"
 
 	late sync.WaitGroup // calls whose callers have gone
 }
 
-// Call is one request that the server got.
+// Call is one request to the server.
 type Call struct {
 	Method, Path, Query string
-	Body                json.RawMessage // uncompressed; a text if it is none; nil if there was no body
+	Body                json.RawMessage // uncompressed; a string if it is not JSON; nil if there was no body
 	Status              int             // of the answer; 0 if there was none
-	User                string          // whose access token it had, or "lease"
+	User                string          // the user of its access token, or "lease"
 }
 
 // Fault makes calls fail.
 type Fault struct {
 	// Call is the method and a part of the path: "PATCH checkpoint". "" is any.
 	Call string `json:"call"`
-	// After is how many such calls are answered as usual first, and Times how many fail then; 0 means all that follow.
+	// After is the number of such calls before the fault, and Times the number of calls that fail; 0 means all further ones.
 	After int `json:"after"`
 	Times int `json:"times"`
-	// Status is the answer; 0 cuts the connection. With Done set the call has its effect all the same.
+	// Status is the status of the reply; 0 cuts the connection. With Done, the call has its effect all the same.
 	Status int `json:"status"`
-	// Delay is how many milliseconds later such a call has its effect, and others overtake it. It is answered as usual then; with Done set the
-	// connection is cut before.
+	// Delay is the number of milliseconds by which the effect of such a call is delayed, so that others overtake it. It is then answered as usual;
+	// with Done, the connection is cut before.
 	Delay      int    `json:"delay"`
 	RetryAfter string `json:"retryAfter"`
 	Done       bool   `json:"done"`
-	// Redirect is where the answer sends the caller; Status is a redirect then.
+	// Redirect is the target of a redirect; Status must be that of one.
 	Redirect string `json:"redirect"`
-	// Body is the answer; nil is the message of an error. Header is added to its header, and Pause is how many milliseconds come before each of its bytes.
+	// Body is the body of the reply; nil is an error message. Header is added to its header, and Pause is the delay in milliseconds before each byte.
 	Body   *string           `json:"body"`
 	Header map[string]string `json:"header"`
 	Pause  int               `json:"pause"`
-	// Struck is called when a call meets the fault, before anything else; nil is nothing.
+	// Struck is called first when a call meets the fault. It may be nil.
 	Struck func() `json:"-"`
 }
 
-// New starts a server on the loopback interface, which forgets everything when it ends.
+// New starts a server on the loopback interface, which keeps its data only in memory.
 func New(o Options) *Server {
 	s := newServer(o)
 	s.http = httptest.NewServer(s)
 	return s
 }
 
-// NewTLS starts a server with a certificate that nobody knows.
+// NewTLS starts a server with a certificate that no client trusts.
 func NewTLS(o Options) *Server {
 	s := newServer(o)
 	s.http = httptest.NewTLSServer(s)
@@ -132,10 +132,10 @@ func newServer(o Options) *Server {
 	return &Server{options: o, stacks: map[string]*stack{}, sessions: map[string]map[string]*value{}, environments: environments}
 }
 
-// URL is its address.
+// URL returns the address of the server.
 func (s *Server) URL() string { return s.http.URL }
 
-// Close ends it.
+// Close stops the server.
 func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
@@ -149,7 +149,7 @@ func (s *Server) Inject(f Fault) {
 	s.faults = append(s.faults, &f)
 }
 
-// Heal removes all faults, waits for the effects of the calls that were cut, and returns how many calls were still to fail of those whose number was given.
+// Heal removes all faults, waits for the effects of delayed calls, and returns how many calls of faults with a number were still to fail.
 func (s *Server) Heal() (left int) {
 	defer s.late.Wait()
 	s.mu.Lock()
@@ -161,7 +161,7 @@ func (s *Server) Heal() (left int) {
 	return left
 }
 
-// Calls returns what was asked, and forgets it.
+// Calls returns the calls so far, and clears the list.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,14 +170,14 @@ func (s *Server) Calls() []Call {
 	return calls
 }
 
-// Violations returns what callers did that the service would not expect.
+// Violations returns the calls that the service would not expect.
 func (s *Server) Violations() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.violations)
 }
 
-// refused is an answer that is an error.
+// refused is an error reply.
 type refused struct {
 	status  int
 	message string
@@ -189,18 +189,18 @@ func refuse(status int, format string, args ...any) error {
 	return &refused{status, fmt.Sprintf(format, args...)}
 }
 
-// violation is a refusal of something that no correct client does.
+// violation is the refusal of a call that no correct client makes.
 type violation struct{ message string }
 
 func (v *violation) Error() string { return v.message }
 
 func violate(format string, args ...any) error { return &violation{fmt.Sprintf(format, args...)} }
 
-// request is a call that is being answered.
+// request is a call in progress.
 type request struct {
 	*http.Request
 	body []byte
-	user string // whose access token it has; "" for none
+	user string // of its access token; "" for none
 	// lease is the token of an update; "" for none.
 	lease string
 }
@@ -215,7 +215,7 @@ func (r *request) into(v any) error {
 	return nil
 }
 
-// ServeHTTP answers a call.
+// ServeHTTP handles a call.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	if s.options.Delay > 0 {
 		time.Sleep(s.options.Delay)
@@ -236,7 +236,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		h.Body = io.NopCloser(bytes.NewReader(body))
 		if fault.Done {
 			cut(w)
-			w, late = httptest.NewRecorder(), true // nobody gets the answer
+			w, late = httptest.NewRecorder(), true // the reply is dropped
 		}
 		time.Sleep(time.Duration(fault.Delay) * time.Millisecond)
 		fault = nil
@@ -277,7 +277,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		call.Status = http.StatusBadRequest
 	default:
 		call.Status = http.StatusBadRequest
-		if !late { // the caller has gone on
+		if !late { // otherwise the caller may have gone on
 			s.violations = append(s.violations, err.Error())
 		}
 	}
@@ -293,7 +293,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if h.Method == http.MethodPatch && strings.HasPrefix(h.URL.Path, "/api/esc/environments/") {
-		w.Header().Set("Pulumi-ESC-Revision", "2") // its first definition, after the empty one
+		w.Header().Set("Pulumi-ESC-Revision", "2") // the first definition, after the empty one
 	}
 	w.WriteHeader(call.Status)
 	if out != nil {
@@ -301,7 +301,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 }
 
-// inJSON returns the body of a call, nil if it has none. One that is no JSON is a text.
+// inJSON returns the body of a call, nil if it has none. A body that is not JSON becomes a string.
 func inJSON(body []byte) json.RawMessage {
 	switch {
 	case len(body) == 0:
@@ -313,7 +313,7 @@ func inJSON(body []byte) json.RawMessage {
 	return text
 }
 
-// cut ends the connection of a caller. What is done for it goes on.
+// cut closes the connection of a caller. Its call goes on.
 func cut(w http.ResponseWriter) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
@@ -321,7 +321,7 @@ func cut(w http.ResponseWriter) {
 	}
 }
 
-// read checks what all calls have.
+// read checks the common parts of a call.
 func (s *Server) read(h *http.Request) (*request, error) {
 	r := &request{Request: h}
 	var body io.Reader = h.Body
@@ -372,7 +372,7 @@ func (s *Server) read(h *http.Request) (*request, error) {
 // isLate reports whether a call has its effect after its caller has gone.
 func (f *Fault) isLate() bool { return f.Done && f.Delay > 0 }
 
-// strike returns what is to go wrong with a call, nil if nothing is.
+// strike returns the fault for a call, nil if there is none.
 func (s *Server) strike(h *http.Request) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -398,7 +398,7 @@ func (s *Server) strike(h *http.Request) *Fault {
 	return nil
 }
 
-// fail answers a call that is to fail. Others go on meanwhile. s.mu is held.
+// fail answers a call that fails. Other calls go on in the meantime. s.mu is held.
 func (s *Server) fail(w http.ResponseWriter, f *Fault) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
@@ -441,7 +441,7 @@ func (s *Server) isMember(user, organization string) bool {
 	return user == organization || slices.Contains(s.options.Members[organization], user)
 }
 
-// organizations lists those of a user, its own first.
+// organizations lists the organizations of a user, its own first.
 func (s *Server) organizations(user string) []string {
 	all := []string{user}
 	for name := range s.options.Members {
@@ -458,7 +458,7 @@ func parts(path string) []string {
 	return strings.Split(strings.TrimPrefix(path, "/api/"), "/")
 }
 
-// route finds out what is asked. s.mu is held.
+// route handles a call by its path. s.mu is held.
 func (s *Server) route(r *request) (any, error) {
 	p := parts(r.URL.Path)
 	switch {

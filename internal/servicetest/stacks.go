@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// deployment is a state as it travels.
+// deployment is a state in the form of the protocol.
 type deployment struct {
 	Version    int             `json:"version"`
 	Features   []string        `json:"features,omitempty"`
@@ -26,11 +26,11 @@ type stack struct {
 	tags                            map[string]string
 	version                         int
 	state                           deployment
-	updates                         []*update // all, in the order in which they were made
-	history                         []*update // that are a version of the stack, in their order
-	active                          *update   // that runs, or ran last, and is a version
+	updates                         []*update // in the order in which they were created
+	history                         []*update // those that are a version of the stack, in order
+	active                          *update   // the running or latest update that is a version
 	key                             []byte
-	settings                        string // the environment that has them; "" if they are not here
+	settings                        string // the environment with the settings; "" if they are in files
 }
 
 func (k *stack) running() *update {
@@ -40,7 +40,7 @@ func (k *stack) running() *update {
 	return nil
 }
 
-// resources counts those of the state.
+// resources returns the number of resources in the state.
 func (k *stack) resources() int { return len(resourcesOf(k.state)) }
 
 func resourcesOf(d deployment) []json.RawMessage {
@@ -92,7 +92,7 @@ func (s *Server) list(r *request) (any, error) {
 	return out, nil
 }
 
-// routeStack answers what is about stacks: /api/stacks/p….
+// routeStack handles the calls about stacks: /api/stacks/p….
 func (s *Server) routeStack(r *request, p []string) (any, error) {
 	organization := p[0]
 	if r.user != "" && !s.isMember(r.user, organization) {
@@ -211,7 +211,7 @@ func (k *stack) export() deployment {
 	return k.state
 }
 
-// State returns the deployment of a stack as the service has it now, nil if there is no such stack. name is "organization/project/stack".
+// State returns the present deployment of a stack, nil if there is no such stack. name is "organization/project/stack".
 func (s *Server) State(name string) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func (s *Server) State(name string) json.RawMessage {
 	return k.export().Deployment
 }
 
-// KeepSettings has the settings of a stack kept in an environment. name is "organization/project/stack".
+// KeepSettings moves the settings of a stack to an environment. name is "organization/project/stack".
 func (s *Server) KeepSettings(name, environment string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -274,7 +274,7 @@ func (s *Server) rename(r *request, k *stack) (any, error) {
 		return nil, refuse(http.StatusConflict, "Conflict: Stack '%s' already exists", name)
 	}
 	delete(s.stacks, k.organization+"/"+k.project+"/"+k.name)
-	// The names of the resources change with the stack's, and the root has it also in its own.
+	// The URNs change with the stack's name, and the root stack also has it in its own name.
 	before, after := "urn:pulumi:"+k.name+"::"+k.project+"::", "urn:pulumi:"+name+"::"+project+"::"
 	const root = "pulumi:pulumi:Stack::"
 	text := strings.NewReplacer(before+root+k.project+"-"+k.name+`"`, after+root+project+"-"+name+`"`, before, after).Replace(string(k.state.Deployment))

@@ -26,7 +26,7 @@ type configValue struct {
 	Object bool   `json:"object"`
 }
 
-// program is what an update is made with.
+// program describes the program of an update.
 type program struct {
 	Name        string `json:"name"`
 	Runtime     string `json:"runtime"`
@@ -55,13 +55,13 @@ type update struct {
 	program                program
 	dryRun                 bool
 	started, ended         time.Time
-	tokens                 map[string]time.Time // of its lease, and until when they are good
+	tokens                 map[string]time.Time // the tokens of its lease, with their expiry
 	version                int                  // of the stack; 0 for a preview
-	state                  deployment           // when it had ended
+	state                  deployment           // at the end of the update
 	text                   []byte               // the latest verbatim checkpoint
 	sequence               int                  // of the latest checkpoint
 	events                 map[int]json.RawMessage
-	journal                *journal // nil if it does not write one
+	journal                *journal // nil if the update writes none
 }
 
 func (u *update) info() any {
@@ -111,7 +111,7 @@ func (s *Server) createUpdate(r *request, k *stack, kind string) (any, error) {
 	return map[string]any{"updateID": u.id, "requiredPolicies": s.required(k.organization)}, nil
 }
 
-// routeUpdate answers what is about an update.
+// routeUpdate handles the calls about an update.
 func (s *Server) routeUpdate(r *request, k *stack, id, what string) (any, error) {
 	at := slices.IndexFunc(k.updates, func(u *update) bool { return u.id == id })
 	if at < 0 {
@@ -226,14 +226,14 @@ func (s *Server) start(r *request, k *stack, u *update) (any, error) {
 	return out, nil
 }
 
-// lease gives out a token for an update. Those before it are good as long as they were.
+// lease issues a token for an update. Earlier tokens stay valid until they expire.
 func (s *Server) lease(u *update, lasts time.Duration) map[string]any {
 	token, until := s.chance.token(), s.chance.Now.Add(lasts)
 	u.tokens[token] = until
 	return map[string]any{"token": token, "tokenExpiration": until.Unix()}
 }
 
-// holds reports whether a token of an update is good at a moment.
+// holds reports whether a token of an update is valid at a time.
 func (u *update) holds(now time.Time) bool {
 	for _, until := range u.tokens {
 		if now.Before(until) {
@@ -243,7 +243,7 @@ func (u *update) holds(now time.Time) bool {
 	return false
 }
 
-// end ends an update in whatever way.
+// end ends an update with a status.
 func (k *stack) end(u *update, status string, now time.Time) error {
 	wasRunning := u.status == running
 	u.status, u.ended = status, now
@@ -352,14 +352,14 @@ func (k *stack) verbatim(r *request, u *update) error {
 	}
 	if in.Sequence <= u.sequence {
 		if bytes.Equal(in.Content, u.text) {
-			return nil // it was asked twice
+			return nil // a repeated call
 		}
 		return violate("PATCH checkpointverbatim: number %d after %d", in.Sequence, u.sequence)
 	}
 	return k.take(u, in.Content, in.Sequence)
 }
 
-// take makes a text the state.
+// take replaces the state by the one in a text.
 func (k *stack) take(u *update, text []byte, sequence int) error {
 	var d deployment
 	if err := json.Unmarshal(text, &d); err != nil || d.Deployment == nil {
@@ -402,7 +402,7 @@ func (s *Server) delta(r *request, k *stack, u *update) error {
 	}
 	if in.Sequence <= u.sequence {
 		if sum := sha256.Sum256(u.text); hex.EncodeToString(sum[:]) == in.Hash {
-			return nil // it was asked twice
+			return nil // a repeated call
 		}
 		return violate("PATCH checkpointdelta: number %d after %d", in.Sequence, u.sequence)
 	}

@@ -1,6 +1,7 @@
-// Command serve runs the server of package servicetest until it is interrupted, and writes what was asked when it ends: to compare tools that
-// are run on it by turns. It serves on the loopback interface, for the user alice with the access token pul-alice, and with -anyone for each NAME with
-// the token pul-NAME. With -data it can be killed: the next one with the same file has what it had. The status is 1 if somebody has called it in a way that the service would not expect.
+// Command serve runs the server of package servicetest until it is interrupted, and then writes the calls that it has received: to compare tools that
+// use it in turn. It serves on the loopback interface, for the user alice with the access token pul-alice, and with -anyone for each NAME with the
+// token pul-NAME. With -data it can be killed: the next server with the same file has the same data. The status is 1 if there was a call that the
+// service would not expect.
 //
 //	go run ./internal/servicetest/cmd/serve -journal -calls calls.json -url url.txt
 package main
