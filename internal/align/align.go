@@ -6,11 +6,11 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// Pair says that an element of the old sequence is continued by one of the new one. Both are indices.
+// Pair has the indices of an element of the old sequence and of the one of the new sequence that continues it.
 type Pair struct{ Old, New int }
 
-// Common returns a common subsequence of two sequences, in ascending order. Elements that occur once on both sides are compared
-// with each other first, and hold the others in place; between them the search gives up after a hundred differences.
+// Common returns a common subsequence of two sequences, in ascending order. It first pairs elements that occur once in each, as
+// anchors. Between two anchors, the search gives up after a hundred differences.
 func Common(old, new []string) []Pair {
 	var out []Pair
 	add := func(o, n, length int) {
@@ -39,7 +39,7 @@ func Common(old, new []string) []Pair {
 	return out
 }
 
-// between finds the common parts of two sequences of which neither has anchors.
+// between finds the common parts of two sequences without anchors.
 func between(old, new []string, found func(old, new, length int)) {
 	if len(old) == 0 || len(new) == 0 {
 		return
@@ -52,8 +52,8 @@ func between(old, new []string, found func(old, new, length int)) {
 	found(o, n, len(old)-o)
 }
 
-// anchors pairs the elements that occur once in each sequence, and leaves out those that would cross others. head and tail
-// are how many elements at both ends it need not look at.
+// anchors pairs the elements that occur once in each sequence, without pairs that cross others. It ignores the first head and the
+// last tail elements.
 func anchors(old, new []string, head, tail int) []Pair {
 	type places struct{ inOld, inNew, old, new int }
 	of := map[string]*places{}
@@ -81,11 +81,11 @@ func anchors(old, new []string, head, tail int) []Pair {
 	return Ascending(candidates)
 }
 
-// Ascending returns a longest part of pairs in which the new indices ascend as the old ones do. The old ones of pairs ascend, and no
-// new one occurs twice.
+// Ascending returns a longest subsequence of pairs whose new indices ascend. The old indices of pairs ascend, and no new one occurs
+// twice.
 func Ascending(pairs []Pair) []Pair {
-	var ends []int                    // of the ascending sequences of each length, the last element that is smallest
-	before := make([]int, len(pairs)) // the element before each one in its sequence
+	var ends []int                    // for each length, the smallest possible last element of an ascending sequence
+	before := make([]int, len(pairs)) // the predecessor of each element in its sequence
 	for i, p := range pairs {
 		at, _ := slices.BinarySearchFunc(ends, p.New, func(j, n int) int { return pairs[j].New - n })
 		before[i] = -1

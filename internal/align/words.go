@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Words splits a text into words, runs of spaces, and other characters. Together they are the text.
+// Words splits a text into words, runs of spaces, and other characters. Joined, they are the text.
 func Words(text string) []string {
 	var out []string
 	start, last := 0, other
@@ -41,14 +41,14 @@ func kindOf(r rune) kind {
 	return other
 }
 
-// Part is a piece of a text that the other text has too, or has not.
+// Part is a piece of a text. It is common to both texts, or differs.
 type Part struct {
 	Text    string
 	Differs bool
 }
 
-// Emphasis splits two texts into what they have in common and what differs: words, or if they have few of these in common, what is between equal
-// ends. If that is too little as well, each is one part that does not differ: there is nothing to point at.
+// Emphasis splits two texts into common and differing parts: by words or, if few words are common, into equal ends and the rest between them. If
+// the ends are too short as well, each text is one part without emphasis.
 func Emphasis(old, new string) (o, n []Part) {
 	a, b := Words(old), Words(new)
 	pairs := Common(a, b)
@@ -68,10 +68,10 @@ func Emphasis(old, new string) (o, n []Part) {
 	return joined(a, sameOld), joined(b, sameNew)
 }
 
-// minCommon is the part of a text that must be in common for the rest to stand out: a fifth.
+// minCommon is the inverse of the fraction of a text that must be common for the rest to be emphasized: a fifth.
 const minCommon = 5
 
-// ends splits two texts into equal beginnings and ends, and what is between.
+// ends splits two texts into equal beginnings, equal ends, and the rest.
 func ends(old, new string) (o, n []Part) {
 	head := equalEnd(old, new, func(text string, done int) string {
 		_, size := utf8.DecodeRuneInString(text[done:])
@@ -96,7 +96,7 @@ func ends(old, new string) (o, n []Part) {
 	return split(old), split(new)
 }
 
-// equalEnd returns how many bytes are equal at one end of two texts. next returns the character there after so many bytes, "" if there is none.
+// equalEnd returns how many bytes are equal at one end of two texts. next returns the next character of a text after done bytes, "" at its end.
 func equalEnd(a, b string, next func(text string, done int) string) int {
 	done := 0
 	for {
@@ -108,7 +108,7 @@ func equalEnd(a, b string, next func(text string, done int) string) int {
 	}
 }
 
-// joined joins neighbours that are alike.
+// joined merges adjacent words with the same flag.
 func joined(words []string, same []bool) []Part {
 	var out []Part
 	for i, w := range words {

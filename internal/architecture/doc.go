@@ -1,3 +1,3 @@
-// Package architecture holds tests that keep the structure of the project: which package may import which, and what no package but pipeline
-// may do. There is nothing in it to import.
+// Package architecture has tests for the structure of the project: which package may import which, and what only package pipeline may do.
+// It exports nothing.
 package architecture

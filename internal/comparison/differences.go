@@ -6,21 +6,21 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Difference is one place at which two values differ.
+// Difference is a difference between two values at one path.
 type Difference struct {
-	// Old and New are where it is in each of them. They differ if an item of an array has another index; one is nil for an item that came or
-	// is gone.
+	// Old and New are the path in each of the values. They differ if the index of an array item has changed; one is nil if the item was added or
+	// removed.
 	Old, New property.Path
-	// Format is that of the document in the text at Old and New, "" if the place is in none. Within is the place in the document.
+	// Format is that of the document in the text at Old and New, "" if there is no document. Within is the path in the document.
 	Format string
 	Within property.Path
-	// Was and Is are the values, null for none.
+	// Was and Is are the values, null for a missing one.
 	Was, Is property.Value
 }
 
-// Differences returns the places at which the values at a path differ, in the order of the new ones. What isWhole holds for is one
-// place, whatever is in it; so is a value of another kind than before. There are none if only the order of items differs, or the form of documents. If
-// there are more than most, it returns false.
+// Differences returns the differences between two values at a path, in the order of the new value. A value for which isWhole returns true, or whose
+// kind has changed, is one difference. A different order of items, or another format of a document, is none. If there are more than most differences,
+// it returns false.
 func Differences(at property.Path, old, new property.Value, most int, isWhole func(property.Value) bool) ([]Difference, bool) {
 	f := finder{most: most, isWhole: isWhole}
 	f.compare(Difference{Old: at, New: at, Was: old, Is: new})
@@ -33,7 +33,7 @@ type finder struct {
 	found   []Difference
 }
 
-// Path returns where the place is, in the new value if it is there.
+// Path returns the path in the new value or, if it is not in that, in the old one.
 func (d Difference) Path() property.Path {
 	if d.New == nil {
 		return d.Old
@@ -41,11 +41,11 @@ func (d Difference) Path() property.Path {
 	return d.New
 }
 
-// inside returns the place of something within d.
+// inside returns a difference inside d.
 func (d Difference) inside(old, new property.Element, was, is property.Value) Difference {
 	d.Was, d.Is = was, is
 	if d.Format != "" {
-		d.Within = d.Within.With(new) // what is gone has the index that it had
+		d.Within = d.Within.With(new) // a removed item has its old index
 		return d
 	}
 	d.Old, d.New = d.Old.With(old), d.New.With(new)
@@ -73,7 +73,7 @@ func (f *finder) compare(d Difference) {
 	}
 }
 
-// equal compares what is in documents exactly: null is a value there.
+// equal compares the contents of documents exactly: in them, null is a value.
 func (f *finder) equal(d Difference) bool {
 	if d.Format != "" {
 		return property.Identical(d.Was, d.Is)
@@ -112,7 +112,7 @@ func (f *finder) arrays(d Difference, old, new property.Array) {
 	}
 }
 
-// documents compares two texts by value, and reports false if they do not hold documents of one kind.
+// documents compares two texts by value. It reports false if they do not hold documents of one kind.
 func (f *finder) documents(d Difference, old, new string) bool {
 	was, ok := DocumentIn(old)
 	if !ok {

@@ -1,7 +1,7 @@
-// Package comparison finds what differs between two values in the way in which people look at them: items of arrays are matched by what they
-// are, whatever their index, and texts that hold JSON or YAML are compared by value.
+// Package comparison finds the differences between two values that people care about: it matches items of arrays by identity, whatever their
+// index, and compares texts that hold JSON or YAML by value.
 //
-// It decides nothing and shows nothing. What a provider is asked for is compared by package property.
+// It decides nothing and shows nothing. Package property compares values for decisions about provider calls.
 //
-// Invariant: the same values have the same differences, and the time grows with the size of the values times its logarithm.
+// Invariant: the same values have the same differences, and the time is at most proportional to n log n, where n is the size of the values.
 package comparison

@@ -14,25 +14,25 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Limits on the texts that are read as documents.
+// Limits on texts that are parsed as documents.
 const (
-	// MaxDocument is how many bytes of a text are read as a document.
+	// MaxDocument is the maximal size of a document in bytes.
 	MaxDocument = 64 << 10
-	// MaxNesting is how deep the objects and arrays of a document may be.
+	// MaxNesting is the maximal depth of objects and arrays in a document.
 	MaxNesting = 50
 )
 
-// Document is what a text holds.
+// Document is the document in a text.
 type Document struct {
 	Format string // "JSON" or "YAML"
 	Value  property.Value
 }
 
-// errNoDocument says that a text is not to be compared by value: it is no document, or has something in it that a value cannot express, so that
-// two different texts might seem equal.
+// errNoDocument is returned for a text that must not be compared by value: it is not a document, or contains something that a value cannot
+// express, so that two different texts might seem equal.
 var errNoDocument = errors.New("not a document")
 
-// DocumentIn reads a text that holds a JSON or YAML object or array, which is more readable by value.
+// DocumentIn parses a text that holds a JSON or YAML object or array.
 func DocumentIn(text string) (Document, bool) {
 	if len(text) < 2 || len(text) > MaxDocument {
 		return Document{}, false
@@ -61,7 +61,7 @@ func readJSON(text string) (property.Value, error) {
 	return v, nil
 }
 
-// jsonItem reads one value. It refuses names that occur twice, of which a decoder would silently take the last.
+// jsonItem reads one value. It refuses duplicate names, of which a decoder would silently use the last.
 func jsonItem(d *json.Decoder, depth int) (property.Value, error) {
 	token, err := d.Token()
 	if err != nil {
@@ -86,7 +86,7 @@ func jsonItem(d *json.Decoder, depth int) (property.Value, error) {
 	return property.Null, nil
 }
 
-// jsonText refuses a text that the decoder may have changed, because it was not Unicode.
+// jsonText refuses a text that the decoder may have changed because it was not valid Unicode.
 func jsonText(s string) (property.Value, error) {
 	if strings.ContainsRune(s, utf8.RuneError) {
 		return property.Null, errNoDocument
@@ -126,10 +126,10 @@ func jsonObject(d *json.Decoder, depth int) (property.Value, error) {
 	return property.Of(property.NewMap(fields)), err
 }
 
-// exactDigits is how many digits of a number a float64 always keeps.
+// exactDigits is the number of decimal digits that a float64 always preserves.
 const exactDigits = 15
 
-// exactNumber returns the number of a literal. It refuses one of which a float64 would not keep all digits.
+// exactNumber returns the number of a literal. It refuses one whose digits a float64 would not preserve.
 func exactNumber(literal string) (property.Value, error) {
 	f, err := strconv.ParseFloat(literal, 64)
 	if err != nil {
@@ -143,7 +143,7 @@ func exactNumber(literal string) (property.Value, error) {
 	return property.Number(f), nil
 }
 
-// readYAML reads a text of one or more YAML documents. It refuses anchors, aliases and tags of applications: the meaning of these is not in the
+// readYAML parses a text of one or more YAML documents. It refuses anchors, aliases and application-specific tags, whose meaning is lost in the
 // values.
 func readYAML(text string) (property.Value, error) {
 	d := yaml.NewDecoder(strings.NewReader(text))
@@ -222,16 +222,16 @@ func yamlScalar(n *yaml.Node) (property.Value, error) {
 			return v, nil
 		}
 	}
-	return property.Null, errNoDocument // dates, for example, and numbers of other bases
+	return property.Null, errNoDocument // dates, for example, and numbers in other bases
 }
 
-// isOctal reports whether readers of YAML disagree on what a number means: 010 is 8 to many.
+// isOctal reports whether parsers of YAML disagree on the value of a number: 010 is 8 to many.
 func isOctal(literal string) bool {
 	digits := strings.TrimLeft(literal, "+-")
 	return len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
 }
 
-// IsCollection reports whether a value is an object or an array with something in it.
+// IsCollection reports whether a value is a nonempty object or array.
 func IsCollection(v property.Value) bool {
 	return v.IsMap() && v.AsMap().Len() > 0 || v.IsArray() && v.AsArray().Len() > 0
 }

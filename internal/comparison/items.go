@@ -12,18 +12,18 @@ import (
 // Nowhere is the index of an item in the array that does not have it.
 const Nowhere = -1
 
-// Item is what became of one item of an array: its index in the old array and in the new one.
+// Item is an item of two arrays: its index in the old one and in the new one.
 type Item struct {
 	Old, New int
-	Moved    bool // it is among others than before
+	Moved    bool // its order relative to other items has changed
 }
 
-// itemKeys are the properties by which people tell the items of a list apart, the best one first.
+// itemKeys are the properties by which items of a list can be matched, the best one first.
 var itemKeys = [...]string{"name", "Name", "id", "Id", "ID", "key", "Key", "sid", "Sid"}
 
-// Items finds out which items of two arrays belong together, and returns them in the order of the new array, with the removed ones where
-// they were. Items of which all have a name, an ID or a key are matched by that; others belong together if they are equal, or if they
-// are at the same place between such and not too different. key is the property that they were matched by, "" if there is none.
+// Items matches the items of two arrays, and returns them in the order of the new array, with the removed ones in their old places. If all items
+// have a name, an ID or a key, it matches by that. Otherwise it matches equal items, and between these, items at the same place that are similar
+// enough. key is the property used for matching, "" if there is none.
 func Items(old, new property.Array) (items []Item, key string) {
 	key, oldIDs, newIDs := keysOf(old, new)
 	if key == "" {
@@ -43,7 +43,7 @@ func Items(old, new property.Array) (items []Item, key string) {
 	return items, key
 }
 
-// moves are the items that are in both arrays among different others.
+// moves are the items of both arrays whose order relative to others has changed.
 type moves struct {
 	toOld   map[int]int // by index in the new array
 	fromOld map[int]bool
@@ -70,7 +70,7 @@ func movedItems(old, new []string, kept []align.Pair) moves {
 	return m
 }
 
-// between adds what is between two kept items: from includes the first place, and to does not.
+// between adds the items between two kept ones: after from, and before to.
 func between(items []Item, old, new property.Array, from, to align.Pair, moved moves, key string) []Item {
 	var gone, came []int
 	for i := from.Old; i < to.Old; i++ {
@@ -90,7 +90,7 @@ func between(items []Item, old, new property.Array, from, to align.Pair, moved m
 			gone = gone[1:]
 		}
 	}
-	next := 0 // what is before the first item that came and has a pair is removed before others are added
+	next := 0 // removed items before the first replaced one come before added ones
 	for i := from.New; i < to.New; i++ {
 		for ; next < len(came) && (came[next] < i || !isPaired(pairs, came[next])); next++ {
 		}
@@ -118,11 +118,10 @@ func isPaired(pairs map[int]int, i int) bool {
 	return ok
 }
 
-// maxComparisons is how many pairs of items are compared at one place to find those that are most alike.
+// maxComparisons is the maximal number of pairs of items that are compared at one place to find the most similar ones.
 const maxComparisons = 256
 
-// alike pairs items that are gone with items that came, in their order, so that they are as much alike as possible. It returns the old index of
-// each new one.
+// alike pairs removed items with added ones, in order, with the highest total likeness. It returns the old index of each added item.
 func alike(old, new property.Array, gone, came []int, key string) map[int]int {
 	pairs := map[int]int{}
 	if len(gone)*len(came) > maxComparisons {
@@ -133,7 +132,7 @@ func alike(old, new property.Array, gone, came []int, key string) map[int]int {
 		}
 		return pairs
 	}
-	// best[i][j] is the likeness of the best pairs among the items from gone[i] and came[j] on.
+	// best[i][j] is the total likeness of the best pairs among gone[i:] and came[j:].
 	score, best := make([][]int, len(gone)), make([][]int, len(gone)+1)
 	best[len(gone)] = make([]int, len(came)+1)
 	for i := len(gone) - 1; i >= 0; i-- {
@@ -157,8 +156,8 @@ func alike(old, new property.Array, gone, came []int, key string) map[int]int {
 	return pairs
 }
 
-// likeness says how much two items are alike; 0 if one is better shown as removed and the other as added. Objects with different keys
-// have to agree in half of the rest.
+// likeness returns how similar two items are; 0 means that one is better shown as removed and the other as added. Objects with different keys must
+// agree in half of the rest.
 func likeness(old, new property.Value, key string) int {
 	old, _ = old.Unwrap()
 	new, _ = new.Unwrap()
@@ -185,7 +184,7 @@ func likeness(old, new property.Value, key string) int {
 	return 1 + 2*equal
 }
 
-// keysOf returns the property by which all items of two arrays can be told apart, and its values.
+// keysOf returns a property that identifies all items of two arrays, and its values.
 func keysOf(old, new property.Array) (key string, oldIDs, newIDs []string) {
 	for _, key := range itemKeys {
 		oldIDs, ok := keyValues(old, key)
@@ -199,7 +198,7 @@ func keysOf(old, new property.Array) (key string, oldIDs, newIDs []string) {
 	return "", nil, nil
 }
 
-// keyValues returns the values of a property, if each item has one, no two have the same, and none is secret or unknown.
+// keyValues returns the values of a property. It reports false if an item lacks it, two are equal, or one is secret or unknown.
 func keyValues(a property.Array, key string) ([]string, bool) {
 	out := make([]string, a.Len())
 	seen := make(map[string]bool, a.Len())
@@ -221,7 +220,7 @@ func keyValues(a property.Array, key string) ([]string, bool) {
 	return out, true
 }
 
-// interner numbers values: equal ones have the same number, whether they are secret or not.
+// interner numbers values: equal ones have the same number, even if only one is secret.
 type interner struct {
 	of   map[uint64][]numbered // by hash
 	seed maphash.Seed
@@ -233,7 +232,7 @@ type numbered struct {
 	number string
 }
 
-// maxSameHash is how many values with one hash are told apart. Beyond that they count as different, also if they are equal.
+// maxSameHash is the number of distinct values stored for one hash. Any further ones count as different, even if they are equal.
 const maxSameHash = 8
 
 func (n *interner) all(a property.Array) []string {
@@ -262,8 +261,8 @@ func (n *interner) number(v property.Value) string {
 	return number
 }
 
-// hashValue adds a value to a hash. Values that are equal in the sense of [property.Equal] have the same hash; those of assets and other values that
-// are rare in long arrays have few different ones.
+// hashValue adds a value to a hash. Values that [property.Equal] considers equal have the same hash. Assets and other values that are rare in long
+// arrays have few different hashes.
 func hashValue(h *maphash.Hash, v property.Value) {
 	switch {
 	case v.IsBool():
@@ -286,7 +285,7 @@ func hashValue(h *maphash.Hash, v property.Value) {
 	case v.IsMap():
 		h.WriteByte('{')
 		for name, e := range v.AsMap().All() {
-			if !e.IsNull() { // which equals none
+			if !e.IsNull() { // which equals a missing property
 				h.WriteString(name)
 				hashValue(h, e)
 			}

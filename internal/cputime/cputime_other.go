@@ -4,5 +4,5 @@ package cputime
 
 import "time"
 
-// SoFar returns the processor time of this process so far, which this system does not say.
+// SoFar returns 0, because this system does not report the processor time.
 func SoFar() time.Duration { return 0 }

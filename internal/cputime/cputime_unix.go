@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// SoFar returns the processor time of this process so far, 0 if the system does not say.
+// SoFar returns the processor time of this process so far, 0 if the system does not report it.
 func SoFar() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,5 +1,5 @@
-// Package cputime says how much processor time this process has used. Unlike time by the clock, it hardly depends on what
-// else the machine does.
+// Package cputime measures the processor time of this process. Unlike elapsed time, it hardly depends on the load of the
+// machine.
 //
-// Invariant: what it says never decreases.
+// Invariant: the time never decreases.
 package cputime

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Limits for lines that are longer than a screen, such as those of generated programs.
+// Limits on lines that are longer than a screen, such as those of generated programs.
 const (
 	longLine = 160
 	context  = 60 // characters on either side
 )
 
-// Of shows a line and its number, with carets under the characters from column to end, which is not included. Both count
-// characters from 1.
+// Of shows a line and its number, with carets under the characters in [column, end). Both count characters from 1.
 //
 //	7 |     bucket: ${buket.id}
 //	  |               ^^^^^^^^
@@ -22,7 +21,7 @@ func Of(number int, line string, column, end int) string {
 	return fmt.Sprintf("%4d | %s\n     | %s%s", number, line, strings.Repeat(" ", before), strings.Repeat("^", carets))
 }
 
-// cut returns the line as it is shown, how many characters are before the carets, and how many carets there are.
+// cut returns the shown part of the line, the number of characters before the carets, and the number of carets.
 func cut(line string, column, end int) (shown string, before, carets int) {
 	line = strings.ReplaceAll(line, "\t", " ")
 	length := utf8.RuneCountInString(line)
@@ -45,7 +44,7 @@ func cut(line string, column, end int) (shown string, before, carets int) {
 	return shown, before, carets
 }
 
-// Whole returns the columns of everything in a line except the space around it.
+// Whole returns the range of columns of a line without the space around it.
 func Whole(line string) (column, end int) {
 	indent := utf8.RuneCountInString(line) - utf8.RuneCountInString(strings.TrimLeft(line, " \t"))
 	return indent + 1, max(indent+1, utf8.RuneCountInString(strings.TrimRight(line, " \t"))) + 1

@@ -1,7 +1,7 @@
 // Package executable builds the programs that tests start. It is for tests only.
 //
-// Invariant: the tests of all packages share an executable. Whichever test binary comes first links it, the others wait, and it is linked again
-// only when its sources have changed.
+// Invariant: the tests of all packages share an executable. The first test binary links it, the others wait, and it is linked again only when
+// its sources have changed.
 package executable
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Build makes path the executable of the package in the folder dir. The folder of path must exist.
+// Build builds the package in the folder dir as the executable path. The folder of path must exist.
 func Build(ctx context.Context, path, dir string) error {
 	shared, err := Shared(ctx, dir)
 	if err != nil {
@@ -26,7 +26,7 @@ func Build(ctx context.Context, path, dir string) error {
 	return Link(shared, path)
 }
 
-// Link makes path the same file as a shared executable, or a copy of it if it is on another file system.
+// Link makes path a hard link to a shared executable, or a copy of it on another file system.
 func Link(shared, path string) error {
 	if os.Link(shared, path) == nil {
 		return nil
@@ -39,7 +39,7 @@ func Link(shared, path string) error {
 }
 
 // Shared returns the path of the executable of the package in the folder dir, which is below bin of the module. Several processes may call it at
-// the same time. Who changes the file changes it for all.
+// the same time. All of them share the file, so they must not change it.
 func Shared(ctx context.Context, dir string) (path string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func Shared(ctx context.Context, dir string) (path string, err error) {
 		return "", err
 	}
 	defer unlock()
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".") // does not link what is up to date
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, ".") // does nothing if path is up to date
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", dir, err, out)
@@ -70,7 +70,7 @@ func Shared(ctx context.Context, dir string) (path string, err error) {
 	return path, nil
 }
 
-// moduleOf returns the folder of the module that dir belongs to.
+// moduleOf returns the folder of the module that contains dir.
 func moduleOf(dir string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {

@@ -1,7 +1,7 @@
-// Package fuzzing has what the fuzz targets of decoders share.
+// Package fuzzing has the common parts of the fuzz targets for decoders.
 //
-// Invariant: what it measures is what the function under test has allocated, and nothing of other tests: it is for fuzz
-// targets, which run one input at a time.
+// Invariant: it measures only the allocations of the function under test, not those of other tests: it is for fuzz targets,
+// which run one input at a time.
 package fuzzing
 
 import (
@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// fixed is what decoding may allocate whatever the size of the input: tables, buffers, and what the runtime does meanwhile.
+// fixed is the number of bytes that decoding may allocate for any input: tables, buffers, and allocations of the runtime.
 const fixed = 1 << 20
 
 // Bound calls decode, and fails the test if that allocates more than perByte bytes for each byte of the input. A decoder
-// that believes a declared length, or copies what it has read again for each level of nesting, allocates more.
+// that trusts a declared length, or copies its input for each level of nesting, allocates more.
 func Bound(t testing.TB, input, perByte int, decode func()) {
 	t.Helper()
 	var before, after runtime.MemStats

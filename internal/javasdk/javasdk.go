@@ -1,7 +1,6 @@
-// Package javasdk downloads what test programs in Java need. It is for tests only.
+// Package javasdk downloads the dependencies of test programs in Java. It is for tests only.
 //
-// Invariant: whichever test binary comes first downloads, the others wait for it: Maven's repository is not made for several
-// writers.
+// Invariant: the first test binary downloads, and the others wait for it, because Maven's repository does not support several writers.
 package javasdk
 
 import (
@@ -15,17 +14,18 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// ErrMissing says that this machine has no JDK, or no Maven.
+// ErrMissing is returned if this machine has no JDK, or no Maven.
 var ErrMissing = errors.New("tests of Java programs need javac and mvn on $PATH")
 
-// jvm has a JVM start fast: those of tests live for seconds, in which the optimizing compiler and the threads of the collector cost more than they gain.
+// jvm makes a JVM start fast: in tests it lives for seconds, in which the optimizing compiler and the threads of the collector cost more than they
+// gain.
 const jvm = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-// Variables are the environment in which Maven and Gradle take half the processor time.
+// Variables are variables with which Maven and Gradle take half the processor time.
 func Variables() []string { return []string{"MAVEN_OPTS=" + jvm, "GRADLE_OPTS=" + jvm} }
 
-// Install compiles the Maven project in dir, so that all that it needs is in Maven's repository, unless that was done before. Test
-// binaries of several packages may call it at the same time.
+// Install compiles the Maven project in dir, unless that was done before, so that all its dependencies are in Maven's repository. Test binaries of
+// several packages may call it at the same time.
 func Install(dir string) error {
 	for _, tool := range []string{"javac", "mvn"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -52,7 +52,7 @@ func Install(dir string) error {
 	if _, err := os.Stat(done); err == nil {
 		return nil
 	}
-	// The goals are those that sluice has Maven run.
+	// sluice runs Maven with the same goals.
 	cmd := exec.Command("mvn", "--batch-mode", "--no-transfer-progress", "--quiet", "compile", "dependency:build-classpath",
 		"exec:java", "-DmainClass=com.pulumi.bootstrap.internal.Main", "-DmainArgs=packages")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), Variables()...)

@@ -1,6 +1,6 @@
 // Package manual writes the help texts of a program as man pages or Markdown, one file for each command.
 //
-// It says nothing that the help texts do not say.
+// It adds nothing to the help texts.
 //
-// Invariant: what a help text shows as it is, in lines with an indentation or between backquotes, a page shows as it is.
+// Invariant: text that a help text shows verbatim, in indented lines or between backquotes, is verbatim on a page.
 package manual

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// Man writes man pages of the commands below root into a directory, which it makes if it does not exist, and says on out how many. The
+// Man writes man pages of the commands below root into a directory, which it creates if necessary, and prints their number to out.
 // source is the program with its version. Man changes root.
 func Man(out io.Writer, root *cobra.Command, source, directory string) error {
 	header := doc.GenManHeader{Section: "1", Source: source, Manual: "sluice"}
@@ -43,7 +43,7 @@ func write(out io.Writer, root *cobra.Command, directory string, generate func(r
 // forMarkdown converts the texts of a command and its subcommands from plain text to Markdown.
 func forMarkdown(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
-	if !cmd.HasParent() || cmd.Parent().Name() != "completion" { // cobra writes these in Markdown
+	if !cmd.HasParent() || cmd.Parent().Name() != "completion" { // cobra writes those in Markdown
 		cmd.Long = markdown(cmd.Long)
 	}
 	for _, sub := range cmd.Commands() {

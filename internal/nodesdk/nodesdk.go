@@ -1,6 +1,6 @@
 // Package nodesdk installs the Node.js packages that test programs need. It is for tests only.
 //
-// Invariant: whichever test binary comes first installs, the others wait for it and use what it installed.
+// Invariant: the first test binary installs, and the others wait for it and use the result.
 package nodesdk
 
 import (

@@ -1,8 +1,8 @@
-// Package pace ends transfers that hardly move: a peer that sends one byte a second would otherwise keep its caller for ever.
+// Package pace ends transfers that hardly progress: a peer that sends one byte a second would otherwise block its caller for ever.
 //
-// It has no bound for a whole transfer, so that a large one may be slow.
+// It sets no limit on the time of a whole transfer, so that a large one may take long.
 //
-// Invariant: a transfer that is not ended has moved at least as much as its rate says in every window of its time.
+// Invariant: a transfer that is not ended has moved at least as many bytes as its rate requires in every window of time.
 package pace
 
 import (
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// Rate is the least that a transfer must move: so many bytes in each window of time.
+// Rate is the minimal speed of a transfer: a number of bytes in each window of time.
 type Rate struct {
 	Window time.Duration
 	Bytes  int64
 }
 
-// Slowest is the rate for answers of servers: less than the slowest modem.
+// Slowest is the rate for responses of servers: less than the slowest modem.
 var Slowest = Rate{Window: 30 * time.Second, Bytes: 4 << 10}
 
-// SlowError says that a transfer was ended because it hardly moved.
+// SlowError reports that a transfer was ended because it was too slow.
 type SlowError struct {
 	Rate  Rate
 	Moved int64 // in the last window
@@ -36,14 +36,14 @@ type Guard struct {
 	rate Rate
 	stop func(error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the rest
 	timer *time.Timer
 	moved int64 // in this window
 	over  bool
 	slow  *SlowError
 }
 
-// Watch begins to watch a transfer, and calls stop once, with a [*SlowError], if it is too slow. The caller ends the watch.
+// Watch begins to watch a transfer, and calls stop once, with a [*SlowError], if it is too slow. The caller must call End.
 func Watch(rate Rate, stop func(error)) *Guard {
 	g := &Guard{rate: rate, stop: stop}
 	g.mu.Lock()
@@ -52,7 +52,7 @@ func Watch(rate Rate, stop func(error)) *Guard {
 	return g
 }
 
-// check judges the window that is over, and begins the next one.
+// check checks the past window, and begins the next one.
 func (g *Guard) check() {
 	g.mu.Lock()
 	if g.over {
@@ -71,14 +71,14 @@ func (g *Guard) check() {
 	g.stop(err)
 }
 
-// Moved notes that n more bytes were transferred.
+// Moved adds n to the transferred bytes.
 func (g *Guard) Moved(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.moved += int64(n)
 }
 
-// End ends the watch, and returns why the transfer was stopped, nil if it was not.
+// End ends the watch, and returns the error that stopped the transfer, nil if it was not stopped.
 func (g *Guard) End() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +90,7 @@ func (g *Guard) End() error {
 	return g.slow
 }
 
-// Body returns a body that is watched from now until it is closed. stop must make its reads end; the error of the read is the [*SlowError] then.
+// Body returns a body that is watched until it is closed. stop must make its reads end; they then return the [*SlowError].
 func Body(body io.ReadCloser, rate Rate, stop func(error)) io.ReadCloser {
 	return &watched{body, Watch(rate, stop)}
 }
@@ -114,6 +114,6 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // Close implements [io.Closer].
 func (w *watched) Close() error {
-	_ = w.guard.End() // a read has returned it
+	_ = w.guard.End() // a read has returned the error
 	return w.body.Close()
 }

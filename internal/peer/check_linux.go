@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attempts is how often the tables are read: a line may be missed while others come and go.
+// attempts is how often the tables are read: reading may miss a line while others are added and removed.
 const attempts = 3
 
-// checkCaller checks who has made a connection that was accepted.
+// checkCaller checks the user at the other end of an accepted connection.
 func checkCaller(c *net.TCPConn) error {
 	ours, theirs := ends(c)
 	return check(c, connected(theirs, ours))
 }
 
-// checkListener checks who listens at the other end of a connection that was made. Listening sockets are looked for and not
-// the other end itself, which belongs to nobody until it is accepted.
+// checkListener checks the user that listens at the other end of a connection to a server. It looks for listening sockets,
+// because the other end itself has no owner until the server accepts it.
 func checkListener(c *net.TCPConn) error {
 	if _, theirs := ends(c); theirs.Addr().IsLoopback() {
 		return check(c, listening(theirs))
@@ -38,8 +38,8 @@ func address(a net.Addr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// check finds the owners of the sockets of the other end in the tables of TCP. The connection must still stand afterwards:
-// otherwise another process could have made one with the same addresses meanwhile, and be the one that was found.
+// check finds the owners of the sockets at the other end in the tables of TCP. The connection must still stand afterwards;
+// otherwise another process could have made one with the same addresses in the meantime, and be the one that was found.
 func check(c *net.TCPConn, wanted pattern) error {
 	_, theirs := ends(c)
 	for range attempts {

@@ -13,10 +13,10 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// StrangerError says that a connection leads to a process of another user.
+// StrangerError reports that a connection leads to a process of another user.
 type StrangerError struct {
 	Address string // of the other end, "127.0.0.1:<port>"
-	UID     int    // of the user; -1 if the system does not say
+	UID     int    // of the user; -1 if it is unknown
 }
 
 func (e *StrangerError) Error() string {
@@ -30,7 +30,7 @@ func (e *StrangerError) Error() string {
 	return fmt.Sprintf("%s belongs to %s (uid %d)", e.Address, name, e.UID)
 }
 
-// UntoldError says that this system does not show its connections, so that nobody can be told from anybody else.
+// UntoldError reports that this system does not show its connections, so that strangers cannot be recognized.
 type UntoldError struct{ Err error }
 
 func (e *UntoldError) Error() string {
@@ -38,13 +38,13 @@ func (e *UntoldError) Error() string {
 }
 func (e *UntoldError) Unwrap() error { return e.Err }
 
-// errGone says that a connection was closed before its owner was known.
+// errGone reports that a connection was closed before its owner was known.
 var errGone = errors.New("the connection was closed at its other end")
 
-// Credentials returns credentials without encryption, for servers and clients. Before a server reads from a connection it
-// checks who has made it, and before a client sends anything it checks who listens there, if that is on the loopback
-// interface. report is called with a *[StrangerError] for each connection that is closed because of that, and with an
-// *[UntoldError] for each that cannot be checked and is used all the same; perhaps from many goroutines. nil discards.
+// Credentials returns credentials without encryption, for servers and clients. If the connection is on the loopback
+// interface, a server checks its caller before it reads, and a client checks the listener before it sends. report is
+// called with a *[StrangerError] for each connection that is closed after a check, and with an *[UntoldError] for each
+// that cannot be checked and is used all the same; it may be called from many goroutines. nil discards.
 func Credentials(report func(error)) credentials.TransportCredentials {
 	if report == nil {
 		report = func(error) {}
@@ -78,7 +78,7 @@ func (t transport) Clone() credentials.TransportCredentials {
 	return transport{t.TransportCredentials.Clone(), t.report}
 }
 
-// judge applies a check to TCP connections. Others, which lead to a socket in the file system, have its permissions.
+// judge applies a check to TCP connections. Other connections use a socket in the file system, which has permissions.
 func (t transport) judge(c net.Conn, check func(*net.TCPConn) error) error {
 	tcp, is := c.(*net.TCPConn)
 	if !is {
@@ -95,5 +95,5 @@ func (t transport) judge(c net.Conn, check func(*net.TCPConn) error) error {
 	return err
 }
 
-// isTrusted reports whether a user may do anything in the name of this process's user in any case.
+// isTrusted reports whether a user can act as this process's user in any case.
 func isTrusted(uid int) bool { return uid == 0 || uid == os.Geteuid() }

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// The tables of the system's TCP sockets, of the network namespace of this process. The second one also has IPv4 connections:
-// those of sockets for both versions of IP. It is missing where IPv6 is turned off.
+// The tables of the TCP sockets in the network namespace of this process. The second one also has the IPv4 connections of
+// sockets for both versions of IP. It is missing if IPv6 is turned off.
 const (
 	table4 = "/proc/net/tcp"
 	table6 = "/proc/net/tcp6"
 )
 
-// The states of sockets, as the tables have them.
+// The states of sockets, in the notation of the tables.
 const (
 	isConnected = " 01 "
 	isListening = " 0A "
 )
 
-// pattern is what the lines of a socket have in them, by table: its address, that of its other end, and its state.
+// pattern has the fields of a socket's line, by table: its address, that of its other end, and its state.
 type pattern map[string][]string
 
 // connected matches a socket at one address that is connected to the other.
@@ -57,7 +57,7 @@ func listening(at netip.AddrPort) pattern {
 	return p
 }
 
-// written4 and written6 return an address as the tables have it: numbers of 32 bits in the byte order of the machine.
+// written4 and written6 return an address in the notation of the tables: numbers of 32 bits in the byte order of the machine.
 func written4(a netip.AddrPort) string {
 	ip := a.Addr().As4()
 	return written(ip[:], a.Port())
@@ -77,14 +77,14 @@ func written(ip []byte, port uint16) string {
 	return b.String()
 }
 
-// errEmpty says that the tables have no sockets, though the one that was asked about exists.
+// errEmpty reports that the tables have no sockets, not even the existing one that was looked for.
 var errEmpty = errors.New(table4 + " is empty")
 
-// find returns the owners of sockets. Where the first table has some, the second one is not read: what listens for IPv4 alone
-// gets the connections to an IPv4 address, and what listens for IPv6 at the same port may belong to somebody else.
+// find returns the owners of sockets. If the first table has some, it does not read the second one: a socket that listens only
+// for IPv4 gets the connections to an IPv4 address, and one that listens for IPv6 at the same port may belong to another user.
 //
-// The error is an *[UntoldError] only if the system shows no sockets. No caller can bring that about, unlike an error for want
-// of file descriptors, for example.
+// The error is an *[UntoldError] only if the system shows no sockets. A caller cannot cause that, unlike, for example, a lack
+// of file descriptors.
 func find(wanted pattern) ([]int, error) {
 	count := 0
 	for _, table := range []string{table4, table6} {
@@ -106,13 +106,13 @@ func find(wanted pattern) ([]int, error) {
 	return nil, nil
 }
 
-// read returns the owners of the sockets in one table, and how many sockets the table has.
+// read returns the owners of the matching sockets in one table, and the number of all sockets in it.
 func read(table string, wanted []string) (owners []int, count int, err error) {
 	file, err := os.Open(table)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { _ = file.Close() }() // nothing was written
+	defer func() { _ = file.Close() }() // it is only read
 	lines := bufio.NewScanner(file)
 	for heading := true; lines.Scan(); heading = false {
 		line := lines.Text()
@@ -137,7 +137,7 @@ func hasOne(line string, texts []string) bool {
 //
 //	sl local remote state queues timer retransmissions uid timeout inode …
 //
-// A socket without an inode has none: its process has closed it, and the table says that it is root's.
+// A socket whose process has closed it has no inode, and its line names root as the owner.
 func ownerIn(line string) (uid int, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 10 || fields[9] == "0" {

@@ -62,7 +62,7 @@ func Start(t *testing.T) string {
 	return "postgres://sluice@/postgres?host=" + dir
 }
 
-// find looks for a program on PATH and where Debian installs the programs of servers.
+// find looks for a program on PATH and in Debian's folder of server programs.
 func find(program string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
 		return path, nil

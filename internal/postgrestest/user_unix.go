@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// unprivileged returns a function that makes commands without root rights, which PostgreSQL refuses; the directory gets
-// their user as its owner.
+// unprivileged returns a function that makes commands without root rights, because PostgreSQL refuses to run as root.
+// It makes their user the owner of the directory.
 func unprivileged(dir string) (func(name string, arguments ...string) *exec.Cmd, error) {
 	if os.Getuid() != 0 {
 		return exec.Command, nil
@@ -24,7 +24,7 @@ func unprivileged(dir string) (func(name string, arguments ...string) *exec.Cmd,
 	if err != nil {
 		return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no other user: %w", err)
 	}
-	uid, _ := strconv.Atoi(u.Uid) // numbers on these systems
+	uid, _ := strconv.Atoi(u.Uid) // user IDs are numbers on these systems
 	gid, _ := strconv.Atoi(u.Gid)
 	if err := os.Chown(dir, uid, gid); err != nil {
 		return nil, err

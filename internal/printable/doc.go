@@ -1,7 +1,7 @@
-// Package printable makes texts of others safe to print: messages of programs, plugins and services, and names in recorded states.
+// Package printable makes foreign texts safe to print: messages of programs, plugins and services, and names in recorded states.
 //
-// It does not know what a text means. What is a secret is masked elsewhere (package redact).
+// It is independent of the meaning of a text. Package redact masks secrets.
 //
-// Invariant: nothing that this package returns or passes on is a command for a terminal, hides a part of a text, or changes the direction
-// or the place of what follows, unless a [Writer] is for styled texts and it is a change of colour.
+// Invariant: the output of this package contains no terminal command, and no character that hides a part of a text, or changes the
+// direction or the place of what follows. The only exception is a change of colour in a [Writer] for styled texts.
 package printable

@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	// colourTag is the mark-up that Pulumi puts into messages.
+	// colourTag matches Pulumi's mark-up in messages.
 	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
-	// escapeSequence matches everything that a terminal takes as a command.
+	// escapeSequence matches everything that a terminal interprets as a command.
 	escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
 )
 
-// Text returns a message as it may be shown. It leaves out colour tags and commands of terminals, and makes other controls visible, except
-// line ends and tabs.
+// Text returns a printable message. It removes colour tags and terminal commands, and escapes other control characters except line ends
+// and tabs.
 func Text(text string) string {
 	if strings.Contains(text, "<{%") {
 		text = colourTag.ReplaceAllString(text, "")
@@ -28,13 +28,12 @@ func Text(text string) string {
 	return escaped(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// Line returns a name as it may be shown, or another text that must stay on one line. It leaves nothing out, so that two names look
-// different.
+// Line returns a printable name, or another text that must stay on one line. It removes nothing, so that different names look different.
 func Line(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(escaped(text), "\n", `\n`), "\t", `\t`)
 }
 
-// escaped makes the unsafe characters of a text visible.
+// escaped escapes the unsafe characters of a text.
 func escaped(text string) string {
 	if !strings.ContainsFunc(text, IsUnsafe) && utf8.ValidString(text) {
 		return text
@@ -50,9 +49,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// IsUnsafe reports whether a terminal or a reader could take a character for something else than a sign with a place of its own: control
-// characters other than line ends and tabs, format characters, which include those that reverse the direction of writing, and others that
-// have no width.
+// IsUnsafe reports whether a terminal or a reader may take a character for something else than a visible sign: control characters other
+// than line ends and tabs, format characters, which include those that reverse the direction of writing, and others that have no width.
 func IsUnsafe(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -61,10 +59,10 @@ func IsUnsafe(r rune) bool {
 		return r < ' ' || r == 0x7f
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point) ||
-		r >= 0xe0100 && r <= 0xe01ef // selectors of variants that no emoji has
+		r >= 0xe0100 && r <= 0xe01ef // variation selectors that no emoji has
 }
 
-// JSON returns JSON whose unsafe characters are escape sequences. All of them are within strings, so the document means the same.
+// JSON escapes the unsafe characters of JSON. All of them are in strings, so the meaning stays the same.
 func JSON(text []byte) []byte {
 	if !anyUnsafe(text) {
 		return text
@@ -73,7 +71,7 @@ func JSON(text []byte) []byte {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])
 		switch {
-		case r == utf8.RuneError, r != '\r' && IsUnsafe(r): // JSON has carriage returns as white space alone
+		case r == utf8.RuneError, r != '\r' && IsUnsafe(r): // in JSON, a raw carriage return is white space
 			out = append(out, escape(r)...)
 		default:
 			out = append(out, text[at:at+size]...)
@@ -83,7 +81,7 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// anyUnsafe reports whether a text has an unsafe character, or bytes that are none.
+// anyUnsafe reports whether a text has an unsafe character, or invalid bytes.
 func anyUnsafe(text []byte) bool {
 	for at := 0; at < len(text); {
 		if b := text[at]; b < utf8.RuneSelf {

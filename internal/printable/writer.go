@@ -9,27 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// Writer makes everything visible that is written to it and is not safe to print. It is safe for concurrent use.
+// Writer escapes everything written to it that is not safe to print. It is safe for concurrent use.
 type Writer struct {
 	out    io.Writer
 	styled bool
 
 	mu   sync.Mutex // guards rest
-	rest []byte     // the beginning of a character or of a sequence, whose end is still to come
+	rest []byte     // an incomplete character or sequence
 }
 
-// NewWriter returns a writer before another one.
+// NewWriter returns a writer to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
-// NewStyledWriter returns a writer that passes on changes of colour, and what erases a line that is drawn again. It is for who cleans the texts
-// between them.
+// NewStyledWriter returns a writer that passes on changes of colour, and the sequences for redrawing a line. It is for callers that clean the texts
+// in between.
 func NewStyledWriter(out io.Writer) *Writer { return &Writer{out: out, styled: true} }
 
-// The sequences of styled texts, and what may become one.
+// The sequences of styled texts, and the prefixes of such sequences.
 var (
 	style     = regexp.MustCompile(`^(?:\x1b\[[0-9;:]*m|\r\x1b\[2K)`)
 	unstyled  = regexp.MustCompile(`^(?:\x1b(?:\[[0-9;:]*)?|\r(?:\x1b(?:\[2?)?)?)$`)
-	longStyle = 64 // bytes of a sequence that is waited for
+	longStyle = 64 // bytes of the longest sequence that is waited for
 )
 
 // Write implements [io.Writer].
@@ -54,7 +54,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Flush writes what was left because its end has not come.
+// Flush writes an incomplete character or sequence.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// clean returns the text as it is written, and its end if that may be the beginning of something.
+// clean returns the safe form of the text. rest is its end if that is incomplete.
 func (w *Writer) clean(text []byte) (safe, rest []byte) {
 	safe = make([]byte, 0, len(text)+64)
 	for at := 0; at < len(text); {
@@ -86,7 +86,7 @@ func (w *Writer) clean(text []byte) (safe, rest []byte) {
 				continue
 			}
 			if left[0] == '\r' && len(left) > 1 && left[1] == '\n' {
-				at++ // the line end of another system
+				at++ // a line end of Windows
 				continue
 			}
 		}
@@ -109,7 +109,8 @@ func (w *Writer) clean(text []byte) (safe, rest []byte) {
 	return safe, nil
 }
 
-// sequence returns the length of the sequence that a text begins with, 0 if that is none which may be written. complete is false if what follows decides.
+// sequence returns the length of the permitted sequence at the beginning of a text, 0 if there is none. complete is false if more text is needed to
+// decide.
 func (w *Writer) sequence(text []byte) (n int, complete bool) {
 	if !w.styled {
 		return 0, len(text) > 1 || text[0] != '\r'
@@ -120,7 +121,7 @@ func (w *Writer) sequence(text []byte) (n int, complete bool) {
 	return 0, len(text) > longStyle || !unstyled.Match(text)
 }
 
-// appendByte appends a byte that is no character, or one that is a control.
+// appendByte appends an invalid byte, or a control character, in visible form.
 func appendByte(out []byte, b byte) []byte {
 	if b != '\n' && b != '\t' && (b < ' ' || b >= 0x7f) {
 		return fmt.Appendf(out, `\x%02x`, b)
@@ -128,7 +129,7 @@ func appendByte(out []byte, b byte) []byte {
 	return append(out, b)
 }
 
-// JSONWriter writes JSON with escape sequences for unsafe characters. Each Write has to end between two characters, as those of encoders do.
+// JSONWriter escapes unsafe characters in JSON. Each Write has to end between two characters, as those of encoders do.
 type JSONWriter struct{ Out io.Writer }
 
 // Write implements [io.Writer].

@@ -1,7 +1,7 @@
-// Package private makes files and folders with exactly the permissions that are asked for, whatever the umask of the
-// process: what sluice records of a stack is for its owner, and never so private that the next command cannot read it.
+// Package private creates files and folders with exactly the given permissions, whatever the umask of the process:
+// records of a stack are for their owner only, and never so restricted that the next command cannot read them.
 //
-// It knows nothing of what the files hold, and makes nothing durable.
+// It is independent of the content of the files, and makes nothing durable.
 //
-// Invariant: at no moment does a new file or folder have more permissions than it was asked for.
+// Invariant: a new file or folder never has more permissions than the given ones, not even for a moment.
 package private

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The permissions of what is only for its owner.
+// Permissions for the owner only.
 const (
 	File   fs.FileMode = 0o600
 	Folder fs.FileMode = 0o700
@@ -40,7 +40,7 @@ func Mkdir(path string, mode fs.FileMode) error {
 	return unlessFixed(os.Chmod(path, with(info, mode)))
 }
 
-// MkdirAll makes a folder, and those above it that are missing. Folders that exist keep their permissions.
+// MkdirAll makes a folder and its missing parents. Existing folders keep their permissions.
 func MkdirAll(path string, mode fs.FileMode) error {
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {
@@ -59,13 +59,13 @@ func MkdirAll(path string, mode fs.FileMode) error {
 	return nil
 }
 
-// Temporary makes a new file whose name is of its own and begins and ends as is said.
+// Temporary makes a new file with a unique name that consists of path, random characters and end.
 func Temporary(path, end string) (*os.File, error) {
 	return Create(path+"."+uuid.NewString()+end, File)
 }
 
-// Truncate opens a file for writing from its beginning, for its owner only: one that more people may read is made private
-// before anything is written. What is no file, such as a pipe, keeps its permissions.
+// Truncate opens a file for writing from its beginning, for its owner only: it restricts the permissions of an existing
+// file before anything is written. A file that is not regular, such as a pipe, keeps its permissions.
 func Truncate(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, File)
 	if err != nil {
@@ -96,12 +96,12 @@ func settle(f *os.File, mode fs.FileMode) error {
 	return unlessFixed(f.Chmod(with(info, mode)))
 }
 
-// with is the mode of a file with other permissions: what it has from the folder that it is in, such as the group, stays.
+// with returns a mode with other permissions. It keeps bits inherited from the folder, such as the set-group-ID bit.
 func with(info fs.FileInfo, mode fs.FileMode) fs.FileMode {
 	return info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) | mode.Perm()
 }
 
-// unlessFixed leaves out the error of a file system that has no permissions of single files.
+// unlessFixed drops the error of a file system without permissions of single files.
 func unlessFixed(err error) error {
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 		return nil

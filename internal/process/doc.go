@@ -1,14 +1,13 @@
-// Package process starts processes whose lives end with that of this one, and ends those that a dead one has left.
+// Package process starts processes that end with this one, and ends those that a dead process has left.
 //
-// A program, plugin or command that goes on working after its engine has been killed changes things that nobody records.
-// So each leads a process group with a guard: a shell that waits at a pipe, of which this process has the other end. When
-// this process dies, however it does, the system closes the pipe, and the guard kills the group. Windows does the same with
-// a job that is closed.
+// A program, plugin or command that goes on after its engine was killed makes changes that nothing records. So each leads a
+// process group with a guard: a shell that waits at a pipe whose other end this process holds. When this process dies, for
+// whatever reason, the system closes the pipe, and the guard kills the group. Windows does the same when a job is closed.
 //
-// A guard may be killed together with the engine. So each process also has a variable in its environment that names the
-// engine, and the descendants of the process inherit it. Where the system shows the environments of processes (Linux),
-// whoever takes over from a dead engine finds by it what that engine has left.
+// A guard may be killed together with the engine. So each process also has an environment variable that names the engine,
+// and its descendants inherit it. If the system shows the environments of processes (Linux), the process that takes over
+// from a dead engine finds the orphans by that variable.
 //
-// What a process leaves in the background when it has ended is not the engine's any more, and nothing here ends it but
-// [Group.Kill].
+// Background processes that outlive the process that started them no longer belong to the engine, and only [Group.Kill]
+// ends them.
 package process

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Group is a process that leads a group of its own: what it starts belongs to the group unless it leaves. An interrupt at
-// the terminal does not reach the group.
+// Group is a process that leads a process group: its descendants belong to the group unless they leave it. An interrupt at the
+// terminal does not reach the group.
 type Group struct {
 	leader *os.Process
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the rest
 	guard    guard
 	released bool
 }
@@ -19,7 +19,7 @@ type Group struct {
 // Start starts a command as the leader of a group. The group is killed when this process dies. The caller waits for the
 // command and then calls [Group.Release]. It sets c.Env and c.SysProcAttr.
 //
-// A guard that cannot be started, as on a system without a shell, is no error: [EndOrphans] remains.
+// If a guard cannot be started, as on a system without a shell, that is not an error: [EndOrphans] remains.
 func Start(c *exec.Cmd) (*Group, error) {
 	c.Env = append(c.Environ(), mark())
 	own(c)
@@ -29,11 +29,11 @@ func Start(c *exec.Cmd) (*Group, error) {
 	return &Group{leader: c.Process, guard: guardGroup(c.Process)}, nil
 }
 
-// Interrupt asks the group to end.
+// Interrupt sends the group an interrupt.
 func (g *Group) Interrupt() { InterruptGroup(g.leader) }
 
-// Kill ends the group. One that has ended is no error. It does nothing after Release: the group's number may belong to another
-// one then.
+// Kill kills the group. It does nothing if the group has ended, or after Release, when the group's number may belong to
+// another group.
 func (g *Group) Kill() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -42,8 +42,8 @@ func (g *Group) Kill() {
 	}
 }
 
-// Release ends the guard. It is called once, when the leader has ended and been waited for. What the leader has left in the
-// background stays: see Kill.
+// Release ends the guard. Call it once, when the leader has ended and been waited for. Background processes of the leader go
+// on: see Kill.
 func (g *Group) Release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

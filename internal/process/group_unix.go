@@ -16,13 +16,13 @@ func own(c *exec.Cmd) {
 	c.SysProcAttr.Setpgid = true
 }
 
-// InterruptGroup is [Group.Interrupt] for who has only the leader, as a [exec.Cmd.Cancel] does.
+// InterruptGroup is [Group.Interrupt] for callers that have only the leader, such as a [exec.Cmd.Cancel].
 func InterruptGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGINT) }
 
-// KillGroup is [Group.Kill] for who has only the leader.
+// KillGroup is [Group.Kill] for callers that have only the leader.
 func KillGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
 
-// guard is a shell that kills the group unless it reads a line before its input ends. The zero guard is none.
+// guard is a shell that kills the group unless it reads a line before its input ends. The zero guard does nothing.
 type guard struct {
 	shell *exec.Cmd
 	line  *os.File

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// own keeps the console's Ctrl-C from the process.
+// own prevents the process from receiving the console's Ctrl-C.
 func own(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = &syscall.SysProcAttr{}
@@ -17,14 +17,14 @@ func own(c *exec.Cmd) {
 	c.SysProcAttr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
 }
 
-// InterruptGroup does nothing: Windows has no interrupt for one group that is not of this console.
+// InterruptGroup does nothing: Windows cannot interrupt a group outside this console.
 func InterruptGroup(*os.Process) {}
 
 // KillGroup kills the leader.
 func KillGroup(leader *os.Process) { _ = leader.Kill() }
 
 // guard is a job whose processes end when its last handle is closed, which the system does when this process dies. The zero
-// guard is none.
+// guard does nothing.
 type guard struct{ job windows.Handle }
 
 func guardGroup(leader *os.Process) guard {
@@ -68,7 +68,7 @@ func (g guard) kill(leader *os.Process) {
 
 func (g guard) dismiss() {
 	if g.job != 0 {
-		_ = limit(g.job, 0) // what is left stays
+		_ = limit(g.job, 0) // remaining processes go on
 		_ = windows.CloseHandle(g.job)
 	}
 }

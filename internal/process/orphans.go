@@ -15,10 +15,10 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// variable names the engine in the environment of what it starts: its PID, when it started, and its session.
+// variable is the environment variable that names the engine: its PID, its start time, and its session.
 const variable = "SLUICE_ENGINE"
 
-// mark returns the variable with this process as the engine.
+// mark returns the variable for this process as the engine.
 func mark() string {
 	s, _ := statusOf(os.Getpid())
 	return markOf(os.Getpid(), s.start, s.session)
@@ -28,10 +28,10 @@ func markOf(pid int, start, session string) string {
 	return fmt.Sprintf("%s=%d.%s.%s", variable, pid, start, session)
 }
 
-// Orphan is a process that a dead one has left.
+// Orphan is a process that a dead engine has left.
 type Orphan struct {
 	PID     int
-	Command string // the name of its executable
+	Command string // the name of the executable
 	start   string
 }
 
@@ -40,16 +40,17 @@ func (o Orphan) String() string { return fmt.Sprintf("%s (pid %d)", o.Command, o
 func (o Orphan) lives() bool { return StartOf(o.PID) == o.start }
 
 const (
-	// patience is how long an orphan may take to end after an interrupt, and then how long the system may take to end it.
+	// patience limits how long an orphan may take to end after an interrupt, and again how long the system may take to kill
+	// it.
 	patience = 5 * time.Second
-	// pause is the time between two looks at an orphan.
+	// pause is the time between two checks of an orphan.
 	pause = 10 * time.Millisecond
 )
 
-// EndOrphans ends the processes that a dead engine has left on this machine: with an interrupt, and with a kill if that does
-// not help in five seconds. It returns them when they have ended, ordered by PID. The error names those that cannot be ended.
-// It finds what runs in the session of the engine: what has made a session of its own is meant to stay. This process and
-// its ancestors are never among them. On systems that do not show the environments of processes it finds nothing.
+// EndOrphans ends the processes that a dead engine has left on this machine: with an interrupt, and after five seconds with a
+// kill. It returns them when they have ended, ordered by PID. The error names those that cannot be ended. It finds processes
+// in the session of the engine; a process that has made a session of its own is meant to stay. It never ends this process or
+// its ancestors. On systems that do not show the environments of processes it finds nothing.
 func EndOrphans(ctx context.Context, pid int, start string) ([]Orphan, error) {
 	orphans := orphansOf(pid, start)
 	left := orphans
@@ -78,7 +79,7 @@ func Names(orphans []Orphan) string {
 	return strings.Join(names, ", ")
 }
 
-// remaining waits until the processes have ended, and returns those that have not in time.
+// remaining waits until the processes have ended, and returns those that have not ended in time.
 func remaining(ctx context.Context, orphans []Orphan) []Orphan {
 	left := slices.Clone(orphans)
 	for end := time.Now().Add(patience); ; {
@@ -90,8 +91,8 @@ func remaining(ctx context.Context, orphans []Orphan) []Orphan {
 	}
 }
 
-// orphansOf finds the groups whose leaders still work. A group without its leader is what a command has left in the
-// background.
+// orphansOf finds the groups whose leaders still run. A group without its leader consists of background processes of a
+// command.
 func orphansOf(pid int, start string) []Orphan {
 	if pid <= 0 || start == "" {
 		return nil
@@ -113,14 +114,14 @@ func orphansOf(pid int, start string) []Orphan {
 	})
 }
 
-// isMarked reports whether a process was started with a variable. It is false if that cannot be seen: the process belongs to
-// somebody else, or has ended.
+// isMarked reports whether a process was started with a variable. It returns false if that cannot be determined, because the
+// process belongs to another user, or has ended.
 func isMarked(pid int, mark string) bool {
 	environment, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	return err == nil && slices.Contains(strings.Split(string(environment), "\x00"), mark)
 }
 
-// ancestors returns this process and those above it.
+// ancestors returns this process and its ancestors.
 func ancestors() map[int]bool {
 	above := map[int]bool{}
 	for pid := os.Getpid(); pid > 0 && !above[pid]; {

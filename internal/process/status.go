@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// StartOf returns when a process started, as a text to compare, "" where that cannot be found out, and "ended" for a process
-// that has ended and that nobody has waited for: it will never do anything again.
+// StartOf returns the start time of a process, as a text to compare, "" if it is unknown, and "ended" for a zombie, which
+// will never do anything again.
 func StartOf(pid int) string {
 	s, ok := statusOf(pid)
 	switch {
@@ -20,10 +20,10 @@ func StartOf(pid int) string {
 	return s.start
 }
 
-// status is what the system says about a process.
+// status is the status of a process according to the system.
 type status struct {
 	command string
-	ended   bool // and nobody has waited for it
+	ended   bool // but has not been waited for
 	parent  int
 	group   int
 	session string
@@ -35,7 +35,7 @@ func statusOf(pid int) (status, bool) {
 	if err != nil {
 		return status{}, false
 	}
-	// The second field is the command in parentheses, which may contain parentheses, too.
+	// The second field is the command in parentheses. It may contain parentheses itself.
 	text := string(b)
 	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if open < 0 || end < open {

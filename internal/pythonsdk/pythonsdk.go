@@ -1,6 +1,6 @@
 // Package pythonsdk installs the Python packages that test programs need. It is for tests only.
 //
-// Invariant: whichever test binary comes first installs, the others wait for it and use what it installed.
+// Invariant: the first test binary installs, and the others wait for it and use the result.
 package pythonsdk
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Install returns the folder of a virtual environment with the packages in the requirements.txt of dir, which it makes in the
-// user's cache unless it is there. Test binaries of several packages may call it at the same time.
+// Install returns the folder of a virtual environment with the packages in the requirements.txt of dir. It creates a missing
+// one in the user's cache. Test binaries of several packages may call it at the same time.
 func Install(dir string) (string, error) {
 	wanted, err := filepath.Abs(filepath.Join(dir, "requirements.txt"))
 	if err != nil {
@@ -49,7 +49,7 @@ func Install(dir string) (string, error) {
 	if err := os.RemoveAll(home); err != nil {
 		return "", err
 	}
-	// Debian's Python has no pip to put into virtual environments.
+	// Debian's Python has no pip for virtual environments.
 	if err := run("-m", "venv", "--without-pip", home); err != nil {
 		return "", err
 	}

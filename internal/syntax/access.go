@@ -26,7 +26,7 @@ type Step struct {
 	IsIndex bool
 }
 
-// String returns the access as it is written.
+// String returns the source form of the access.
 func (a *Access) String() string {
 	var b strings.Builder
 	writeName(&b, a.Root, true)

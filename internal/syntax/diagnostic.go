@@ -21,7 +21,7 @@ const (
 	Error
 )
 
-// Diagnostic says what is wrong, where, and what to do.
+// Diagnostic describes a mistake, its place, and what to do.
 type Diagnostic struct {
 	Severity Severity
 	Range    Range
@@ -30,7 +30,7 @@ type Diagnostic struct {
 	Advice   []advice.Advice
 }
 
-// Text shows the diagnostic with the line it is about:
+// Text formats the diagnostic with its line of the file:
 //
 //	Pulumi.yaml:7:15: there is no resource, variable or configuration value "buket"
 //	   7 |     bucket: ${buket.id}
@@ -107,8 +107,8 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
-// Nearest suggests the name that wanted may stand for: `did you mean "x"?`, or "" when none is near. Among equally near
-// names, one of the same length wins, because letters are exchanged more often than left out.
+// Nearest suggests similar names: `did you mean "x"?`, or "" if there is none. Among equally similar names, it prefers
+// one of the same length, because letters are exchanged more often than left out.
 func Nearest(wanted string, names []string) string {
 	limit := max(2, len(wanted)/3)
 	if len(wanted) < 4 {

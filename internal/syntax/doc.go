@@ -1,5 +1,5 @@
-// Package syntax turns the text of documents in YAML and JSON, such as programs, into trees of nodes with their places in the file, and shows what
-// is wrong with one at the place where it is wrong.
+// Package syntax parses documents in YAML and JSON, such as programs, into trees of nodes with their places in the file, and shows mistakes at
+// their places.
 //
 // It does not interpret the nodes.
 //

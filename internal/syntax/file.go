@@ -21,10 +21,10 @@ type File struct {
 	shifts map[int][]shift // by line
 }
 
-// shift records that from a column of a parsed line on, the file has that many more characters before it.
+// shift records a column of a parsed line from which the file has more characters before it, and their number.
 type shift struct{ column, by int }
 
-// column returns the column in the file of something that was parsed in another column.
+// column returns the column in the file for a column of the parsed text.
 func (f *File) column(line, parsed int) int {
 	shifts := f.shifts[line]
 	n, _ := slices.BinarySearchFunc(shifts, parsed+1, func(s shift, column int) int { return s.column - column })
@@ -51,14 +51,15 @@ func (f *File) line(n int) string {
 	return f.lines[n-1]
 }
 
-// wholeLine returns the place of everything in a line except the space around it.
+// wholeLine returns the range of a line without the space around it.
 func (f *File) wholeLine(n int) Range {
 	n = min(max(n, 1), len(f.lines))
 	column, end := excerpt.Whole(f.line(n))
 	return Range{Line: n, Column: column, End: end}
 }
 
-// rest returns the rest of a line from a column on. It does not scan the line: a whole program may be in one line.
+// rest returns the rest of a line from a column on. It does not scan the line, because a whole program may be in one
+// line.
 func (f *File) rest(line, column int) string {
 	text := f.line(line)
 	if column <= 1 {
@@ -85,7 +86,7 @@ func (f *File) rest(line, column int) string {
 	return text[starts[column-1]:]
 }
 
-// rangeOf returns the place of a node: all of a scalar that is in one line, otherwise where the node begins.
+// rangeOf returns the range of a node: all of a scalar on one line, otherwise the place where the node begins.
 func (f *File) rangeOf(y *yaml.Node) Range {
 	column := f.column(y.Line, y.Column)
 	r := Range{Line: y.Line, Column: column, End: column + 1}
@@ -115,7 +116,7 @@ func quotedWidth(text string) int {
 	for i := 1; i < len(text); n++ {
 		switch c := text[i]; {
 		case c == '\\' && quote == '"' && i+1 < len(text), c == '\'' && quote == '\'' && strings.HasPrefix(text[i:], "''"):
-			i++ // an escape of two characters; the second is counted with the next one
+			i++ // an escape of two characters; the second one is counted by the next iteration
 			n++
 		case c == quote:
 			return n + 1
@@ -126,8 +127,8 @@ func quotedWidth(text string) int {
 	return n
 }
 
-// interpolations returns a function that finds the place of the name in each "${" of a string in turn: from after the
-// brace to the next character that ends a name. If that cannot be found, it returns the place of the string.
+// interpolations returns a function that returns the range of the name in each "${" of a string in turn: from after
+// the brace to the next character that ends a name. If that cannot be found, it returns the range of the string.
 func (f *File) interpolations(in Range) func() Range {
 	line, column := in.Line, in.Column
 	text := f.rest(line, column)

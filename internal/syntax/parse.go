@@ -61,7 +61,7 @@ func syntaxError(f *File, text string, err error) Diagnostic {
 		line, _ = strconv.Atoi(summary[m[2]:m[3]])
 		summary = summary[:m[0]] + summary[m[1]:]
 		if structural.MatchString(summary) {
-			line++ // the library counts the lines of these from 0
+			line++ // for those, the library counts lines from 0
 		}
 	}
 	at := f.wholeLine(line)
@@ -74,12 +74,12 @@ func syntaxError(f *File, text string, err error) Diagnostic {
 	return Diagnostic{Severity: Error, Range: at, Summary: "this is not YAML: " + summary}
 }
 
-// plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, escaped slashes, and escaped surrogate pairs. A
-// JSON string cannot contain a tab, so no string changes. The shifts record where the text became shorter.
+// plainJSON rewrites the parts of JSON that YAML lacks: tabs between tokens, escaped slashes, and escaped surrogate
+// pairs. A JSON string cannot contain a tab, so no string changes. The shifts record where the text became shorter.
 func plainJSON(text string) (string, map[int][]shift) {
 	var b strings.Builder
 	shifts := map[int][]shift{}
-	line, column := 1, 1 // of what is written
+	line, column := 1, 1 // of the output
 	write := func(written string, instead int) {
 		b.WriteString(written)
 		column += width(written)
@@ -117,7 +117,7 @@ func plainJSON(text string) (string, map[int][]shift) {
 	return b.String(), shifts
 }
 
-// surrogatePair reads a character at the beginning of a text that is escaped as a surrogate pair.
+// surrogatePair decodes an escaped surrogate pair at the beginning of a text.
 func surrogatePair(text string) (rune, bool) {
 	if len(text) < 12 || text[1] != 'u' || text[6:8] != `\u` {
 		return 0, false

@@ -1,5 +1,4 @@
-// Command testcost measures the processor time of tests and compares it with a budget. Processor time hardly depends on what else the machine
-// does.
+// Command testcost measures the processor time of tests and compares it with a budget. Processor time hardly depends on the load of the machine.
 //
 //	go test -exec "$testcost run $dir" ./...    # runs each test binary, and writes what it cost to a file in $dir
 //	testcost report -budget 10m $dir            # prints the sum and the cost of each package
@@ -30,9 +29,9 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// cost is what the tests of a package have cost.
+// cost is the cost of the tests of a package.
 type cost struct {
-	Package   string        `json:"package"` // the folder, relative to that in which DIR was made
+	Package   string        `json:"package"` // the folder, relative to the one in which DIR was created
 	Processor time.Duration `json:"processor"`
 	Elapsed   time.Duration `json:"elapsed"`
 }
@@ -77,8 +76,8 @@ func command(args []string, out io.Writer) (status int, err error) {
 	return 2, errors.New(usage)
 }
 
-// run runs a test binary, writes its cost to a file in dir, and returns its exit status. A signal to this process, by which go test stops a test
-// that takes too long, makes the binary print its goroutines and end.
+// run runs a test binary, writes its cost to a file in dir, and returns its exit status. A signal to this process, which go test sends to stop a
+// slow test, makes the binary print its goroutines and end.
 func run(dir, binary string, args []string) (status int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM)
 	defer stop()
@@ -170,8 +169,8 @@ func report(out io.Writer, costs []cost, budget time.Duration) (status int, err 
 	return 0, nil
 }
 
-// skipped reads what go test -json has printed, and returns the arguments of go test that run the tests, with all their subtests, of which the
-// slow tier has at least a part. A test belongs to that tier if package tier has skipped it.
+// skipped parses the output of go test -json, and returns the arguments of go test that run those tests, with all their subtests, that belong at
+// least in part to the slow tier. A test belongs to that tier if package tier has skipped it.
 func skipped(events io.Reader) (arguments string, err error) {
 	packages, tests := map[string]bool{}, map[string]bool{}
 	for d := json.NewDecoder(events); ; {

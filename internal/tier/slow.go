@@ -2,5 +2,5 @@
 
 package tier
 
-// IsSlow reports whether the slow tier runs, too.
+// IsSlow reports whether the slow tier runs too.
 const IsSlow = true

@@ -1,6 +1,6 @@
-// Package yamlfault finds the place of a mistake in the syntax of a YAML text, which the library that reads the text names by its line at most.
+// Package yamlfault finds the place of a syntax error in a YAML text. The library that parses the text reports at most its line.
 //
-// It does not judge texts: what is a mistake is for that library to say.
+// It does not decide what is an error: the library does.
 //
-// Invariant: a place is inside of the text, and never behind its last character that is no space.
+// Invariant: a place is inside the text, and not after its last character that is not space.
 package yamlfault

@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Place is where a mistake is. All numbers count from 1, columns in characters; End is not included.
+// Place is the place of an error. All numbers count from 1, columns in characters; End is exclusive.
 type Place struct {
 	Line, Column, End int
-	// Opened says which line opens what is not complete, if that is another line: "the list that line 3 opens". It is "" otherwise.
+	// Opened names the line that opens an incomplete element, if that is another line: "the list that line 3 opens". It is "" otherwise.
 	Opened string
 }
 
-// Find returns the place of a mistake for which gopkg.in/yaml.v3 has a message, without a line in it. Its successor has the same messages with the
-// place. Find returns false if that does not see the same mistake.
+// Find returns the place of an error for which gopkg.in/yaml.v3 has a message, without a line in it. Its successor has the same messages with the
+// place. Find returns false if the successor does not report the same error.
 func Find(text, message string) (Place, bool) {
 	var n yaml.Node
 	var fault *yaml.LoadError
@@ -29,14 +29,14 @@ func Find(text, message string) (Place, bool) {
 	at, opens := fault.Mark, fault.ContextMark
 	what := opened[fault.ContextMsg]
 	lastLine, lastColumn := end(lines)
-	if at.Line > lastLine || at.Line == lastLine && at.Column > lastColumn { // something is not complete when the text ends
+	if at.Line > lastLine || at.Line == lastLine && at.Column > lastColumn { // an element is incomplete at the end of the text
 		at.Line, at.Column = lastLine, lastColumn
 		if what != "" {
 			at, what = opens, ""
 		}
 	}
 	if at.Line > len(lines) {
-		return Place{}, false // YAML knows more line ends than editors do
+		return Place{}, false // YAML has more kinds of line ends than editors do
 	}
 	p := Place{Line: at.Line, Column: at.Column, End: at.Column + wordWidth(lines[at.Line-1], at.Column)}
 	if what != "" && opens.Line < at.Line {
@@ -45,12 +45,12 @@ func Find(text, message string) (Place, bool) {
 	return p, true
 }
 
-// opened names what has a sign at its end, by what the parser says it reads.
+// opened maps contexts in the parser's messages to names of elements that end with a sign.
 var opened = map[string]string{
 	"while parsing a flow sequence": "the list", "while parsing a flow mapping": "the object", "while scanning a quoted scalar": "the text",
 }
 
-// end returns the place of the last character that is no space.
+// end returns the place of the last character that is not space.
 func end(lines []string) (line, column int) {
 	for line := len(lines); line > 0; line-- {
 		if text := strings.TrimRightFunc(lines[line-1], unicode.IsSpace); text != "" {
@@ -60,7 +60,7 @@ func end(lines []string) (line, column int) {
 	return 1, 1
 }
 
-// wordWidth returns how many characters the word at a column has, 1 if there is none.
+// wordWidth returns the number of characters of the word at a column, 1 if there is none.
 func wordWidth(line string, column int) int {
 	n := 0
 	for i, c := range []rune(line)[min(column-1, utf8.RuneCountInString(line)):] {
