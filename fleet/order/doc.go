@@ -1,7 +1,7 @@
 // Package order computes the order of the stacks of a fleet.
 //
-// There is an edge between two stacks if fleet.yaml says so, or if one reads the outputs of the other, according to its state or its last run. Callers
-// pass both kinds of edges; this package reads no files.
+// There is an edge between two stacks if fleet.yaml has one, or if one stack reads the outputs of the other, according to its state or its last run.
+// Callers pass both kinds of edges; this package reads no files.
 //
 // Invariant: an [Order] has no cycle.
 package order

@@ -10,10 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 )
 
-// Identity is what stack references name.
+// Identity identifies a stack in stack references.
 type Identity struct{ Project, Stack string }
 
-// Matches reports whether a reference, "stack", "project/stack" or "organization/project/stack", names the stack, read by a stack of the project from.
+// Matches reports whether a reference, "stack", "project/stack" or "organization/project/stack", in a stack of the project from, refers to the stack.
 func (i Identity) Matches(reference, from string) bool {
 	parts := strings.Split(reference, "/")
 	switch len(parts) {
@@ -26,28 +26,28 @@ func (i Identity) Matches(reference, from string) bool {
 	return false
 }
 
-// Known is what is known about a stack apart from fleet.yaml.
+// Known has the known properties of a stack that are not in fleet.yaml.
 type Known struct {
 	Project string   // the name of its project
-	Reads   []string // the stacks whose outputs it reads, as it names them
+	Reads   []string // its references to the stacks whose outputs it reads
 }
 
-// Order is which stacks of a fleet come after which.
+// Order is the order of the stacks of a fleet.
 type Order struct {
 	stacks []spec.Stack
 	byName map[string]graph.ID
 	graph  *graph.Graph
-	reads  []map[string]string // for each stack: what it reads of the fleet, by reference
+	reads  []map[string]string // for each stack: the stacks of the fleet that it reads, by reference
 }
 
-// CycleError says that stacks need each other.
+// CycleError reports that stacks depend on each other.
 type CycleError struct{ Path string }
 
 func (e *CycleError) Error() string {
 	return fmt.Sprintf("the stacks need each other, so none can be the first: %s; take one of these edges away", e.Path)
 }
 
-// Of returns the order of stacks. known has what is known about them, by name. The error is a [*CycleError].
+// Of returns the order of stacks. known has further properties of them, by name. The error is a [*CycleError].
 func Of(stacks []spec.Stack, known map[string]Known) (*Order, error) {
 	o := &Order{stacks: stacks, byName: map[string]graph.ID{}, graph: &graph.Graph{}, reads: make([]map[string]string, len(stacks))}
 	for _, s := range stacks {
@@ -77,7 +77,7 @@ func Of(stacks []spec.Stack, known map[string]Known) (*Order, error) {
 	return o, nil
 }
 
-// Labels of edges; a stack that needs another one may also read it.
+// edge adds a label to an edge; a stack that needs another one may also read it.
 func (o *Order) edge(from, to graph.ID, label string) {
 	o.graph.AddEdge(from, to, graph.Dependency)
 	o.graph.AddLabel(from, to, label)
@@ -109,7 +109,7 @@ func (o *Order) all() []graph.ID {
 
 func (o *Order) name(id graph.ID) string { return o.stacks[id].Name }
 
-// named writes a cycle with the names of stacks.
+// named replaces the IDs in the error of a cycle by the names of stacks.
 func (o *Order) named(err error) error {
 	cycle, is := err.(*graph.CycleError)
 	if !is {
@@ -124,7 +124,7 @@ func (o *Order) named(err error) error {
 
 func (o *Order) labels(from, to graph.ID) []string { return o.graph.Labels(from, to) }
 
-// Edge is that a stack comes after another one, and why: it "needs" it, "reads" it, or both.
+// Edge says that a stack comes after another one, and why: it "needs" it, "reads" it, or both.
 type Edge struct {
 	From string   `json:"from"`
 	To   string   `json:"to"`
@@ -142,12 +142,12 @@ func (o *Order) Edges() []Edge {
 	return out
 }
 
-// Needs returns what a stack comes after, sorted.
+// Needs returns the stacks before a stack, sorted.
 func (o *Order) Needs(name string) []string {
 	return o.neighbours(o.graph.Dependencies(o.byName[name]))
 }
 
-// NeededBy returns what comes after a stack, sorted.
+// NeededBy returns the stacks after a stack, sorted.
 func (o *Order) NeededBy(name string) []string {
 	return o.neighbours(o.graph.Dependents(o.byName[name]))
 }
@@ -161,10 +161,10 @@ func (o *Order) neighbours(edges []graph.Edge) []string {
 	return out
 }
 
-// Reads returns the stacks of the fleet whose outputs a stack reads, by the names that it uses for them.
+// Reads returns the stacks of the fleet whose outputs a stack reads, by its references to them.
 func (o *Order) Reads(name string) map[string]string { return o.reads[o.byName[name]] }
 
-// Layers returns the stacks in layers: each stack is in the layer after the last one that it needs.
+// Layers returns the stacks in layers: each stack is in the layer after the last of its needs.
 func (o *Order) Layers() [][]string {
 	depth := make([]int, len(o.stacks))
 	scheduled, err := o.graph.Schedule(o.all(), graph.Schedule{})

@@ -2,5 +2,5 @@
 //
 // It does not follow the run.
 //
-// Invariant: texts from outside are escaped. A report contains no secrets, because the data of a run contains none.
+// Invariant: foreign texts are escaped. A report contains no secrets, because the data of a run contains none.
 package report

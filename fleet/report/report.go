@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// Check refuses files that cannot be reports.
+// Check refuses files for which there is no form.
 func Check(paths []string) error {
 	for _, p := range paths {
 		if !slices.Contains([]string{".html", ".md", ".json"}, filepath.Ext(p)) {
@@ -56,7 +56,7 @@ func Write(paths []string, id string, v run.View) error {
 	return nil
 }
 
-// Version is that of the form of reports in JSON.
+// Version is the version of the JSON format of reports.
 const Version = 1
 
 func asJSON(id string, v run.View) ([]byte, error) {
@@ -72,7 +72,7 @@ func asJSON(id string, v run.View) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// title says what was done, and how it ended.
+// title describes the operation and how it ended.
 func title(v run.View) string {
 	counts := v.Counts()
 	var parts []string
@@ -84,7 +84,7 @@ func title(v run.View) string {
 	return fmt.Sprintf("%s: %s of %d stacks, %s", v.Fleet, v.Operation, len(v.Stacks), strings.Join(parts, ", "))
 }
 
-// row is what all forms say of a stack.
+// row has the fields of a stack that all forms show.
 type row struct{ name, status, changes, why, took string }
 
 func rows(v run.View) []row {
@@ -130,14 +130,14 @@ func Markdown(id string, v run.View) string {
 
 var escaper = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "&", "&amp;", "\n", " ", "\r", " ", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "~", "\\~", "#", "\\#")
 
-// reference is what services make a link of: "@user", issues and others, "#1", and "GH-1". Whoever or whatever it means would be told of the page.
+// reference matches the texts that services link: "@user", issues and others, "#1", and "GH-1". A link would notify its user or mark its issue.
 var reference = regexp.MustCompile(`[@#!~%$&][\pL\pN_"]|\b[Gg][Hh]-[0-9]`)
 
-// lineEnds makes one line of several: a cell of a table has one.
+// lineEnds joins lines, because a cell of a table has only one.
 var lineEnds = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
-// cell escapes a text for a table. It mentions nobody: a comment, which nobody sees, is between the sign and the name. An entity would not do, as
-// services look at the text of the page.
+// cell escapes a text for a table so that it links nothing: an invisible comment separates the sign from the name. An HTML entity would not
+// prevent the link, as services scan the rendered text.
 func cell(text string) string {
 	text = printable.Line(lineEnds.Replace(text))
 	var b strings.Builder
@@ -150,7 +150,7 @@ func cell(text string) string {
 	return b.String() + escaper.Replace(text[from:])
 }
 
-// fenced returns a text in a fence that is longer than any in it.
+// fenced returns a text in a fence that is longer than any inside it.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -9,30 +9,30 @@ import (
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
-// Approval is what somebody has said about an operation that waits for it.
+// Approval is a person's answer about an operation that waits for it.
 type Approval struct {
 	Granted bool      `json:"granted"`
 	By      string    `json:"by"`
 	Message string    `json:"message,omitempty"`
 	At      time.Time `json:"at,omitzero"`
-	Plan    string    `json:"plan,omitempty"` // the digest of what may be done
+	Plan    string    `json:"plan,omitempty"` // the digest of the approved plan
 }
 
-// Decision is an approval of the operation on one stack of a run, as an [ApproveSignal] has it. It counts for the run, the plan and the question that it
-// names, so it decides nothing when it is sent again.
+// Decision is an approval of the operation on one stack of a run, as sent with an [ApproveSignal]. It applies only to the run, the plan and the
+// question in it, so that sending it again has no effect.
 type Decision struct {
 	Stack string `json:"stack"`
 	Approval
-	Attempt string    `json:"attempt,omitempty"` // the run, as its view has it
-	Asked   time.Time `json:"asked,omitzero"`    // since when the stack waits, as the view of the run has it
+	Attempt string    `json:"attempt,omitempty"` // the run, as in its view
+	Asked   time.Time `json:"asked,omitzero"`    // the time since which the stack waits, as in the view of the run
 }
 
-// lacksApproval reports whether somebody has to approve the operation, and nobody has said anything about it.
+// lacksApproval reports whether the operation needs an approval, and there is no answer yet.
 func (r StackRequest) lacksApproval() bool {
 	return r.Approval == nil && slices.Contains(r.Stack.Approve, string(r.Operation))
 }
 
-// refused returns the outcome of a stack that somebody does not approve.
+// refused returns the outcome of a stack whose operation was not approved.
 func refused(a Approval) Outcome {
 	why := a.By + " has refused it"
 	if a.Message != "" {
@@ -41,10 +41,10 @@ func refused(a Approval) Outcome {
 	return Outcome{Status: Refused, Why: why, Approval: &a}
 }
 
-// canceledUnapproved is why a stack was canceled that waited for an approval.
+// canceledUnapproved is the reason of the cancellation of a stack that waited for an approval.
 const canceledUnapproved = "the run was canceled before somebody approved it"
 
-// approval returns what somebody has said about a stack, nil if nobody has.
+// approval returns the answer about a stack, nil if there is none.
 func (f *fleet) approval(name string) *Approval {
 	if a := f.approved[name]; a != nil {
 		return a
@@ -52,18 +52,18 @@ func (f *fleet) approval(name string) *Approval {
 	return f.earlier[name].Approval
 }
 
-// lacksApproval reports whether somebody has to approve what is done with a stack.
+// lacksApproval reports whether the operation on a stack still needs an approval.
 func (f *fleet) lacksApproval(s spec.Stack) bool {
 	return StackRequest{Operation: f.Operation, Stack: s, Approval: f.approval(s.Name)}.lacksApproval()
 }
 
-// looks reports whether it is to be found out what would be done with a stack, before somebody is asked to approve it.
+// looks reports whether a preview of the operation on a stack is needed, before an approval is requested.
 func (f *fleet) looks(s spec.Stack) bool {
 	_, shown := f.shown[s.Name]
 	return f.Bound && !shown && f.lacksApproval(s)
 }
 
-// show notes what would be done with a stack. What was approved of it before does not count any more.
+// show records the preview of the operation on a stack. It invalidates an earlier approval.
 func (f *fleet) show(name string, o Outcome) {
 	f.shown[name] = Shown{Plan: o.Plan, Changes: o.Changes, Why: o.Why}
 	delete(f.approved, name)
@@ -73,13 +73,13 @@ func (f *fleet) show(name string, o Outcome) {
 	}
 }
 
-// asks reports whether a stack waits until somebody approves it. It has no place in the run meanwhile.
+// asks reports whether a stack waits for an approval. In the meantime it does not count as running.
 func (f *fleet) asks(ctx workflow.Context, s spec.Stack) bool {
 	if !f.lacksApproval(s) {
 		return false
 	}
 	if !f.Bound && workflow.GetVersion(ctx, "approval-in-run", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
-		return false // in runs of earlier versions, the workflow of the stack asks
+		return false // in runs of earlier versions, the workflow of the stack handles approvals
 	}
 	if _, asked := f.asked[s.Name]; !asked {
 		f.asked[s.Name] = f.now()
@@ -87,7 +87,7 @@ func (f *fleet) asks(ctx workflow.Context, s spec.Stack) bool {
 	return true
 }
 
-// decide takes what somebody has decided. What does not say who, or is not about what a stack waits for now, decides nothing.
+// decide processes a decision. It ignores one without a name, and one that does not match the present question of the stack.
 func (f *fleet) decide(ctx workflow.Context, d Decision) {
 	since, waits := f.asked[d.Stack]
 	if !waits || d.By == "" {

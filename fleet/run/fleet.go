@@ -22,7 +22,7 @@ func WorkflowQueue(fleet string) string { return "sluice/" + fleet }
 // ActivityQueue is described at [WorkflowQueue].
 func ActivityQueue(fleet, queue string) string { return "sluice/" + fleet + "/" + queue }
 
-// cycleType is the type of the error of a run whose stacks need each other. It has the path.
+// cycleType is the type of the error of a run whose stacks depend on each other. The error has the path.
 const cycleType = "cycle"
 
 // fleet is the state of one run.
@@ -32,17 +32,17 @@ type fleet struct {
 	part     map[string]bool // the stacks of the run
 	known    map[string]order.Known
 	outputs  map[string]string // digests, by stack
-	same     map[string]string // of what was read, by stack of which nothing else has changed
+	same     map[string]string // digests of what was read, by stack that has not changed otherwise
 	order    *order.Order
-	outcomes map[string]Outcome   // of those that have ended
-	earlier  map[string]Outcome   // of those that are done again
-	asked    map[string]time.Time // since when stacks wait for an approval
+	outcomes map[string]Outcome   // of stacks that have ended
+	earlier  map[string]Outcome   // of stacks that are repeated
+	asked    map[string]time.Time // the time since which stacks wait for an approval
 	approved map[string]*Approval // that were granted
-	shown    map[string]Shown     // what would be done with stacks that wait for an approval
+	shown    map[string]Shown     // previews of stacks that wait for an approval
 	attempt  string               // the first workflow of the run, as the server names it
 	running  map[string]StackView
 	used     map[string]int // by limit
-	begun    int            // in this workflow
+	begun    int            // the number of stacks begun in this workflow
 	done     workflow.Selector
 	now      func() time.Time
 }
@@ -70,11 +70,11 @@ func Fleet(ctx workflow.Context, r Request) (View, error) {
 	if err := f.arrange(); err != nil {
 		return f.view(), err
 	}
-	// Children are waited for also when the run is canceled.
+	// Children are waited for even if the run is canceled.
 	free, _ := workflow.NewDisconnectedContext(ctx)
 	f.done.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
 		var d Decision
-		if c.ReceiveAsync(&d) { // else it cannot be read
+		if c.ReceiveAsync(&d) { // otherwise it cannot be decoded
 			f.decide(ctx, d)
 		}
 	})
@@ -119,7 +119,7 @@ func (f *fleet) take(c *Carried) {
 	maps.Copy(f.shown, c.Shown)
 }
 
-// firstOf returns the first workflow of a run that may have gone on as a new one, as the server names it.
+// firstOf returns the first workflow of a run, which may have continued as new ones, as the server names it.
 func firstOf(ctx workflow.Context) string {
 	info := workflow.GetInfo(ctx)
 	if info.FirstRunID != "" {
@@ -128,11 +128,11 @@ func firstOf(ctx workflow.Context) string {
 	return info.WorkflowExecution.RunID
 }
 
-// admitted is how long a run waits for its [Go].
+// admitted limits how long a run waits for its [Go].
 const admitted = 10 * time.Minute
 
-// admit waits until somebody who has the key of the fleet says that this run begins. What a run is to do is sealed, but it can be sent again: to a run
-// that has another name.
+// admit waits for the confirmation of a key holder that this run begins. The sealed request of a run could be sent again by others, to a run with
+// another ID.
 func (f *fleet) admit(ctx workflow.Context) error {
 	info := workflow.GetInfo(ctx)
 	refused := temporal.NewNonRetryableApplicationError("nobody who has the key of the fleet has begun this run: what it was to do was sealed for another one", "unbidden", nil)
@@ -144,7 +144,7 @@ func (f *fleet) admit(ctx workflow.Context) error {
 	case f.Carried != nil:
 		return nil
 	case f.Schedule != "" && bySchedule.MatchString(info.WorkflowExecution.ID) && !f.Operation.Changes():
-		return nil // each activity compares it with fleet.yaml
+		return nil // each activity checks the schedule against fleet.yaml
 	case f.Schedule != "":
 		return refused
 	}
@@ -173,10 +173,10 @@ func (f *fleet) admit(ctx workflow.Context) error {
 // bySchedule matches the IDs of workflows that a schedule has begun.
 var bySchedule = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 
-// goOn ends this workflow and begins the next one of the same run, whose history is empty.
+// goOn ends this workflow and continues the run in a new one, whose history is empty.
 func (f *fleet) goOn(ctx workflow.Context) error {
 	next := f.Request
-	for name, o := range f.outcomes { // each is cut in the same way, so their order does not matter
+	for name, o := range f.outcomes { // each is cut in the same way, so the order does not matter
 		f.outcomes[name] = o.within(mostShown / max(len(f.outcomes), 1))
 	}
 	next.Carried = &Carried{
@@ -186,10 +186,10 @@ func (f *fleet) goOn(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, FleetWorkflow, next)
 }
 
-// surveyed is how many stacks one activity looks at.
+// surveyed is the number of stacks in one survey activity.
 const surveyed = 25
 
-// survey finds out what is recorded of stacks.
+// survey reads the recorded properties of stacks.
 func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 	byQueue := map[string][]spec.Stack{}
 	var queues []string
@@ -234,7 +234,7 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 	return nil
 }
 
-// question returns the survey of stacks.
+// question returns the survey request for stacks.
 func (f *fleet) question(ctx workflow.Context, stacks []spec.Stack) Survey {
 	if !f.Bound {
 		return Survey{Stacks: stacks}
@@ -242,7 +242,7 @@ func (f *fleet) question(ctx workflow.Context, stacks []spec.Stack) Survey {
 	return Survey{Stacks: stacks, Attempt: workflow.GetInfo(ctx).WorkflowExecution.RunID, Schedule: f.Schedule, Does: f.Operation}
 }
 
-// arrange computes what comes after what.
+// arrange computes the order of the stacks.
 func (f *fleet) arrange() error {
 	o, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
 	var cycle *order.CycleError
@@ -265,7 +265,7 @@ func (f *fleet) before(name string) []string {
 	return slices.DeleteFunc(list, func(n string) bool { return !f.part[n] })
 }
 
-// begin begins what can begin, and gives outcomes to what never will.
+// begin begins the stacks that can begin, and gives outcomes to those that never will.
 func (f *fleet) begin(ctx workflow.Context) {
 	for again := true; again; {
 		again = false
@@ -311,7 +311,7 @@ func (f *fleet) hasFailed() bool {
 	return false
 }
 
-// obstacle returns what comes before a stack and has not succeeded, or whether something has not ended.
+// obstacle returns a preceding stack that has not succeeded, and whether one has not ended.
 func (f *fleet) obstacle(name string) (bad string, open bool) {
 	for _, n := range f.before(name) {
 		switch o, over := f.outcomes[n]; {
@@ -324,8 +324,8 @@ func (f *fleet) obstacle(name string) (bad string, open bool) {
 	return "", open
 }
 
-// isUnchanged reports whether it is known without another look that there is nothing to do: the survey has found nothing changed but what the stack may
-// read, and that is as it was, too. What a preview predicts to change is not.
+// isUnchanged reports whether nothing needs to be done, without another look: according to the survey, nothing has changed except perhaps the stack's
+// inputs, and these have not changed either. Predicted changes of a preview count as changes.
 func (f *fleet) isUnchanged(name string) bool {
 	was, same := f.same[name]
 	if !same || f.Options.Force || f.Operation != Up && f.Operation != Preview || len(f.planned(name)) > 0 {
@@ -380,7 +380,7 @@ func (f *fleet) isFull(ctx workflow.Context) bool {
 	return f.Options.Each > 0 && f.begun >= f.Options.Each || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// start starts the child of a stack, which carries out the operation, or looks what that would do.
+// start starts the child of a stack, which carries out the operation, or previews it if look is set.
 func (f *fleet) start(ctx workflow.Context, s spec.Stack, look bool) {
 	info := workflow.GetInfo(ctx)
 	f.begun++
@@ -407,7 +407,7 @@ func (f *fleet) start(ctx workflow.Context, s spec.Stack, look bool) {
 	f.done.AddFuture(future, func(workflow.Future) { f.end(ctx, s, future, look) })
 }
 
-// end takes the outcome of a child.
+// end processes the outcome of a child.
 func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.ChildWorkflowFuture, look bool) {
 	began := f.running[s.Name].Began
 	delete(f.running, s.Name)
@@ -439,7 +439,7 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.ChildWor
 	}
 	if was, ok := f.earlier[s.Name]; ok && was.Status == Succeeded && o.Status == Unchanged {
 		was.Ended, was.Outputs = o.Ended, o.Outputs
-		o = was // what it has read too early was right
+		o = was // its early reads turned out to be right
 	}
 	if o.Outputs != "" {
 		f.outputs[s.Name] = o.Outputs
@@ -447,7 +447,7 @@ func (f *fleet) end(ctx workflow.Context, s spec.Stack, future workflow.ChildWor
 	f.conclude(ctx, s.Name, o)
 }
 
-// isOf reports whether an outcome is that of a child, and not of one of the same ID in an earlier run.
+// isOf reports whether an outcome is that of a child, and not of one with the same ID in an earlier run.
 func isOf(ctx workflow.Context, child workflow.ChildWorkflowFuture, o Outcome) bool {
 	var is workflow.Execution
 	return child.GetChildWorkflowExecution().Get(ctx, &is) == nil && o.Attempt == is.RunID
@@ -460,8 +460,8 @@ func (f *fleet) conclude(ctx workflow.Context, name string, o Outcome) {
 	f.count(ctx, o)
 }
 
-// tryAgainAfter reports whether a stack has read something that had not ended, which nobody knew that it reads. It comes after that then, whether it
-// has failed or has taken what was there for what it needs.
+// tryAgainAfter reports whether a stack has read an output of a stack that had not ended, without a known dependency. It is then repeated after that
+// one, whether it has failed or has used the old value.
 func (f *fleet) tryAgainAfter(ctx workflow.Context, s spec.Stack, o Outcome) bool {
 	if o.Status == Succeeded || o.Status == Failed {
 		known := f.known[s.Name]
@@ -477,7 +477,7 @@ func (f *fleet) tryAgainAfter(ctx workflow.Context, s spec.Stack, o Outcome) boo
 	}
 	found, err := order.Of(slices.Concat(f.Stacks, f.Others), f.known)
 	if err != nil {
-		return false // it reads what comes after it
+		return false // it reads a stack that comes after it
 	}
 	var later []string
 	for _, name := range found.Needs(s.Name) {
@@ -496,8 +496,8 @@ func (f *fleet) tryAgainAfter(ctx workflow.Context, s spec.Stack, o Outcome) boo
 	return true
 }
 
-// lacksPredicted reports whether a stack reads, as nobody knew, what a preview predicts of another one. It was not given that, and may have failed
-// for want of it.
+// lacksPredicted reports whether a stack reads, without a known dependency, outputs that a preview of another one predicts. It did not get those, and
+// may have failed for that reason.
 func (f *fleet) lacksPredicted(ctx workflow.Context, name string, found *order.Order) bool {
 	for reference, owner := range found.Reads(name) {
 		if _, known := f.order.Reads(name)[reference]; !known && !f.outcomes[owner].Planned.IsEmpty() {
@@ -507,7 +507,7 @@ func (f *fleet) lacksPredicted(ctx workflow.Context, name string, found *order.O
 	return false
 }
 
-// inputs returns the digests of what a stack reads.
+// inputs returns the digests of the outputs that a stack reads.
 func (f *fleet) inputs(name string) map[string]string {
 	out := map[string]string{}
 	for reference, owner := range f.order.Reads(name) {
@@ -516,7 +516,7 @@ func (f *fleet) inputs(name string) map[string]string {
 	return out
 }
 
-// planned returns the outputs that change in the previews of what a stack reads.
+// planned returns the predicted outputs of the previewed stacks that a stack reads.
 func (f *fleet) planned(name string) map[string]Planned {
 	out := map[string]Planned{}
 	for reference, owner := range f.order.Reads(name) {
@@ -527,7 +527,7 @@ func (f *fleet) planned(name string) map[string]Planned {
 	return out
 }
 
-// cancelRest gives outcomes to what does not begin any more.
+// cancelRest gives outcomes to the stacks that do not begin any more.
 func (f *fleet) cancelRest(ctx workflow.Context) {
 	for _, s := range f.Stacks {
 		if _, runs := f.running[s.Name]; runs || f.isOver(s.Name) {
@@ -541,7 +541,7 @@ func (f *fleet) cancelRest(ctx workflow.Context) {
 	}
 }
 
-// view returns the run as it is.
+// view returns the present state of the run.
 func (f *fleet) view() View {
 	v := View{Fleet: f.Fleet, Operation: f.Operation, By: f.By, Began: f.began, Attempt: f.attempt}
 	each := mostShown / max(len(f.Stacks), 1)
@@ -572,7 +572,7 @@ var (
 	stackAttribute     = temporal.NewSearchAttributeKeyKeyword("SluiceStack")
 )
 
-// SearchAttributes returns those of a run.
+// SearchAttributes returns the search attributes of a run.
 func (r Request) SearchAttributes() temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(fleetAttribute.ValueSet(r.Fleet), operationAttribute.ValueSet(string(r.Operation)))
 }
@@ -585,7 +585,7 @@ func (f *fleet) attributesOf(ctx workflow.Context, stack string) temporal.Search
 	return temporal.NewSearchAttributes(f.SearchAttributes().Copy(), stackAttribute.ValueSet(stack))
 }
 
-// CycleOf returns what is wrong with a run that has failed because stacks need each other, nil for other errors.
+// CycleOf returns the cycle because of which a run has failed, nil for other errors.
 func CycleOf(err error) *order.CycleError {
 	var e *temporal.ApplicationError
 	cycle := &order.CycleError{}

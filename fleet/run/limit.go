@@ -8,19 +8,19 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// Claim is a place in a limit that the workflow of a stack asks for, has, or gives back.
+// Claim is a place in a limit that the workflow of a stack requests, has, or gives back.
 type Claim struct {
 	Limit    string `json:"limit"`    // the ID of its workflow
-	Most     int    `json:"most"`     // how many may have one; what was asked last counts
+	Most     int    `json:"most"`     // the number of places; the latest request counts
 	Workflow string `json:"workflow"` // of the stack
 	Run      string `json:"run"`
-	Bound    bool   `json:"bound,omitempty"` // that of the [Request]
+	Bound    bool   `json:"bound,omitempty"` // Bound of the [Request]
 }
 
-// Released is a place that is given back. It is no [Claim], so that a question cannot be sent again as an answer.
+// Released is a place that is given back. It is a type of its own, so that a sealed request cannot be sent as a release.
 type Released Claim
 
-// grant is what grants the place: to this workflow, and to no other one of the same ID.
+// grant returns the text that grants the place to this workflow, and to no other one with the same ID.
 func (c Claim) grant() string {
 	if c.Bound {
 		return c.Limit + " " + c.Run
@@ -41,19 +41,19 @@ type Claims struct {
 func LimitID(fleet, limit string) string { return "sluice/" + fleet + "/limit/" + limit }
 
 const (
-	// lookAfter is how long somebody waits before it is asked whether those who have places still run.
+	// lookAfter is how long a claim waits before the workflows with places are checked.
 	lookAfter = 20 * time.Second
-	// askedWithin is how long one attempt to ask may take.
+	// askedWithin limits the duration of one attempt of a request.
 	askedWithin = 20 * time.Second
 )
 
-// Limit is the workflow of one limit of a fleet: it gives places to the workflows of stacks, of all runs, in the order in which they ask. It ends when
-// nobody has or wants one, and the next who asks begins it again.
+// Limit is the workflow of one limit of a fleet: it grants places to the workflows of stacks, of all runs, in the order of their requests. It ends
+// when no place is taken or requested, and the next request begins it again.
 //
-// A place is given back by a signal. That of a workflow that has ended without one, because its run was terminated, is taken back while somebody waits:
-// the server is asked, so no clock of another machine counts.
+// A place is given back by a signal. The place of a workflow that has ended without one, because its run was terminated, is taken back while another
+// one waits. The server reports which workflows have ended, so no clock of another machine matters.
 func Limit(ctx workflow.Context, c Claims) error {
-	ctx, _ = workflow.NewDisconnectedContext(ctx) // nobody cancels it
+	ctx, _ = workflow.NewDisconnectedContext(ctx) // it must not be canceled
 	asks, releases := workflow.GetSignalChannel(ctx, AskSignal), workflow.GetSignalChannel(ctx, ReleaseSignal)
 	if err := workflow.SetQueryHandler(ctx, LimitQuery, func() (Claims, error) { return c, nil }); err != nil {
 		return err
@@ -91,7 +91,7 @@ func Limit(ctx workflow.Context, c Claims) error {
 	}
 }
 
-// ask notes who wants a place. Who asks again has one, or waits already.
+// ask adds a request for a place. It ignores a repeated one.
 func (c *Claims) ask(claim Claim) {
 	c.Most = max(1, claim.Most)
 	if !slices.ContainsFunc(c.Held, claim.is) && !slices.ContainsFunc(c.Waiting, claim.is) {
@@ -103,7 +103,7 @@ func (c *Claims) release(claim Claim) {
 	c.Held, c.Waiting = slices.DeleteFunc(c.Held, claim.is), slices.DeleteFunc(c.Waiting, claim.is)
 }
 
-// grant gives a place to who waits longest, unless that has ended.
+// grant grants a place to the first waiting workflow, unless that has ended.
 func (c *Claims) grant(ctx workflow.Context) {
 	next := c.Waiting[0]
 	c.Waiting = slices.Clone(c.Waiting[1:])
@@ -113,11 +113,11 @@ func (c *Claims) grant(ctx workflow.Context) {
 	}
 }
 
-// look takes the places of workflows back that have ended.
+// look takes back the places of workflows that have ended.
 func (c *Claims) look(ctx workflow.Context) {
 	var ended []Claim
 	if err := workflow.ExecuteLocalActivity(asking(ctx), EndedActivity, slices.Concat(c.Held, c.Waiting)).Get(ctx, &ended); err != nil {
-		return // it is asked again
+		return // the next look repeats it
 	}
 	for _, claim := range ended {
 		c.release(claim)
@@ -130,11 +130,11 @@ func asking(ctx workflow.Context) workflow.Context {
 	})
 }
 
-// places are those that a stack needs, and has.
+// places are the places that a stack needs, and those that it has.
 type places struct {
 	names  []string // of limits, sorted, so that no two stacks wait for each other
 	claims []Claim  // by limit
-	waits  string   // for which limit it waits, "" if for none
+	waits  string   // the limit that it waits for, "" if for none
 }
 
 func placesOf(ctx workflow.Context, r StackRequest) *places {
@@ -176,7 +176,7 @@ func (p *places) take(ctx workflow.Context, fleet string) error {
 	return nil
 }
 
-// giveBack gives back what the stack has or waits for.
+// giveBack gives back the stack's places and requests.
 func (p *places) giveBack(ctx workflow.Context) {
 	var sent []workflow.Future
 	for _, claim := range p.claims {

@@ -6,12 +6,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// The metrics of runs. Those of Temporal's client are beside them.
+// The metrics of runs. Temporal's client has metrics of its own.
 const (
 	StacksMetric   = "sluice_fleet_stacks"         // counts stacks that have ended, by operation and status
-	DurationMetric = "sluice_fleet_stack_duration" // of stacks that something was done for
-	WaitMetric     = "sluice_fleet_wait"           // how long a stack has waited, by what for: approval, limit
-	RetriesMetric  = "sluice_fleet_retries"        // counts attempts that have failed and are made again, by kind
+	DurationMetric = "sluice_fleet_stack_duration" // of stacks for which something was done
+	WaitMetric     = "sluice_fleet_wait"           // how long a stack has waited, by reason: approval, limit
+	RetriesMetric  = "sluice_fleet_retries"        // counts attempts that have failed and are repeated, by kind
 )
 
 // count counts an outcome.

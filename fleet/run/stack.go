@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// heartbeat is how long nothing may be heard of an activity before another worker takes it up.
+	// heartbeat is the time without a heartbeat of an activity after which another worker continues it.
 	heartbeat = 15 * time.Second
-	// longest is how long one operation may take.
+	// longest limits the duration of one operation.
 	longest = 24 * time.Hour
 )
 
-// Stack is the workflow of one stack in a run. What becomes of the stack is its result; an error is a fault.
+// Stack is the workflow of one stack in a run. Its result is the outcome of the stack; an error is a fault.
 func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
 	me := workflow.GetInfo(ctx)
 	if r.Bound && (me.ParentWorkflowExecution == nil || me.ParentWorkflowExecution.RunID != r.Parent) {
@@ -68,7 +68,7 @@ func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
 func perform(ctx workflow.Context, r StackRequest) Outcome {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: ActivityQueue(r.Fleet, r.Stack.Queue), StartToCloseTimeout: longest, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
-		// The worker says which failures are worth another attempt, and when; this is for workers that die.
+		// The worker decides which failures are retried, and when; this policy is for workers that die.
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute},
 	})
 	var o Outcome
@@ -82,11 +82,11 @@ func perform(ctx workflow.Context, r StackRequest) Outcome {
 	return o
 }
 
-// ofAnother is why an outcome does not count that was sealed for another run.
+// ofAnother is the reason why an outcome that was sealed for another run does not count.
 const ofAnother = "what is said to have become of it is of another run"
 
-// approve waits until somebody approves the operation, where the run has not done so: it is of an earlier version. It returns the outcome if there is no
-// approval.
+// approve waits for the approval of the operation, if a run of an earlier version has not done so. It returns an outcome if the operation is not
+// approved.
 func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 	if !r.lacksApproval() || r.Look {
 		return r.Approval, nil
@@ -99,7 +99,7 @@ func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 	said := workflow.NewSelector(ctx)
 	said.AddReceive(workflow.GetSignalChannel(ctx, ApproveSignal), func(c workflow.ReceiveChannel, _ bool) {
 		a = Approval{}
-		// What cannot be read, or does not say who has decided, decides nothing.
+		// Answers that cannot be decoded, or have no name, are ignored.
 		if c.ReceiveAsync(&a) && a.By != "" {
 			a.At = workflow.Now(ctx)
 		}
@@ -119,7 +119,7 @@ func approve(ctx workflow.Context, r StackRequest) (*Approval, *Outcome) {
 	return &a, nil
 }
 
-// failure returns the outcome of an activity that has failed. Details of another attempt do not count.
+// failure returns the outcome of an activity that has failed. It ignores details of another attempt.
 func failure(err error, attempt string) Outcome {
 	var timeout *temporal.TimeoutError
 	var failed *temporal.ApplicationError
@@ -131,7 +131,7 @@ func failure(err error, attempt string) Outcome {
 		if errors.As(err, &canceled) && canceled.HasDetails() && canceled.Details(&more) == nil && more.Attempt == attempt {
 			return more
 		}
-		return o // without them it is known that it was canceled
+		return o // even without details, it is known to be canceled
 	case errors.As(err, &failed):
 		o := Outcome{}
 		if failed.HasDetails() && failed.Details(&o) == nil && o.Status != "" && o.Attempt == attempt {

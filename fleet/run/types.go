@@ -24,18 +24,18 @@ const (
 	AbortSignal     = "abort"   // of a stack, with an [Abort]: the second interrupt
 	ViewQuery       = "view"    // of a run: a [View]
 	AbortQuery      = "abort"   // of a stack: whether there was an [AbortSignal]
-	WaitsQuery      = "waits"   // of a stack: for which limit it waits, "" if for none
+	WaitsQuery      = "waits"   // of a stack: the limit that it waits for, "" if for none
 	GoSignal        = "go"      // to a run, with a [Go]
 	LimitWorkflow   = "limit"
-	AskActivity     = "ask"     // asks a limit for a place; it is local
-	EndedActivity   = "ended"   // says which [Claim] are of workflows that have ended; it is local
+	AskActivity     = "ask"     // requests a place from a limit; it is local
+	EndedActivity   = "ended"   // returns the [Claim]s of workflows that have ended; it is local
 	AskSignal       = "ask"     // to a limit, with a [Claim]
 	GrantSignal     = "grant"   // to a stack, with [Claim.grant]
 	ReleaseSignal   = "release" // to a limit, with a [Released]
 	LimitQuery      = "limit"   // of a limit: its [Claims]
 )
 
-// Operation is what a run does with each stack.
+// Operation is the operation of a run on each stack.
 type Operation string
 
 // The operations.
@@ -47,30 +47,30 @@ const (
 	Destroy Operation = "destroy"
 )
 
-// Changes reports whether resources are changed. Refresh changes what is recorded of them.
+// Changes reports whether resources are changed. Refresh changes only their states.
 func (o Operation) Changes() bool { return o == Up || o == Destroy }
 
 // Reversed reports whether dependents come first.
 func (o Operation) Reversed() bool { return o == Destroy }
 
-// Request is what a run is to do.
+// Request describes a run.
 type Request struct {
 	Fleet       string         `json:"fleet"`
 	Operation   Operation      `json:"operation"`
 	Stacks      []spec.Stack   `json:"stacks"`
-	Others      []spec.Stack   `json:"others,omitempty"` // of the fleet, which are only read
+	Others      []spec.Stack   `json:"others,omitempty"` // other stacks of the fleet, which are only read
 	Concurrency int            `json:"concurrency"`
 	Limits      map[string]int `json:"limits,omitempty"`
 	Options     Options        `json:"options"`
-	By          string         `json:"by,omitempty"` // who has begun it
+	By          string         `json:"by,omitempty"` // who began it
 	Carried     *Carried       `json:"carried,omitempty"`
-	// Bound is true if the run begins only when a [Go] or a schedule says so. It is false in histories of earlier versions alone: what they have sealed cannot
-	// be opened any more.
+	// Bound is true if the run begins only after a [Go] or by a schedule. It is false only in histories of earlier versions, whose sealed data can no
+	// longer be opened.
 	Bound    bool   `json:"bound,omitempty"`
 	Schedule string `json:"schedule,omitempty"` // the name of the schedule that begins it
 }
 
-// Go says that a run begins. It names the run as the server does, which no sealed text of an earlier run can do.
+// Go confirms that a run begins. It names the run as the server does, so that a sealed text of an earlier run does not match.
 type Go struct {
 	Attempt string `json:"attempt"`
 }
@@ -84,15 +84,15 @@ type Abort struct {
 type Options struct {
 	FailFast         bool   `json:"failFast,omitempty"`         // nothing begins after a failure
 	ContinueOnError  bool   `json:"continueOnError,omitempty"`  // within each stack
-	Force            bool   `json:"force,omitempty"`            // nothing is left out because it is unchanged
-	AssumeNotCreated bool   `json:"assumeNotCreated,omitempty"` // for interrupted creates of which nothing is found
+	Force            bool   `json:"force,omitempty"`            // no stack is skipped because it is unchanged
+	AssumeNotCreated bool   `json:"assumeNotCreated,omitempty"` // of interrupted creates without an object
 	Since            string `json:"since,omitempty"`            // of drift
 	Message          string `json:"message,omitempty"`          // for the history
-	// Each is how many stacks one workflow works on before it goes on as a new one; 0 leaves that to the server.
+	// Each is the number of stacks after which a workflow continues as a new one; 0 leaves that to the server.
 	Each int `json:"each,omitempty"`
 }
 
-// Carried is what a run that goes on as a new one takes along.
+// Carried is the state that a run passes to its next workflow.
 type Carried struct {
 	Began    time.Time              `json:"began"`
 	Known    map[string]order.Known `json:"known"`
@@ -100,39 +100,39 @@ type Carried struct {
 	Same     map[string]string      `json:"same,omitempty"`
 	Outcomes map[string]Outcome     `json:"outcomes"`
 	Earlier  map[string]Outcome     `json:"earlier,omitempty"`
-	Asked    map[string]time.Time   `json:"asked,omitempty"` // since when stacks wait for an approval
+	Asked    map[string]time.Time   `json:"asked,omitempty"` // the time since which stacks wait for an approval
 	Approved map[string]*Approval   `json:"approved,omitempty"`
 	Shown    map[string]Shown       `json:"shown,omitempty"`
 	Attempt  string                 `json:"attempt,omitempty"` // the first workflow of the run, as the server names it
 }
 
-// Shown is what the operation on a stack would do. Approvals are of it.
+// Shown is a preview of the operation on a stack, to which an approval refers.
 type Shown struct {
 	Plan    string         `json:"plan"` // its digest
 	Changes map[string]int `json:"changes,omitempty"`
-	Why     string         `json:"why,omitempty"` // why it is shown again
+	Why     string         `json:"why,omitempty"` // the reason for showing it again
 }
 
-// Survey asks what is recorded of stacks.
+// Survey requests the recorded properties of stacks.
 type Survey struct {
 	Stacks   []spec.Stack `json:"stacks"`
-	Attempt  string       `json:"attempt,omitempty"` // the workflow that asks, as the server names it
+	Attempt  string       `json:"attempt,omitempty"` // the requesting workflow, as the server names it
 	Schedule string       `json:"schedule,omitempty"`
-	Does     Operation    `json:"does,omitempty"` // what comes after it
+	Does     Operation    `json:"does,omitempty"` // the operation that follows
 }
 
-// Surveyed is what is recorded of a stack.
+// Surveyed has the recorded properties of a stack.
 type Surveyed struct {
 	order.Known
 	Outputs string `json:"outputs,omitempty"` // the digest of its outputs
-	Problem string `json:"problem,omitempty"` // why it could not be looked at
-	// Same is true if nothing but what it reads can have changed since its last update, and Inputs is the digest of what it read then.
+	Problem string `json:"problem,omitempty"` // the reason why it could not be read
+	// Same is true if nothing except its inputs can have changed since its last update. Inputs is the digest of its inputs then.
 	Same    bool   `json:"same,omitempty"`
 	Inputs  string `json:"inputs,omitempty"`
-	Attempt string `json:"attempt,omitempty"` // that of the [Survey]
+	Attempt string `json:"attempt,omitempty"` // Attempt of the [Survey]
 }
 
-// InputsDigest returns the digest of what a stack reads: the references, sorted, and the digests of their outputs. It is "" if one is not known.
+// InputsDigest returns the digest of a stack's inputs: the references, sorted, and the digests of their outputs. It is "" if one is unknown.
 func InputsDigest(references []string, outputs func(reference string) string) string {
 	h := sha256.New()
 	for _, r := range references {
@@ -145,10 +145,10 @@ func InputsDigest(references []string, outputs func(reference string) string) st
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// NothingNew is what is said of a stack that is left as it is.
+// NothingNew is the reason why a stack is left unchanged.
 const NothingNew = "its program, its settings and what it reads have not changed since its last update"
 
-// StackRequest is what is to be done with one stack.
+// StackRequest describes the operation on one stack.
 type StackRequest struct {
 	Run       string     `json:"run"`
 	Fleet     string     `json:"fleet"`
@@ -156,26 +156,26 @@ type StackRequest struct {
 	Stack     spec.Stack `json:"stack"`
 	Options   Options    `json:"options"`
 	By        string     `json:"by,omitempty"`
-	// Limits are how many stacks with each limit are worked on at once. Requests of earlier versions have none.
+	// Limits are the numbers of stacks that run at once, by limit. Requests of earlier versions have none.
 	Limits map[string]int `json:"limits,omitempty"`
-	// Inputs are the digests of the outputs that the stack reads, by reference. Planned are the outputs that a preview of what it reads has
-	// found to change.
+	// Inputs are the digests of the outputs that the stack reads, by reference. Planned are the changed outputs that previews of other stacks
+	// predict.
 	Inputs  map[string]string  `json:"inputs,omitempty"`
 	Planned map[string]Planned `json:"planned,omitempty"`
-	// Approval is what somebody has decided.
+	// Approval is the decision about the operation.
 	Approval *Approval `json:"approval,omitempty"`
-	// Look finds out what would be done, and does nothing. The outcome has the plan.
+	// Look previews the operation. The outcome has the plan.
 	Look bool `json:"look,omitempty"`
 	// Bound is that of the [Request]. Parent is the workflow of the run and Attempt that of the stack, as the server names them.
 	Bound    bool      `json:"bound,omitempty"`
 	Parent   string    `json:"parent,omitempty"`
 	Attempt  string    `json:"attempt,omitempty"`
 	Schedule string    `json:"schedule,omitempty"`
-	Asked    time.Time `json:"asked,omitzero"` // when the operation was given to the workers
+	Asked    time.Time `json:"asked,omitzero"` // when the activity was scheduled
 }
 
-// Planned are outputs that a preview predicts, as `sluice preview --save-outputs` writes them: those that change. A secret is never among
-// them; it is unknown.
+// Planned are the changed outputs that a preview predicts, as `sluice preview --save-outputs` writes them. It contains no secrets; they count as
+// unknown.
 type Planned struct {
 	Set     map[string]json.RawMessage `json:"set,omitempty"`
 	Removed []string                   `json:"removed,omitempty"`
@@ -184,60 +184,60 @@ type Planned struct {
 // IsEmpty reports whether nothing changes.
 func (p Planned) IsEmpty() bool { return len(p.Set) == 0 && len(p.Removed) == 0 }
 
-// Status is how far a stack has come.
+// Status is the status of a stack.
 type Status string
 
-// The statuses. Those from Succeeded on are ends.
+// The statuses. From Succeeded on, the stack has ended.
 const (
 	Waiting   Status = "waiting"
-	Approving Status = "approval" // somebody has to approve it
+	Approving Status = "approval" // it waits for an approval
 	Running   Status = "running"
 	Succeeded Status = "succeeded"
-	Unchanged Status = "unchanged" // there is nothing to do, so nothing was done
+	Unchanged Status = "unchanged" // there was nothing to do
 	Failed    Status = "failed"
-	Skipped   Status = "skipped" // something that comes before has failed
+	Skipped   Status = "skipped" // a preceding stack has failed
 	Canceled  Status = "canceled"
-	Refused   Status = "refused" // somebody has said no
+	Refused   Status = "refused" // it was not approved
 )
 
 // Kind is a kind of failure.
 type Kind string
 
-// The kinds of failure, and what is done about them.
+// The kinds of failure, and how they are handled.
 const (
-	Locked      Kind = "locked"      // somebody else holds the lock of the stack: wait
-	Throttled   Kind = "throttled"   // a provider asks for patience: back off
+	Locked      Kind = "locked"      // another process holds the lock of the stack: wait
+	Throttled   Kind = "throttled"   // a provider is throttled: back off
 	Program     Kind = "program"     // it would fail again
-	Interrupted Kind = "interrupted" // it is not known what an earlier operation has made: somebody has to find out
-	Setup       Kind = "setup"       // the worker lacks something
+	Interrupted Kind = "interrupted" // the outcome of an earlier operation is unknown: a person has to resolve it
+	Setup       Kind = "setup"       // the worker is incomplete
 	Lost        Kind = "lost"        // no worker has finished it
 )
 
-// Outcome is what became of a stack.
+// Outcome is the outcome of a stack.
 type Outcome struct {
 	Status   Status         `json:"status"`
-	Why      string         `json:"why,omitempty"` // in words
+	Why      string         `json:"why,omitempty"` // the reason in words
 	Kind     Kind           `json:"kind,omitempty"`
-	Chain    []string       `json:"chain,omitempty"` // from what has failed to what this one comes after
+	Chain    []string       `json:"chain,omitempty"` // from the failed stack to the one before this one
 	Changes  map[string]int `json:"changes,omitempty"`
 	Began    time.Time      `json:"began,omitzero"`
 	Ended    time.Time      `json:"ended,omitzero"`
 	Attempts int            `json:"attempts,omitempty"`
 	Worker   string         `json:"worker,omitempty"` // the machine
-	Log      string         `json:"log,omitempty"`    // the end of what sluice has printed, of a failure
+	Log      string         `json:"log,omitempty"`    // after a failure: the end of sluice's output
 	Approval *Approval      `json:"approval,omitempty"`
 	Drift    *DriftCount    `json:"drift,omitempty"`
 	Reads    []string       `json:"reads,omitempty"`
 	Outputs  string         `json:"outputs,omitempty"` // the digest of the outputs
 	Planned  Planned        `json:"planned,omitzero"`
-	Plan     string         `json:"plan,omitempty"`    // the digest of what would be done, of a stack that waits for an approval
-	Attempt  string         `json:"attempt,omitempty"` // that of the [StackRequest]
+	Plan     string         `json:"plan,omitempty"`    // the digest of the plan, if the stack waits for an approval
+	Attempt  string         `json:"attempt,omitempty"` // Attempt of the [StackRequest]
 }
 
-// mostShown is how much of what stacks have said is in a view of a run, in bytes. A server keeps no larger texts than two megabytes.
+// mostShown limits the size of the texts of stacks in a view of a run, in bytes. A server accepts no texts larger than two megabytes.
 const mostShown = 1 << 20
 
-// within returns the outcome with texts of about that many bytes: the log goes first, which the machine of the worker has.
+// within returns the outcome with texts of about that many bytes. It cuts the log first, which is also on the machine of the worker.
 func (o Outcome) within(most int) Outcome {
 	const left = "… (the rest is left out: `sluice fleet logs` shows it)"
 	if over := len(o.Log) + len(o.Why) - most; over > 0 {
@@ -249,7 +249,7 @@ func (o Outcome) within(most int) Outcome {
 	return o
 }
 
-// OK reports whether what comes after may begin.
+// OK reports whether the next stacks may begin.
 func (o Outcome) OK() bool { return o.Status == Succeeded || o.Status == Unchanged }
 
 // HasChanges reports whether anything was, or would be, changed.
@@ -264,7 +264,7 @@ func (o Outcome) changing() []string {
 	})
 }
 
-// ChangesText says what was, or would be, done to how many resources: "create 2, update 1". It is "" if that is not known.
+// ChangesText formats the number of actual or planned changes: "create 2, update 1". It is "" if that is unknown.
 func (o Outcome) ChangesText() string {
 	var parts []string
 	for _, op := range o.changing() {
@@ -276,23 +276,23 @@ func (o Outcome) ChangesText() string {
 	return strings.Join(parts, ", ")
 }
 
-// DriftCount counts the resources that are not as they are recorded.
+// DriftCount counts the resources that have drifted.
 type DriftCount struct {
 	Moved int `json:"moved"`
 	Read  int `json:"read"`
 }
 
-// Progress is how far an operation has come; heartbeats carry it.
+// Progress is the progress of an operation, sent by heartbeats.
 type Progress struct {
 	Done    int    `json:"done"`
 	Running int    `json:"running"`
 	Failed  int    `json:"failed,omitempty"`
-	Last    string `json:"last,omitempty"` // what was begun last
+	Last    string `json:"last,omitempty"` // the last step that began
 	Worker  string `json:"worker,omitempty"`
-	Waits   string `json:"waits,omitempty"` // for what
+	Waits   string `json:"waits,omitempty"` // the reason for waiting
 }
 
-// StackView is one stack of a run, while it runs.
+// StackView is one stack of a run, during the run.
 type StackView struct {
 	Name  string   `json:"name"`
 	Needs []string `json:"needs,omitempty"`

@@ -27,8 +27,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// encoding is the encoding of sealed payloads, and keyField the field with the name of their key. The version of the encoding is that of what payloads are
-// bound to.
+// encoding is the encoding of sealed payloads, and keyField the field with the name of their key. The version in the encoding is that of the
+// additional data to which payloads are bound.
 const (
 	encoding = "binary/sluice-sealed-2"
 	former   = "binary/sluice-sealed"
@@ -44,7 +44,8 @@ const (
 	FileVariable = "SLUICE_FLEET_KEY_FILE"
 )
 
-// ReadKey returns the key from the environment, from what encrypts it, which may be nil, or from the file. If make is true, a file that is missing is made.
+// ReadKey returns the key from the environment, from its encrypted form wrapped, which may be nil, or from the file. If make is true, it creates a
+// missing file.
 func ReadKey(ctx context.Context, lookup func(string) (string, bool), wrapped *Wrapped, file string, make bool) (Key, error) {
 	if text, set := lookup(Variable); set && text != "" {
 		return parse(Variable, text)
@@ -67,7 +68,7 @@ func ReadKey(ctx context.Context, lookup func(string) (string, bool), wrapped *W
 	return nil, fmt.Errorf("the key of the fleet: %w", err)
 }
 
-// makeKey makes a file with a key, or reads the one that somebody else has made meanwhile.
+// makeKey creates a file with a new key, or reads the one that another process has created in the meantime.
 func makeKey(file string) (Key, error) {
 	mine := flock.New(file + ".lock")
 	if err := mine.Lock(); err != nil {
@@ -80,7 +81,7 @@ func makeKey(file string) (Key, error) {
 		}
 		return parse(file, string(text))
 	}
-	// Who reads the file without the lock sees the whole of it, or none.
+	// A reader without the lock gets the complete file, or none.
 	key, next := NewKey(), file+".new"
 	if err := private.Write(next, []byte(key.String()+"\n")); err != nil {
 		return nil, fmt.Errorf("the key of the fleet: %w", err)
@@ -117,17 +118,17 @@ func Converters(key Key) (converter.DataConverter, converter.FailureConverter, e
 	return d, failuresOf(d), nil
 }
 
-// data seals payloads. Each is bound to where it belongs and to the type of its value: it cannot be opened elsewhere, or as something else. It is safe for
-// many goroutines.
+// data seals payloads. Each is bound to its place and to the type of its value, and cannot be opened in another place or as another type. It is safe
+// for concurrent use.
 type data struct {
 	aead  cipher.AEAD
 	name  []byte // of the key: a part of its digest
 	plain converter.DataConverter
-	place string // the workflow or activity whose data it is
-	kind  string // of all values; "" takes their types
+	place string // the workflow or activity of the data
+	kind  string // of all values; "" stands for their types
 }
 
-// scheduled matches what a server adds to the ID of a workflow that a schedule begins.
+// scheduled matches the suffix that a server adds to the ID of a workflow that a schedule begins.
 var scheduled = regexp.MustCompile(`-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$`)
 
 // WithSerializationContext implements [converter.DataConverterWithSerializationContext].
@@ -141,7 +142,7 @@ func (d data) WithSerializationContext(where converter.SerializationContext) con
 	return d
 }
 
-// joined joins parts in such a way that no other parts give the same text.
+// joined joins parts so that different parts give different texts.
 func joined(parts ...string) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -150,7 +151,7 @@ func joined(parts ...string) string {
 	return b.String()
 }
 
-// bound returns what a payload with a value is bound to.
+// bound returns the additional data to which a payload with a value is bound.
 func (d data) bound(value any) []byte {
 	kind := d.kind
 	if kind == "" {
@@ -234,7 +235,7 @@ func (d data) FromPayloads(payloads *commonpb.Payloads, to ...any) error {
 	return nil
 }
 
-// ToString implements [converter.DataConverter]. What is sealed is not shown.
+// ToString implements [converter.DataConverter]. It does not show sealed data.
 func (d data) ToString(*commonpb.Payload) string { return "sealed" }
 
 // ToStrings implements [converter.DataConverter].

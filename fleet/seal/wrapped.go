@@ -10,15 +10,15 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Wrapped is a key that a passphrase or a key service encrypts, as sluice encrypts the secrets of a stack with them.
+// Wrapped is a key that is encrypted with a passphrase or a key service, like the secrets of a stack.
 type Wrapped struct {
 	Provider     string // passphrase, or the URL of a key service
 	Salt         string // of a passphrase
-	EncryptedKey string // the data key that the key service has encrypted
+	EncryptedKey string // the data key, encrypted by the key service
 	Sealed       string // the key, encrypted with the passphrase or the data key
 }
 
-// source is where sluice takes passphrases and key services from.
+// source returns sluice's source of passphrases and key services.
 func source(lookup func(string) (string, bool)) secrets.Source {
 	return secrets.NewSource(lookup, nil).WithKeepers(cloud.Keepers())
 }

@@ -16,7 +16,7 @@ import (
 // certified is the name in the certificates of a server.
 const certified = "sluice-fleet"
 
-// newCertificate makes a certificate, and a key that stays in this process.
+// newCertificate makes a certificate, with a key that stays in this process.
 func newCertificate() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -25,7 +25,7 @@ func newCertificate() (tls.Certificate, error) {
 	is := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{certified}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		// It ends with the process; the clock of the machine does not matter.
+		// The certificate lasts as long as the process; the clock of the machine does not matter.
 		NotBefore: time.Unix(0, 0), NotAfter: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
 	}
 	text, err := x509.CreateCertificate(rand.Reader, is, is, key.Public(), key)
@@ -35,8 +35,8 @@ func newCertificate() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}, nil
 }
 
-// amongServices returns how the services of this process talk to each other: each shows a certificate whose key nobody else has. They ask for no token, and
-// their ports are on loopback, which other users of the machine reach, too.
+// amongServices returns the TLS configuration between the services of this process: each shows a certificate whose key stays in this process. They
+// need no tokens, although their ports on loopback are open to other users of the machine.
 func amongServices() (*encryption.FixedTLSConfigProvider, error) {
 	shown, err := newCertificate()
 	if err != nil {

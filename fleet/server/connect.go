@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Address is a Temporal server that somebody else runs.
+// Address is the address of a Temporal server that others run.
 type Address struct {
 	Host, Namespace string
 	TLS             bool
@@ -70,7 +70,7 @@ func (j *Joined) Options(role Role) client.Options {
 // Connect connects with a server. Payloads pass through the converter.
 func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f converter.FailureConverter, logger log.Logger) (client.Client, error) {
 	o.DataConverter, o.FailureConverter, o.Logger = c, f, logger
-	var asked atomic.Bool // for a certificate that there is none of
+	var asked atomic.Bool // whether the server requires a client certificate, of which there is none
 	if t := o.ConnectionOptions.TLS; t != nil && len(t.Certificates) == 0 {
 		o.ConnectionOptions.TLS = t.Clone()
 		o.ConnectionOptions.TLS.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -89,7 +89,7 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 		if err == nil {
 			return is, nil
 		}
-		// A server that begins, or begins again, answers soon.
+		// A server that starts, or restarts, answers soon.
 		if !IsPassing(err) || await.For(connecting, time.Second) != nil {
 			err = fmt.Errorf("the Temporal server at %s: %w", strings.TrimPrefix(o.HostPort, ownScheme), err)
 			if asked.Load() {
@@ -100,8 +100,8 @@ func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f
 	}
 }
 
-// IsPassing reports whether an error of a server can be gone the next time: it does not answer, or has not come to what it needs, such as a worker or its
-// own parts. It is not one about what was asked for.
+// IsPassing reports whether an error of a server may be temporary: it does not answer, or lacks something that will come, such as a worker or its own
+// services. Errors about the request itself are not.
 func IsPassing(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -114,7 +114,7 @@ func IsPassing(err error) bool {
 		code = s
 	}
 	switch code {
-	// FailedPrecondition is also what a server answers that has seen no worker since it began.
+	// A server also returns FailedPrecondition if no worker has connected since it began.
 	case codes.Unavailable, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Internal, codes.Unknown, codes.Aborted, codes.Canceled, codes.FailedPrecondition:
 		return true
 	}
@@ -122,7 +122,7 @@ func IsPassing(err error) bool {
 	return errors.As(err, &failed)
 }
 
-// codeOf returns the code of an error of gRPC that Temporal's client has not taken for one of a service.
+// codeOf returns the code of an error of gRPC that Temporal's client has not converted to a service error.
 func codeOf(err error) (codes.Code, bool) {
 	var of interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &of) {
@@ -131,7 +131,7 @@ func codeOf(err error) (codes.Code, bool) {
 	return of.GRPCStatus().Code(), true
 }
 
-// Persist makes a call until it succeeds, fails with an error that does not pass, or the time is over. The call may be made again after it has succeeded
+// Persist makes a call until it succeeds, fails with an error that is not temporary, or the time is over. It may repeat a call that has succeeded
 // without an answer.
 func Persist(ctx context.Context, within time.Duration, call func(context.Context) error) error {
 	waiting, cancel := context.WithTimeout(ctx, within)
@@ -147,7 +147,7 @@ func Persist(ctx context.Context, within time.Duration, call func(context.Contex
 	}
 }
 
-// Patience is how long a server is waited for that does not answer.
+// Patience is how long to wait for a server that does not answer.
 const Patience = 30 * time.Minute
 
 // answers reports whether the server of a folder answers.

@@ -17,13 +17,13 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// Home is the folder where a fleet keeps what belongs to this machine: the data of its server, the key of its payloads, and the logs of its runs.
+// Home is the folder for a fleet's data on this machine: the data of its server, the key of its payloads, and the logs of its runs.
 type Home struct{ directory string }
 
 // FolderName is the name of that folder, beside fleet.yaml.
 const FolderName = ".sluice-fleet"
 
-// HomeOf returns the home of the fleet in a folder. It makes it, for its owner alone and out of sight of git.
+// HomeOf returns the home of the fleet in a folder. It creates a missing one, accessible only to its owner and ignored by git.
 func HomeOf(root string) (Home, error) {
 	h := Home{filepath.Join(root, FolderName)}
 	if err := private.MkdirAll(h.directory, private.Folder); err != nil {
@@ -39,7 +39,7 @@ func HomeOf(root string) (Home, error) {
 	return h, nil
 }
 
-// Path returns the path of something in the folder.
+// Path returns a path in the folder.
 func (h Home) Path(parts ...string) string { return h.path(parts...) }
 
 func (h Home) path(parts ...string) string {
@@ -50,18 +50,18 @@ func (h Home) database() string         { return h.path("temporal.db") }
 func (h Home) serverLock() *flock.Flock { return flock.New(h.path("server.lock")) }
 func (h Home) usersLock() *flock.Flock  { return flock.New(h.path("users.lock")) }
 
-// Place is where a server is, by what it is known, and the tokens that it wants to see. All of it is of this server alone: the next one has another address,
-// since another program may have taken the port of one that has died, another certificate and other tokens. Who uses the server reads it again for each
+// Place has the address, the certificate and the tokens of a server. They belong to this server alone: the next one has another address, since
+// another program may have taken the port of one that has died, another certificate and other tokens. Clients read the place again for each
 // connection.
 type Place struct {
 	Address     string          `json:"address"`
-	HTTP        string          `json:"http"`        // where its API is served as HTTP and JSON
-	Certificate string          `json:"certificate"` // in PEM; only the process has its key
+	HTTP        string          `json:"http"`        // the address of its HTTP API
+	Certificate string          `json:"certificate"` // in PEM; only the process has the key
 	Tokens      map[Role]string `json:"tokens"`
 	PID         int             `json:"pid"` // of the process, for people
 }
 
-// begin returns the place for a server of this folder that shows a certificate.
+// begin returns the place for a server of this folder with a certificate.
 func begin(certificate []byte) Place {
 	next := Place{
 		Address: loopback(freeport.MustGetFreePort()), HTTP: loopback(freeport.MustGetFreePort()), Tokens: map[Role]string{}, PID: os.Getpid(),
@@ -86,7 +86,7 @@ func (h Home) publish(p Place) error {
 	if err != nil {
 		return err
 	}
-	// Who reads it sees the whole of the old or the new file.
+	// A reader gets the complete old or new file.
 	next := h.path("server.json.new")
 	if err := private.Write(next, append(text, '\n')); err != nil {
 		return err

@@ -14,24 +14,25 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Joined is the use of a server. As long as there is one, the server goes on, and is started again if it dies.
+// Joined is a use of a server. During a use, the server goes on, and is restarted if it dies.
 type Joined struct {
 	Place
 	home  Home
-	args  []string // that start the server
+	args  []string // to start the server
 	users *flock.Flock
 	stop  context.CancelFunc
 	watch conc.WaitGroup
 }
 
 const (
-	// patience is how long a server may take to start.
+	// patience limits how long a server may take to start.
 	patience = 2 * time.Minute
-	// restart is the time between two attempts to start one.
+	// restart is the time between two attempts to start a server.
 	restart = 5 * time.Second
 )
 
-// Join uses the server of a folder. If none runs it starts one, with the executable of this process and the arguments.
+// Join uses the server of a folder. If none runs, it starts one, with the executable of this process and the
+// arguments.
 func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 	j := &Joined{home: h, args: args, users: h.usersLock()}
 	waiting, cancel := context.WithTimeout(ctx, patience)
@@ -39,7 +40,7 @@ func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 	if _, err := j.users.TryRLockContext(waiting, 20*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("the lock of the fleet's folder %s: %w", h.directory, err)
 	}
-	var last error // about the place, which is that of a former server until the next one has begun
+	var last error // about the place, which may be that of a former server
 	for begun := (time.Time{}); ; {
 		running, err := j.runs()
 		if err == nil && running {
@@ -47,7 +48,7 @@ func Join(ctx context.Context, h Home, args ...string) (*Joined, error) {
 				break
 			}
 		}
-		// One that was started may have died before it had the lock.
+		// A server that was started may have died before it had the lock.
 		if err == nil && !running && time.Since(begun) > restart {
 			begun, err = time.Now(), j.start()
 		}
@@ -88,17 +89,17 @@ func (j *Joined) runs() (bool, error) {
 	return true, nil
 }
 
-// keep starts the server again when it has died.
+// keep restarts the server when it has died.
 func (j *Joined) keep(ctx context.Context) {
 	for await.For(ctx, time.Second) == nil {
 		if running, err := j.runs(); err == nil && !running {
-			_ = j.start() // the next turn tries again
+			_ = j.start() // the next iteration tries again
 			_ = await.For(ctx, restart)
 		}
 	}
 }
 
-// start starts a server that outlives this process. One too many ends by itself.
+// start starts a server that outlives this process. If another one runs, it ends by itself.
 func (j *Joined) start() error {
 	self, err := os.Executable()
 	if err != nil {

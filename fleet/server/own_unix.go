@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// own makes sure that a folder is for this user alone. One of another user is refused, since that user could read what is put there; root has every folder.
+// own makes a folder accessible only to this user. It refuses a folder of another user, who could read its content. As root it accepts every folder.
 func own(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {

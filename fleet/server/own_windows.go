@@ -1,4 +1,4 @@
 package server
 
-// own does nothing: folders have the permissions of the one that they are in.
+// own does nothing: folders have the permissions of their parents.
 func own(string) error { return nil }

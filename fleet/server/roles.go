@@ -12,26 +12,26 @@ import (
 	"go.temporal.io/server/common/authorization"
 )
 
-// Role is what somebody may do who shows a token to the fleet's own server.
+// Role determines the rights of the holder of a token at the fleet's own server.
 type Role string
 
 // The roles. Each has a token of its own.
 const (
 	Client   Role = "client"   // begins, follows and cancels runs, and keeps schedules
 	Worker   Role = "worker"   // works for runs
-	Approver Role = "approver" // sends approvals, and sees nothing
+	Approver Role = "approver" // sends approvals, and reads nothing
 )
 
 var roles = []Role{Client, Worker, Approver}
 
-// The workflow that workers begin, and the signal that approvers send. Package run names them for its own use; it needs no server.
+// The workflow that workers begin, and the signal that approvers send. Package run has the same names, but does not depend on a server.
 const (
 	limitWorkflow = "limit"
 	approveSignal = "approve"
 )
 
-// rights are the calls of Temporal's API that each role may make. What is not here nobody may: to reset runs or to delete them, to complete activities by their
-// names, or to administer the server.
+// rights are the calls of Temporal's API that each role may make. Nobody may make the others, for example to reset or delete runs, to complete
+// activities by their names, or to administer the server.
 var rights = map[Role][]string{
 	Client: {
 		"StartWorkflowExecution", "SignalWorkflowExecution", "RequestCancelWorkflowExecution", "TerminateWorkflowExecution", "DescribeWorkflowExecution",
@@ -45,7 +45,7 @@ var rights = map[Role][]string{
 	},
 }
 
-// everybody may make these calls: they are about the server alone.
+// everybody are the calls that every role may make: they concern only the server.
 var everybody = []string{"GetSystemInfo", "DescribeNamespace", "GetClusterInfo"}
 
 // may reports whether a role may make a call.
@@ -71,7 +71,7 @@ func isApproval(signal *batchpb.BatchOperationSignal) bool {
 	return signal.GetSignal() == approveSignal
 }
 
-// tokens tells roles by the tokens of one server, which only its owner can read, and gives others on this machine none.
+// tokens maps the tokens of one server to roles. Only the owner of the server can read the tokens.
 type tokens map[Role]string
 
 // GetClaims implements [authorization.ClaimMapper].
@@ -88,10 +88,10 @@ func (t tokens) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, err
 	return nil, errors.New("the token of the fleet's folder is missing")
 }
 
-// AuthInfoRequired makes the server ask for claims also where there is no token.
+// AuthInfoRequired makes the server call GetClaims even without a token.
 func (t tokens) AuthInfoRequired() bool { return true }
 
-// authorizer allows what the role of a caller may do, and all to the services of the server itself.
+// authorizer allows the calls of the caller's role, and all calls of the server's own services.
 type authorizer struct{}
 
 // Authorize implements [authorization.Authorizer].

@@ -31,14 +31,14 @@ import (
 // Namespace is the namespace of a fleet's own server.
 const Namespace = "sluice-fleet"
 
-// Kept is how long runs that have ended are remembered.
+// Kept is how long the data of ended runs is kept.
 const Kept = 30 * 24 * time.Hour
 
-// idle is how long a server goes on that nobody uses.
+// idle is how long a server goes on without users.
 const idle = 10 * time.Second
 
-// Run serves the fleet with this folder until the context ends, or nobody has used the server for a moment. It returns at once if another server
-// works on the folder.
+// Run serves the fleet with this folder until the context ends, or the server has been idle for a moment. It returns at once if another server uses
+// the folder.
 func Run(ctx context.Context, h Home) error {
 	mine := h.serverLock()
 	held, err := mine.TryLock()
@@ -55,7 +55,7 @@ func Run(ctx context.Context, h Home) error {
 	if err != nil {
 		return fmt.Errorf("start the server of the fleet: %w", err)
 	}
-	defer func() { _ = s.Stop() }() // there is nobody left who waits for it
+	defer func() { _ = s.Stop() }() // nothing waits for it any longer
 	if err := h.publish(where); err != nil {
 		return err
 	}
@@ -76,10 +76,10 @@ func Run(ctx context.Context, h Home) error {
 			_ = users.Unlock()
 		}
 	}
-	return nil // while the lock of the users is held: who comes now waits until the server has ended
+	return nil // while holding the lock of the users, so that a new one waits until the server has ended
 }
 
-// start starts a server at an address, which shows a certificate.
+// start starts a server at an address, with a certificate.
 func start(h Home, where Place, shown tls.Certificate) (temporal.Server, error) {
 	port, err := portOf(where.Address)
 	if err != nil {
@@ -120,7 +120,7 @@ func start(h Home, where Place, shown tls.Certificate) (temporal.Server, error) 
 		temporal.WithAuthorizer(authorizer{}),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return tokens(where.Tokens) }),
 		temporal.WithDynamicConfigClient(dynamicconfig.StaticClient{
-			// Queries and signals of a fleet come from one place, which follows it.
+			// All queries and signals of a fleet come from one client, which follows the run.
 			dynamicconfig.FrontendRPS.Key():                        10_000,
 			dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key(): 10_000,
 		}),
@@ -131,9 +131,9 @@ func start(h Home, where Place, shown tls.Certificate) (temporal.Server, error) 
 	return s, s.Start()
 }
 
-// makeDatabase makes the database unless there is one, for its owner alone. A server that is killed meanwhile leaves none.
+// makeDatabase creates a missing database, accessible only to its owner. If it is killed, it leaves no partial database.
 func makeDatabase(h Home) error {
-	// What SQLite adds beside a database has the permissions of that.
+	// SQLite gives additional files the permissions of the database.
 	for _, end := range databaseFiles {
 		if err := os.Chmod(h.database()+end, private.File); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -153,20 +153,20 @@ func makeDatabase(h Home) error {
 	}
 	c, _ := configuration(next, 0, 0)
 	sql := c.Persistence.DataStores[sqlite.PluginName].SQL
-	sql.ConnectAttributes["journal_mode"] = "delete" // with a log of its own, it would be in two files
+	sql.ConnectAttributes["journal_mode"] = "delete" // with a write-ahead log, it would consist of two files
 	if err := schema.SetupSchema(sql); err != nil {
 		return err
 	}
 	return os.Rename(next, h.database())
 }
 
-// databaseFiles are the ends of the names of the files that a database is in.
+// databaseFiles are the suffixes of the files of a database.
 var databaseFiles = []string{"", "-wal", "-shm", "-journal"}
 
-// SearchAttributes are the attributes by which runs and stacks can be looked for.
+// SearchAttributes are the attributes by which runs and stacks can be found.
 var SearchAttributes = []string{"SluiceFleet", "SluiceOperation", "SluiceStack"}
 
-// configuration returns the configuration of a server with its data in a file, all of whose services are on loopback.
+// configuration returns the configuration of a server with its data in a file, and all its services on loopback.
 func configuration(database string, port, http int) (*config.Config, map[primitives.ServiceName]static.Hosts) {
 	const name = "active"
 	c := &config.Config{
@@ -174,7 +174,7 @@ func configuration(database string, port, http int) (*config.Config, map[primiti
 			DefaultStore: sqlite.PluginName, VisibilityStore: sqlite.PluginName, NumHistoryShards: 4,
 			DataStores: map[string]config.DataStore{sqlite.PluginName: {SQL: &config.SQL{
 				PluginName: sqlite.PluginName, DatabaseName: database,
-				// A server that is killed loses nothing. A machine that loses power may lose the last moment, and what is done again is found done.
+				// A killed server loses nothing. A machine that loses power may lose the last moment; repeated operations then have nothing to do.
 				ConnectAttributes: map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"},
 			}}},
 		},

@@ -11,15 +11,15 @@ import (
 	"google.golang.org/grpc"
 )
 
-// trust is how a client reaches the server of a folder, wherever that is at the time of each connection. Nothing but the beginning of TLS is sent before the
-// server has shown that it has the key of the certificate in the folder: whoever listens at the port of one that has died does not have it. It is safe for
-// many goroutines.
+// trust connects a client with the server of a folder, and finds the server's address for each connection. Before the server has proved that it has
+// the key of the certificate in the folder, only the beginning of TLS is sent, because another process may listen at the port of a dead server. It is
+// safe for concurrent use.
 type trust struct {
 	home Home
 	role Role
 
 	mu    sync.Mutex // guards place
-	place Place      // of the server whose certificate was checked last
+	place Place      // of the server whose certificate was last checked
 }
 
 // options returns the options of clients that reach the server in this way.
@@ -28,7 +28,7 @@ func (t *trust) options() client.Options {
 		HostPort: ownScheme + certified, Namespace: Namespace,
 		ConnectionOptions: client.ConnectionOptions{
 			TLS: &tls.Config{
-				// The certificate is compared with the one in the folder, which is more than to verify its names.
+				// The comparison with the certificate in the folder is stricter than a verification of names.
 				InsecureSkipVerify: true, VerifyConnection: t.check, ServerName: certified, MinVersion: tls.VersionTLS13,
 			},
 			DialOptions: []grpc.DialOption{grpc.WithContextDialer(t.dial), grpc.WithPerRPCCredentials(t)},
@@ -36,7 +36,7 @@ func (t *trust) options() client.Options {
 	}
 }
 
-// ownScheme begins the addresses that are not looked up: the folder has the address.
+// ownScheme is the scheme of addresses that are not resolved, because the folder has the address.
 const ownScheme = "passthrough:///"
 
 func (t *trust) dial(ctx context.Context, _ string) (net.Conn, error) {
@@ -62,7 +62,7 @@ func (t *trust) check(c tls.ConnectionState) error {
 	return nil
 }
 
-// GetRequestMetadata implements [google.golang.org/grpc/credentials.PerRPCCredentials]: gRPC calls it when there is a connection. The token is that of the
+// GetRequestMetadata implements [google.golang.org/grpc/credentials.PerRPCCredentials]: gRPC calls it after connecting. It returns the token of the
 // server that was checked.
 func (t *trust) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	t.mu.Lock()

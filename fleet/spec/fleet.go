@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// DefaultQueue is the queue of stacks whose group names no other.
+// DefaultQueue is the queue of stacks whose group names none.
 const DefaultQueue = "fleet"
 
-// defaultConcurrency is how many stacks are worked on at once where fleet.yaml does not say.
+// defaultConcurrency is the number of stacks that run at once if fleet.yaml sets none.
 const defaultConcurrency = 8
 
-// Fleet is a fleet.yaml without mistakes: patterns are resolved, groups applied and variables replaced.
+// Fleet is a valid fleet.yaml: patterns are resolved, groups applied and variables replaced.
 type Fleet struct {
 	Name        string
 	Root        string // the folder of fleet.yaml
@@ -25,32 +25,32 @@ type Fleet struct {
 // Stack is one stack of a fleet.
 type Stack struct {
 	Name      string            `json:"name"`                // in the fleet
-	Entry     string            `json:"entry"`               // the name in fleet.yaml, which several stacks of a pattern share
+	Entry     string            `json:"entry"`               // the name in fleet.yaml, which all stacks of a pattern share
 	Directory string            `json:"directory,omitempty"` // relative, with slashes
 	Git       string            `json:"git,omitempty"`
 	Ref       string            `json:"ref,omitempty"`
 	Group     string            `json:"group,omitempty"`
-	Stack     string            `json:"stack"` // in its project
+	Stack     string            `json:"stack"` // the name in its project
 	Queue     string            `json:"queue"`
 	Needs     []string          `json:"needs,omitempty"` // names of stacks of the fleet, sorted
 	Limits    []string          `json:"limits,omitempty"`
 	Approve   []string          `json:"approve,omitempty"`
 	Config    map[string]string `json:"config,omitempty"`
-	Parallel  int               `json:"parallel,omitempty"` // how many resources change at once; 0 leaves it to sluice
+	Parallel  int               `json:"parallel,omitempty"` // the number of resources that change at once; 0 means sluice's default
 
-	// Environment are the variables that it gets beside those that all stacks get. A worker takes them from its own fleet.yaml, never from a request.
+	// Environment are the variables that it gets besides those of all stacks. A worker reads them from its own fleet.yaml, never from a request.
 	Environment []string `json:"-"`
 }
 
-// Schedule is an operation that is repeated.
+// Schedule is a repeated operation.
 type Schedule struct {
 	Name, Operation string
-	Cron, Every     string // one of them
+	Cron, Every     string // exactly one is set
 	Select          []string
 }
 
-// Select returns the stacks with one of the names, which are those of stacks, entries or groups; all if there are none. It also returns the names that
-// nothing has.
+// Select returns the stacks with one of the names, which are those of stacks, entries or groups; all stacks if there are none. unknown are the names
+// that match nothing.
 func (f *Fleet) Select(names []string) (stacks []Stack, unknown []string) {
 	if len(names) == 0 {
 		return f.Stacks, nil
@@ -70,7 +70,8 @@ func (f *Fleet) Select(names []string) (stacks []Stack, unknown []string) {
 
 func (s Stack) is(name string) bool { return s.Name == name || s.Entry == name || s.Group == name }
 
-// Withheld reports whether a stack does not get a variable of its worker: fleet.yaml gives it to others. What fleet.yaml does not know gets none of them.
+// Withheld reports whether a stack does not get a variable of its worker, because fleet.yaml reserves it for other stacks. A stack that is not in
+// fleet.yaml gets no reserved variable.
 func (f *Fleet) Withheld(stack, variable string) bool {
 	given := false
 	for _, s := range f.Stacks {

@@ -13,7 +13,7 @@ import (
 // FileName is the name of the file that describes a fleet.
 const FileName = "fleet.yaml"
 
-// MistakesError says what is wrong with a file, and where.
+// MistakesError lists the mistakes in a file, with their places.
 type MistakesError struct {
 	Count int
 	Text  string // each mistake with its line
@@ -21,7 +21,8 @@ type MistakesError struct {
 
 func (e *MistakesError) Error() string { return e.Text }
 
-// Read reads and validates the file at path. values override variables. A file with mistakes is a [*MistakesError] with all of them.
+// Read reads and validates the file at path. values override variables. For a file with mistakes it returns a [*MistakesError] with
+// all of them.
 func Read(path string, values map[string]string) (*Fleet, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -60,7 +61,7 @@ func (r *reader) fail(at syntax.Range, hint, format string, args ...any) {
 	r.found.Add(syntax.Diagnostic{Severity: syntax.Error, Range: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// start is the place of mistakes about what is missing in the whole file.
+// start is the place of mistakes about missing parts of the whole file.
 var start = syntax.Range{Line: 1, Column: 1, End: 2}
 
 func (r *reader) document(n *syntax.Node, values map[string]string) *Fleet {
@@ -172,7 +173,7 @@ func entries(n *syntax.Node) []syntax.Entry {
 	return n.Entries
 }
 
-// among refuses elements of a list that are not among the known ones.
+// among refuses elements of a list that are not known ones.
 func (r *reader) among(n *syntax.Node, list, known []string, what, hint string) {
 	for i, name := range list {
 		if !slices.Contains(known, name) {

@@ -19,7 +19,7 @@ var (
 
 const longest = 100
 
-// The following functions return what is wrong with a text, "" if nothing is.
+// The following functions describe the mistake in a text, and return "" if there is none.
 
 func safeName(text string) string {
 	switch {
@@ -38,7 +38,8 @@ func stackName(text string) string {
 	return ""
 }
 
-// folder refuses paths that leave the folder that they are relative to. Links are followed later, by who opens it.
+// folder refuses paths that leave the folder that they are relative to. It does not follow links; the code that opens
+// the path does.
 func folder(text string) string {
 	switch {
 	case strings.ContainsAny(text, "\\\x00\n\r"):

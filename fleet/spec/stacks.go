@@ -26,9 +26,9 @@ type builder struct {
 	needs  []need
 }
 
-// need is a name in a list of needs. It can stand for a stack, an entry or a group that comes later in the file.
+// need is a name in a list of needs. It may refer to a stack, an entry or a group that comes later in the file.
 type need struct {
-	stacks []int // that have it
+	stacks []int // the stacks with this need
 	name   string
 	at     syntax.Range
 }
@@ -44,7 +44,7 @@ func (b *builder) entry(key, value *syntax.Node) {
 	group, known := b.groups[s.Group]
 	if s.Group != "" && !known {
 		b.fail(fields["group"].Range, syntax.Nearest(s.Group, slices.Collect(maps.Keys(b.groups))), "there is no group %q", s.Group)
-		group.Stack = refused // the group that is meant may have one
+		group.Stack = refused // the intended group may have one
 	}
 	s.Queue, s.Stack = cmp.Or(own.Queue, group.Queue, DefaultQueue), cmp.Or(own.Stack, group.Stack)
 	s.Limits, s.Approve = union(group.Limits, own.Limits), union(group.Approve, own.Approve)
@@ -70,7 +70,7 @@ func (b *builder) entry(key, value *syntax.Node) {
 	}
 }
 
-// share returns how many resources of a stack with these limits change at once, 0 if no limit says.
+// share returns how many resources of a stack with these limits may change at once, 0 if no limit sets that.
 func (b *builder) share(limits []string) int {
 	least := 0
 	for _, name := range limits {
@@ -84,7 +84,7 @@ func (b *builder) share(limits []string) int {
 	return least
 }
 
-// complain reports what does not fit together in an entry.
+// complain reports contradictions in an entry.
 func (b *builder) complain(key *syntax.Node, s Stack, fields map[string]*syntax.Node) {
 	has := func(name string) bool { return fields[name] != nil }
 	switch {
@@ -144,7 +144,7 @@ func (b *builder) add(s Stack, key, directory *syntax.Node) {
 	}
 }
 
-// append adds a stack, unless another one is the same.
+// append adds a stack, unless it is the same as another one.
 func (b *builder) append(s Stack, at syntax.Range) {
 	known := s.Stack != "" && !slices.Contains([]string{s.Stack, s.Directory, s.Git}, refused)
 	same := func(o Stack) bool {
@@ -180,7 +180,7 @@ func (b *builder) resolve() {
 		for _, i := range n.stacks {
 			s := &b.fleet.Stacks[i]
 			for _, f := range found {
-				// Who needs its own group or entry needs the others in it.
+				// A stack that needs its own group or entry needs the other stacks in it.
 				if f.Name == s.Name && n.name != f.Name {
 					continue
 				}
@@ -218,7 +218,7 @@ func (b *builder) schedule(key, value *syntax.Node) {
 	b.fleet.Schedules = append(b.fleet.Schedules, s)
 }
 
-// cron refuses what the server would refuse.
+// cron refuses texts that the server would refuse.
 func (b *builder) cron(n *syntax.Node, text string) {
 	const hint = `write minute, hour, day, month and weekday: "0 3 * * *"`
 	if len(strings.Fields(text)) != 5 {
@@ -238,7 +238,7 @@ func union(a, b []string) []string {
 	return slices.Compact(out)
 }
 
-// String describes where the program of the stack is.
+// String describes the place of the stack's program.
 func (s Stack) String() string {
 	if s.Git != "" {
 		return fmt.Sprintf("%s at %s, %s", s.Git, s.Ref, cmp.Or(s.Directory, "."))

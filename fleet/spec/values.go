@@ -90,7 +90,7 @@ func (r *reader) text(n *syntax.Node, what string) string {
 	return b.String()
 }
 
-// checked reads a string that wrong says nothing against.
+// checked reads a string, and reports the mistake that wrong finds in it.
 func (r *reader) checked(n *syntax.Node, what string, wrong func(string) string) string {
 	text := r.text(n, what)
 	if text == "" {
@@ -103,10 +103,10 @@ func (r *reader) checked(n *syntax.Node, what string, wrong func(string) string)
 	return text
 }
 
-// refused stands for a text that is wrong, so that nobody says that it is missing. No fleet that was read has it.
+// refused replaces a wrong text, so that it is not reported as missing. A valid fleet does not contain it.
 const refused = "(refused)"
 
-// given is checked, and returns [refused] for what is wrong.
+// given is checked, but returns [refused] for a wrong text.
 func (r *reader) given(n *syntax.Node, what string, wrong func(string) string) string {
 	before := r.found.Errors()
 	text := r.checked(n, what, wrong)
@@ -132,7 +132,7 @@ func (r *reader) list(n *syntax.Node, what string) []string {
 	return out
 }
 
-// texts reads an object of strings. Numbers and booleans are taken as they are written.
+// texts reads an object of strings. It accepts numbers and booleans as they are written.
 func (r *reader) texts(n *syntax.Node, what string) map[string]string {
 	if n == nil || n.Kind == syntax.Null {
 		return nil

@@ -1,4 +1,4 @@
-// Package watch is the client side of package run: it starts runs of fleets, follows them, and passes the decisions of people to them.
+// Package watch is the client side of package run: it starts runs of fleets, follows them, and sends the decisions of people to them.
 //
 // It shows nothing.
 //

@@ -32,7 +32,7 @@ type Client struct {
 	Failures  converter.FailureConverter
 }
 
-// RunID returns the ID of the run that a request asks for: of the same stacks with the same operation and options there is one at a time.
+// RunID returns the ID for a request: there is at most one open run of the same stacks with the same operation and options.
 func RunID(r run.Request) (string, error) {
 	r.By, r.Carried, r.Options.Message, r.Bound, r.Schedule = "", nil, "", false, ""
 	text, err := json.Marshal(r)
@@ -43,8 +43,7 @@ func RunID(r run.Request) (string, error) {
 	return fmt.Sprintf("%s/%s/%s", r.Fleet, r.Operation, hex.EncodeToString(sum[:5])), nil
 }
 
-// Begin begins a run, or joins the one that goes on. The run waits until it is told that it is the one that is meant: whoever can only send again what
-// was sealed cannot do that.
+// Begin begins a run, or joins the open one. The run waits for a confirmation that it is the intended one: a replay of sealed data cannot give that.
 func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bool, err error) {
 	if id, err = RunID(r); err != nil {
 		return "", false, err
@@ -79,13 +78,13 @@ func (c *Client) Begin(ctx context.Context, r run.Request) (id string, joined bo
 	})
 	var over *serviceerror.NotFound
 	if joined && errors.As(err, &over) {
-		err = nil // it has ended meanwhile
+		err = nil // it has ended in the meantime
 	}
 	return id, joined, err
 }
 
-// HasAttributes reports whether the server knows the search attributes of fleets. A server of somebody else may lack them; runs are found by their IDs
-// there. Who may begin a run may not ask for the attributes of a namespace everywhere, so it looks for a run that has them.
+// HasAttributes reports whether the server supports the search attributes of fleets. Another server may lack them; runs are then found by their IDs.
+// As not every role may list the attributes of a namespace, it looks for a run that has them.
 func (c *Client) HasAttributes(ctx context.Context) bool {
 	_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
 		Namespace: c.Namespace, Query: strings.Join(server.SearchAttributes, " = '' AND ") + " = ''",
@@ -93,17 +92,17 @@ func (c *Client) HasAttributes(ctx context.Context) bool {
 	return err == nil
 }
 
-// State is a run as it is.
+// State is the present state of a run.
 type State struct {
 	run.View
 	Over     bool                    `json:"over"`
-	Progress map[string]run.Progress `json:"progress,omitempty"` // of what runs
+	Progress map[string]run.Progress `json:"progress,omitempty"` // of running stacks
 }
 
-// answered is how long a run is asked again that no worker answers for. A server that has just begun has seen none.
+// answered is how long a query is repeated if no worker answers. A server that has just started has no worker yet.
 const answered = time.Minute
 
-// See is [Client.Look] for who asks once: it asks again while the error passes.
+// See is [Client.Look] for a single look: it tries again after a temporary error.
 func (c *Client) See(ctx context.Context, id string) (s State, err error) {
 	err = server.Persist(ctx, answered, func(ctx context.Context) error {
 		s, err = c.Look(ctx, id)
@@ -112,7 +111,7 @@ func (c *Client) See(ctx context.Context, id string) (s State, err error) {
 	return s, err
 }
 
-// Look returns a run as it is.
+// Look returns the present state of a run.
 func (c *Client) Look(ctx context.Context, id string) (State, error) {
 	is, err := c.DescribeWorkflowExecution(ctx, id, "")
 	if err != nil {
@@ -132,7 +131,7 @@ func (c *Client) Look(ctx context.Context, id string) (State, error) {
 	if err := answer.Get(&s.View); err != nil {
 		return State{}, err
 	}
-	// Older servers do not say which was the first.
+	// Older servers do not return the first run ID.
 	if first := is.GetWorkflowExecutionInfo().GetFirstRunId(); first != "" && s.Attempt != first {
 		return State{}, fmt.Errorf("the run %s is %s, and the answer is of %s: it is of another run, or of an earlier version", id, first, s.Attempt)
 	}
@@ -152,7 +151,7 @@ func (c *Client) notThere(id string, err error) error {
 	return err
 }
 
-// progress returns how far an operation has come, as the heartbeats of its activity say.
+// progress returns the progress of an operation from the heartbeats of its activity.
 func (c *Client) progress(ctx context.Context, id string) run.Progress {
 	var p run.Progress
 	is, err := c.DescribeWorkflowExecution(ctx, id, "")
@@ -172,7 +171,7 @@ func (c *Client) progress(ctx context.Context, id string) run.Progress {
 		Namespace: c.Namespace, WorkflowID: id, ActivityType: a.GetActivityType().GetName(),
 	}
 	if details := a.GetHeartbeatDetails(); details != nil {
-		_ = converter.WithDataConverterSerializationContext(c.Data, where).FromPayloads(details, &p) // without it, it is only known that it runs
+		_ = converter.WithDataConverterSerializationContext(c.Data, where).FromPayloads(details, &p) // without it, it is only known to run
 	}
 	if a.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED {
 		p = run.Progress{Waits: "for a worker"}
@@ -197,7 +196,7 @@ func messageOf(err error) string {
 
 func firstLine(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
 
-// result returns the end of a run.
+// result returns the final view of a run.
 func (c *Client) result(ctx context.Context, id string) (run.View, error) {
 	var v run.View
 	err := c.GetWorkflow(ctx, id, "").Get(ctx, &v)
@@ -213,10 +212,10 @@ func (c *Client) result(ctx context.Context, id string) (run.View, error) {
 	return v, err
 }
 
-// noticed is how long a server does not answer before it is said.
+// noticed is the time without an answer of the server after which that is reported.
 const noticed = 10 * time.Second
 
-// Follow calls show with the run as it is until it is over. A server that does not answer is waited for; note says so.
+// Follow calls show with the state of the run until it is over. It waits for a server that does not answer; note reports that.
 func (c *Client) Follow(ctx context.Context, id string, every time.Duration, show func(State), note func(string)) (State, error) {
 	var silent time.Time
 	said := false
@@ -247,18 +246,18 @@ func (c *Client) Follow(ctx context.Context, id string, every time.Duration, sho
 	}
 }
 
-// Decide returns the decision about what a stack waits for, as a run has shown it. It is of that alone.
+// Decide returns the decision about a stack's question in the state of a run. It applies only to that question.
 func Decide(s State, stack run.StackView, a run.Approval) run.Decision {
 	a.Plan = stack.Plan
 	return run.Decision{Stack: stack.Name, Approval: a, Attempt: s.Attempt, Asked: stack.Began}
 }
 
-// Approve says what somebody has decided about an operation that waits for it.
+// Approve sends a decision about an operation that waits for an approval.
 func (c *Client) Approve(ctx context.Context, id string, d run.Decision) error {
 	return server.Persist(ctx, server.Patience, func(ctx context.Context) error { return c.SignalWorkflow(ctx, id, "", run.ApproveSignal, d) })
 }
 
-// Cancel is the first interrupt of a run. It reports whether there was one before.
+// Cancel sends the first interrupt of a run. again reports whether there was one before.
 func (c *Client) Cancel(ctx context.Context, id string) (again bool, err error) {
 	err = server.Persist(ctx, server.Patience, func(ctx context.Context) error {
 		is, err := c.DescribeWorkflowExecution(ctx, id, "")
@@ -271,7 +270,7 @@ func (c *Client) Cancel(ctx context.Context, id string) (again bool, err error) 
 	return again, err
 }
 
-// Abort is the second interrupt of what runs of a run.
+// Abort sends the second interrupt of the running stacks of a run.
 func (c *Client) Abort(ctx context.Context, id string) error {
 	s, all := c.See(ctx, id)
 	if s.Over {
@@ -287,7 +286,7 @@ func (c *Client) Abort(ctx context.Context, id string) error {
 	return all
 }
 
-// abort sends the second interrupt to the workflow of a stack, and to no later one of that ID.
+// abort sends the second interrupt to the workflow of a stack, and to no later one with that ID.
 func (c *Client) abort(ctx context.Context, id string) error {
 	return server.Persist(ctx, server.Patience, func(ctx context.Context) error {
 		is, err := c.DescribeWorkflowExecution(ctx, id, "")
@@ -302,15 +301,15 @@ func (c *Client) abort(ctx context.Context, id string) error {
 // Run is one run in a history.
 type Run struct {
 	ID      string    `json:"id"`
-	Attempt string    `json:"attempt"` // of runs with the same ID
+	Attempt string    `json:"attempt"` // distinguishes runs with the same ID
 	Status  string    `json:"status"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
-	// Stacks counts the stacks of a run that has come to its end, by status.
+	// Stacks counts the stacks of a completed run, by status.
 	Stacks map[run.Status]int `json:"stacks,omitempty"`
 }
 
-// CountStacks fills in the stacks of runs.
+// CountStacks sets the counts of runs.
 func (c *Client) CountStacks(ctx context.Context, runs []Run) error {
 	for i, r := range runs {
 		if r.Status != "completed" {
@@ -325,7 +324,7 @@ func (c *Client) CountStacks(ctx context.Context, runs []Run) error {
 	return nil
 }
 
-// History returns the runs of a fleet, the newest first, at most that many.
+// History returns the runs of a fleet, the newest first, at most so many.
 func (c *Client) History(ctx context.Context, fleet string, most int) ([]Run, error) {
 	query := fmt.Sprintf("WorkflowType = '%s' AND WorkflowId STARTS_WITH '%s/'", run.FleetWorkflow, fleet)
 	var out []Run

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
-// stale is how old a request may be, by the clock of this worker. It is far more than clocks differ and stacks wait: it bounds for how long the operator of
-// the server can send again what was sealed.
+// stale is the maximal age of a request, by the clock of this worker. It is far longer than differences of clocks and waiting times; it limits how
+// long the operator of the server can replay sealed data.
 const stale = 7 * 24 * time.Hour
 
 // unbidden returns the error of an activity that is refused for good.
@@ -20,7 +20,7 @@ func unbidden(err error) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), "unbidden", nil)
 }
 
-// checkBidden refuses an operation that was sealed for another workflow than the one that asks for it, or long ago.
+// checkBidden refuses an operation that was sealed for another workflow than the present one, or long ago.
 func (w *Worker) checkBidden(attempt string, r run.StackRequest, now time.Time) error {
 	switch age := now.Sub(r.Asked); {
 	case !r.Bound || r.Attempt != attempt:
@@ -32,7 +32,7 @@ func (w *Worker) checkBidden(attempt string, r run.StackRequest, now time.Time) 
 	return w.checkSchedule(r.Schedule, r.Operation)
 }
 
-// checkSchedule refuses what this worker's fleet.yaml does not repeat. A run that no schedule begins has "".
+// checkSchedule refuses schedules that are not in this worker's fleet.yaml. name is "" for a run without a schedule.
 func (w *Worker) checkSchedule(name string, op run.Operation) error {
 	if name == "" || slices.ContainsFunc(w.Fleet.Schedules, func(s spec.Schedule) bool { return s.Name == name && run.Operation(s.Operation) == op }) {
 		return nil

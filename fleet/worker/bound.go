@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what is kept of what others print, in bytes.
+// Limits on the kept output of other processes, in bytes.
 const (
 	mostLog    = 64 << 20 // of the log of one operation
-	mostOutput = 16 << 20 // of what a command of sluice answers
-	mostSaid   = 64 << 10 // of what a process says about its failure
+	mostOutput = 16 << 20 // of the output of a command of sluice
+	mostSaid   = 64 << 10 // of the error output of a process
 	mostText   = 4 << 10  // of a text in an outcome
 	mostLine   = 1 << 20  // of a line of events
-	mostErrors = 100      // errors of an operation that are looked at
+	mostErrors = 100      // errors of an operation that are evaluated
 	mostReads  = 10_000   // references of a stack
 	mostTitle  = 200      // of the name of a resource in a heartbeat
 )
 
-// shortened returns a text of at most so many bytes, and says so if it was longer.
+// shortened returns a text cut to a number of bytes, with a note if it was longer.
 func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -32,19 +32,19 @@ func shortened(text string, most int) string {
 	return fmt.Sprintf("%s… (%d bytes are left out)", text[:most], len(text)-most)
 }
 
-// logWriter writes what an operation prints to the log until it is long enough. It holds the end of what was printed, and no more. It may be used by several
-// goroutines.
+// logWriter writes the output of an operation to the log, up to a limit. In memory it holds only the end of the output. It is safe for concurrent
+// use.
 type logWriter struct {
 	mu   sync.Mutex // guards the rest
 	file *os.File
 	room int64
-	left int64  // what was left out of the file, in bytes
-	last []byte // the end of what was printed, up to twice as long as tail
+	left int64  // bytes omitted from the file
+	last []byte // the end of the output, up to twice as long as tail
 }
 
 func newLogWriter(file *os.File) *logWriter { return &logWriter{file: file, room: mostLog} }
 
-// Write implements [io.Writer]. A log that cannot be written does not end the operation.
+// Write implements [io.Writer]. An error of the log does not end the operation.
 func (l *logWriter) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end says in the log what was left out, and returns the end of what was printed.
+// end writes a note about omitted output to the log, and returns the end of the output.
 func (l *logWriter) end() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *logWriter) end() string {
 	return strings.ToValidUTF8(string(last), "")
 }
 
-// limited keeps the beginning and the end of what is written to it.
+// limited keeps the beginning and the end of the data written to it.
 type limited struct {
 	most  int
 	first []byte
@@ -97,7 +97,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return all, nil
 }
 
-// text returns what was written, and says what is left out.
+// text returns the data, with a note about the omitted part.
 func (l *limited) text() string {
 	last, left := l.last, l.left
 	if over := len(last) - l.most/2; over > 0 {

@@ -20,24 +20,24 @@ import (
 )
 
 const (
-	// glance is the time between two looks at the events of an operation.
+	// glance is the interval between two reads of the events of an operation.
 	glance = 200 * time.Millisecond
-	// graceful is how long an operation may take to end after an interrupt before it gets the next one. A second request to cancel is such an
-	// interrupt at once.
+	// graceful is how long an operation may take to end after an interrupt before it gets the next one. A second request to cancel sends the
+	// next one at once.
 	graceful = 10 * time.Minute
-	// tail is how much of what sluice prints is kept of a failure, in bytes.
+	// tail is the number of bytes of sluice's output kept after a failure.
 	tail = 4 << 10
 )
 
-// attempt is one operation that runs.
+// attempt is one running operation.
 type attempt struct {
 	*Worker
 	stack stack
 	pulse *pulse
 	log   *os.File
-	files string // a folder for files of this attempt
+	files string // the folder for files of this attempt
 
-	performed int // how many commands
+	performed int // the number of commands so far
 }
 
 // pulse sends heartbeats until it is stopped.
@@ -81,9 +81,9 @@ func (p *pulse) end() {
 	p.wg.Wait()
 }
 
-// ended is how a process of sluice has ended.
+// ended is the result of a process of sluice.
 type ended struct {
-	status  int // -1 if a signal has ended it
+	status  int // -1 if it was ended by a signal
 	printed string
 	events  *follower
 	stopped bool // it was interrupted, because it was canceled or because this worker ends
@@ -107,7 +107,7 @@ func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
 	over := await.NewEvent()
 	var wg conc.WaitGroup
 	wg.Go(func() {
-		_ = c.Wait() // its state says how it ended
+		_ = c.Wait() // the state of the process has the result
 		over.Fire()
 	})
 	stopped := a.attend(ctx, group, over, f)
@@ -120,7 +120,7 @@ func (a *attempt) perform(ctx context.Context, args ...string) (ended, error) {
 	return ended{status: c.ProcessState.ExitCode(), printed: out.end(), events: f, stopped: stopped}, err
 }
 
-// lingering is how long a process that has ended may leave others behind that hold its output.
+// lingering is how long to wait for processes that an ended process has left and that hold its output.
 const lingering = 5 * time.Second
 
 // attend follows the events of a process until it has ended, and interrupts it when it has to stop. It reports whether it did.
@@ -159,7 +159,7 @@ func (a *attempt) mustStop(ctx context.Context) bool {
 	}
 }
 
-// isAborted reports whether somebody has asked for the second interrupt.
+// isAborted reports whether the second interrupt was requested.
 func (a *attempt) isAborted(ctx context.Context) bool {
 	if a.Client == nil {
 		return false

@@ -16,11 +16,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// left are folders that no program is in.
+// left are folders that contain no program.
 var left = []string{".git", "node_modules", "venv", ".venv", "__pycache__", ".sluice-fleet", ".pulumi"}
 
-// programDigest returns the digest of the program in a folder: names and contents of its files but for what .gitignore names, in the folder or above it up to
-// root, and the settings of stacks.
+// programDigest returns the digest of the program in a folder: names and contents of its files, except those that a .gitignore excludes, in the
+// folder or above it up to root, and except the settings of stacks.
 func programDigest(directory, root, version string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, version)
@@ -37,7 +37,7 @@ func programDigest(directory, root, version string) (string, error) {
 type digester struct {
 	out      io.Writer
 	base     string
-	prefix   []string // of the folder, below the folder whose .gitignore comes first
+	prefix   []string // of the folder, below the folder of the first .gitignore
 	patterns []gitignore.Pattern
 }
 
@@ -49,7 +49,7 @@ func (d *digester) above(directory, root string) error {
 	}
 	rel, err := filepath.Rel(real, directory)
 	if err != nil || rel != "." && !filepath.IsLocal(rel) {
-		return nil // a checkout
+		return nil // it is a checkout
 	}
 	if rel == "." {
 		return nil
@@ -131,7 +131,7 @@ func (d *digester) file(path []string, name string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // it is only read
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 type follower struct {
 	path     string
 	offset   int64
-	line     []byte // what is read of a line whose end is not
-	skips    bool   // the line is too long, and is left out
+	line     []byte // an incomplete line
+	skips    bool   // the line is too long, and is skipped
 	progress run.Progress
 	reads    []string
 	changes  map[string]int
@@ -26,7 +26,7 @@ type follower struct {
 	canceled bool
 }
 
-// event has what is needed of a line of an event log.
+// event has the needed parts of a line of an event log.
 type event struct {
 	Pre        *step `json:"resourcePreEvent"`
 	Outputs    *step `json:"resOutputsEvent"`
@@ -53,7 +53,7 @@ type step struct {
 	} `json:"metadata"`
 }
 
-// follow reads what has been written since the last call.
+// follow reads the lines written since the last call.
 func (f *follower) follow() error {
 	file, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func (f *follower) follow() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // it is only read
 	part := make([]byte, 64<<10)
 	for {
 		n, err := file.ReadAt(part, f.offset)
@@ -77,7 +77,8 @@ func (f *follower) follow() error {
 	}
 }
 
-// split takes the lines that end in a part of the file. It holds one line at most; one that is too long is none that it needs.
+// split processes the lines that end in a part of the file. It holds at most one line, and skips one that is too long, because
+// it needs none of those.
 func (f *follower) split(part []byte) {
 	for {
 		end := bytes.IndexByte(part, '\n')
@@ -100,7 +101,7 @@ func (f *follower) split(part []byte) {
 	}
 }
 
-// take reads one line. What it does not understand is nothing that it needs.
+// take processes one line. It ignores a line that it cannot parse.
 func (f *follower) take(line []byte) {
 	var e event
 	if json.Unmarshal(line, &e) != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// The exit statuses of sluice that mean something of their own.
+// The exit statuses of sluice with a specific meaning.
 const (
 	statusUsage   = 2
 	statusLocked  = 9
 	statusDrifted = 10
 )
 
-// throttled matches what providers say when they want fewer calls. Sluice passes on their words and no code.
+// throttled matches errors of throttling providers. Sluice passes on their texts and no code.
 var throttled = regexp.MustCompile(`(?i)\bthrottl|rate.?exceeded|rate.?limit|too ?many ?requests|request ?limit ?exceeded|\b(status(code)?:? ?)429\b|resource_?exhausted|slow ?down`)
 
 // kindOf returns the kind of a failure.
@@ -35,8 +35,8 @@ func kindOf(e ended) run.Kind {
 	return run.Program
 }
 
-// again returns how long to wait before the next attempt after a failure, and whether there is to be one. attempt counts from 1. No clock decides: those of
-// the server and of workers may differ.
+// again returns how long to wait before the next attempt after a failure, and whether there is one. attempt counts from 1. It uses no clock, because
+// those of the server and of workers may differ.
 func again(kind run.Kind, attempt int32) (time.Duration, bool) {
 	const (
 		patience = 124 // for a lock: about an hour
@@ -49,7 +49,7 @@ func again(kind run.Kind, attempt int32) (time.Duration, bool) {
 		return min(5*time.Second<<min(attempt-1, 6), 5*time.Minute), attempt < attempts
 	case run.Lost:
 		return time.Second, attempt < attempts
-	case run.Setup: // another worker may have what this one lacks
+	case run.Setup: // another worker may be complete
 		return time.Second << attempt, attempt < 4
 	}
 	return 0, false

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// Ask is the activity that asks a limit for a place. It begins the limit's workflow unless that goes on.
+// Ask is the activity that requests a place from a limit. It begins the limit's workflow unless that runs.
 func (w *Worker) Ask(ctx context.Context, fleet string, c run.Claim) error {
 	_, err := w.Client.SignalWithStartWorkflow(ctx, c.Limit, run.AskSignal, c, client.StartWorkflowOptions{
 		ID: c.Limit, TaskQueue: run.WorkflowQueue(fleet), WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -19,7 +19,7 @@ func (w *Worker) Ask(ctx context.Context, fleet string, c run.Claim) error {
 	return err
 }
 
-// Ended is the activity that says which claims are of workflows that have ended.
+// Ended is the activity that returns the claims of workflows that have ended.
 func (w *Worker) Ended(ctx context.Context, claims []run.Claim) ([]run.Claim, error) {
 	var out []run.Claim
 	for _, c := range claims {

@@ -15,14 +15,14 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// planFile is where the plan of an update is that was looked at.
+// planFile returns the path of the plan of a previewed update.
 func (a *attempt) planFile() string { return filepath.Join(a.files, "plan.json") }
 
-// look finds out what an operation would do, and does nothing. The plan is a digest of it and of all that it is made from: the program, the settings, what the
-// stack reads, and what is recorded.
+// look previews an operation. The plan in the outcome is a digest of the preview and of all its inputs: the program, the settings, the outputs that
+// the stack reads, and the recorded state.
 func (a *attempt) look(ctx context.Context, r run.StackRequest, is recorded, now record) (run.Outcome, error) {
 	if r.Operation != run.Up {
-		// They are about what is recorded, all of it.
+		// The operation depends on the whole recorded state.
 		o := run.Outcome{Status: run.Succeeded, Outputs: is.outputs, Plan: digest([]byte(r.Operation), []byte(is.fingerprint))}
 		if r.Operation == run.Destroy {
 			o.Changes = map[string]int{"delete": is.resources}
@@ -44,7 +44,7 @@ func (a *attempt) look(ctx context.Context, r run.StackRequest, is recorded, now
 	if err != nil {
 		return o, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // it is only read
 	steps, err := planDigest(json.NewDecoder(file), a.namesThings())
 	if err != nil {
 		return o, fmt.Errorf("the plan is not understood: %w", err)
@@ -53,7 +53,7 @@ func (a *attempt) look(ctx context.Context, r run.StackRequest, is recorded, now
 	return o, nil
 }
 
-// planned is what is compared of a planned resource.
+// planned has the compared parts of a planned resource.
 type planned struct {
 	Goal *struct {
 		Protect    bool
@@ -71,8 +71,8 @@ type difference struct {
 	Deletes       []string
 }
 
-// planDigest returns a digest of what a plan does. Two plans for the same have the same one: times, seeds and the texts of encrypted secrets differ and are not
-// part of it, nor are names that sluice makes up for new resources.
+// planDigest returns a digest of the effect of a plan. It is equal for two plans with the same effect: it leaves out times, seeds and ciphertexts,
+// which differ, and names that sluice generates for new resources.
 func planDigest(dec *json.Decoder, custom bool) (string, error) {
 	sums := map[string]string{}
 	err := members(dec, func(name string) error {
@@ -91,9 +91,9 @@ func planDigest(dec *json.Decoder, custom bool) (string, error) {
 						part[key] = compared(value, isNew, urn[strings.LastIndex(urn, "::")+1:], custom)
 					}
 				}
-				p.Goal.OutputDiff = difference{} // predicted
+				p.Goal.OutputDiff = difference{} // it is a prediction
 			}
-			text, err := json.Marshal(p) // members of maps are sorted
+			text, err := json.Marshal(p) // keys of maps are sorted
 			sums[urn] = digest(text)
 			return err
 		})
@@ -105,10 +105,10 @@ func planDigest(dec *json.Decoder, custom bool) (string, error) {
 	return digest(all.Bytes()), err
 }
 
-// ending matches the end that sluice adds to the name of a resource.
+// ending matches the suffix that sluice adds to the name of a resource.
 var ending = regexp.MustCompile(`^[-_.]?[0-9a-zA-Z]{4,}$`)
 
-// compared returns what is compared of a top-level input.
+// compared returns the compared part of a top-level input.
 func compared(value any, isNew bool, resource string, custom bool) any {
 	if text, is := value.(string); is && isNew {
 		rest, begins := strings.CutPrefix(text, strings.TrimPrefix(resource, ":"))
@@ -119,7 +119,7 @@ func compared(value any, isNew bool, resource string, custom bool) any {
 	return withoutSecrets(value)
 }
 
-// withoutSecrets replaces encrypted values. That they change is seen in the settings and the state from which they come.
+// withoutSecrets replaces encrypted values. Changes of them show in the settings and the state from which they come.
 func withoutSecrets(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -143,7 +143,7 @@ const (
 	secretMark      = "1b47061264138c4ac30d75fd1eb44270"
 )
 
-// namesThings reports whether the project or the stack says how new resources are named. Any text may be such a name then.
+// namesThings reports whether the project or the stack configures the names of new resources. Any text may then be a generated name.
 func (a *attempt) namesThings() bool {
 	files, _ := filepath.Glob(filepath.Join(a.stack.directory, "Pulumi*")) // the pattern is valid
 	for _, file := range files {

@@ -21,8 +21,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// Perform is the activity that carries out one operation on one stack. Its error says whether and when it is to be tried again; the details
-// are the outcome.
+// Perform is the activity that carries out one operation on one stack. Its error determines whether and when it is retried; the details are the
+// outcome.
 func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, error) {
 	info := activity.GetInfo(ctx)
 	if err := w.checkBidden(info.WorkflowExecution.RunID, r, time.Now()); err != nil {
@@ -39,7 +39,7 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 	switch {
 	case o.Status == run.Canceled && ctx.Err() != nil:
 		return o, temporal.NewCanceledError(o)
-	case o.Status == run.Canceled: // this worker ends, and another one goes on
+	case o.Status == run.Canceled: // this worker ends, and another one continues
 		return o, temporal.NewApplicationErrorWithOptions("the worker was stopped", string(run.Lost), temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
 	case o.Status == run.Failed:
 		pause, retry := again(o.Kind, info.Attempt)
@@ -53,7 +53,7 @@ func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, 
 	return o, nil
 }
 
-// alone carries out an operation when no other attempt on the stack goes on here.
+// alone carries out an operation when no other attempt on the stack runs on this worker.
 func (w *Worker) alone(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
 	end, err := w.works.begin(ctx, LogPath(w.Home, r.Run, r.Stack.Name))
 	if err != nil { // the context has ended
@@ -110,7 +110,7 @@ func (w *Worker) perform(ctx context.Context, r run.StackRequest, pulse *pulse) 
 	return a.do(ctx, r, is, now, why)
 }
 
-// nothingThere returns the outcome of an operation on what is not there.
+// nothingThere returns the outcome of an operation on a missing stack.
 func nothingThere(op run.Operation, is recorded) (run.Outcome, bool) {
 	if op == run.Up || op == run.Preview || !is.missing && (is.resources > 0 || is.pending > 0) {
 		return run.Outcome{}, false
@@ -131,7 +131,7 @@ func (w *Worker) begin(r run.StackRequest, s stack, pulse *pulse) (*attempt, err
 	if err := private.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	// Beside the log, so that what a killed worker leaves is in the folder of the fleet.
+	// The folder is beside the log, so that a killed worker leaves its files in the folder of the fleet.
 	files, err := os.MkdirTemp(filepath.Dir(path), plain(r.Stack.Name)+".")
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (w *Worker) begin(r run.StackRequest, s stack, pulse *pulse) (*attempt, err
 }
 
 func (a *attempt) end() {
-	_ = a.log.Close()         // an attempt does not fail for its log
+	_ = a.log.Close()         // an attempt does not fail because of its log
 	_ = os.RemoveAll(a.files) // they are temporary
 }
 
@@ -197,7 +197,7 @@ func outcomeOf(e ended, op run.Operation) run.Outcome {
 	return o
 }
 
-// whyFailed returns the first thing that went wrong.
+// whyFailed returns the first error of an operation.
 func whyFailed(e ended) string {
 	for _, text := range e.events.errors {
 		if text != "update failed" && text != "destroy failed" && text != "refresh failed" {
@@ -212,7 +212,7 @@ func whyFailed(e ended) string {
 	return fmt.Sprintf("sluice ended with status %d", e.status)
 }
 
-// finish reads what an operation has left, and remembers what an update was made from.
+// finish reads the result of an operation, and records the inputs of an update.
 func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome, before record) (run.Outcome, error) {
 	switch r.Operation {
 	case run.Preview:
@@ -237,7 +237,7 @@ func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome,
 	if r.Operation != run.Up {
 		return o, nil
 	}
-	// The program is as it was when the update began; sluice may have written the settings.
+	// The program is the one at the beginning of the update; sluice may have written the settings.
 	now := before
 	if now.settings, err = a.settings(a.stack); err != nil {
 		return o, err
@@ -277,7 +277,7 @@ func (a *attempt) arguments(r run.StackRequest) ([]string, error) {
 	return append(args, ofStack(r)...), nil
 }
 
-// ofStack returns the flags that fleet.yaml gives to operations on a stack.
+// ofStack returns the flags that fleet.yaml sets for operations on a stack.
 func ofStack(r run.StackRequest) []string {
 	var args []string
 	if r.Stack.Parallel > 0 {
@@ -298,7 +298,7 @@ func message(r run.StackRequest) string {
 	return "sluice fleet " + string(r.Operation)
 }
 
-// recover finds out how operations ended that were interrupted. It reports whether the operation is over because that is not known.
+// recover resolves interrupted operations. over reports whether the operation ends because it could not.
 func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcome, over bool, err error) {
 	args := []string{"recover", "--yes", "--stack", r.Stack.Stack}
 	if r.Options.AssumeNotCreated {
@@ -306,7 +306,7 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 	}
 	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
 	out, err := a.run(ctx, a.stack, args...)
-	_, _ = newLogWriter(a.log).Write([]byte(out)) // it never fails
+	_, _ = newLogWriter(a.log).Write([]byte(out)) // it returns no error
 	switch {
 	case err == nil:
 		return o, false, nil
@@ -324,18 +324,18 @@ func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcom
 }
 
 const (
-	mostPlanned = 32 << 10 // of the outputs that a preview predicts, as an outcome has them
+	mostPlanned = 32 << 10 // of the predicted outputs in an outcome
 	unknown     = `"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`
 )
 
-// readPlanned reads what a preview has written about the outputs of its stack. A value for which an outcome has no room is one that is not known.
+// readPlanned reads the outputs of a stack that a preview predicts. A value that is too large for an outcome becomes unknown.
 func readPlanned(path string) (run.Planned, error) {
 	var p run.Planned
 	file, err := os.Open(path)
 	if err != nil {
 		return p, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // it is only read
 	dec := json.NewDecoder(file)
 	room := mostPlanned
 	err = members(dec, func(name string) error {
@@ -362,13 +362,13 @@ func readPlanned(path string) (run.Planned, error) {
 	return p, err
 }
 
-// readDrift counts what `sluice drift` has found.
+// readDrift counts the drift that `sluice drift` has found.
 func readDrift(path string) (*run.DriftCount, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // it is only read
 	var d run.DriftCount
 	dec := json.NewDecoder(file)
 	return &d, members(dec, func(name string) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
-// locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, also if links are followed.
+// locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, even if links are followed.
 func (w *Worker) locate(ctx context.Context, s spec.Stack) (stack, error) {
 	root := w.Fleet.Root
 	if s.Git != "" {
@@ -57,7 +57,7 @@ func below(root, directory string) (string, error) {
 	return is, nil
 }
 
-// checkOut returns a folder with a revision of a repository. Workers of this machine share it.
+// checkOut returns a folder with a revision of a repository. The workers of this machine share it.
 func (w *Worker) checkOut(ctx context.Context, s spec.Stack) (string, error) {
 	git := func(folder string, args ...string) (string, error) {
 		return git(ctx, w.environment(s.Name), folder, args...)
@@ -91,13 +91,13 @@ func (w *Worker) checkOut(ctx context.Context, s spec.Stack) (string, error) {
 	return folder, err
 }
 
-// git runs git without hooks, questions and transports that run programs.
+// git runs git without hooks, prompts and transports that run programs.
 func git(ctx context.Context, environment []string, folder string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{
 		"-C", folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
 		"-c", "protocol.ssh.allow=always", "-c", "protocol.file.allow=always", "-c", "core.symlinks=true",
 	}, args...)...)
-	// What a hook of git, or another command of it that has called, says about its repository is not about the checkout.
+	// Variables set by a git hook, or by another git command that has called, are about another repository.
 	environment = slices.DeleteFunc(environment, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains([]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 )
 
-// Prune removes the logs of runs in which nothing was written since a time.
+// Prune removes the logs of runs without writes since a time.
 func Prune(h server.Home, since time.Time) error {
 	runs, err := os.ReadDir(h.Path("runs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -20,14 +20,14 @@ func Prune(h server.Home, since time.Time) error {
 		if err == nil && last.Before(since) {
 			err = os.RemoveAll(h.Path("runs", r.Name()))
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another command removes it too
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another command may remove it too
 			return err
 		}
 	}
 	return nil
 }
 
-// lastChange returns when a folder, or something right below it, was changed.
+// lastChange returns when a folder, or an entry of it, was last changed.
 func lastChange(path string) (time.Time, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// tag is the tag of a stack that says what its last update by a fleet was made from.
+// tag is the tag of a stack with the inputs of its last update by a fleet.
 const tag = "sluice:fleet"
 
-// record is what an update was made from, and what it has left. Each part is a digest.
+// record has digests of the inputs of an update, and of the resulting state.
 type record struct{ program, settings, inputs, state string }
 
 func (r record) String() string {
 	return fmt.Sprintf("program=%s settings=%s inputs=%s state=%s", r.program, r.settings, r.inputs, r.state)
 }
 
-// readRecord reads the text of a tag. What it does not understand is the zero record, which nothing equals.
+// readRecord parses the text of a tag. For an invalid text it returns the zero record, which equals no other.
 func readRecord(text string) record {
 	var r record
 	for _, part := range strings.Fields(text) {
@@ -42,7 +42,7 @@ func readRecord(text string) record {
 	return r
 }
 
-// since says in words what has changed since the update of r, "" if nothing has.
+// since describes the changes since the update of r, "" if there are none.
 func (r record) since(now record) string {
 	if r.program == "" {
 		return "the fleet had not updated it before"
@@ -81,7 +81,7 @@ func (w *Worker) remember(ctx context.Context, s stack, r record) error {
 	return readable(err)
 }
 
-// now returns what an update would be made from. It has no digest of what cannot be known.
+// now returns the record for an update. It lacks the digests of unknown inputs.
 func (w *Worker) now(ctx context.Context, s stack, is recorded, r run.StackRequest) (record, error) {
 	program, err := programDigest(s.directory, w.Fleet.Root, w.version)
 	if err != nil {
@@ -111,7 +111,7 @@ func (w *Worker) settings(s stack) (string, error) {
 	return digest(parts...), nil
 }
 
-// inputs returns the digest of the outputs that the stack reads, "" if one is not known or a preview says that it will change.
+// inputs returns the digest of the outputs that the stack reads, "" if one is unknown or a preview predicts its change.
 func (w *Worker) inputs(ctx context.Context, s stack, is recorded, r run.StackRequest) string {
 	return run.InputsDigest(is.reads, func(reference string) string {
 		if !r.Planned[reference].IsEmpty() {
@@ -120,7 +120,7 @@ func (w *Worker) inputs(ctx context.Context, s stack, is recorded, r run.StackRe
 		if outputs := r.Inputs[reference]; outputs != "" {
 			return outputs
 		}
-		// A stack that is not of the fleet.
+		// The stack is not in the fleet.
 		other, err := w.recorded(ctx, s, reference)
 		if err != nil || other.missing {
 			return ""
@@ -129,7 +129,7 @@ func (w *Worker) inputs(ctx context.Context, s stack, is recorded, r run.StackRe
 	})
 }
 
-// same returns what a stack read at its last update, if nothing else has changed since.
+// same returns the digest of a stack's inputs at its last update, if nothing else has changed since.
 func (w *Worker) same(ctx context.Context, s stack, is recorded) (inputs string, same bool) {
 	if is.missing || is.pending > 0 {
 		return "", false

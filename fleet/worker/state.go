@@ -19,14 +19,14 @@ import (
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
-// recorded is what is recorded of a stack, as far as a fleet needs it. Secrets in it are encrypted.
+// recorded has the recorded properties of a stack that a fleet needs. Secrets in it are encrypted.
 type recorded struct {
-	missing     bool // there is no such stack
+	missing     bool // the stack does not exist
 	resources   int
-	pending     int      // operations that were interrupted
-	reads       []string // the stacks that it reads, as it names them
+	pending     int      // interrupted operations
+	reads       []string // its references to the stacks that it reads
 	outputs     string   // the digest of the outputs
-	fingerprint string   // of all of it
+	fingerprint string   // of the whole state
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 	noStack       = 6 // the exit status of sluice
 )
 
-// recorded returns what is recorded of a stack, by its name for sluice.
+// recorded returns the recorded properties of a stack, by its name for sluice.
 func (w *Worker) recorded(ctx context.Context, s stack, name string) (recorded, error) {
 	reading, write := io.Pipe()
 	var r recorded
@@ -43,7 +43,7 @@ func (w *Worker) recorded(ctx context.Context, s stack, name string) (recorded, 
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		r, misread = parse(reading)
-		_, _ = io.Copy(io.Discard, reading) // the process ends only when all it prints is read
+		_, _ = io.Copy(io.Discard, reading) // the process ends only when its output has been read
 	})
 	err := w.runTo(ctx, w.command(s, "stack", "export", "--stack", name), write)
 	_ = write.Close() // never fails
@@ -95,7 +95,7 @@ func parse(text io.Reader) (recorded, error) {
 	return r, nil
 }
 
-// take takes what is needed of a resource.
+// take extracts the needed properties of a resource.
 func (r *recorded) take(raw json.RawMessage) {
 	var res struct {
 		Type    string             `json:"type"`
@@ -104,7 +104,7 @@ func (r *recorded) take(raw json.RawMessage) {
 		Outputs json.RawMessage    `json:"outputs"`
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
-		return // inputs of other types may have a name of another form
+		return // in inputs of other types, a name may have another form
 	}
 	switch res.Type {
 	case rootType:
@@ -136,7 +136,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// readable returns the error of a process with what it has said.
+// readable returns the error of a process with its error output.
 func readable(err error) error {
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && len(ended.Stderr) > 0 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// members reads an object, or null, and calls read before each value, which it has to read.
+// members reads an object, or null, and calls read before each value, which read must consume.
 func members(dec *json.Decoder, read func(name string) error) error {
 	begins, err := dec.Token()
 	if err != nil || begins == nil {
@@ -19,7 +19,7 @@ func members(dec *json.Decoder, read func(name string) error) error {
 		if err != nil {
 			return err
 		}
-		if err := read(name.(string)); err != nil { // names of members are texts
+		if err := read(name.(string)); err != nil { // keys are strings
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func elements(dec *json.Decoder, take func(json.RawMessage)) error {
 	return err
 }
 
-// skip reads a value, of which it holds one part at a time.
+// skip skips a value. It holds one token at a time.
 func skip(dec *json.Decoder) error {
 	for depth := 0; ; {
 		part, err := dec.Token()

@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Survey is the activity that finds out what is recorded of stacks. Heartbeats carry what it has found, so that the worker that takes it up goes on there.
+// Survey is the activity that reads the recorded properties of stacks. Heartbeats have the results so far, so that another worker can continue it.
 func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surveyed, error) {
 	attempt := activity.GetInfo(ctx).WorkflowExecution.RunID
 	if r.Attempt != attempt {
@@ -30,7 +30,7 @@ func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surve
 	found := map[string]run.Surveyed{}
 	if activity.HasHeartbeatDetails(ctx) {
 		if err := activity.GetHeartbeatDetails(ctx, &found); err != nil {
-			found = map[string]run.Surveyed{} // of another version: from the start
+			found = map[string]run.Surveyed{} // of another version: start again
 		}
 	}
 	maps.DeleteFunc(found, func(_ string, is run.Surveyed) bool { return is.Attempt != attempt })
@@ -56,17 +56,17 @@ func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surve
 	return found, err
 }
 
-// Look finds out what is recorded of stacks, and calls take with each, one after another.
+// Look reads the recorded properties of stacks, and calls take with each, one after another.
 func (w *Worker) Look(ctx context.Context, stacks []spec.Stack, take func(name string, is run.Surveyed)) error {
 	const atOnce = 4
-	var mu sync.Mutex // held by take
+	var mu sync.Mutex // held during take
 	p := pool.New().WithMaxGoroutines(atOnce)
 	for _, s := range stacks {
 		p.Go(func() {
 			found := w.look(ctx, s)
 			mu.Lock()
 			defer mu.Unlock()
-			if ctx.Err() == nil { // else it was cut off
+			if ctx.Err() == nil { // otherwise it was cut off
 				take(s.Name, found)
 			}
 		})

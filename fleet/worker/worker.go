@@ -18,16 +18,16 @@ import (
 	"github.com/sluice-iac/sluice/internal/process"
 )
 
-// Worker carries out operations. It is safe for many goroutines.
+// Worker carries out operations. It is safe for concurrent use.
 type Worker struct {
-	Fleet  *spec.Fleet   // as this machine has it
+	Fleet  *spec.Fleet   // from the file on this machine
 	Home   server.Home   // for checkouts and logs
 	Sluice string        // the program
-	Client client.Client // to ask for second interrupts; nil does not ask
+	Client client.Client // for requests of second interrupts; may be nil
 
 	version string // of sluice
 	name    string // of the machine
-	works   *works // nil of a worker that only looks
+	works   *works // nil for a worker that only looks
 }
 
 // New returns a worker for a fleet.
@@ -42,7 +42,7 @@ func New(ctx context.Context, fleet *spec.Fleet, home server.Home, sluice string
 	return w, nil
 }
 
-// FindSluice returns the program to run: the named one, or the one beside this executable, or the one on PATH.
+// FindSluice returns the path of sluice: the named one, or the one beside this executable, or the one on PATH.
 func FindSluice(named string) (string, error) {
 	if named != "" {
 		return exec.LookPath(named)
@@ -80,7 +80,7 @@ func (w *Worker) run(ctx context.Context, s stack, args ...string) (string, erro
 	return out.text(), err
 }
 
-// runTo runs a command of sluice whose standard output goes to out. The error has the rest of what it says.
+// runTo runs a command of sluice with the standard output out. The error has its error output.
 func (w *Worker) runTo(ctx context.Context, c *exec.Cmd, out io.Writer) error {
 	said := &limited{most: mostSaid}
 	c.Stdout, c.Stderr, c.WaitDelay = out, said, lingering
@@ -101,12 +101,13 @@ func (w *Worker) runTo(ctx context.Context, c *exec.Cmd, out io.Writer) error {
 	return err
 }
 
-// environment is that of child processes for a stack: without the key of what Temporal keeps, and without what other stacks get.
+// environment returns the environment of child processes for a stack: without the key for Temporal's data, and without variables
+// reserved for other stacks.
 func (w *Worker) environment(name string) []string {
 	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		variable, _, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(variable, "SLUICE_FLEET_") || w.Fleet.Withheld(name, variable) ||
-			// What sluice adopts from its own name, see package main.
+			// package main has set it from the variable SLUICE_.
 			strings.HasPrefix(variable, "PULUMI_") && w.Fleet.Withheld(name, "SLUICE_"+strings.TrimPrefix(variable, "PULUMI_"))
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// works are the stacks that this worker works on. An attempt that the server has given up, for want of heartbeats, may still go on here; the next one
-// does not begin beside it.
+// works are the stacks with a running attempt on this worker. An attempt that the server has given up for lack of heartbeats may still run here; the
+// next one waits for it.
 type works struct {
 	mu  sync.Mutex // guards now
 	now map[string]*await.Event
@@ -16,7 +16,7 @@ type works struct {
 
 func newWorks() *works { return &works{now: map[string]*await.Event{}} }
 
-// begin waits until no other attempt works on a stack, and notes this one until the returned function is called.
+// begin waits until no other attempt runs on a stack, and registers this one until end is called.
 func (w *works) begin(ctx context.Context, stack string) (end func(), err error) {
 	if w == nil {
 		return func() {}, nil

@@ -92,7 +92,7 @@ func writeGraph(out io.Writer, o *order.Order, form string) error {
 	return usagef("--format %s: write text, dot, mermaid or json", form)
 }
 
-// writeLayers writes each layer with what its stacks come after.
+// writeLayers writes each layer with the dependencies of its stacks.
 func writeLayers(out io.Writer, o *order.Order) error {
 	after := map[string][]string{}
 	for _, e := range o.Edges() {

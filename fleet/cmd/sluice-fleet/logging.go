@@ -7,10 +7,10 @@ import (
 	"go.temporal.io/sdk/log"
 )
 
-// mostLog is how long the log may be before it is begun anew, in bytes.
+// mostLog is the size in bytes from which the log is overwritten.
 const mostLog = 16 << 20
 
-// openLog returns a logger that adds warnings of Temporal's client to a file. A long one is begun anew.
+// openLog returns a logger that appends warnings of Temporal's client to a file. It truncates a long one.
 func openLog(path string) (log.Logger, error) {
 	how := os.O_CREATE | os.O_APPEND | os.O_WRONLY
 	if info, err := os.Stat(path); err == nil && info.Size() > mostLog {

@@ -57,7 +57,8 @@ func adoptOwnVariables() {
 	}
 }
 
-// newRootAs returns the commands, which name themselves as somebody has called them: "sluice fleet", or the path of the program.
+// newRootAs returns the commands. In their texts they have the name by which they were called: "sluice fleet", or the path of the
+// program.
 func newRootAs(called string) *cobra.Command {
 	root := newRoot()
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: strings.TrimSuffix(filepath.Base(called), ".exe")}

@@ -15,13 +15,13 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// metrics sends metrics of runs and of Temporal's client to where OpenTelemetry's standard variables say.
+// metrics sends metrics of runs and of Temporal's client to the destination in OpenTelemetry's standard variables.
 type metrics struct {
 	handler  client.MetricsHandler
 	provider *sdkmetric.MeterProvider
 }
 
-// startMetrics begins to send metrics; it returns nil if the variables name no place.
+// startMetrics begins to send metrics; it returns nil if the variables name no destination.
 func startMetrics(ctx context.Context) (*metrics, error) {
 	wanted := false
 	for _, name := range []string{"OTEL_METRICS_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"} {
@@ -34,19 +34,20 @@ func startMetrics(ctx context.Context) (*metrics, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
 	}
-	// The variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES come last.
+	// The variables OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence.
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w; see OTEL_METRICS_EXPORTER and its like in the environment", err)
 	}
 	p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about), sdkmetric.WithView(described()...))
-	lost := func(error) {} // a metric that cannot be made changes nothing about a run
+	lost := func(error) {} // a run does not fail because of a metric
 	return &metrics{opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: p.Meter("sluice-fleet"), OnError: lost, UseMonotonicCounters: true,
 	}), p}, nil
 }
 
-// described says what the metrics of runs are. Temporal's interface for metrics has no place for it.
+// described returns views with the descriptions of the runs' metrics, for which Temporal's metrics interface has no
+// parameter.
 func described() []sdkmetric.View {
 	var views []sdkmetric.View
 	for name, text := range map[string]string{
@@ -60,12 +61,12 @@ func described() []sdkmetric.View {
 	return views
 }
 
-// end sends what is left. It may be called of none.
+// end sends the remaining metrics. The receiver may be nil.
 func (m *metrics) end() {
 	if m == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = m.provider.Shutdown(ctx) // a run does not fail for its metrics
+	_ = m.provider.Shutdown(ctx) // a run does not fail because of its metrics
 }

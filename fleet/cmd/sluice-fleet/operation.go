@@ -24,7 +24,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
-// operation describes a command that does something with each stack.
+// operation describes a command that runs an operation on each stack.
 type operation struct {
 	name        run.Operation
 	short, long string
@@ -176,7 +176,7 @@ func operate(ctx context.Context, g *global, op run.Operation, o *operationFlags
 	return statusOf(end.View, op, o.expectNothing)
 }
 
-// confirm asks before stacks are changed.
+// confirm requests a confirmation before stacks are changed.
 func confirm(op run.Operation, o *operationFlags, count int) error {
 	if op != run.Up && op != run.Destroy || o.yes {
 		return nil
@@ -184,7 +184,7 @@ func confirm(op run.Operation, o *operationFlags, count int) error {
 	if !isAttended() || o.json {
 		return usagef("--yes must be given where nobody can be asked")
 	}
-	answer := ask(fmt.Sprintf("%s %s? (y/N) ", op, numbered(count, "stack"))) // an empty line is no
+	answer := ask(fmt.Sprintf("%s %s? (y/N) ", op, numbered(count, "stack"))) // an empty line means no
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		return &statusError{status: statusFailure, err: errors.New("nothing was done")}
 	}
@@ -205,7 +205,7 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 			switch count {
 			case 1:
 				show.note("stopping: what has begun is ended, and nothing else begins; press ^C again to abort it")
-				_, _ = s.client.Cancel(following, id) // a run that is over needs none
+				_, _ = s.client.Cancel(following, id) // on an error, the run is over
 			case 2:
 				show.note("aborting; press ^C again to leave the run to itself")
 				if err := s.client.Abort(following, id); err != nil && following.Err() == nil {
@@ -223,7 +223,7 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 	return end, err
 }
 
-// newSignals returns a function that waits for the next interrupt, and reports whether there was one before the context ended.
+// newSignals returns a function that waits for the next interrupt. It reports whether there was one before the context ended.
 func newSignals() (next func(context.Context) bool, stop func()) {
 	var mu sync.Mutex // guards the rest
 	interrupted, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -238,7 +238,7 @@ func newSignals() (next func(context.Context) bool, stop func()) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		// The next context is there before the former one stops listening.
+		// The next context is created before the former one stops listening.
 		after, more := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		release()
 		interrupted, release = after, more

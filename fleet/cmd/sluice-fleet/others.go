@@ -75,10 +75,10 @@ func newSeal(g *global) *cobra.Command {
 	return cmd
 }
 
-// mostDecision is how long an approval may be, in bytes.
+// mostDecision limits the size of an approval in bytes.
 const mostDecision = 1 << 20
 
-// printSealed prints a decision about what a stack waits for, for a signal to the run.
+// printSealed prints a decision about a waiting stack in sealed form, for a signal to the run.
 func printSealed(ctx context.Context, s *session, id string, d run.Decision) error {
 	now, err := s.client.See(ctx, id)
 	if err != nil {
@@ -123,7 +123,7 @@ func newGenMan() *cobra.Command {
 	}
 }
 
-// newServer returns the command by which others start the server of a fleet.
+// newServer returns the command by which other commands start the server of a fleet.
 func newServer() *cobra.Command {
 	var root string
 	cmd := &cobra.Command{

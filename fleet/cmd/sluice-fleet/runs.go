@@ -21,7 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/worker"
 )
 
-// pick returns the named run, or the newest one. If open is true, it is the newest one that goes on.
+// pick returns the named run, or the newest one. If open is true, it returns the newest one that has not ended.
 func (s *session) pick(ctx context.Context, args []string, open bool) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -45,7 +45,7 @@ func (s *session) pick(ctx context.Context, args []string, open bool) (string, e
 	return "", errors.New("the fleet has had no run")
 }
 
-// onRun returns a command that does something with one run. Queries are answered by a worker, so there is one without work of its own.
+// onRun returns a command on one run. Only a worker answers queries, so it starts one that takes no operations.
 func onRun(g *global, open bool, do func(context.Context, *session, string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		s, err := g.connect(cmd.Context())
@@ -121,7 +121,7 @@ func newLogs(g *global) *cobra.Command {
 func printLog(ctx context.Context, s *session, id, stack string) error {
 	f, err := os.Open(worker.LogPath(s.home, id, stack))
 	if err == nil {
-		defer func() { _ = f.Close() }() // it was only read
+		defer func() { _ = f.Close() }() // it is only read
 		_, err = io.Copy(out(), f)
 		return err
 	}

@@ -59,7 +59,7 @@ func withSession(ctx context.Context, g *global, do func(context.Context, *sessi
 // scheduleID returns the ID of a schedule on the server.
 func scheduleID(fleet, name string) string { return "sluice/" + fleet + "/" + name }
 
-// applySchedules makes the schedules on the server those of fleet.yaml.
+// applySchedules replaces the schedules on the server by those of fleet.yaml.
 func applySchedules(ctx context.Context, s *session) error {
 	wanted := map[string]bool{}
 	for _, schedule := range s.fleet.Schedules {
@@ -69,7 +69,7 @@ func applySchedules(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		// One that differs is made anew: a schedule has no state that would be lost.
+		// A changed schedule is deleted and created again: it has no state that would be lost.
 		var missing *serviceerror.NotFound
 		if err := s.client.ScheduleClient().GetHandle(ctx, id).Delete(ctx); err != nil && !errors.As(err, &missing) {
 			return err
@@ -88,8 +88,8 @@ func applySchedules(ctx context.Context, s *session) error {
 	})
 }
 
-// scheduleOptions returns what the server is told about a schedule. A run that has not ended when the next one is due is not begun twice. Runs have search
-// attributes if the server does.
+// scheduleOptions returns a schedule in the form of the server. If a run has not ended when the next one is due, the next one is skipped. Runs have
+// search attributes if the server supports them.
 func scheduleOptions(f *spec.Fleet, schedule spec.Schedule, attributes bool) (client.ScheduleOptions, error) {
 	stacks, others, err := choose(f, schedule.Select)
 	if err != nil {

@@ -24,7 +24,7 @@ type global struct {
 	directory, file, sluice string
 	variables               []string
 	address                 server.Address
-	metrics                 *metrics // nil unless somebody wants them
+	metrics                 *metrics // nil unless they are enabled
 }
 
 func (g *global) add(f *pflag.FlagSet) {
@@ -34,7 +34,7 @@ func (g *global) add(f *pflag.FlagSet) {
 	f.StringVar(&g.sluice, "sluice", "", "the sluice `program` to run; the one beside sluice-fleet or on PATH if not given")
 	f.StringVar(&g.address.Host, "address", os.Getenv("SLUICE_FLEET_ADDRESS"), "the Temporal server, as `host:port` (SLUICE_FLEET_ADDRESS); one of its own if not given")
 	f.StringVar(&g.address.Namespace, "namespace", or(os.Getenv("SLUICE_FLEET_NAMESPACE"), "default"), "the namespace on that server (SLUICE_FLEET_NAMESPACE)")
-	tls, _ := strconv.ParseBool(os.Getenv("SLUICE_FLEET_TLS")) // what is no truth value is false
+	tls, _ := strconv.ParseBool(os.Getenv("SLUICE_FLEET_TLS")) // an invalid value is false
 	f.BoolVar(&g.address.TLS, "tls", tls, "use TLS for that server (SLUICE_FLEET_TLS); the default with an API key or a certificate")
 	f.StringVar(&g.address.CA, "tls-ca", os.Getenv("SLUICE_FLEET_TLS_CA"), "a `file` with the authorities for the certificate of that server (SLUICE_FLEET_TLS_CA)")
 	f.StringVar(&g.address.Cert, "tls-cert", os.Getenv("SLUICE_FLEET_TLS_CERT"), "a `file` with a certificate for this client (SLUICE_FLEET_TLS_CERT)")
@@ -78,11 +78,11 @@ type session struct {
 	fleet  *spec.Fleet
 	home   server.Home
 	client *watch.Client
-	works  client.Client  // for workers: with the fleet's own server, it may do less
+	works  client.Client  // for workers: on the fleet's own server, it has fewer rights
 	joined *server.Joined // nil with --address
 }
 
-// connect reads fleet.yaml and connects with the server. If the fleet has its own, it is started unless it runs.
+// connect reads fleet.yaml and connects with the server. It starts the fleet's own server unless that runs.
 func (g *global) connect(ctx context.Context) (*session, error) {
 	f, err := g.read()
 	if err != nil {
@@ -129,7 +129,7 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// key returns the key of what the server keeps.
+// key returns the key that encrypts the data on the server.
 func (s *session) key(ctx context.Context) (seal.Key, error) {
 	var wrapped *seal.Wrapped
 	if k := s.fleet.Key; k != nil {
@@ -172,7 +172,7 @@ func (s *session) close() {
 	}
 }
 
-// who returns who gives a command, for approvals and histories.
+// who returns the name of the user who gives a command, for approvals and histories.
 func who() string {
 	host, _ := os.Hostname()
 	name := os.Getenv("USER")

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/watch"
 )
 
-// show shows a run: as lines, as JSON, or as a tree that is drawn again.
+// show shows a run: as lines, as JSON, or as a tree that is redrawn.
 type show struct {
 	out  io.Writer
 	json bool
@@ -25,10 +25,11 @@ type show struct {
 	waits map[string]string
 }
 
-// standing is what a line about a stack is for. Between two looks a stack may run and wait for the approval of another plan.
+// standing identifies what the line about a stack shows. Between two looks a stack may run and wait for the approval of
+// another plan.
 type standing struct {
 	status run.Status
-	plan   string // that waits for its approval
+	plan   string // the plan that waits for approval
 }
 
 func standingOf(is run.StackView) standing {
@@ -49,7 +50,7 @@ func newShow(asJSON, live bool) *show {
 	return s
 }
 
-// every is how often a run is looked at. Each look is a question to a worker.
+// every returns the interval between two looks at a run. Each look is a query to a worker.
 func (s *show) every() time.Duration {
 	if s.tree != nil {
 		return 300 * time.Millisecond
@@ -71,7 +72,7 @@ type event struct {
 
 func (s *show) write(e event) {
 	e.Time = time.Now().UTC()
-	_ = json.NewEncoder(s.out).Encode(e) // a reader that has gone changes nothing about the run
+	_ = json.NewEncoder(s.out).Encode(e) // a reader that has gone does not affect the run
 }
 
 func (s *show) begin(id string, op run.Operation, joined bool) {
@@ -100,7 +101,7 @@ func (s *show) note(text string) {
 	}
 }
 
-// look shows what has changed since the last call.
+// look shows the changes since the last call.
 func (s *show) look(now watch.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +122,7 @@ func (s *show) look(now watch.State) {
 	}
 }
 
-// changedAt returns when a stack got its status, as far as that is known.
+// changedAt returns when a stack got its status, if that is known.
 func changedAt(s run.StackView) time.Time {
 	if s.Ended.IsZero() {
 		return s.Began
@@ -151,7 +152,7 @@ func (s *show) stack(is run.StackView) {
 	fmt.Fprintf(s.out, "  %-10s %s%s\n", is.Status, is.Name, about(is))
 }
 
-// about returns what is to be said of a stack besides its name and its status.
+// about returns the description of a stack besides its name and its status.
 func about(is run.StackView) string {
 	var parts []string
 	if c := is.ChangesText(); c != "" && is.Status == run.Succeeded {
@@ -218,7 +219,7 @@ func (s *show) end(now watch.State) {
 	fmt.Fprintf(s.out, "\n%s in %v\n", countsText(counts), now.Ended.Sub(now.Began).Round(time.Second))
 }
 
-// countsText returns "1 failed, 2 succeeded".
+// countsText formats counts: "1 failed, 2 succeeded".
 func countsText(counts map[run.Status]int) string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(counts)) {

@@ -10,15 +10,15 @@ import (
 	"github.com/sluice-iac/sluice/internal/printable"
 )
 
-// Nothing but this file touches the streams of the process. What comes from programs, services and recorded states becomes safe to print here.
+// Only this file uses the streams of the process. It makes texts of programs, services and recorded states safe to print.
 
-// out takes texts for people.
+// out returns the standard output for texts for people.
 func out() io.Writer { return printable.NewWriter(os.Stdout) }
 
-// errs takes what is said beside the output.
+// errs returns the error stream.
 func errs() io.Writer { return printable.NewWriter(os.Stderr) }
 
-// exact takes what programs read. It is exact, unless it is shown on a terminal.
+// exact returns the standard output for programs. It is exact, unless it is a terminal.
 func exact() io.Writer {
 	if isOnTerminal() {
 		return out()
@@ -26,10 +26,10 @@ func exact() io.Writer {
 	return os.Stdout
 }
 
-// documents takes JSON, in which what is not safe to print becomes escape sequences.
+// documents returns the standard output for JSON, in which unsafe characters become escape sequences.
 func documents() io.Writer { return printable.JSONWriter{Out: os.Stdout} }
 
-// screen takes what is drawn again, whose lines were cleaned before.
+// screen returns the standard output for a redrawn tree, whose lines have been cleaned.
 func screen() io.Writer { return os.Stdout }
 
 func isOnTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
@@ -40,12 +40,12 @@ func isDrawable() bool { return isOnTerminal() && os.Getenv("TERM") != "dumb" }
 // isAttended reports whether somebody can answer questions.
 func isAttended() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
 
-// ask asks for one word, before anything is drawn.
+// ask requests one word, before anything is drawn.
 func ask(question string) (answer string) {
 	fmt.Fprint(errs(), question)
 	_, _ = fmt.Fscanln(os.Stdin, &answer) // an empty line is an answer, too
 	return answer
 }
 
-// input is a document that the caller gives.
+// input returns the standard input, for a document.
 func input() io.Reader { return os.Stdin }

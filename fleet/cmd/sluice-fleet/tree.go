@@ -16,10 +16,10 @@ import (
 	"github.com/sluice-iac/sluice/internal/printable"
 )
 
-// tree draws a run on a terminal: what runs, waits for somebody or has failed, and how far it has come. It draws over what it has drawn before.
+// tree draws a run on a terminal: stacks that run, wait for an approval or have failed, and the progress. It overwrites its last drawing.
 type tree struct {
 	out   io.Writer
-	lines int // that were drawn
+	lines int // the number of drawn lines
 	note  string
 	size  func() (width, height int)
 }
@@ -47,16 +47,16 @@ var marks = map[run.Status]string{
 	run.Waiting: "·",
 }
 
-// importance orders stacks where there is no room for all.
+// importance orders stacks if there is not room for all.
 var importance = [][]run.Status{{run.Approving, run.Running}, {run.Failed, run.Refused}, {run.Waiting}, {run.Succeeded, run.Skipped, run.Canceled, run.Unchanged}}
 
-// draw draws the run as it is.
+// draw draws the present state of the run.
 func (t *tree) draw(now watch.State) {
 	width, height := t.size()
 	t.paint(t.picture(now, width, max(4, height-3)))
 }
 
-// finish leaves all stacks on the screen.
+// finish draws all stacks and leaves them on the screen.
 func (t *tree) finish(now watch.State) {
 	width, _ := t.size()
 	t.note = ""
@@ -71,13 +71,13 @@ func (t *tree) paint(lines []string) {
 	b.WriteString("\r" + ansi.EraseScreenBelow)
 	clean := printable.NewStyledWriter(&b)
 	for _, line := range lines {
-		_, _ = io.WriteString(clean, line+"\n") // a Builder takes everything
+		_, _ = io.WriteString(clean, line+"\n") // a Builder returns no error
 	}
 	t.lines = len(lines)
-	_, _ = io.WriteString(t.out, b.String()) // a terminal that has gone changes nothing about the run
+	_, _ = io.WriteString(t.out, b.String()) // a terminal that has gone does not affect the run
 }
 
-// picture returns the lines, at most that many: stacks below the entries of fleet.yaml that they are of, those first about which something can be done.
+// picture returns at most so many lines: stacks below their entries of fleet.yaml. Stacks that need attention come first.
 func (t *tree) picture(now watch.State, width, most int) []string {
 	chosen := choice(now.Stacks, most-2)
 	counts := now.Counts()
@@ -113,7 +113,7 @@ func elapsed(now watch.State) time.Duration {
 	return time.Since(now.Began).Round(time.Second)
 }
 
-// choice returns the stacks that have room on that many lines, each entry of several stacks having one of its own.
+// choice returns the stacks that fit on so many lines. An entry of several stacks needs one line too.
 func choice(stacks []run.StackView, lines int) map[string]bool {
 	chosen, entries := map[string]bool{}, map[string]bool{"": true}
 	for _, statuses := range importance {
@@ -131,7 +131,7 @@ func choice(stacks []run.StackView, lines int) map[string]bool {
 	return chosen
 }
 
-// entryOf returns the entry of fleet.yaml that several stacks are of, "" for a stack with an entry of its own.
+// entryOf returns the entry of fleet.yaml if several stacks share it, "" for a stack with an entry of its own.
 func entryOf(stack string) string {
 	entry, _, several := strings.Cut(stack, "/")
 	if !several {

@@ -17,7 +17,7 @@ const (
 	statusDrifted    = 10
 )
 
-// statusError is an error with an exit status of its own. If it is quiet, it has already been shown.
+// statusError is an error with an exit status of its own. A quiet one has already been shown.
 type statusError struct {
 	status int
 	err    error
@@ -30,7 +30,7 @@ func usagef(format string, args ...any) error {
 	return &statusError{status: statusUsage, err: fmt.Errorf(format, args...)}
 }
 
-// arguments accepts so many arguments.
+// arguments accepts at least least and at most most arguments.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch n := len(args); {
@@ -59,7 +59,7 @@ func wrongUse(cmd *cobra.Command, problem string) error {
 	return usagef("%s\nusage: %s\n`%s --help` describes the command", problem, cmd.UseLine(), cmd.CommandPath())
 }
 
-// numbered returns "1 stack", or "2 stacks".
+// numbered formats a count: "1 stack", or "2 stacks".
 func numbered(count int, what string) string {
 	if count != 1 {
 		what += "s"

@@ -17,8 +17,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// startWorkers takes from the queue of the fleet's workflows and from those of operations, at most that many at once. The returned function ends
-// that: what runs is interrupted, and another worker goes on with it.
+// startWorkers starts workers for the fleet's workflows and for the queues of operations, with at most so many operations at once. stop
+// interrupts running operations, which another worker then continues.
 func (s *session) startWorkers(ctx context.Context, queues []string, most int) (stop func(), err error) {
 	path, err := worker.FindSluice(s.sluice)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *session) startWorkers(ctx context.Context, queues []string, most int) (
 	return stop, nil
 }
 
-// startWorker takes from one queue. A server that begins again meanwhile is waited for.
+// startWorker starts a worker for one queue. It waits for a server that restarts in the meantime.
 func startWorker(ctx context.Context, c client.Client, queue string, o sdk.Options, register func(sdk.Worker)) (sdk.Worker, error) {
 	waiting, cancel := context.WithTimeout(ctx, server.Patience)
 	defer cancel()
