@@ -1,5 +1,5 @@
-// Command bench measures sluice. It measures the engine as a library, on a matrix of operations, shapes and sizes. It also measures whole processes, and
-// compares them with a floor, with the ideal time, and with the other tools that are on PATH. README.md explains each figure.
+// Command bench measures sluice. It measures the engine as a library, on a matrix of operations, shapes and sizes. It also measures whole processes,
+// and compares them with a floor, with the ideal time, and with other tools on PATH. README.md explains each figure.
 //
 //	go run ./bench [-sizes 100,10000] [-shapes wide,chain] [-operations 'preview new'] [-latencies 0,20ms] [-only REGEXP] [-runs 5]
 //	go run ./bench -compare old.json [-in new.json]
@@ -15,8 +15,8 @@
 //	formats, plots         reports as tables, as data for other programs and as pictures; comparisons with older reports
 //	results                figures, statistics, the machine
 //
-// Other packages are programs that run as separate processes: program declares resources, floor is a monitor without an engine. Package
-// shape defines for all of them what a stack consists of.
+// Other packages are programs that run as separate processes: program declares resources, floor is a monitor without an engine. Package shape defines
+// the contents of a stack for all of them.
 //
 // Invariant: contenders run alternately, so that other load on the machine affects all of them.
 package main

@@ -76,7 +76,7 @@ func command(ctx context.Context, args []string, out, log io.Writer) error {
 	return err
 }
 
-// report measures, or reads what was measured before.
+// report measures, or reads an earlier report.
 func (f *flags) report(ctx context.Context) (*results.Report, error) {
 	if f.in != "" {
 		return results.Read(f.in)
@@ -162,7 +162,7 @@ func parse(args []string, log io.Writer) (*flags, error) {
 	return f, errors.Join(errs[:]...)
 }
 
-// some returns the items of a list, all of which have to be known.
+// some returns the items of a list, all of which must be known.
 func some(name, text string, known []string) ([]string, error) {
 	if text == "all" {
 		return known, nil
@@ -176,7 +176,7 @@ func some(name, text string, known []string) ([]string, error) {
 	return list, nil
 }
 
-// largest is how many resources a stack may have.
+// largest is the maximal number of resources of a stack.
 const largest = 1_000_000
 
 func numbers(text string) ([]int, error) {

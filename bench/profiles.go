@@ -8,10 +8,10 @@ import (
 	"runtime/trace"
 )
 
-// profiles are the files that say where time and memory went; "" is none.
+// profiles are the files for profiles of time and memory; "" is none.
 type profiles struct{ cpu, memory, trace string }
 
-// start begins to write them. stop ends that.
+// start begins to write profiles. stop ends them.
 func (p profiles) start() (stop func() error, err error) {
 	var ends []func() error
 	stop = func() error {

@@ -15,7 +15,7 @@ type monitor struct {
 	preview  bool
 }
 
-// SupportsFeature answers as the engine does, so that programs behave the same.
+// SupportsFeature returns the same as the engine, so that programs behave the same.
 func (m *monitor) SupportsFeature(context.Context, *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
 	return &pulumirpc.SupportsFeatureResponse{HasSupport: true}, nil
 }

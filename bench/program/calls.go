@@ -20,7 +20,7 @@ import (
 type caller struct {
 	monitor pulumirpc.ResourceMonitorClient
 	shape   string
-	key     string                   // of the hub; "" if nothing is to be replaced
+	key     string                   // of the hub; "" if nothing is replaced
 	urns    []func() (string, error) // of the resources; each function waits for the registration
 }
 

@@ -23,16 +23,16 @@ const (
 	Chain   = "chain"   // each depends on the one before
 	Hub     = "hub"     // all depend on the first
 	Tree    = "tree"    // components within components; each has nine resources
-	Layers  = "layers"  // each depends on three of the layer before; layers are as many as each is wide
+	Layers  = "layers"  // each depends on three of the layer before; there are as many layers as resources in one
 	Hubs    = "hubs"    // each depends on one of the first ten
 	Aliases = "aliases" // independent, with three former names each
 	Large   = "large"   // independent, with inputs of 10 KB
 )
 
-// All are the names of the shapes. Programs in processes declare only [Simple] ones.
+// All returns the names of the shapes. Programs in processes declare only [Simple] ones.
 func All() []string { return append(Simple(), Tree, Layers, Hubs, Aliases, Large) }
 
-// Simple are those shapes whose resources have at most one dependency, and nothing else that is special.
+// Simple returns the shapes whose resources have at most one dependency, and nothing else that is special.
 func Simple() []string { return []string{Wide, Chain, Hub} }
 
 // Numbers of the shapes.
@@ -41,11 +41,11 @@ const (
 	branches   = 4  // components within a component
 	hubs       = 10
 	fewest     = 3 // dependencies on the layer before
-	formerly   = 3 // names that a resource with aliases had
+	formerly   = 3 // former names of a resource with aliases
 	largeInput = 10_000
 )
 
-// Resource is what a shape says of a resource, by the numbers of others.
+// Resource is the definition of a resource in a shape. Others are referred to by number.
 type Resource struct {
 	Component bool
 	Parent    int // -1 for none
@@ -92,7 +92,7 @@ func Of(name string, size, i int) Resource {
 
 func layerWidth(size int) int { return max(1, int(math.Sqrt(float64(size)))) }
 
-// Depth is the length of the longest chain of dependencies, in resources.
+// Depth returns the number of resources in the longest chain of dependencies.
 func Depth(name string, size int) int {
 	switch name {
 	case Chain:
@@ -106,7 +106,7 @@ func Depth(name string, size int) int {
 	return 1
 }
 
-// Managed is how many resources of a stack a provider manages: all but components.
+// Managed returns how many resources of a stack a provider manages: all but components.
 func Managed(name string, size int) int {
 	if name == Tree {
 		return size - (size+family-1)/family
@@ -128,12 +128,12 @@ func DependencyOf(name string, i int) (dependency int, ok bool) {
 // Name returns the name of resource i.
 func Name(i int) string { return fmt.Sprintf("thing-%05d", i) }
 
-// Environment variables that define what a program process declares.
+// Environment variables that define the resources of a program process.
 const (
 	EnvShape  = "BENCH_SHAPE"
 	EnvSize   = "BENCH_SIZE"
 	EnvClient = "BENCH_CLIENT" // of a program in Go: ClientSDK or ClientThin
-	EnvKey    = "BENCH_KEY"    // of a ClientThin: an input of the hub; a change replaces the hub and all that depend on it
+	EnvKey    = "BENCH_KEY"    // of a ClientThin: an input of the hub; a change replaces the hub and all its dependents
 )
 
 // The clients with which a program process calls the monitor.
@@ -144,7 +144,7 @@ const (
 	ClientPython = "python" // Pulumi's Python SDK
 )
 
-// KeyOfHub and InputOfHub are inputs of a hub that is deleted before it is replaced when its key changes, and of what goes along with it.
+// KeyOfHub and InputOfHub are inputs of a hub that is deleted before it is replaced when its key changes, and of its dependents.
 const (
 	KeyOfHub   = "dbrKey"
 	InputOfHub = "immutableHub"

@@ -8,11 +8,11 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/results"
 )
 
-// negligible is the change below which a significant one is no loss: a machine that is warmer makes as much.
+// negligible is the change below which a significant one does not count as a loss: a warmer machine has the same effect.
 const negligible = 0.05
 
-// Compare writes how a report differs from an older one, and returns how many metrics have become worse by more than chance explains. Cases that
-// only one of them has are named.
+// Compare writes the differences between a report and an older one, and returns the number of metrics that have become significantly worse. It
+// lists the cases that only one of the reports has.
 func Compare(w io.Writer, older, newer *results.Report) (losses int, err error) {
 	if older.Machine.Processor != newer.Machine.Processor || older.Machine.Processors != newer.Machine.Processors {
 		fmt.Fprintf(w, "warning: the machines differ: %s × %d, now %s × %d\n",

@@ -43,12 +43,12 @@ func shown() []results.Metric {
 	return []results.Metric{results.Time, results.Work, results.Rate, results.Allocs, results.Peak, results.Syncs, results.Calls, results.P99}
 }
 
-// heading says on what the figures of a table depend.
+// heading describes the conditions of the figures in a table.
 func heading(r *results.Report) []string {
 	return slices.Insert(circumstances(r), 1, "medians of "+strconv.Itoa(runs(r))+" runs (least–most)")
 }
 
-// circumstances says what was measured, and where.
+// circumstances describes what was measured, and where.
 func circumstances(r *results.Report) []string {
 	m := r.Machine
 	lines := []string{fmt.Sprintf("commit %s, %s, %s, %s × %d", r.Commit, m.Go, m.System, orUnknown(m.Processor), m.Processors)}
@@ -129,7 +129,7 @@ func columns() []string {
 	return append(out, "ideal", "target")
 }
 
-// sample is the median with the least and the most of a time, and the median alone of what hardly differs.
+// sample formats the median of a metric, with the range for a time.
 func sample(m results.Metric, s results.Sample) string {
 	if len(s) == 0 {
 		return ""
@@ -206,7 +206,7 @@ func markdown(w io.Writer, r *results.Report) error {
 	return nil
 }
 
-// growth writes how metrics grow, where several sizes were measured.
+// growth writes the growth of metrics, if several sizes were measured.
 func growth(w io.Writer, r *results.Report, before, mark, after string) {
 	for i, g := range r.Grown(Fitted()...) {
 		if i == 0 {
@@ -216,7 +216,7 @@ func growth(w io.Writer, r *results.Report, before, mark, after string) {
 	}
 }
 
-// Fitted are the metrics whose growth is said.
+// Fitted are the metrics whose growth is shown.
 func Fitted() []results.Metric {
 	return []results.Metric{results.Time, results.Work, results.Allocs, results.Peak, results.Written, results.Calls}
 }
@@ -235,7 +235,7 @@ func warnings(w io.Writer, r *results.Report, before, mark, after string) {
 	}
 }
 
-// commas has a line for each run of each metric.
+// commas writes a line for each run of each metric.
 func commas(w io.Writer, r *results.Report) error {
 	out := csv.NewWriter(w)
 	used := strings.Join(append([]string{r.Machine.Go}, versions(r)...), ", ")
@@ -255,8 +255,8 @@ func commas(w io.Writer, r *results.Report) error {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// benchstat writes a line for each run, in the format of Go's benchmarks. What may differ between two reports that are compared is in lines that
-// benchstat ignores: it compares nothing whose configuration differs.
+// benchstat writes a line for each run, in the format of Go's benchmarks. It compares only equal configurations, so properties that may differ
+// between two compared reports are in lines that benchstat ignores.
 func benchstat(w io.Writer, r *results.Report) error {
 	for _, line := range circumstances(r) {
 		fmt.Fprintln(w, "# "+line)

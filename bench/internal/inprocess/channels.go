@@ -14,13 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Channels is the subject that the engine is compared with in process: the same program and calls, passed through as many steps as the engine has, and
-// nothing else. It knows no order, failure, event, secret, unknown, alias or replacement. An engine of this form can do little less.
+// Channels is the baseline of the engine in process: the same program and calls, passed through as many steps as in the engine, and nothing else. It
+// has no order, failures, events, secrets, unknowns, aliases or replacements. An engine of this form can do little less.
 const Channels = "channels"
 
-// channels is such an engine. It keeps what it has made.
+// channels is such an engine. It stores the objects that it has created.
 type channels struct {
-	stages.Monitor // nil: the programs of this package call nothing else
+	stages.Monitor // nil: the programs of this package make no other calls
 
 	provider providers.Provider
 	objects  map[urn.URN]*object
@@ -32,13 +32,13 @@ func newChannels(c *providertest.Cloud) *channels {
 	return &channels{provider: c.Provider(providertest.DefaultPackage), objects: map[urn.URN]*object{}}
 }
 
-// object is what is known of a resource.
+// object is a created resource.
 type object struct {
 	id              string
 	inputs, outputs property.Map
 }
 
-// asked is a registration on its way.
+// asked is a registration in progress.
 type asked struct {
 	request  *stages.RegisterRequest
 	urn      urn.URN
@@ -48,7 +48,7 @@ type asked struct {
 	answered *await.Promise[*stages.RegisterReply]
 }
 
-// Reject answers a registration that goes no further.
+// Reject answers a registration that ends early.
 func (a *asked) Reject(err error) { a.answered.Fail(err) }
 
 // Register implements [stages.Monitor].
@@ -103,7 +103,7 @@ func (c *channels) run(ctx context.Context, p *program, dryRun bool) error {
 	return err
 }
 
-// step is a stage that lets everything pass once do has been called for it.
+// step is a stage that emits each item after calling do.
 func step(name string, workers int, do func(ctx context.Context, a *asked) error) pipeline.Stage[*asked, *asked] {
 	return pipeline.Stage[*asked, *asked]{
 		Name: name, Workers: workers,
@@ -156,7 +156,7 @@ func (c *channels) execute(ctx context.Context, a *asked) error {
 	return err
 }
 
-// destroy deletes everything that has been made.
+// destroy deletes everything that was created.
 func (c *channels) destroy(ctx context.Context, _ *program) error {
 	type gone struct {
 		urn.URN

@@ -17,7 +17,7 @@ type disk struct {
 	syncs atomic.Int64
 }
 
-// scheme is that of the URL of a [disk].
+// scheme is the scheme in the URL of a [disk].
 const scheme = "counted"
 
 // newDisk makes a backend in a new folder. Close removes it.
@@ -38,7 +38,7 @@ func newDisk(ctx context.Context) (*disk, error) {
 	opened := func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return files, nil }
 	d.Backend, err = backend.Open(ctx, backend.Options{
 		URL: scheme + "://", Project: project, Stores: map[string]store.Opener{scheme: opened},
-		Checkpoints: backend.CheckpointsAtEnd, // how many there are in between depends on the time
+		Checkpoints: backend.CheckpointsAtEnd, // the number of checkpoints in between depends on the time
 	})
 	if err != nil {
 		_ = os.RemoveAll(root)

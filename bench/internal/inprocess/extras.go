@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Extras measures what is no operation of the matrix: a replacement of a hub whose provider is slow, and what is alive at the end of an update.
+// Extras measures cases outside the matrix: a replacement of a hub with a slow provider, and the memory in use at the end of an update.
 func Extras(ctx context.Context, r *runner.Runner) error {
 	if err := slowHub(ctx, r); err != nil {
 		return err
@@ -27,14 +27,14 @@ func Extras(ctx context.Context, r *runner.Runner) error {
 }
 
 const (
-	probe       = 20 * time.Millisecond // each call while a hub is replaced
-	probeRounds = 2                     // of calls of a preview: the hub; then its dependents
-	atMostTwice = 3                     // an update deletes the dependents and creates them again: how often the time of a destroy
-	besides     = "destroy of the same" // who the update is compared with
+	probe       = 20 * time.Millisecond // the latency of each call while a hub is replaced
+	probeRounds = 2                     // rounds of calls of a preview: the hub; then its dependents
+	atMostTwice = 3                     // an update deletes the dependents and creates them again: the multiple of a destroy's time
+	besides     = "destroy of the same" // the case that the update is compared with
 )
 
-// slowHub replaces a hub that is deleted first, and its dependents with it. The engine asks the provider about each dependent. A preview would
-// at best ask about all at once; an update deletes and creates as many at the same time as a destroy deletes.
+// slowHub replaces a hub that is deleted first, and its dependents with it. The engine calls Diff for each dependent. A preview would at best
+// make all calls at once; an update deletes and creates as many at the same time as a destroy deletes.
 func slowHub(ctx context.Context, r *runner.Runner) error {
 	d := delays{name: probe.String(), mean: probe, draw: func() time.Duration { return probe }}
 	hubs := func(do operation) func(ctx context.Context) (meter.Reading, error) {
@@ -63,7 +63,7 @@ func slowHub(ctx context.Context, r *runner.Runner) error {
 	}, runner.Contender{Subject: besides, Probe: hubs(destroy)})
 }
 
-// targetMemory is how many bytes a small resource may keep alive.
+// targetMemory is the maximal number of bytes in use for a small resource.
 const targetMemory = 20 << 10
 
 // memory measures the memory in use at the end of an update. It includes the records of the program and of the cloud.
@@ -81,7 +81,7 @@ func memory(ctx context.Context, r *runner.Runner, size int) error {
 	})
 }
 
-// aliveAfterUpdate returns the bytes that are in use when the last event of an update arrives.
+// aliveAfterUpdate returns the bytes in use when the last event of an update arrives.
 func aliveAfterUpdate(ctx context.Context, size int) (float64, error) {
 	s := newStack(&program{shape: shape.Wide, size: size}, delays{})
 	options := s.options()

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// delays says how long provider calls take.
+// delays are the latencies of provider calls.
 type delays struct {
 	name string
-	mean time.Duration        // 0 if the slowest call decides, whose time is not known
-	draw func() time.Duration // nil if they answer at once
-	// perSecond is how many calls are answered in a second, 0 for any number.
+	mean time.Duration        // 0 if the total depends on the slowest call, whose latency is unknown
+	draw func() time.Duration // nil if calls return at once
+	// perSecond is the number of calls that return in a second, 0 for no limit.
 	perSecond float64
 }
 
-// Lognormal is the latency whose logarithm is distributed normally, as those of cloud services are: 20 ms in the middle, and one call of a
+// Lognormal is the latency whose logarithm is distributed normally, like that of cloud services: its median is 20 ms, and one call of a
 // hundred takes more than 200 ms.
 const Lognormal = "lognormal"
 
-// Throttled is the latency of a service that answers a thousand calls a second, each as soon as its turn comes.
+// Throttled is the latency of a service that handles a thousand calls a second, in order.
 const Throttled = "throttled"
 
 const throttle = 1000 // calls a second
@@ -33,7 +33,7 @@ const (
 	sigma  = 1.0
 )
 
-// delaysOf returns the latency with a name: [Lognormal], [Throttled], or a time such as 2ms; "" and 0 are none.
+// delaysOf returns the latency with a name: [Lognormal], [Throttled], or a duration such as 2ms; "" and 0 are none.
 func delaysOf(name string) (delays, error) {
 	if name == Lognormal {
 		random := rand.New(rand.NewPCG(1, 2)) // the same in each run of the command
@@ -61,7 +61,7 @@ func delaysOf(name string) (delays, error) {
 	return delays{name: d.String(), mean: d, draw: func() time.Duration { return d }}, nil
 }
 
-// CheckLatency returns an error for a name that is no latency.
+// CheckLatency returns an error for an unknown name of a latency.
 func CheckLatency(name string) error {
 	_, err := delaysOf(name)
 	return err

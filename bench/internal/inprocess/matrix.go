@@ -19,40 +19,41 @@ import (
 // concurrency is how many calls of one kind that change nothing the engine makes at once (stages.Check, stages.Diff).
 const concurrency = 512
 
-// Targets of the matrix: for calls that answer at once, processor seconds for a resource of a preview, two processors taking 40,000 in a second; for slow
-// ones, how much longer than ideal; and for a durable update, how often it waits for the disk for each resource.
+// Targets of the matrix: with calls that return at once, processor seconds for each resource of a preview, so that two processors handle 40,000 in a
+// second; with slow ones, the multiple of the ideal time; and for a durable update, the number of waits for the disk for each resource.
 const (
 	targetWork  = 2.0 / 40_000
 	targetIdeal = 1.5
 	targetSyncs = 2
-	fewSyncs    = 50 // resources' worth of what each operation does once: the lock, the checkpoint, the history
+	fewSyncs    = 50 // the fixed cost of an operation in resources: the lock, the checkpoint, the history
 )
 
 // row is an operation of the matrix.
 type row struct {
 	name string
-	// on are the shapes that it is for; nil: all.
+	// on are the shapes of the row; nil means all.
 	on []string
-	// exists says that the operation begins with what the program declares, and fresh that it leaves the stack as it was, so that
-	// one stack serves all runs.
+	// exists means that the program's resources exist before the operation, and reusable that it does not change the stack, so that one stack serves
+	// all runs.
 	exists, reusable bool
-	// changed returns inputs that differ from those that exist; nil: none do.
+	// changed returns inputs that differ from the existing ones; nil means that none do.
 	changed func(i int) map[string]property.Value
-	// prepared returns inputs that exist; nil: the usual ones.
+	// prepared returns the existing inputs; nil means the usual ones.
 	prepared func(i int) map[string]property.Value
 	do       operation
-	// channels does the same with [Channels], which is then measured beside the engine; versus is the target for the work. nil: it is not measured.
+	// channels does the same with [Channels], to be measured beside the engine, and versus is the target for the work. If it is nil, Channels is not
+	// measured.
 	channels func(c *channels, ctx context.Context, p *program) error
 	versus   float64
-	// durable says that the state is in files.
+	// durable means that the state is in files.
 	durable bool
-	// calls are how many rounds of calls an operation makes for each resource: those that change nothing, and others.
+	// reads and writes are how many rounds of calls an operation makes for each resource: those that change nothing, and others.
 	reads, writes int
-	// atMost is how many resources it is for; 0: any number.
+	// atMost is the maximal number of resources; 0 means no limit.
 	atMost int
 }
 
-// hundredth is a change of one resource of a hundred.
+// hundredth changes one resource of a hundred.
 func hundredth(i int) map[string]property.Value {
 	if i%100 != 0 {
 		return nil
@@ -60,7 +61,7 @@ func hundredth(i int) map[string]property.Value {
 	return map[string]property.Value{"label": property.String("changed")}
 }
 
-// hub returns the inputs of a hub that is deleted before it is replaced when its key changes, and takes its dependents along.
+// hub returns the inputs of a hub that is deleted before it is replaced when its key changes, together with its dependents.
 func hub(key bool) func(i int) map[string]property.Value {
 	return func(i int) map[string]property.Value {
 		if i > 0 {
@@ -197,7 +198,7 @@ func (o row) floor(k results.Key, d delays, callers int) func(ctx context.Contex
 	}
 }
 
-// importAll measures the import of objects that exist.
+// importAll measures the import of existing objects.
 func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
 	requests := make([]stages.ImportRequest, s.program.size)
 	for i := range requests {
@@ -211,8 +212,8 @@ func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
 	return s.measure(ctx, importing(requests))
 }
 
-// ideal returns how many seconds an operation would take if only the calls took time: as long as the longest chain, or as what runs at once, or in a second, needs
-// for all. It is 0 if calls answer at once, or if that is not known.
+// ideal returns the duration in seconds of an operation in which only calls take time: that of the longest chain, or of all calls at the maximal
+// concurrency or rate, whichever is longer. It is 0 if calls return at once, or if it is unknown.
 func (o row) ideal(k results.Key, d delays) float64 {
 	if d.draw == nil || o.reads+o.writes == 0 {
 		return 0

@@ -17,18 +17,18 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// program declares a stack, and notes how long each registration took to be answered.
+// program declares a stack, and records the latency of each registration.
 type program struct {
 	shape   string
 	size    int
 	callers int
-	// extra returns further inputs of resource i; nil: none.
+	// extra returns further inputs of resource i; nil means none.
 	extra func(i int) map[string]property.Value
-	// answered are the times from Register to its answer, in seconds, of the last run; nil: they are not noted.
+	// answered are the latencies of Register in the last run, in seconds; nil means that they are not recorded.
 	answered []float64
 }
 
-// source returns the program. It registers every resource as soon as those that it needs are registered.
+// source returns the program. It registers every resource as soon as its dependencies are registered.
 func (p *program) source() source.Program {
 	return source.Func(func(ctx context.Context, m stages.Monitor) error {
 		urns := make([]func() (urn.URN, error), p.size)
@@ -45,7 +45,8 @@ func (p *program) source() source.Program {
 			}
 			return all.Wait()
 		}
-		// Resources are taken in their order, and need only those before them: no caller waits for one that nobody has taken.
+		// Resources are registered in order, and depend only on earlier ones, so no caller waits for one that is not taken
+		// yet.
 		var next atomic.Int64
 		for range p.callers {
 			all.Go(func() error {

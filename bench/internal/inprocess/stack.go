@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// The names of what is measured in process.
+// The subjects measured in process.
 const (
 	stackName = "dev"
 	project   = "bench"
@@ -24,9 +24,9 @@ type stack struct {
 	program *program
 	cloud   *providertest.Cloud
 	state   *sluice.MemoryState
-	disk    *disk // where the state is, if not in memory
+	disk    *disk // nil if the state is in memory
 	calls   atomic.Int64
-	slow    atomic.Bool // calls take their time
+	slow    atomic.Bool // calls have their latency
 }
 
 func newStack(p *program, d delays) *stack {
@@ -48,7 +48,7 @@ func (s *stack) options() sluice.Options {
 	return sluice.Options{Stack: stackName, Project: project, Program: s.program.source(), Providers: s.cloud.Host(), State: s.state, Parallel: parallel}
 }
 
-// create makes what the program declares.
+// create creates the resources of the program.
 func (s *stack) create(ctx context.Context) error {
 	_, err := sluice.Update(ctx, s.options())
 	return err
@@ -57,7 +57,7 @@ func (s *stack) create(ctx context.Context) error {
 // operation is one of the engine's, such as sluice.Update.
 type operation func(ctx context.Context, o sluice.Options) (*sluice.Result, error)
 
-// measure measures an operation, with what the program and the cloud have noted.
+// measure measures an operation, with the records of the program and the cloud.
 func (s *stack) measure(ctx context.Context, do operation) (meter.Reading, error) {
 	options := s.options()
 	if s.disk != nil {

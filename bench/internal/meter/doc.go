@@ -1,4 +1,4 @@
-// Package meter measures what a function of this process, or a process, takes: time, processor time, memory, goroutines and what is written.
+// Package meter measures a function of this process, or a process: time, processor time, memory, goroutines and written bytes.
 //
-// Invariant: nothing is measured while a reading is prepared or taken away; garbage of what was before is collected first.
+// Invariant: the preparation and the processing of a reading are not measured; earlier garbage is collected first.
 package meter

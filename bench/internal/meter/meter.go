@@ -20,13 +20,13 @@ import (
 	"github.com/sluice-iac/sluice/internal/cputime"
 )
 
-// Reading is one measurement. What the system does not say is not in it.
+// Reading is one measurement. It lacks metrics that the system does not report.
 type Reading map[results.Metric]float64
 
-// interval is how often memory and goroutines are looked at for the most that there are at once.
+// interval is the interval at which memory and goroutines are sampled for their maxima.
 const interval = 2 * time.Millisecond
 
-// Function measures f in this process. Its memory is what is in use beyond that before f.
+// Function measures f in this process. Its memory is the increase over that in use before f.
 func Function(ctx context.Context, f func(ctx context.Context) error) (Reading, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -59,7 +59,7 @@ func Function(ctx context.Context, f func(ctx context.Context) error) (Reading, 
 	return r, err
 }
 
-// peaks are the most that there was at once.
+// peaks are the maxima of a measurement.
 type peaks struct {
 	samples                        []metrics.Sample
 	memory, goroutines             float64
@@ -71,7 +71,7 @@ func newPeaks() *peaks {
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/sched/goroutines:goroutines"},
 	}}
 	p.look()
-	p.memoryBefore, p.goroutinesBefore = p.memory, p.goroutines+1 // the one that watches
+	p.memoryBefore, p.goroutinesBefore = p.memory, p.goroutines+1 // one of them samples
 	return p
 }
 
@@ -94,8 +94,8 @@ func (p *peaks) watch(ctx context.Context) {
 	}
 }
 
-// Process measures a process. The work and what is written include the processes that it started and waited for. An error has the last lines that
-// it printed.
+// Process measures a process. The work and the written bytes include its child processes that it waited for. An error has the last lines of its
+// output.
 func Process(cmd *exec.Cmd) (Reading, error) {
 	return process(cmd, func(output io.Writer) error {
 		cmd.Stdout, cmd.Stderr = output, output
@@ -103,7 +103,7 @@ func Process(cmd *exec.Cmd) (Reading, error) {
 	})
 }
 
-// ProcessOnTerminal measures a process on a pseudo-terminal of 120 by 40 cells. What it draws is read.
+// ProcessOnTerminal measures a process on a pseudo-terminal of 120 by 40 cells. Its output is read.
 func ProcessOnTerminal(cmd *exec.Cmd) (Reading, error) {
 	return process(cmd, func(output io.Writer) error {
 		screen, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})

@@ -4,5 +4,5 @@ package meter
 
 import "os"
 
-// usageOf returns the resource usage of a process, which is not known on this system.
+// usageOf returns zeros, because the resource usage of a process is unknown on this system.
 func usageOf(*os.ProcessState) (peak, written int64) { return 0, 0 }

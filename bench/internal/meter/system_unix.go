@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// usageOf returns the largest amount of memory that a process used, and the number of bytes that it wrote to disks. The
-// latter includes the processes that it started and waited for.
+// usageOf returns the maximal memory of a process, and the number of bytes that it wrote to disks. The latter includes
+// its child processes that it waited for.
 func usageOf(p *os.ProcessState) (peak, written int64) {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

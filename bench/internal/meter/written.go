@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// writtenSoFar returns how many bytes this process has told the system to write so far, -1 if the system does not say.
+// writtenSoFar returns the number of bytes that this process has written so far, -1 if the system does not report it.
 func writtenSoFar() int64 {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {

@@ -26,7 +26,7 @@ func drawn() []results.Metric {
 }
 
 // Write draws a report into a directory: an SVG for each case and metric that was measured for several sizes, and index.html with all of them.
-// It returns how many there are.
+// It returns their number.
 func Write(directory string, r *results.Report) (int, error) {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return 0, err
@@ -101,11 +101,11 @@ func cases(r *results.Report) []string {
 	return names
 }
 
-// line is how a metric of somebody grows.
+// line is the growth of a metric of one subject.
 type line struct {
 	name            string
 	plotter.XYs     // medians
-	plotter.YErrors // how far the least and the most are from them
+	plotter.YErrors // distances of the least and the most from them
 }
 
 // picture returns a picture of a metric of a case, nil if no line has two points.
@@ -125,7 +125,7 @@ func picture(r *results.Report, name string, m results.Metric) ([]byte, error) {
 		l := lines[at]
 		least, most := of.Runs[m].Range()
 		l.XYs = append(l.XYs, plotter.XY{X: float64(of.Size), Y: v})
-		// An axis with logarithms has no place for 0.
+		// A logarithmic axis has no place for 0.
 		l.YErrors = append(l.YErrors, struct{ Low, High float64 }{v - max(least, v/100), most - v})
 	}
 	lines = slices.DeleteFunc(lines, func(l *line) bool { return len(l.XYs) < 2 })
@@ -148,7 +148,7 @@ func picture(r *results.Report, name string, m results.Metric) ([]byte, error) {
 			return nil, err
 		}
 		drawnLine.Color, points.Color, bars.Color = plotutil.Color(i), plotutil.Color(i), plotutil.Color(i)
-		points.Shape, drawnLine.Dashes = plotutil.Shape(i), plotutil.Dashes(i) // colours alone tell nothing apart
+		points.Shape, drawnLine.Dashes = plotutil.Shape(i), plotutil.Dashes(i) // colours alone do not distinguish enough
 		p.Add(drawnLine, points, bars)
 		p.Legend.Add(l.name, drawnLine, points)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 )
 
-// Targets of reading a checkpoint of 100 MB.
+// Targets for reading a checkpoint of 100 MB.
 const (
 	targetRead     = 2   // seconds
 	targetReadPeak = 1e9 // bytes

@@ -13,14 +13,14 @@ import (
 // undrawn is the contender of the display: sluice with a line of JSON at the end.
 const undrawn = "undrawn"
 
-// targetDisplay is how much more an update may take if it is drawn on a terminal.
+// targetDisplay is the factor by which an update may be slower if it is drawn on a terminal.
 const targetDisplay = 1.03
 
-// displays measures updates of a YAML program that are drawn on a terminal, and those of which only a line of JSON is written at the end. Everything runs
-// in one process, so that nothing hides what the display takes.
+// displays measures updates of a YAML program that are drawn on a terminal, and updates that only write a line of JSON at the end. Everything runs in
+// one process, so that nothing hides the cost of the display.
 func (p *Processes) displays(ctx context.Context, r *runner.Runner, size int) error {
 	k := results.Key{Case: "process update drawn", Size: size}
-	if runtime.GOOS == "windows" || !r.Wants(k) { // it has no pseudo-terminals
+	if runtime.GOOS == "windows" || !r.Wants(k) { // Windows has no pseudo-terminals
 		return nil
 	}
 	b, err := p.bench(ctx)

@@ -16,16 +16,16 @@ import (
 //go:embed all:programs
 var programs embed.FS
 
-// front is how programs of a client are run: by what, and with which project.
+// front defines how programs of a client run: the interpreter and the project.
 type front struct {
 	client      string
 	interpreter string // a program on PATH; "" for none
 	options     string // of the project: the rest of its runtime
-	// install makes what the program needs in its folder; nil: nothing.
+	// install installs the dependencies of the program in its folder; nil does nothing.
 	install func(ctx context.Context, in func(name string, args ...string) error, sdk string) error
 	// language is Pulumi's plugin for it, a program on PATH.
 	language string
-	// alone returns the command line with which the floor starts the program; nil: it cannot.
+	// alone returns the command line with which the floor starts the program; nil means that it cannot.
 	alone func(b *workbench, preview bool) []string
 }
 
@@ -83,12 +83,12 @@ func python() string {
 	return "python3"
 }
 
-// project is the folder with the project of a client.
+// project returns the folder with the project of a client.
 func (b *workbench) project(client string) string {
 	return filepath.Join(b.directory, "project-"+client)
 }
 
-// front makes the project of a client, unless it is there, with everything that its program needs.
+// front makes a missing project of a client, with the dependencies of its program.
 func (b *workbench) front(ctx context.Context, f front) error {
 	directory := b.project(f.client)
 	if !fresh(directory) {

@@ -17,7 +17,7 @@ func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
 				continue
 			}
 			for _, f := range fronts() {
-				if f.interpreter != "" && s != shape.Wide { // the shapes differ for engines, and not for interpreters
+				if f.interpreter != "" && s != shape.Wide { // shapes matter to engines, and not to interpreters
 					continue
 				}
 				l := load{shape: s, client: f.client, size: size}

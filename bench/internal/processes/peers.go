@@ -10,19 +10,19 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// The peers: programs that do the same, as they are called and found on PATH.
+// The peers: comparable programs, by their names on PATH.
 const (
 	Pulumi    = "pulumi"
 	Terraform = "terraform"
 	OpenTofu  = "tofu"
 )
 
-// peer is a program of somebody else.
+// peer is a comparable program.
 type peer struct{ name, path, version string }
 
 type peers map[string]peer
 
-// findPeers returns the peers that are on PATH and say their version. A link by the name pulumi that is sluice is none.
+// findPeers returns the peers on PATH that report a version. A link named pulumi that leads to sluice is not one.
 func findPeers(ctx context.Context) peers {
 	found := peers{}
 	for _, name := range []string{Pulumi, Terraform, OpenTofu} {
@@ -49,13 +49,13 @@ func findPeers(ctx context.Context) peers {
 	return found
 }
 
-// setting is a way to call Pulumi. The zero setting is how people call it.
+// setting is a way to call Pulumi. The zero setting is the default.
 type setting struct {
 	suffix      string // of its name in reports
 	environment []string
 }
 
-// parallelDiff has Pulumi ask providers about several resources at once.
+// parallelDiff makes Pulumi call Diff for several resources at once.
 func parallelDiff() setting {
 	return setting{suffix: "-parallel-diff", environment: []string{"PULUMI_PARALLEL_DIFF=true"}}
 }
@@ -65,13 +65,13 @@ func (b *workbench) pulumi(p peer, stack string, l load, s setting, args ...stri
 	return b.in(b.project(l.client), append(b.pulumiEnvironment(l), s.environment...), p.path, append(args, "--non-interactive", "--stack", stack)...)
 }
 
-// pulumiEnvironment is that of sluice, but for the home and the state.
+// pulumiEnvironment is that of sluice, except for the home and the state.
 func (b *workbench) pulumiEnvironment(l load) []string {
 	return append(b.environment(l),
 		"PULUMI_HOME="+filepath.Join(b.directory, "home-pulumi"), "PULUMI_BACKEND_URL=file://"+filepath.ToSlash(filepath.Join(b.directory, "state-pulumi")))
 }
 
-// pulumiStack makes a stack of Pulumi, unless it is there.
+// pulumiStack makes a missing stack of Pulumi.
 func (b *workbench) pulumiStack(ctx context.Context, p peer, stack string) error {
 	for _, d := range []string{"home-pulumi", "state-pulumi"} {
 		if err := os.MkdirAll(filepath.Join(b.directory, d), 0o755); err != nil {
@@ -82,7 +82,8 @@ func (b *workbench) pulumiStack(ctx context.Context, p peer, stack string) error
 	return err
 }
 
-// terraform returns a probe of Terraform or OpenTofu in a directory with a configuration. It has no settings but ours.
+// terraform returns a probe of Terraform or OpenTofu in a directory with a configuration. It uses no settings of the
+// user.
 func (b *workbench) terraform(p peer, directory string, args ...string) probe {
 	environment := append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(b.directory, "terraform.rc"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_DATA_DIR=.terraform")
 	return b.in(directory, environment, p.path, args...)

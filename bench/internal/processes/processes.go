@@ -28,7 +28,7 @@ func New(ctx context.Context, r *runner.Runner) *Processes {
 	return &Processes{peers: found}
 }
 
-// Close removes the folder with everything.
+// Close removes the folder with all files.
 func (p *Processes) Close() {
 	if p.workbench != nil {
 		p.workbench.close()
@@ -47,11 +47,11 @@ func (p *Processes) bench(ctx context.Context) (*workbench, error) {
 	return p.workbench, nil
 }
 
-// command returns a probe of somebody's command line on the stack of a case, with a program that declares l.
+// command returns a probe of a command line on the stack of a case, with a program that declares l.
 type command func(l load, args ...string) probe
 
-// rivals makes the project of a client and a stack for each of those who are measured on it, sluice and Pulumi, and returns the contenders. of says what of a
-// command line is measured. It is nil if what runs programs of the client is missing, which the report then says.
+// rivals makes the project of a client and a stack for each of its contenders, sluice and Pulumi, and returns them. of selects the measured part of a
+// command line. rivals returns nil if the interpreter of the client is missing, which the report then lists.
 func (p *Processes) rivals(
 	ctx context.Context, r *runner.Runner, client, stack string, targets []results.Target, of func(command) probe, as ...setting,
 ) ([]runner.Contender, error) {

@@ -19,19 +19,19 @@ import (
 
 const (
 	serviceDelay  = 50 * time.Millisecond // of each call of the service
-	serviceCalls  = 10                    // that wait for each other; their time is not counted
-	targetService = 1.2                   // an update whose state is at the service, compared with one in a folder
-	files         = "files"               // who the update is compared with
+	serviceCalls  = 10                    // calls in sequence, whose time is not counted
+	targetService = 1.2                   // the factor by which an update with the state at the service may be slower than one in a folder
+	files         = "files"               // the case that the update is compared with
 )
 
-// service is Pulumi's service as the tests have it, in a process.
+// service is the tests' server for Pulumi's service, in a process.
 type service struct {
 	cmd *exec.Cmd
 	log bytes.Buffer
 	url string
 }
 
-// startService starts a service that takes journals. The caller stops it.
+// startService starts a service that accepts journals. The caller stops it.
 func (b *workbench) startService(ctx context.Context) (*service, error) {
 	url := filepath.Join(b.directory, "service-url")
 	s := &service{cmd: exec.CommandContext(ctx, b.executable("serve"), "-journal", "-delay", serviceDelay.String(), "-url", url)}
@@ -52,7 +52,7 @@ func (b *workbench) startService(ctx context.Context) (*service, error) {
 	return nil, errors.Join(errors.New("the service of the tests does not say where it is"), s.stop())
 }
 
-// stop ends the service. It is an error if somebody has called it in a way that it does not expect.
+// stop ends the service. It returns an error if there was an unexpected call.
 func (s *service) stop() error {
 	_ = s.cmd.Process.Signal(os.Interrupt)
 	if err := s.cmd.Wait(); err != nil {
@@ -61,7 +61,7 @@ func (s *service) stop() error {
 	return nil
 }
 
-// updatesAtService measures an update that creates everything with the state at a service whose calls take their time, less the time of ten calls, beside the
+// updatesAtService measures an update that creates everything with the state at a service with slow calls, less the time of ten calls, beside the
 // same with the state in a folder.
 func (p *Processes) updatesAtService(ctx context.Context, r *runner.Runner, size int) (err error) {
 	l := load{shape: shape.Wide, client: shape.ClientThin, size: size}

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	slowness         = 10 * time.Millisecond // of each call of the plugin
+	slowness         = 10 * time.Millisecond // the latency of each call of the plugin
 	concurrency      = 512                   // calls of one kind at once
 	targetIdeal      = 1.2
-	targetSlowPulumi = 1.0 / 50 // a preview in which nothing changes, compared with Pulumi's
+	targetSlowPulumi = 1.0 / 50 // a preview without changes, compared with Pulumi's
 
 	hubSlowness     = 20 * time.Millisecond
 	targetHubPulumi = 1.0 / 40 // a replacement of a hub with its dependents
 )
 
-// slowly has the plugin take its time for each call.
+// slowly adds a latency to each call of the plugin.
 func slowly(c command, l load, d time.Duration) probe {
 	return c(l, "config", "set", "simple:delayMs", strconv.FormatInt(d.Milliseconds(), 10))
 }
 
-// once returns a probe before which, the first time, the others run.
+// once returns a probe that runs the others before its first run.
 func (p probe) once(others ...probe) probe {
 	done := false
 	return func(ctx context.Context) (meter.Reading, error) {
@@ -40,7 +40,7 @@ func (p probe) once(others ...probe) probe {
 	}
 }
 
-// slow measures the preview of a stack in which nothing changes, with a plugin that takes its time for each Check and each Diff.
+// slow measures the preview of a stack without changes, with a plugin whose Check and Diff are slow.
 func (p *Processes) slow(ctx context.Context, r *runner.Runner, size int) error {
 	l := load{shape: shape.Wide, client: shape.ClientThin, size: size}
 	k := results.Key{Case: "process preview same thin", Shape: l.shape, Latency: slowness.String(), Size: size}
@@ -60,7 +60,7 @@ func (p *Processes) slow(ctx context.Context, r *runner.Runner, size int) error 
 	return r.Measure(ctx, k, contenders...)
 }
 
-// slowHub measures the preview and the update that replace a hub, which is deleted first and takes its dependents along, with a plugin that takes its time.
+// slowHub measures the preview and the update that replace a hub, which is deleted first together with its dependents, with a slow plugin.
 func (p *Processes) slowHub(ctx context.Context, r *runner.Runner) error {
 	before := load{shape: shape.Hub, client: shape.ClientThin, size: r.Dependents + 1, key: "one"}
 	after := before

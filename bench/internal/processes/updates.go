@@ -9,21 +9,21 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// Targets from the project's requirements: of previews of new stacks, compared with the floor and with Pulumi, whose time is a start and something for
-// each resource; and of what waits for the disk at each step.
+// Targets from the project's requirements: for previews of new stacks, compared with the floor and with Pulumi, whose time is a fixed part and a part
+// for each resource; and for operations that wait for the disk at each step.
 const (
 	targetFloor        = 1.15
 	targetFloorMany    = 1.2
-	targetFloorThin    = 1.5 // with a program that does little by itself
+	targetFloorThin    = 1.5 // with a program that does little itself
 	targetPulumi       = 1.0 / 4
 	targetPulumiMany   = 1.0 / 8
 	targetMemory       = 1.0 / 4
 	targetUpdate       = 1.0 / 40
 	targetUpdateLarger = 1.0 / 100
 	targetDestroy      = 1.0 / 40
-	targetStartUp      = 0.1 // seconds: empty preview without the program
+	targetStartUp      = 0.1 // seconds: an empty preview without the program
 
-	larger = 3_000 // resources from which on an update has the higher target
+	larger = 3_000 // the number of resources from which the higher target applies to an update
 	many   = 10_000
 )
 
@@ -61,8 +61,8 @@ func previewTargets(l load) []results.Target {
 	return targets
 }
 
-// updates measures an update that creates everything, an update that changes nothing, and a destroy. Who is not measured in a run does the
-// other operations all the same.
+// updates measures an update that creates everything, an update that changes nothing, and a destroy. A contender that is not measured in a run still
+// does the other operations.
 func (p *Processes) updates(ctx context.Context, r *runner.Runner, l load) error {
 	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
 	update := targetUpdate
@@ -71,7 +71,7 @@ func (p *Processes) updates(ctx context.Context, r *runner.Runner, l load) error
 	}
 	operations := []struct {
 		name   string
-		atMost float64 // of Pulumi's time; 0: no target
+		atMost float64 // the fraction of Pulumi's time; 0 means no target
 		of     func(command) probe
 	}{
 		{"update", update, func(c command) probe { return c(l, up...).then(c(l, down...)) }},

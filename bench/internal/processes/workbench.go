@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// workbench is a temporary directory with the executables and the project that processes are measured with.
+// workbench is a temporary directory with the executables and the projects for measuring processes.
 type workbench struct {
 	directory string
 }
@@ -43,7 +43,7 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 		b.close()
 		return nil, fmt.Errorf("building what is measured: %w\n%s", err, out)
 	}
-	err = b.front(ctx, frontOf(shape.ClientThin)) // commands that run no program have its project
+	err = b.front(ctx, frontOf(shape.ClientThin)) // commands that run no program use its project
 	for _, d := range []string{"state", "home"} {
 		err = errors.Join(err, os.Mkdir(filepath.Join(directory, d), 0o755))
 	}
@@ -63,14 +63,15 @@ func (b *workbench) executable(name string) string {
 	return filepath.Join(b.directory, "bin", name)
 }
 
-// load describes what a program process declares. The zero load, for commands that run no program, is of the thin client.
+// load describes the resources that a program process declares. The zero load, for commands that run no program, uses the
+// thin client.
 type load struct {
 	shape, client string
 	size          int
 	key           string // see [shape.EnvKey]
 }
 
-// name is that of a stack.
+// name returns the name of a stack for the load.
 func (l load) name() string { return fmt.Sprintf("%s-%s-%d", l.shape, l.client, l.size) }
 
 func (b *workbench) environment(l load) []string {
@@ -82,7 +83,7 @@ func (b *workbench) environment(l load) []string {
 		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, shape.EnvKey+"="+l.key, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
 }
 
-// probe is one run of what is measured.
+// probe is one measured run.
 type probe func(ctx context.Context) (meter.Reading, error)
 
 // timing returns a probe of one process in the project of the load's client.
@@ -99,7 +100,7 @@ func (b *workbench) in(directory string, environment []string, executable string
 	}
 }
 
-// then returns a probe that measures the first one alone and runs the others after it.
+// then returns a probe that measures p and then runs the others unmeasured.
 func (p probe) then(others ...probe) probe {
 	return func(ctx context.Context) (meter.Reading, error) {
 		r, err := p(ctx)
@@ -112,7 +113,7 @@ func (p probe) then(others ...probe) probe {
 	}
 }
 
-// after returns a probe that measures it alone and runs the others before it.
+// after returns a probe that runs the others unmeasured and then measures p.
 func (p probe) after(others ...probe) probe {
 	return func(ctx context.Context) (meter.Reading, error) {
 		for _, other := range others {
@@ -138,7 +139,7 @@ func (b *workbench) sluice(stack string, l load, args ...string) probe {
 	return b.timing(l, b.executable("sluice"), append(args, "--non-interactive", "--stack", stack)...)
 }
 
-// stack makes a stack, unless it is there.
+// stack makes a missing stack.
 func (b *workbench) stack(ctx context.Context, name string) error {
 	_, err := b.timing(load{}, b.executable("sluice"), "stack", "select", "--create", name, "--non-interactive")(ctx)
 	return err

@@ -11,19 +11,19 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 )
 
-// Targets of programs that are data.
+// Targets for declarative programs.
 const (
 	targetYAML      = 200e-6 // seconds for each resource of a preview, besides the start: two seconds for 10,000
-	targetOpenTofu  = 0.5    // an update, compared with that of OpenTofu
+	targetOpenTofu  = 0.5    // the fraction of OpenTofu's time for an update
 	targetTerraform = 1.0 / 30
 	targetNothing   = 0.05 // seconds: the whole preview of a program without resources
 )
 
-// networks is how many resources of a configuration depend on none; the others depend on one of them.
+// networks is how many resources of a configuration have no dependency; the others depend on one of them.
 const networks = 100
 
-// configurations measures configurations as data: sluice evaluates YAML, with the provider sim in the same process, and Terraform and OpenTofu HCL with their
-// built-in terraform_data. None of the providers does anything.
+// configurations measures declarative configurations: sluice evaluates YAML, with the provider sim in the same process, and Terraform and OpenTofu
+// evaluate HCL with their built-in terraform_data. None of the providers does anything.
 func (p *Processes) configurations(ctx context.Context, r *runner.Runner, size int) error {
 	for _, operation := range []string{"preview", "update", "destroy"} {
 		k := results.Key{Case: "process " + operation + " yaml", Size: size}
@@ -95,7 +95,7 @@ func (p *Processes) nothing(ctx context.Context, r *runner.Runner) error {
 	})
 }
 
-// choose returns a probe of one of the operations that leaves nothing behind.
+// choose returns a probe of one of the operations. It restores the state before the operation.
 func choose(operation string, preview, update, destroy probe) probe {
 	switch operation {
 	case "preview":
@@ -108,7 +108,7 @@ func choose(operation string, preview, update, destroy probe) probe {
 
 const yamlStack = "yaml"
 
-// yamlProject makes a project with a YAML program and a stack, unless it is there, and returns its directory.
+// yamlProject makes a missing project with a YAML program and a stack, and returns its directory.
 func (b *workbench) yamlProject(ctx context.Context, size int) (string, error) {
 	directory := filepath.Join(b.directory, fmt.Sprintf("yaml-%d", size))
 	if !fresh(directory) {
@@ -121,7 +121,7 @@ func (b *workbench) yamlProject(ctx context.Context, size int) (string, error) {
 	return directory, err
 }
 
-// hclProject makes a directory with a configuration for a peer, unless it is there.
+// hclProject makes a missing directory with a configuration for a peer.
 func (b *workbench) hclProject(ctx context.Context, p peer, size int) (string, error) {
 	directory := filepath.Join(b.directory, fmt.Sprintf("%s-%d", p.name, size))
 	if !fresh(directory) {

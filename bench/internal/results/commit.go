@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Commit returns the commit that is measured: the one in the build information, or, as `go run` may leave that out, the one that is checked
-// out in the working directory. It is "unknown" if there is neither.
+// Commit returns the measured commit: the one in the build information or, as `go run` may leave that out, the one checked out in the
+// working directory. It is "unknown" if there is neither.
 func Commit(ctx context.Context) string {
 	if c := builtFrom(); c != "" {
 		return c

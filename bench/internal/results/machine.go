@@ -9,26 +9,27 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// busyLoad is the load of a processor from which other work disturbs what is measured.
+// busyLoad is the load of a processor from which other work disturbs the measurement.
 const busyLoad = 0.5
 
-// Machine is what the figures depend on and the benchmark cannot choose.
+// Machine has the conditions of the figures that the benchmark cannot choose.
 type Machine struct {
 	System     string  `json:"system"`
 	Processor  string  `json:"processor"`
 	Processors int     `json:"processors"`
-	Load       float64 `json:"load"` // when the command began, for each processor; negative if it is not known
+	Load       float64 `json:"load"` // at the beginning of the command, for each processor; negative if it is unknown
 	Go         string  `json:"go"`
 }
 
-// ThisMachine describes the machine as it is.
+// ThisMachine describes this machine.
 func ThisMachine() Machine {
 	return Machine{
 		System: runtime.GOOS + "/" + runtime.GOARCH, Processor: cpuid.CPU.BrandName, Processors: runtime.GOMAXPROCS(0), Load: Load(), Go: runtime.Version(),
 	}
 }
 
-// Load returns how many processes want to run for each processor, on average over the last minute. It is negative if the system does not say.
+// Load returns the number of runnable processes for each processor, on average over the last minute. It is negative if the system does not
+// report it.
 func Load() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

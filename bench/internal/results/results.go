@@ -10,93 +10,93 @@ import (
 	"time"
 )
 
-// Metric names a figure by its unit, in the way of benchstat.
+// Metric names a figure by its unit, as benchstat does.
 type Metric string
 
-// The metrics of an operation. Memory and goroutines are the most that there were at once; those of a process include no process that it started.
+// The metrics of an operation. Memory and goroutines are maxima; those of a process do not include its child processes.
 const (
 	Time       Metric = "sec/op"
-	Work       Metric = "cpu-sec/op" // processor time, also of the processes that it started
+	Work       Metric = "cpu-sec/op" // processor time, including that of child processes
 	Rate       Metric = "resources/sec"
 	Allocated  Metric = "B/op"
 	Allocs     Metric = "allocs/op"
 	Peak       Metric = "peak-B"
 	Goroutines Metric = "goroutines"
-	Written    Metric = "written-B/op" // of a process: to disks; in process: what the system was told to write
-	Syncs      Metric = "fsyncs/op"    // how often the state waits for the disk
+	Written    Metric = "written-B/op" // of a process: to disks; in process: passed to the system
+	Syncs      Metric = "fsyncs/op"    // waits of the state for the disk
 	Calls      Metric = "calls/op"     // of providers
-	P50        Metric = "p50-sec"      // from Register to its answer
+	P50        Metric = "p50-sec"      // of the latencies of Register
 	P95        Metric = "p95-sec"
 	P99        Metric = "p99-sec"
 )
 
-// Metrics are all of them, in the order in which they are shown.
+// Metrics returns all metrics, in the order in which they are shown.
 func Metrics() []Metric {
 	return []Metric{Time, Work, Rate, Allocated, Allocs, Peak, Goroutines, Written, Syncs, Calls, P50, P95, P99}
 }
 
-// MoreIsBetter says whether a larger value is a better one.
+// MoreIsBetter reports whether a larger value is a better one.
 func (m Metric) MoreIsBetter() bool { return m == Rate }
 
-// Who is measured. The others are programs with names of their own.
+// The subjects. Other programs have names of their own.
 const (
 	Sluice = "sluice"
 	Floor  = "floor" // a bare monitor
 )
 
-// Key says what is measured.
+// Key identifies a case.
 type Key struct {
 	Case    string `json:"case"`
 	Shape   string `json:"shape,omitempty"`
 	Latency string `json:"latency,omitempty"` // of provider calls; "" for none
-	Size    int    `json:"size,omitempty"`    // number of resources; 0 if it means nothing
+	Size    int    `json:"size,omitempty"`    // number of resources; 0 if it does not apply
 	Subject string `json:"subject"`
 }
 
-// Name is what -only selects by.
+// Name returns the name that -only matches.
 func (k Key) Name() string {
 	return strings.Join(strings.Fields(k.Case+" "+k.Shape+" "+k.Latency), " ")
 }
 
-// Of returns the same case of somebody else.
+// Of returns the same case of another subject.
 func (k Key) Of(subject string) Key {
 	k.Subject = subject
 	return k
 }
 
-// Target is a limit on the ratio of the medians of a metric and that of Versus, or on the median if Versus is empty. Versus is a
-// subject, or [Ideal].
+// Target is a limit on the ratio of the medians of a metric and of that of Versus, or on the median if Versus is empty. Versus is a subject, or
+// [Ideal].
 type Target struct {
 	Metric Metric  `json:"metric"`
 	Versus string  `json:"versus,omitempty"`
 	AtMost float64 `json:"atMost"`
 }
 
-// Ideal is what a target compares with: the time that the operation would take if only provider calls took any.
+// Ideal is the pseudo-subject of an operation in which only provider calls take time.
 const Ideal = "ideal"
 
-// Result are the runs of one case.
+// Result has the runs of one case.
 type Result struct {
 	Key
 	Runs     map[Metric]Sample `json:"runs"` // each in the order of the runs
 	Ideal    float64           `json:"ideal,omitempty"`
 	Targets  []Target          `json:"targets,omitempty"`
-	Load     float64           `json:"load"` // of the machine when the runs began, for each processor; negative if it is not known
+	Load     float64           `json:"load"` // of the machine at the beginning of the runs, for each processor; negative if it is unknown
 	Warnings []string          `json:"warnings,omitempty"`
 }
 
-// Report are all results of one run of the command.
+// Report has all results of one run of the command.
 type Report struct {
 	Time     time.Time         `json:"time"`
 	Duration string            `json:"duration"`
 	Commit   string            `json:"commit"`
 	Machine  Machine           `json:"machine"`
-	Versions map[string]string `json:"versions"` // of the programs that were measured
+	Versions map[string]string `json:"versions"` // of the measured programs
 	Missing  []string          `json:"missing,omitempty"`
 	Results  []Result          `json:"results"`
 }
 
-// Miss notes that something is not on PATH.
+// Miss records that a program is not on PATH.
 func (r *Report) Miss(name string) {
 	if !slices.Contains(r.Missing, name) {
 		r.Missing = append(r.Missing, name)
@@ -113,7 +113,7 @@ func (r *Report) Find(k Key) *Result {
 	return nil
 }
 
-// Versus returns the median with which a target compares. ok is false if that was not measured.
+// Versus returns the median with which a target compares. ok is false if there is none.
 func (r *Report) Versus(of *Result, t Target) (median float64, ok bool) {
 	if t.Versus == Ideal {
 		return of.Ideal, of.Ideal > 0
@@ -125,7 +125,7 @@ func (r *Report) Versus(of *Result, t Target) (median float64, ok bool) {
 	return other.Runs[t.Metric].Median(), true
 }
 
-// Verdict returns "ok" or "missed", and what was compared with the target; "" if it was not measured.
+// Verdict returns "ok" or "missed", and the figure compared with the target; "" if there is none.
 func (r *Report) Verdict(of *Result, t Target) (verdict string, judged float64) {
 	s := of.Runs[t.Metric]
 	if len(s) == 0 {
@@ -145,7 +145,7 @@ func (r *Report) Verdict(of *Result, t Target) (verdict string, judged float64) 
 	return "missed", judged
 }
 
-// Read reads a report that Write has written.
+// Read reads a report written by Write.
 func Read(path string) (*Report, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// Sample are the values of the runs of one metric.
+// Sample has the values of the runs of one metric.
 type Sample []float64
 
 // Median returns the median, 0 without runs.
@@ -28,8 +28,8 @@ func (s Sample) math() *benchmath.Sample {
 // Range returns the least and the most.
 func (s Sample) Range() (least, most float64) { return slices.Min(s), slices.Max(s) }
 
-// Outliers returns the runs that are further from the middle half of the runs than three times its width (Tukey's far outliers), and further
-// than a tenth of the median: equal runs have no width.
+// Outliers returns the runs whose distance from the middle half of the runs is more than three times its width (Tukey's far outliers), and
+// more than a tenth of the median, because equal runs have no width.
 func (s Sample) Outliers() []float64 {
 	if len(s) < 4 {
 		return nil
@@ -40,7 +40,7 @@ func (s Sample) Outliers() []float64 {
 	return slices.DeleteFunc(sorted, func(v float64) bool { return v >= low-room && v <= high+room })
 }
 
-// Quantile returns a quantile of sorted values, between two of them if it falls there.
+// Quantile returns a quantile of sorted values, interpolated between two of them if necessary.
 func Quantile(sorted []float64, p float64) float64 {
 	return stat.Quantile(p, stat.LinInterp, sorted, nil)
 }
@@ -48,20 +48,20 @@ func Quantile(sorted []float64, p float64) float64 {
 // Change is the difference between two samples of one metric.
 type Change struct {
 	Old, New float64 // medians
-	P        float64 // how likely such samples are if nothing has changed (Mann-Whitney U test)
+	P        float64 // the probability of such samples if nothing has changed (Mann-Whitney U test)
 	Alpha    float64 // below it, a change is significant
-	// TooFew says that no change could be significant: even samples that do not overlap are not unlikely enough with so few runs.
+	// TooFew means that no change could be significant: with so few runs, even samples that do not overlap are not unlikely enough.
 	TooFew bool
 }
 
-// Compare compares samples in the way of benchstat.
+// Compare compares samples as benchstat does.
 func Compare(older, newer Sample) Change {
 	c := benchmath.AssumeNothing.Compare(older.math(), newer.math())
 	least := 2 / float64(combin.Binomial(len(older)+len(newer), len(older)))
 	return Change{Old: older.Median(), New: newer.Median(), P: c.P, Alpha: c.Alpha, TooFew: least >= c.Alpha}
 }
 
-// Significant says whether chance is an unlikely reason for the change.
+// Significant reports whether chance is an unlikely reason for the change.
 func (c Change) Significant() bool { return c.Old != c.New && c.P < c.Alpha }
 
 // Ratio returns the new median divided by the old one, 1 if both are 0.
@@ -72,7 +72,7 @@ func (c Change) Ratio() float64 {
 	return c.New / c.Old
 }
 
-// Growth is how a metric grows with the size: as its Exponent-th power. Fit is 1 if it does exactly, and less if not (R²).
+// Growth is the growth of a metric with the size: as its Exponent-th power. Fit is 1 for an exact fit, and less otherwise (R²).
 type Growth struct {
 	Key      Key     `json:"key"` // without a size
 	Metric   Metric  `json:"metric"`
@@ -81,7 +81,7 @@ type Growth struct {
 	Sizes    []int   `json:"sizes"`
 }
 
-// Grown fits how metrics grow, for each case that has several sizes.
+// Grown fits the growth of metrics, for each case that has several sizes.
 func (r *Report) Grown(metrics ...Metric) []Growth {
 	var out []Growth
 	seen := map[Key]bool{}
@@ -120,7 +120,7 @@ func (r *Report) Grown(metrics ...Metric) []Growth {
 	return out
 }
 
-// Warn adds what makes the result doubtful.
+// Warn adds warnings about conditions that make the result doubtful.
 func (r *Result) Warn() {
 	if r.Load > busyLoad {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the machine was busy: %.1f processes waited for each processor", r.Load))

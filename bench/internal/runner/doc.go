@@ -1,5 +1,5 @@
-// Package runner runs cases: those that are selected, each several times, and those that are compared by turns, so that other work on the machine
-// falls on all of them.
+// Package runner runs the selected cases, each several times, and their contenders alternately, so that other load on the machine affects all of
+// them.
 //
-// Invariant: the first run of each is a warm-up and in no result.
+// Invariant: the first run of each contender is a warm-up and in no result.
 package runner

@@ -18,11 +18,11 @@ type Settings struct {
 	Operations []string
 	Latencies  []string // of provider calls
 	Runs       int
-	Callers    int            // how many registrations a program in process makes at once; 0: all
-	Dependents int            // of a hub that is replaced
-	Checkpoint int            // megabytes of the state that is read; 0 for none
-	Only       *regexp.Regexp // names of cases
-	Log        io.Writer      // what is running
+	Callers    int            // registrations that a program in process makes at once; 0 means all
+	Dependents int            // of a replaced hub
+	Checkpoint int            // size of the state that is read in megabytes; 0 for none
+	Only       *regexp.Regexp // matches names of cases
+	Log        io.Writer      // receives the names of running cases
 }
 
 // Runner runs cases and keeps their results.
@@ -38,7 +38,7 @@ func New(ctx context.Context, s Settings) *Runner {
 	}}
 }
 
-// Wants says whether a case is selected, and logs those that are.
+// Wants reports whether a case is selected, and logs it if so.
 func (r *Runner) Wants(k results.Key) bool {
 	if !r.Only.MatchString(k.Name()) {
 		return false
@@ -47,16 +47,16 @@ func (r *Runner) Wants(k results.Key) bool {
 	return true
 }
 
-// Contender is somebody who does what a case says.
+// Contender is a subject that runs a case.
 type Contender struct {
 	Subject string
 	Probe   func(ctx context.Context) (meter.Reading, error) // one run
-	// Ideal is how many seconds it would take at best, 0 if that is not known.
+	// Ideal is the ideal duration in seconds, 0 if it is unknown.
 	Ideal   float64
 	Targets []results.Target
 }
 
-// Measure runs the contenders of a case by turns and adds a result for each.
+// Measure runs the contenders of a case alternately and adds a result for each.
 func (r *Runner) Measure(ctx context.Context, k results.Key, contenders ...Contender) error {
 	load := results.Load()
 	all := make([]results.Result, len(contenders))
