@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Ask asks a person whether these deletes may begin, and waits for the answer, or until the context ends.
+// Ask requests a person's approval of deletes, and waits for the answer, or until the context ends.
 type Ask func(ctx context.Context, deletes []stages.Deleting) (bool, error)
 
-// Approval is a stage for the slot Deleting that lets nothing be deleted before a person has agreed. It asks once for each group of deletes. A preview
-// asks nobody.
+// Approval is a stage for the slot Deleting that holds deletes until a person has approved them. It calls ask once for each group of deletes, and not
+// in a preview.
 func Approval(ask Ask) func(stages.Operation) pipeline.Stage[stages.Deleting, stages.Deleting] {
 	return func(op stages.Operation) pipeline.Stage[stages.Deleting, stages.Deleting] {
 		var group []stages.Deleting

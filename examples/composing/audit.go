@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Entry is a line of an audit trail. It names what was changed and has no values, so it has no secrets.
+// Entry is a line of an audit trail. It names the changed resource and has no values, so it contains no secrets.
 type Entry struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
@@ -18,8 +18,8 @@ type Entry struct {
 	Error  string    `json:"error,omitempty"`
 }
 
-// Audit returns an observer that writes each change, whether or not it succeeds, as a line of JSON. Events have what slots have not: an operation
-// that is stopped ends its pipeline, and its events go on to the end. Writing may take long: put a buffer before it.
+// Audit returns an observer that writes each change, whether or not it succeeds, as a line of JSON. It uses events and not a slot, because a
+// stopped operation ends its pipeline, while its events continue to the end. Writing may be slow: use a buffered writer.
 func Audit(w io.Writer, by string, failed func(error)) func(stages.Event) {
 	out := json.NewEncoder(w)
 	write := func(s stages.StepInfo, at time.Time, err error) {

@@ -9,11 +9,11 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Controller keeps a stack at what its program declares, whatever others do to its objects.
+// Controller keeps the objects of a stack as its program declares them, whatever others do to them.
 type Controller struct {
-	// Options are those of each update; the State is given by Locked.
+	// Options are those of each update; Locked supplies the State.
 	Options sluice.Options
-	// Locked calls f with the state while nobody else can change it.
+	// Locked calls f with the state while the stack is locked.
 	Locked func(ctx context.Context, f func(context.Context, state.Store) error) error
 	// Interval is the time between two reconciliations. After a failure it is doubled each time, up to Longest.
 	Interval, Longest time.Duration
@@ -21,7 +21,7 @@ type Controller struct {
 	Reconciled func(*sluice.Result, error)
 }
 
-// Run reconciles until the context ends, and returns its cause. What is running then is finished first.
+// Run reconciles until the context ends, and returns its cause. It finishes a running reconciliation first.
 func (c *Controller) Run(ctx context.Context) error {
 	wait := c.Interval
 	for {
@@ -38,8 +38,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 }
 
-// reconcile reads what there is, and changes what differs. A preview comes first, so that nothing is recorded, and the history gets no entry, when nothing has
-// changed.
+// reconcile reads the objects, and changes those that differ. A preview comes first, so that nothing is recorded, and the history gets no entry, if
+// nothing has changed.
 func (c *Controller) reconcile(ctx context.Context) (result *sluice.Result, err error) {
 	err = c.Locked(ctx, func(ctx context.Context, s state.Store) error {
 		o := c.Options

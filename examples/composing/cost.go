@@ -13,19 +13,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Price is what a resource with these inputs costs a month.
+// Price returns the monthly cost of a resource with these inputs.
 type Price func(t urn.Type, inputs property.Map) float64
 
-// Costs is what one operation would change about the costs of a month.
+// Costs is the change of the monthly costs by one operation.
 type Costs struct {
 	price Price
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the rest
 	each map[urn.URN]float64
 }
 
-// Estimate puts an estimate into an engine, which is then good for one operation, such as a preview. It sees what is created, changed and
-// replaced behind diff, before anything is done, and what is deleted before the deletes begin.
+// Estimate adds an estimate to an engine, which can then run one operation, such as a preview. It counts resources that are created,
+// changed or replaced after diff, before any step, and deleted ones before the deletes begin.
 func Estimate(e *sluice.Engine, price Price) *Costs {
 	c := &Costs{price: price, each: map[urn.URN]float64{}}
 	e.Diffed.Insert(func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
@@ -35,7 +35,7 @@ func Estimate(e *sluice.Engine, price Price) *Costs {
 				if d.IsManaged() {
 					c.add(d.URN, price(d.Goal.Type, d.Inputs))
 					if d.Old != nil {
-						c.add(d.URN, -price(d.Old.Type, d.Old.Inputs)) // it is changed, or its replacement takes its place
+						c.add(d.URN, -price(d.Old.Type, d.Old.Inputs)) // it is changed or replaced
 					}
 				}
 				return emit(d)
@@ -62,11 +62,11 @@ func (c *Costs) add(u urn.URN, amount float64) {
 	c.each[u] += amount
 }
 
-// Total is the sum over all resources.
+// Total returns the sum over all resources.
 func (c *Costs) Total() (sum float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, u := range slices.Sorted(maps.Keys(c.each)) { // in one order: sums of floats depend on it
+	for _, u := range slices.Sorted(maps.Keys(c.each)) { // in a fixed order, because sums of floats depend on it
 		sum += c.each[u]
 	}
 	return sum

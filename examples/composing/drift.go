@@ -7,14 +7,15 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 )
 
-// Drifted is a stack whose objects are not what is recorded, or whose objects cannot be read.
+// Drifted is a stack whose objects differ from the recorded ones, or whose objects cannot be read.
 type Drifted struct {
 	Stack  string
 	Result *sluice.Result
 	Err    error
 }
 
-// Drift looks at stacks, some at once, and reports those that have drifted, one at a time. Nothing is changed and nothing recorded, so it takes no locks.
+// Drift reads the objects of stacks, several at once, and reports the stacks that have drifted, one at a time. It changes and records nothing, so it
+// needs no locks.
 func Drift(ctx context.Context, stacks []sluice.Options, atOnce int, report func(Drifted)) error {
 	all := pipeline.From("stacks", 0, func(_ context.Context, emit pipeline.Emit[sluice.Options]) error {
 		for _, o := range stacks {
@@ -28,7 +29,7 @@ func Drift(ctx context.Context, stacks []sluice.Options, atOnce int, report func
 		Name: "refresh", Workers: atOnce,
 		Run: func(ctx context.Context, o sluice.Options, emit pipeline.Emit[Drifted]) error {
 			result, err := sluice.PreviewRefresh(ctx, o)
-			return emit(Drifted{Stack: o.Stack, Result: result, Err: err}) // of one stack: the others are looked at
+			return emit(Drifted{Stack: o.Stack, Result: result, Err: err}) // an error of one stack does not stop the others
 		},
 	})
 	drifted := pipeline.Via(looked, pipeline.Filter("drifted", func(d Drifted) bool { return d.Err != nil || d.Result.HasChanges() }))

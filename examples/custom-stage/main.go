@@ -1,5 +1,5 @@
-// Command custom-stage deploys a small program with stages of its own in the pipeline: a freeze window, in which
-// nothing may be replaced or deleted. Updates in place go through.
+// Command custom-stage deploys a small program with stages of its own in the pipeline: they make a freeze window, in which nothing may be replaced or
+// deleted. Updates in place are allowed.
 //
 // Everything is in the process: the program is a Go function, the cloud is simulated, the state is in memory.
 package main
@@ -17,10 +17,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// freeze puts a window into an engine that ends at until, and in which nothing may be replaced or deleted.
+// freeze adds a window to an engine that ends at until, and in which nothing may be replaced or deleted.
 //
-// Replacements are refused behind diff, where what the provider says of each change is known, and nothing has been decided. Deletes are refused before
-// any of them begins, those of destroys, too. The functions make new stages for each operation.
+// Replacements are refused after diff, when the provider has reported the effect of each change, and nothing has been decided. Deletes, including
+// those of destroys, are refused before any of them begins. The functions make new stages for each operation.
 func freeze(e *sluice.Engine, until time.Time, now func() time.Time) {
 	isFrozen := func() bool { return now().Before(until) }
 	e.Diffed.Insert(func(stages.Operation) pipeline.Stage[stages.Diffed, stages.Diffed] {
@@ -47,9 +47,9 @@ func freeze(e *sluice.Engine, until time.Time, now func() time.Time) {
 	})
 }
 
-// server is what the program declares one of.
+// server is the resource that the program declares.
 type server struct {
-	Image string // a change needs a replacement
+	Image string // a change requires a replacement
 	Size  float64
 }
 
@@ -97,14 +97,14 @@ func main() {
 			continue
 		}
 		for _, step := range result.Steps() {
-			if !step.Internal { // default providers are
+			if !step.Internal { // default providers are internal
 				fmt.Println(step.Op, step.URN.Name())
 			}
 		}
 	}
 }
 
-// nextMonday is the first Monday after t, at the beginning of the day.
+// nextMonday returns the beginning of the first Monday after t.
 func nextMonday(t time.Time) time.Time {
 	days := (int(time.Monday)-int(t.Weekday())+6)%7 + 1
 	return time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, t.Location())

@@ -16,7 +16,7 @@ func declare(ctx *pulumi.Context) error {
 	title := config.Require(ctx, "title")
 	count := config.RequireInt(ctx, "pages")
 
-	// Made once, and kept in the state.
+	// The name is made once, and kept in the state.
 	domain, err := random.NewRandomPet(ctx, "domain", nil)
 	if err != nil {
 		return err
