@@ -25,13 +25,13 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// place is where states are kept.
+// place is a place for states.
 type place struct {
 	url   string // for the command line
 	store store.Store
-	dir   string              // where files are, "" elsewhere
-	link  *cuttest.Connection // what connects the processes with the server, nil in a directory; the store needs none
-	// service is the service; nil elsewhere. The store has the working copies then.
+	dir   string              // the directory of the files; "" elsewhere
+	link  *cuttest.Connection // the connection between the processes and the server; nil in a directory; the store does not use it
+	// service is the service; nil elsewhere. With it, the store has only the working copies.
 	service *servicetest.Server
 }
 
@@ -69,7 +69,7 @@ func inDatabase(t *testing.T) place {
 	}
 }
 
-// inJournals is a place at the service, which takes journals, and inCheckpoints one that takes checkpoints.
+// inJournals is a place at the service with journals, and inCheckpoints one with checkpoints.
 func inJournals(t *testing.T) place    { return inService(t, servicetest.Options{Journal: true}) }
 func inCheckpoints(t *testing.T) place { return inService(t, servicetest.Options{Delta: true}) }
 
@@ -88,7 +88,7 @@ func inService(t *testing.T, can servicetest.Options) place {
 	return place{url: "http://" + l.Address(), link: l, service: server}
 }
 
-// state returns the deployment of the stack, read where it is kept.
+// state returns the deployment of the stack, read from the place.
 func (p place) state(t *testing.T) (d deployment) {
 	if p.service != nil {
 		require.NoError(t, json.Unmarshal(p.service.State("alice/demo/dev"), &d))
@@ -110,7 +110,7 @@ func openStore(t *testing.T, text string) store.Store {
 	return s
 }
 
-// keys lists everything that is kept, temporary files too.
+// keys lists all keys of the place, including temporary files.
 func (p place) keys(t *testing.T) []string {
 	var all []string
 	if p.dir != "" {

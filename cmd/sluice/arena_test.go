@@ -22,8 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// arena is a stack whose objects are files in a directory. Its state is kept in a directory, too, unless it was made for
-// another place.
+// arena is a stack whose objects are files in a directory. Its state is in a directory too, unless the arena was made for another place.
 type arena struct {
 	*testing.T
 	dir    string
@@ -39,34 +38,34 @@ func newArena(t *testing.T) *arena {
 	return a
 }
 
-// buildTools builds what arenas need, and the program of the scenarios, into a folder.
+// buildTools builds the tools of arenas, and the program of the scenarios, into a folder.
 func buildTools(t *testing.T) (tools string) {
 	tools = filepath.Join(t.TempDir(), "tools")
 	build(t, tools+"/program", "./testdata/goprogram")
 	return buildEngine(t, tools)
 }
 
-// buildEngine puts what every arena needs into a folder, which it returns. The program of the arena belongs there too. The engine is the one of
-// scripts (TestMain): arenas start it hundreds of times.
+// buildEngine links the tools that every arena needs into a folder, which it returns. The program of the arena belongs there too. The engine is
+// the one of scripts (TestMain), because arenas start it hundreds of times.
 func buildEngine(t *testing.T, tools string) string {
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	linkSluice(t, tools+"/sluice")
 	return tools
 }
 
-// linkSluice makes path, which must be named sluice, the command of scripts (TestMain).
+// linkSluice links path, which must be named sluice, to the command of scripts (TestMain).
 func linkSluice(t *testing.T, path string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(t, executable.Link(self, path)) // the processes of a symbolic link would be those of the other file (running)
+	require.NoError(t, executable.Link(self, path)) // with a symbolic link, running would not find the processes
 }
 
-// newArenaWith returns an arena with tools that are built.
+// newArenaWith returns an arena with the built tools.
 func newArenaWith(t *testing.T, tools string) *arena { return newArenaAt(t, tools, inDirectory(t)) }
 
-// newArenaAt returns an arena whose state is kept in a place.
+// newArenaAt returns an arena whose state is in a place.
 func newArenaAt(t *testing.T, tools string, states place) *arena {
 	a := &arena{T: t, dir: t.TempDir(), states: states}
 	if a.states.service != nil {
@@ -106,7 +105,7 @@ func (a *arena) run(status int, args ...string) string {
 	return out.String()
 }
 
-// deployment is what a state records, as it is written in files.
+// deployment is a recorded state in the form of files.
 type deployment struct {
 	Resources []recordedResource
 	Pending   []struct {
@@ -122,21 +121,21 @@ type recordedResource struct {
 	Inputs, Outputs    map[string]any
 }
 
-// recordedState is what a state says of the objects.
+// recordedState has the recorded objects of a state.
 type recordedState struct {
 	things  map[string]string         // URN by ID
 	inputs  map[string]map[string]any // by ID
-	live    map[string]string         // of these, those that are no old copies: ID by URN
+	live    map[string]string         // without old copies: ID by URN
 	pending map[string][]string       // types by URN
 }
 
-// state returns the content of the stack file, read from the file itself, as Pulumi would read it; or what the service has.
+// state returns the recorded state, read from the stack file itself, as Pulumi would read it, or from the service.
 func (a *arena) state() recordedState { return a.recorded(a.states.state(a.T)) }
 
 func (a *arena) recorded(d deployment) recordedState {
 	s := recordedState{map[string]string{}, map[string]map[string]any{}, map[string]string{}, map[string][]string{}}
 	for _, r := range d.Resources {
-		if !strings.HasPrefix(r.Type, "simple:") || r.PendingReplacement { // the object of such a one is deleted
+		if !strings.HasPrefix(r.Type, "simple:") || r.PendingReplacement { // the object of such a state is deleted
 			continue
 		}
 		require.Empty(a, s.things[r.ID], "%s is recorded twice", r.ID)
@@ -166,7 +165,7 @@ func (a *arena) things() map[string]thing {
 	for _, path := range found {
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted meanwhile
+			continue // it was deleted in the meantime
 		}
 		require.NoError(a, err)
 		var t thing

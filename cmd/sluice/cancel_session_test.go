@@ -106,7 +106,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		require.Contains(t, run(0, url, "cancel", "--yes"), "is not locked")
 	})
 	t.Run("afterwards", func(t *testing.T) {
-		// An editor that stops the command that has started it, and with it itself: both are in one group.
+		// The editor stops the command that has started it, and itself: both are in one process group.
 		editor := filepath.Join(dir, "editor")
 		require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nkill -STOP 0\n"), 0o755))
 		holder, said := command(ci, "state", "edit", "--yes")
@@ -121,7 +121,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		require.Contains(t, out, "Removed 1 lock of stack")
 		run(0, url, "up", "--yes", "--skip-preview")
 		require.NoError(t, syscall.Kill(-holder.Process.Pid, syscall.SIGCONT))
-		_ = holder.Wait() // it has changed nothing, so it does not matter what it says
+		_ = holder.Wait() // it has changed nothing, so its result does not matter
 		require.Contains(t, run(0, url, "cancel", "--yes"), "is not locked", said)
 	})
 }

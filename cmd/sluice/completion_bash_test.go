@@ -14,7 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// TestBashInsertsQuotedWords runs the completion script in bash, with a sluice that knows two URNs with a `$` in them.
+// TestBashInsertsQuotedWords runs the completion script in bash, with a fake sluice that lists two URNs with a `$` in
+// them.
 func TestBashInsertsQuotedWords(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

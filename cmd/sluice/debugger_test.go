@@ -21,7 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// debuggerConfig is what a startDebuggingEvent has of an editor's configuration.
+// debuggerConfig has the editor's configuration in a startDebuggingEvent.
 type debuggerConfig struct {
 	Type    string
 	Request string
@@ -30,7 +30,7 @@ type debuggerConfig struct {
 	URL     string             // of bun
 }
 
-// address returns where the debugger listens.
+// address returns the address of the debugger.
 func (c debuggerConfig) address() (string, error) {
 	if c.URL != "" {
 		u, err := url.Parse(c.URL)
@@ -39,8 +39,8 @@ func (c debuggerConfig) address() (string, error) {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(max(c.Port, c.Connect.Port))), nil
 }
 
-// attach implements "attach N EVENTLOG": it waits until N processes wait for a debugger, and attaches to the last of them as an
-// editor would, who lets it go on.
+// attach implements "attach N EVENTLOG": it waits until N processes wait for a debugger, and attaches to the last of them like
+// an editor that continues it.
 func attach(ts *testscript.TestScript, _ bool, args []string) {
 	number, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -65,7 +65,7 @@ func attach(ts *testscript.TestScript, _ bool, args []string) {
 
 // waitingDebugger returns the configuration of the event of this number.
 func waitingDebugger(ts *testscript.TestScript, number int, log string) debuggerConfig {
-	for range 18000 { // Go programs are compiled anew
+	for range 18000 { // Go programs are compiled first
 		content, _ := os.ReadFile(log)
 		found := 0
 		for line := range bytes.Lines(content) {
@@ -105,7 +105,7 @@ func resumeNode(c *deadlineConn) error {
 	if err := openWebSocket(c, targets[0].WebSocketDebuggerURL); err != nil {
 		return err
 	}
-	// node forgets a call to run that comes before it waits, so a second one follows.
+	// node ignores a call of run before it waits, so a second one follows.
 	again := time.AfterFunc(5*time.Second, func() { _ = writeFrame(c, `{"id":1,"method":"Runtime.runIfWaitingForDebugger"}`) })
 	defer again.Stop()
 	for _, x := range [][2]string{
@@ -124,7 +124,7 @@ func resumeNode(c *deadlineConn) error {
 	}
 	go func() {
 		_ = readUntil(c, "Runtime.executionContextDestroyed")
-		_ = c.Close() // node waits for that at its end
+		_ = c.Close() // node waits for the end of the connection before it exits
 	}()
 	return nil
 }
@@ -142,7 +142,7 @@ func resumeBun(c *deadlineConn, address string) error {
 	return nil
 }
 
-// openWebSocket has a connection become a WebSocket.
+// openWebSocket turns a connection into a WebSocket.
 func openWebSocket(c *deadlineConn, address string) error {
 	host := c.RemoteAddr().String()
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
@@ -153,7 +153,7 @@ func openWebSocket(c *deadlineConn, address string) error {
 	return nil
 }
 
-// readUntil reads frames until one that has the text.
+// readUntil reads frames until one contains the text.
 func readUntil(c *deadlineConn, text string) error {
 	for {
 		frame, err := readFrame(c.r)

@@ -73,7 +73,7 @@ func problemOf(words []string) string {
 		return "no such command: " + rest[0]
 	}
 	if cmd.DisableFlagParsing {
-		return "" // another program has the flags, and a test of its own
+		return "" // the flags belong to another program, which has a test of its own
 	}
 	for _, w := range rest {
 		name := anyFlag.FindString(w)

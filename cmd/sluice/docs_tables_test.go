@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// columns are what a test has to mention that is named for a language in the tables of docs/languages.md.
+// columns maps columns of docs/languages.md to the word that a test of the language must contain.
 var columns = map[string]string{"Node.js": "nodejs", "Python": "python", "Go": "go", "Java": "java", "YAML": "yaml"}
 
-// TestCompatibilityTablesNameTests holds that each cell of the tables in docs/languages.md links to a test that go test runs and that is
-// about the language of the column, or says why there is none.
+// TestCompatibilityTablesNameTests requires that each cell of the tables in docs/languages.md links to a test that go test runs and that
+// is about the language of the column, or says why there is none.
 func TestCompatibilityTablesNameTests(t *testing.T) {
 	const document = "../../docs/languages.md"
 	text, err := os.ReadFile(document)
@@ -70,7 +70,7 @@ var (
 	testName   = regexp.MustCompile(`Test\w+`)
 )
 
-// TestTestsThatDocsNameExist holds that the tests that a document names are in the file that it links to.
+// TestTestsThatDocsNameExist requires that the tests that a document names are in the file of the link.
 func TestTestsThatDocsNameExist(t *testing.T) {
 	names := 0
 	documents(t, func(path, text string) {

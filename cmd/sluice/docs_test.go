@@ -20,8 +20,7 @@ type madeUp struct {
 	words   []string
 }
 
-// TestSessionsInDocs does what documents tell their readers to do, and compares the output that they show with the real
-// output.
+// TestSessionsInDocs executes the sessions in documents, and compares the shown output with the real output.
 //
 // A block "console" has commands after "$ " and their output, in which a line "..." stands for any lines. A block with
 // "file=NAME" is a file to write or, if it is a "diff", a change to make. With UPDATE_DOCS=1 the real output replaces
@@ -54,7 +53,7 @@ type docSession struct {
 	dir    string
 	env    []string
 	values []madeUp
-	names  map[string]string // the names that the text has for the values of this run
+	names  map[string]string // maps values of this run to the names in the text
 }
 
 // run processes a text, and returns it with the output of its commands.
@@ -157,7 +156,7 @@ func (d *docSession) requireParts(at int, shown, got string) {
 	}
 }
 
-// command runs one command and returns its output, in which the names of the text replace the values of this run. The
+// command runs one command and returns its output, with the values of this run replaced by the names in the text. The
 // command must succeed unless the text shows an error.
 func (d *docSession) command(command string, fails bool) string {
 	switch words := strings.SplitN(command, " ", 2); words[0] {
@@ -189,7 +188,7 @@ var (
 	salt      = regexp.MustCompile(`v1:[A-Za-z0-9+/=]+(:[A-Za-z0-9+/=:]+)?`)
 )
 
-// translate replaces the values of this run by the names that the text has for them.
+// translate replaces the values of this run by the names in the text.
 func (d *docSession) translate(out string) string {
 	for _, v := range d.values {
 		for _, found := range regexp.MustCompile(v.pattern).FindAllStringSubmatch(out, -1) {

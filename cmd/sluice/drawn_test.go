@@ -24,23 +24,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal implements "onterminal COLUMNSxROWS SCRIPT COMMAND...": it runs a command on a terminal of that size, as somebody does who acts by
-// a script of lines:
+// onTerminal implements "onterminal COLUMNSxROWS SCRIPT COMMAND...": it runs a command on a terminal of that size, with a user who follows a script
+// of lines:
 //
 //	see TEXT     wait until the screen shows it
 //	unseen TEXT  wait until the screen does not show it
 //	type TEXT    type it
 //	key NAME     press enter, esc, down, up, ctrl-c, ctrl-d or ctrl-z
 //	size 60x20   make the window another size
-//	make FILE    make a file, for which something waits
+//	make FILE    make a file that something waits for
 //	terminate    end the command with SIGTERM
 //	hang up      end the command with SIGHUP
 //	vanish       let the terminal go away
 //	await FILE TEXT
 //	             wait until the file has the text
 //
-// What it has written on the normal screen, without colours, and the exit status are the standard output. Whatever the end, the terminal
-// has to have the mode in which it was before. An empty passphrase in the environment is none.
+// The standard output is the command's output on the normal screen, without colours, and the exit status. However the command ends, the mode of the
+// terminal must be restored. An empty passphrase in the environment counts as none.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: onterminal COLUMNSxROWS SCRIPT COMMAND...")
@@ -64,7 +64,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	ts.Check(cmd.Start())
-	_ = tty.Close() // the command has it
+	_ = tty.Close() // the command has its own copy
 	file, err = closable(file)
 	ts.Check(err)
 	s := &screen{ts: ts, cmd: cmd, file: file, term: vt10x.New(vt10x.WithSize(int(size.Cols), int(size.Rows)))}
@@ -89,7 +89,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// mode is how a terminal treats what is typed and written, the echo among others.
+// mode has the settings of a terminal, such as the echo.
 type mode struct{ input, output, local uint32 }
 
 func modeOf(ts *testscript.TestScript, file *os.File) (m mode) {
@@ -103,7 +103,7 @@ func modeOf(ts *testscript.TestScript, file *os.File) (m mode) {
 	return m
 }
 
-// closable returns the same terminal as a file that can be closed while somebody reads it.
+// closable returns the same terminal as a file that can be closed during a read.
 func closable(file *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -119,8 +119,8 @@ type screen struct {
 	cmd  *exec.Cmd
 	file *os.File
 	term vt10x.Terminal
-	all  strings.Builder // that the command has written
-	gone bool            // the terminal is
+	all  strings.Builder // everything that the command has written
+	gone bool            // the terminal has gone away
 }
 
 // read draws what the command writes, until it has ended.
@@ -130,8 +130,8 @@ func (s *screen) read() {
 	}
 }
 
-// understood is what the emulator understands of what is written. It takes questions about the keyboard, which end as the sequence that restores the
-// cursor does, for that one: what was above a question on the screen would be gone.
+// understood is the part of the output that the emulator understands. It removes queries about the keyboard. They end like the sequence that
+// restores the cursor, and the emulator would take them for it, and so lose the text above a question.
 type understood struct {
 	from io.Reader
 	left []byte
@@ -142,7 +142,7 @@ var (
 	unfinished    = regexp.MustCompile(`\x1b(\[[<>=?]?[0-9;]*)?$`)
 )
 
-// Read implements [io.Reader]. What may become a question is kept until it is complete.
+// Read implements [io.Reader]. It holds a possible beginning of a query until it is complete.
 func (u *understood) Read(p []byte) (int, error) {
 	for {
 		u.left = aboutKeyboard.ReplaceAll(u.left, nil)
@@ -164,10 +164,10 @@ func (u *understood) Read(p []byte) (int, error) {
 	}
 }
 
-// alternate matches what was written while the whole screen was drawn on.
+// alternate matches the output during the use of the whole screen.
 var alternate = regexp.MustCompile(`(?s)\x1b\[\?1049h.*?\x1b\[\?1049l`)
 
-// scrollback returns the text on the normal screen and above it. What was drawn more than once is there more than once.
+// scrollback returns the text on the normal screen and above it. Repeated drawings are repeated in it.
 func (s *screen) scrollback() string {
 	return strings.ReplaceAll(ansi.Strip(alternate.ReplaceAllString(s.all.String(), "")), "\r", "")
 }
@@ -229,7 +229,7 @@ func (s *screen) send(keys string) {
 }
 
 func (s *screen) wait(line string, met func() bool) {
-	for range 30_000 { // as until does: only what never comes takes that long
+	for range 30_000 { // like until: only a failure takes that long
 		if met() {
 			return
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// waitFor implements "waitfor PATTERN": it waits until a file exists that the pattern matches.
+// waitFor implements "waitfor PATTERN": it waits until a file matches the pattern.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	isThere := func() bool { found, _ := filepath.Glob(ts.MkAbs(args[0])); return len(found) > 0 }
 	if !until(nil, isThere) {
@@ -26,8 +26,8 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// until waits for a condition, for five minutes at the most: only what never comes takes that long. It does not wait any longer when ended is
-// closed. It reports whether the condition is met.
+// until waits for a condition, for five minutes at most, so that only a failure takes that long. It stops waiting when ended is closed. It reports
+// whether the condition is met.
 func until(ended <-chan struct{}, met func() bool) bool {
 	for range 30_000 {
 		if met() {
@@ -42,8 +42,8 @@ func until(ended <-chan struct{}, met func() bool) bool {
 	return false
 }
 
-// nowhere implements "nowhere TEXT": the text is neither in the output of the last command nor in a file of the script,
-// except in the files that the plugin "simple" keeps in folders named cloud.
+// nowhere implements "nowhere TEXT": the text is neither in the output of the last command nor in a file of the script, except in the files of the
+// plugin "simple" in folders named cloud.
 func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 	text := []byte(args[0])
 	for _, stream := range []string{"stdout", "stderr"} {
@@ -90,9 +90,9 @@ func checkStatus(ts *testscript.TestScript, want string, err error) {
 	}
 }
 
-// signalled implements "signalled STATUS N FILE TEXT COMMAND...": it sends the command N interrupts. It sends the first
-// as soon as the file has the text, or as soon as its output has it if the file is "-", and each later one when the command has answered the
-// previous one. When it has answered the last one, there is the file answered. The command ends with that status. Its output is in the file signalled.out.
+// signalled implements "signalled STATUS N FILE TEXT COMMAND...": it sends the command N interrupts. It sends the first one as soon as the file has
+// the text, or if the file is "-", as soon as the output has it, and each later one when the command has answered the previous one. When it has
+// answered the last one, the file answered is created. The command ends with that status. Its output is in the file signalled.out.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	want, args := args[0], args[1:]
 	times, err := strconv.Atoi(args[0])
@@ -115,12 +115,12 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	checkStatus(ts, want, err)
 }
 
-// hungUp implements "hungup STATUS FILE TEXT COMMAND...": as soon as the file has the text, the command gets two
-// signals that its terminal is gone, as from the system and from the shell. When it has had both, there is the file answered. It ends with that status.
-// Its output is in the file hungup.out.
+// hungUp implements "hungup STATUS FILE TEXT COMMAND...": as soon as the file has the text, the command gets two signals for the end of its terminal,
+// as from the system and from the shell. When it has received both, the file answered is created. It ends with that status. Its output is in the file
+// hungup.out.
 func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
-	// The command would inherit a signal that this process ignores, as under nohup. It does not inherit a handler.
+	// If this process ignored the signal, as under nohup, the command would inherit that. It does not inherit a handler.
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
@@ -149,7 +149,7 @@ func (s *started) wait() error {
 	return s.err
 }
 
-// await waits until a condition is met or the command has ended. The script fails if neither comes.
+// await waits until a condition is met or the command has ended. The script fails if the condition is not met in time.
 func (s *started) await(ts *testscript.TestScript, met func() bool, what string) {
 	if until(s.ended, met) {
 		return

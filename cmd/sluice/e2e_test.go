@@ -21,8 +21,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// TestEndToEnd runs the scripts in testdata/e2e with real programs in Go and YAML, and with the plugin "simple", a process that is found on
-// the PATH. The objects of that plugin are in the directory that the setting simple:directory names.
+// TestEndToEnd runs the scripts in testdata/e2e with real programs in Go and YAML, and with the plugin "simple", a process that is found on PATH.
+// The objects of that plugin are in the directory in the setting simple:directory.
 //
 // $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOPOLICIES a built policy pack.
 func TestEndToEnd(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOtherLanguages(t *testing.T) {
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("STRIPPING_NODE", stripping)
 		e.Vars = append(e.Vars, javasdk.Variables()...)
-		e.Setenv("PULUMI_NODEJS_TRANSPILE_ONLY", "true") // the SDK would have TypeScript check its own types anew in each process
+		e.Setenv("PULUMI_NODEJS_TRANSPILE_ONLY", "true") // otherwise TypeScript would check the SDK's types in each process
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
 		return setup(e)
@@ -84,7 +84,7 @@ func realPrograms(t *testing.T, dir string) testscript.Params {
 		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("GOPOLICIES", tools+"/policies")
 		e.Vars = append(e.Vars, caches...)
-		for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"} { // whom this machine trusts
+		for _, name := range []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"} { // the certificate authorities of this machine
 			if file, set := os.LookupEnv(name); set {
 				e.Setenv(name, file)
 			}
@@ -97,8 +97,8 @@ func realPrograms(t *testing.T, dir string) testscript.Params {
 	return p
 }
 
-// strippingNode returns a directory in which node is one that runs TypeScript by itself: that on the PATH, or the one that is there as
-// node22. It is "" if neither does.
+// strippingNode returns a directory with a node that runs TypeScript by itself: the one on PATH, or the one installed as node22. It is "" if
+// neither does.
 func strippingNode(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"node", "node22"} {
@@ -120,7 +120,7 @@ func strippingNode(t *testing.T) string {
 	return ""
 }
 
-// downloadJavaSDK has Maven download what scripts with Java programs need. Without a JDK or Maven they are skipped, except in CI.
+// downloadJavaSDK makes Maven download the dependencies of scripts with Java programs. Without a JDK or Maven they are skipped, except in CI.
 func downloadJavaSDK(t *testing.T) {
 	t.Helper()
 	err := javasdk.Install("../../source/java/testdata/program")
@@ -131,7 +131,7 @@ func downloadJavaSDK(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// goCaches returns the variables that have Go programs built with what this test was built with. Scripts have a home of their own.
+// goCaches returns the variables with which Go programs use the caches of this test. Scripts have a home of their own.
 func goCaches(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
@@ -141,8 +141,8 @@ func goCaches(t *testing.T) []string {
 	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
 
-// patience is how long anything may take that a test waits for, a command of an arena among it, however busy the machine is: only what never comes
-// takes that long. A command is then ended by a signal that makes it print what its goroutines do.
+// patience limits every wait of a test, including that for a command of an arena, however busy the machine is, so that only a failure takes that
+// long. A command then gets a signal that makes it print its goroutines and end.
 const patience = 5 * time.Minute
 
 // executables are the programs that tests of this process have built, by package.
@@ -167,8 +167,8 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0])        // has sluice and plugins for tests, and nothing of the machine
-			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // a missing plugin is a case, and no download
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0])        // has sluice and plugins for tests, and nothing else
+			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // scripts test a missing plugin without a download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
 			return os.MkdirAll(e.WorkDir+"/backend", 0o755)

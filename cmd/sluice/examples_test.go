@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// TestExamples runs the scripts in testdata/examples. Each script runs its own copy of an example. An example that
-// needs packages of Node.js uses those of the test programs, which have the same versions.
+// TestExamples runs the scripts in testdata/examples. Each script runs its own copy of an example. An example with
+// Node.js packages uses those of the test programs, which have the same versions.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")

@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// serveFakeConverter converts the states and programs of a tool called fake: files with a fakeDocument. FAKE_CONVERTER makes it
-// misbehave before it serves.
+// serveFakeConverter converts the states and programs of a tool called fake: files with a fakeDocument. FAKE_CONVERTER makes it misbehave
+// before it serves.
 func serveFakeConverter() {
 	switch os.Getenv("FAKE_CONVERTER") {
 	case "garbage":
@@ -39,7 +39,7 @@ type fakeConverter struct {
 	pulumirpc.UnimplementedConverterServer
 }
 
-// fakeDocument is a state or a program. The provider of a resource is one of the tool's; what it is called here says its mapping.
+// fakeDocument is a state or a program. The provider of a resource is one of the tool's; the mapping gives its name here.
 type fakeDocument struct {
 	Resources []struct {
 		Provider, Hint, Kind, Name, ID, Region, Parent, Secret string
@@ -49,10 +49,10 @@ type fakeDocument struct {
 	Behave  string // "dies", "hangs", "refuses"
 	Asset   string // a file to write beside the program
 	Name    string // of the project
-	Package string // one that is made of a parameter
+	Package string // a package with a parameter
 }
 
-// readFake reads a document, and behaves as it says.
+// readFake reads a document, and behaves according to it.
 func readFake(ctx context.Context, path string) (*fakeDocument, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -103,7 +103,7 @@ func dialTest(target string) *grpc.ClientConn {
 	return conn
 }
 
-// mapping asks for the names that correspond to those of a provider of the tool.
+// mapping requests the names that correspond to those of a provider of the tool.
 func mapping(ctx context.Context, target, provider, hint string) (map[string]string, error) {
 	conn := dialTest(target)
 	defer conn.Close()
@@ -200,7 +200,7 @@ func (fakeConverter) ConvertProgram(ctx context.Context, req *pulumirpc.ConvertP
 	return &pulumirpc.ConvertProgramResponse{Diagnostics: d.diagnostics(path)}, nil
 }
 
-// GetMappings names the one provider of the other tool that this one knows.
+// GetMappings returns the one provider of the other tool that this one has a mapping for.
 func (*fakeProvider) GetMappings(_ context.Context, r *pulumirpc.GetMappingsRequest) (*pulumirpc.GetMappingsResponse, error) {
 	if r.GetKey() != "fake" {
 		return &pulumirpc.GetMappingsResponse{}, nil
@@ -208,8 +208,7 @@ func (*fakeProvider) GetMappings(_ context.Context, r *pulumirpc.GetMappingsRequ
 	return &pulumirpc.GetMappingsResponse{Providers: []string{"things"}}, nil
 }
 
-// GetMapping returns a mapping in the form of the fake converter, or the one that there is for Terraform, which has no name before it
-// is asked for.
+// GetMapping returns a mapping in the form of the fake converter, or the one for Terraform, whose provider has no name before this call.
 func (*fakeProvider) GetMapping(_ context.Context, r *pulumirpc.GetMappingRequest) (*pulumirpc.GetMappingResponse, error) {
 	if r.GetKey() == "terraform" && r.GetProvider() == "" {
 		return &pulumirpc.GetMappingResponse{Provider: "tffake", Data: []byte("its names")}, nil
@@ -222,8 +221,8 @@ func (*fakeProvider) GetMapping(_ context.Context, r *pulumirpc.GetMappingReques
 
 var fakeResource = regexp.MustCompile(`resource "(.*)" "(.*)" \{\n  region = "(.*)"\n\}`)
 
-// GenerateProject writes what the fake converter has written as a program of this language. A region "nowhere" is refused when it
-// is strict, one called "mars" always, and "crash" is a bug.
+// GenerateProject writes the output of the fake converter as a program of this language. It refuses a region "nowhere" if it is strict,
+// and "mars" always. The region "crash" is a bug.
 func (*fakeLanguage) GenerateProject(ctx context.Context, req *pulumirpc.GenerateProjectRequest) (*pulumirpc.GenerateProjectResponse, error) {
 	text, err := os.ReadFile(filepath.Join(req.GetSourceDirectory(), "main.pp"))
 	if err != nil {
@@ -268,7 +267,7 @@ func (*fakeLanguage) GenerateProject(ctx context.Context, req *pulumirpc.Generat
 	return &pulumirpc.GenerateProjectResponse{Diagnostics: said}, nil
 }
 
-// RunPlugin runs the fake converter for a plugin in source form, whatever that says. A tool says its arguments and ends with the status 5.
+// RunPlugin runs the fake converter for any plugin in source form. A tool prints its arguments and ends with status 5.
 func (*fakeLanguage) RunPlugin(req *pulumirpc.RunPluginRequest, stream grpc.ServerStreamingServer[pulumirpc.RunPluginResponse]) error {
 	if req.GetKind() == "tool" {
 		said := fmt.Appendf(nil, "tool %s in %s", req.GetArgs(), filepath.Base(req.GetPwd()))

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// GeneratePackage writes sdk.json, with what it was asked for. A schema with the description "warn" or "refuse" gets a remark, and one
-// with the description "uses PACKAGE" needs the schema of that package.
+// GeneratePackage writes sdk.json, with the request. A schema with the description "warn" or "refuse" gets a remark, and one with the
+// description "uses PACKAGE" needs the schema of that package.
 func (*fakeLanguage) GeneratePackage(ctx context.Context, req *pulumirpc.GeneratePackageRequest) (*pulumirpc.GeneratePackageResponse, error) {
 	fmt.Println("generating")
 	var schema struct {
@@ -54,7 +54,7 @@ func (*fakeLanguage) GeneratePackage(ctx context.Context, req *pulumirpc.Generat
 	return answer, os.WriteFile(filepath.Join(req.GetDirectory(), "sdk.json"), text, 0o644)
 }
 
-// loaded asks the Loader service for a schema, and returns its name and version.
+// loaded requests a schema from the Loader service, and returns its name and version.
 func loaded(ctx context.Context, address string, req *codegenrpc.GetSchemaRequest) (string, error) {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -70,7 +70,7 @@ func loaded(ctx context.Context, address string, req *codegenrpc.GetSchemaReques
 	return has.Name + " " + has.Version, err
 }
 
-// Link writes linked.json into the root of the program, with what it was asked for and what the Loader service says of it.
+// Link writes linked.json into the root of the program, with the request and the schema from the Loader service.
 func (*fakeLanguage) Link(ctx context.Context, req *pulumirpc.LinkRequest) (*pulumirpc.LinkResponse, error) {
 	var lines []string
 	for _, l := range req.GetPackages() {

@@ -55,13 +55,13 @@ type fakeLanguage struct {
 type fakeProgram struct {
 	Resources []struct {
 		Name    string
-		Type    string // "" is that of the fake provider
+		Type    string // "" is the type of the fake provider
 		Inputs  map[string]any
 		Protect bool
 		After   []string
 	}
 	Outputs map[string]any
-	Asks    []string // packages: their schemas and what they are for another tool become outputs
+	Asks    []string // packages whose schemas and mappings become outputs
 	Print   string   // written to the log
 	Fail    string
 }
@@ -163,14 +163,15 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 type fakeProvider struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	dir  string
-	told *pulumirpc.ProviderHandshakeRequest // nil of an older provider
+	told *pulumirpc.ProviderHandshakeRequest // nil for an older provider
 }
 
 func (*fakeProvider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
 }
 
-// Handshake keeps the addresses of the services if FAKE_ASKS, the name of a package, is set. Without that it is an older provider.
+// Handshake stores the addresses of the services if FAKE_ASKS, the name of a package, is set. Without that it is an older
+// provider.
 func (p *fakeProvider) Handshake(
 	ctx context.Context, req *pulumirpc.ProviderHandshakeRequest,
 ) (*pulumirpc.ProviderHandshakeResponse, error) {
@@ -181,7 +182,7 @@ func (p *fakeProvider) Handshake(
 	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true}, nil
 }
 
-// asked asks for the schema of a package, and whether the package has names for another tool.
+// asked requests the schema of a package, and its mapping for another tool.
 func asked(ctx context.Context, loader, mapper, name string) (string, error) {
 	schema, err := loaded(ctx, loader, &codegenrpc.GetSchemaRequest{Package: name})
 	if err != nil {
@@ -193,7 +194,7 @@ func asked(ctx context.Context, loader, mapper, name string) (string, error) {
 	return fmt.Sprintf("%s mapped by %s", schema, answer.GetData()), err
 }
 
-// resolved asks what a package is: its source, and perhaps a version.
+// resolved requests the source of a package.
 func resolved(ctx context.Context, resolver, text string) string {
 	conn := dialTest(resolver)
 	defer conn.Close()
@@ -205,7 +206,7 @@ func resolved(ctx context.Context, resolver, text string) string {
 	return fmt.Sprintf("%s is %s %s %s", text, is.GetKind(), is.GetName(), is.GetVersion())
 }
 
-// CheckConfig writes what the package FAKE_ASKS is.
+// CheckConfig writes the source of the package FAKE_ASKS.
 func (p *fakeProvider) CheckConfig(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	if p.told != nil {
 		answer, err := asked(ctx, p.told.GetLoaderTarget(), p.told.GetMapperTarget(), os.Getenv("FAKE_ASKS"))
@@ -320,7 +321,7 @@ func (*fakeProvider) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, er
 	return &emptypb.Empty{}, nil
 }
 
-// callEngine is a command that calls both services of the engine at an address, and prints how the calls end.
+// callEngine is a command that calls both services of the engine at an address, and prints the results.
 func callEngine() {
 	conn, err := grpc.NewClient(os.Args[1], grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

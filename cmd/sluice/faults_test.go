@@ -32,12 +32,12 @@ func (fakeAnalyzer) Analyze(context.Context, *pulumirpc.AnalyzeRequest) (*pulumi
 	return &pulumirpc.AnalyzeResponse{}, nil
 }
 
-// faults are the options of servers whose method FAKE_FAULT names: "<method> <fault>", where the fault is one of
+// faults are the options of servers that fail in the method in FAKE_FAULT: "<method> <fault>", where the fault is one of
 //
 //	dies      the process ends
-//	garbled   the answer is no message
+//	garbled   the answer is not a message
 //	silent    an error without a text
-//	hangs     the answer comes when the caller does not wait for it any more; there is the file hanging in the folder of the process meanwhile
+//	hangs     the answer comes after the caller has given up; in the meantime the file hanging is in the folder of the process
 //	text      the answer to GetSchema is a web page
 //	unreasoned  the answer to Check is a failure without a reason
 func faults() []grpc.ServerOption {
@@ -77,7 +77,7 @@ func faults() []grpc.ServerOption {
 // garbled is an answer that cannot be decoded.
 type garbled struct{}
 
-// faultyCodec is that of gRPC, which also encodes what cannot be decoded.
+// faultyCodec is gRPC's codec, but it can also encode a message that cannot be decoded.
 type faultyCodec struct{}
 
 func (faultyCodec) Name() string { return "proto" }

@@ -16,15 +16,15 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// attack is what a hostile program or policy pack does, and how the update has to end.
+// attack is the behaviour of a hostile program or policy pack, and the expected end of the update.
 type attack struct {
 	settings []string // of the program, "name=value"
 	pack     string   // "<method> <deed>"; "" runs no pack
 	env      []string
-	presses  int // of Ctrl-C, from when something hangs
+	presses  int // of Ctrl-C, after something hangs
 	status   int
 	says     []string
-	made     int // how many things exist afterwards
+	made     int // the number of things afterwards
 }
 
 var hostilePrograms = map[string]attack{
@@ -108,8 +108,8 @@ var hostilePacks = map[string]attack{
 // theSecret is the value of a secret setting, which the thing "made" has as its password.
 const theSecret = "hunter2hunter2"
 
-// However a program or a policy pack behaves: the update ends, in the way that it should, with Ctrl-C if it has to wait;
-// what exists is recorded; nothing secret is shown or written; and no lock and no process is left behind.
+// However a program or a policy pack behaves, the update ends as expected, with Ctrl-C if it has to wait; existing objects
+// are recorded; no secret is shown or written; and no lock and no process is left.
 func TestHostileProgramsAndPolicyPacks(t *testing.T) {
 	tier.Slow(t, "many real programs")
 	t.Parallel()
@@ -157,8 +157,8 @@ func (x attack) carryOut(t *testing.T, tools string) {
 	a.leavesNoProcess()
 }
 
-// press runs a command, presses Ctrl-C as often as it is told when something hangs, each time when the one before has been
-// noticed, requires the exit status and returns the output.
+// press runs a command, presses Ctrl-C so many times after something hangs, each time when the command has reacted to the
+// one before, requires the exit status and returns the output.
 func (a *arena) press(presses, status int, args ...string) string {
 	cmd, _ := a.command(args...)
 	path := a.dir + "/output"
@@ -204,7 +204,7 @@ func (a *arena) leavesNoLock() {
 	require.Empty(a, found)
 }
 
-// leavesNoProcess requires that nothing runs any more whose home is the arena. It finds nothing if the system has no /proc.
+// leavesNoProcess requires that no process is left whose home is the arena. It finds none if the system has no /proc.
 func (a *arena) leavesNoProcess() {
 	require.Eventually(a, func() bool {
 		found, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// settings returns the settings of the stack and its state, as they are in their files.
+// settings returns the texts of the stack's settings file and of its stack file.
 func (a *arena) settings() (settings, state string) {
 	settings, state = a.dir+"/project/Pulumi.dev.yaml", a.states.dir+"/.pulumi/stacks/demo/dev.json"
 	return a.read(settings), a.read(state)
@@ -27,7 +27,7 @@ func (a *arena) read(path string) string {
 	return string(text)
 }
 
-// refuses requires that commands that need the key fail with one clear error that has a text, and that nothing is lost.
+// refuses requires that commands that need the key fail with one clear error, and that nothing is lost.
 func (a *arena) refuses(url, why string) {
 	a.Helper()
 	settings, state := a.settings()
@@ -47,12 +47,12 @@ func (a *arena) refuses(url, why string) {
 		require.Equal(a, settings, nowSettings, "%v", command)
 		require.Equal(a, state, nowState, "%v", command)
 	}
-	// Who needs no secret does not need the service either.
+	// A command that needs no secret does not need the service either.
 	require.NotContains(a, a.run(0, "stack", "export"), "hunter2")
 	require.Empty(a, a.locks())
 }
 
-// The secrets of a stack are encrypted with a key of a key service, which may be down, refuse, or not have the key.
+// The secrets of a stack are encrypted with a key of a key service, which may be down, refuse, or lack the key.
 func TestSecretsAreEncryptedWithAKeyService(t *testing.T) {
 	tier.Slow(t, "emulators")
 	t.Parallel()

@@ -123,8 +123,8 @@ func window(round, rounds int, first time.Duration) time.Duration {
 	return first/time.Duration(1+max(0, round-rounds)) + 1
 }
 
-// However a rename of a stack or a move between two stacks is killed, the next command on one of them completes it and
-// says so.
+// However a rename of a stack or a move between two stacks is killed, the next command on one of them completes it,
+// with a message.
 func TestKilledRenamesAndMovesAreCompleted(t *testing.T) {
 	tier.Slow(t, "kills")
 	t.Parallel()

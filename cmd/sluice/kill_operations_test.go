@@ -16,17 +16,17 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// operation is what is cut off in a round.
+// operation is the operation that is cut off in a round.
 type operation int
 
 const (
 	anUpdate   operation = iota
 	aDestroy             // of the whole stack
-	aRefresh             // after somebody else has changed and deleted objects
+	aRefresh             // after another client has changed and deleted objects
 	aTurnover            // an update that changes every resource, replaces some and deletes others
-	aRemoval             // a destroy with targets, and what depends on them
-	aRecovery            // of an update that was cut off before: `recover` is told what its creates have made
-	operations           // how many there are
+	aRemoval             // a destroy with targets and their dependents
+	aRecovery            // of an update that was cut off before: `recover` gets the IDs that its creates have made
+	operations           // the number of operations
 )
 
 func (o operation) String() string {
@@ -39,11 +39,11 @@ func (o operation) changesObjects() bool { return o != aRefresh && o != aRecover
 // isShort reports whether an operation has less to do than an update that creates everything.
 func (o operation) isShort() bool { return o == aRefresh || o == aRemoval || o == aRecovery }
 
-// canBeRepeated reports whether an operation succeeds as well when another one has done the same before: not if it names what is
-// gone by then, or has been answered.
+// canBeRepeated reports whether an operation also succeeds after another one has done the same: not if it names objects that are
+// deleted by then, or creates that are resolved.
 func (o operation) canBeRepeated() bool { return o != aRemoval && o != aRecovery }
 
-// prepare leads to where the operation of a plan has something to do, and returns its command.
+// prepare makes sure that the operation of a plan has something to do, and returns its command.
 func (c *chaos) prepare(p plan) []string {
 	if p.op != anUpdate && p.op != aTurnover && len(c.state().live) == 0 {
 		c.run(0, "up", "--yes", "--skip-preview")
@@ -67,7 +67,7 @@ func (c *chaos) prepare(p plan) []string {
 	return run("up")
 }
 
-// choose returns the flags for a few targets, and notes what they and their dependents leave.
+// choose returns the flags for a few targets, and records the objects that these and their dependents leave.
 func (c *chaos) choose(random *rand.Rand) (flags []string) {
 	for _, u := range slices.Sorted(maps.Keys(c.state().live)) {
 		if random.IntN(8) == 0 {
@@ -87,7 +87,7 @@ func (c *chaos) choose(random *rand.Rand) (flags []string) {
 	return flags
 }
 
-// drift deletes objects and changes others, as somebody does who does not use the stack.
+// drift deletes and changes objects, like another client.
 func (c *chaos) drift(random *rand.Rand) {
 	table, err := providertest.OpenDirectory(c.dir + "/cloud")
 	require.NoError(c, err)
@@ -127,7 +127,7 @@ func (c *chaos) interrupt(p plan) []string {
 	return c.recovery()
 }
 
-// recovery returns the command that resolves what is in doubt: what creates have made is known from the objects.
+// recovery returns the command that resolves uncertain creates, from the existing objects.
 func (c *chaos) recovery() []string {
 	recorded := c.requireKnown()
 	adopt := []string{"recover", "--assume-not-created"}
@@ -139,18 +139,18 @@ func (c *chaos) recovery() []string {
 	return adopt
 }
 
-// acknowledge notes that readers have to show the present round, and which program the stack is of.
+// acknowledge records that readers have to show the present round, and the program of the stack.
 func (c *chaos) acknowledge(p program) {
 	c.acknowledged, c.declared, c.mayBeGone, c.isGone = c.round, p, false, false
 }
 
-// begin notes what readers may show once an operation has begun.
+// begin records what readers may show once an operation has begun.
 func (c *chaos) begin(o operation) {
 	c.mayBeGone = c.mayBeGone || c.isGone || o == aDestroy
 	c.isGone = false
 }
 
-// completed notes what users rely on when an operation has said that it succeeded.
+// completed records what users rely on after an operation has reported success.
 func (c *chaos) completed(p plan) {
 	switch p.op {
 	case anUpdate, aTurnover:
@@ -170,7 +170,7 @@ func (c *chaos) requireSpared() {
 	}
 }
 
-// requireDone checks what a destroy that succeeded has promised.
+// requireDone checks the promises of a destroy that succeeded.
 func (c *chaos) requireDone(p plan) {
 	recorded := c.state()
 	switch p.op {
@@ -182,12 +182,12 @@ func (c *chaos) requireDone(p plan) {
 	}
 }
 
-// thingURN is the name of a resource of the program.
+// thingURN returns the URN of a resource of the program.
 func thingURN(i int) string {
 	return fmt.Sprintf("urn:pulumi:dev::demo::simple:index:Thing::thing-%d", i)
 }
 
-// isWithoutStack reports whether a reader has said that there is nothing in the state.
+// isWithoutStack reports whether a reader has printed that the state is empty.
 func isWithoutStack(reader *command) bool {
 	out := reader.out.String()
 	return reader.status() != 0 && strings.Contains(out, "does not have output property 'round'") ||

@@ -23,8 +23,8 @@ func processesWith(text string) []int {
 	})
 }
 
-// slowCreate begins an update whose only resource sleeps for hours in its create, and returns the engine's PID when it
-// does. The create would leave the file "made".
+// slowCreate begins an update whose only resource sleeps for hours in its create, and returns the engine's PID once that
+// sleeps. The create would leave the file "made".
 func (a *arena) slowCreate(sleep string) int {
 	text := `name: demo
 runtime: yaml
@@ -54,7 +54,7 @@ func (a *arena) ended(what string) {
 	require.NoFileExists(a, a.dir+"/made")
 }
 
-// A command whose engine is killed ends with it: nobody would record what it makes.
+// A command ends with its killed engine, because nothing would record its effects.
 func TestCommandsEndWithTheEngine(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
@@ -65,8 +65,8 @@ func TestCommandsEndWithTheEngine(t *testing.T) {
 	require.NoFileExists(t, a.dir+"/made")
 }
 
-// The same if what watches over the command is killed before the engine: who takes over the lock ends the command, and says
-// so.
+// The same holds if the guard of the command is killed before the engine: the process that takes over the lock ends the
+// command, with a message.
 func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
@@ -83,7 +83,7 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 	a.ended("sleep 9061.72")
 }
 
-// A plugin ends with its engine in the middle of a create.
+// A plugin ends with its engine during a create.
 func TestPluginsEndWithTheEngine(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)

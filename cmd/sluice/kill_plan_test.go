@@ -20,15 +20,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// victims are what is cut off in a round.
+// victims are the processes, or the connection, that are cut off in a round.
 type victims int
 
 const (
 	everybody     victims = iota // the engine and every process that it has started
-	theEngine                    // its guards end what it has started
+	theEngine                    // its guards end its processes
 	theProvider                  // the engine continues
-	theGuards                    // and the engine: what it has started works on until somebody takes over
-	theSession                   // the engine, whose plugin is in a session of its own and works on whoever takes over
+	theGuards                    // and the engine: its processes go on until another engine takes over
+	theSession                   // the engine, whose plugin has a session of its own and goes on even after a takeover
 	theConnection                // with the state, for a moment
 	kinds
 )
@@ -37,30 +37,30 @@ func (v victims) String() string {
 	return [...]string{"everybody", "engine", "provider", "engine and guards", "engine without plugin", "connection"}[v]
 }
 
-// program is what an update declares.
+// program selects the resources that an update declares.
 type program struct{ first, count, more, zone, site int }
 
-// plan is what happens in one round.
+// plan describes one round.
 type plan struct {
-	program program // that the round leads to
+	program program // the program of the round
 	op      operation
 	flags   []string // of the operation
 	engines int      // that start at once
-	choice  uint64   // a seed of what comes before the operation, and of its targets
+	choice  uint64   // a seed for what comes before the operation, and for its targets
 
 	who           victims
 	all           bool          // engines, or only the first one
-	fromFirstCall bool          // after counts from the first change of an object, and not from the start
-	after         time.Duration // when that happens
+	fromFirstCall bool          // after counts from the first change of an object instead of from the start
+	after         time.Duration // when the cut happens
 	outage        time.Duration // how long the connection is cut
 
-	reader    []string // a command that reads during the update; nil is none
+	reader    []string // a command that reads during the update; nil for none
 	readAfter time.Duration
 
 	killRecovery  bool // the first command afterwards, which recovers, is killed
 	recoveryAfter time.Duration
-	next          bool // there is another update before anybody has looked what is in doubt
-	ends          bool // with a destroy and not with an update
+	next          bool // there is another update before uncertain outcomes are resolved
+	ends          bool // the round ends with a destroy instead of an update
 }
 
 // plan draws a plan.
@@ -152,7 +152,7 @@ func (c *chaos) start(environment []string, args ...string) *command {
 	e := &command{cmd: cmd, out: out}
 	require.NoError(c, cmd.Start())
 	e.watcher.Go(func() {
-		_ = cmd.Wait() // the exit status is looked at later
+		_ = cmd.Wait() // the exit status is checked later
 		e.over.Store(true)
 	})
 	c.commands = append(c.commands, e)
@@ -161,13 +161,13 @@ func (c *chaos) start(environment []string, args ...string) *command {
 
 func (e *command) wait() { e.watcher.Wait() }
 
-// status is the exit status; -1 if the command was killed.
+// status returns the exit status; -1 if the command was killed.
 func (e *command) status() int { return e.cmd.ProcessState.ExitCode() }
 
 // kill kills the process and nothing else.
 func (e *command) kill() { _ = e.cmd.Process.Kill() }
 
-// strike cuts off what the plan says, and reports whether there was something to cut off.
+// strike cuts off the victims of the plan, and reports whether there were any.
 func (c *chaos) strike(p plan, engines []*command) bool {
 	if !p.all {
 		engines = engines[:1]
@@ -186,7 +186,7 @@ func (c *chaos) strike(p plan, engines []*command) bool {
 	}
 	for _, e := range engines {
 		pid := e.cmd.Process.Pid
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // it starts nothing more meanwhile
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // it starts nothing in the meantime
 		switch p.who {
 		case everybody:
 			killAll(below(pid))
@@ -204,7 +204,7 @@ func killAll(pids []int) {
 	}
 }
 
-// running lists the processes of a program. It finds none if the system has no /proc.
+// running lists the processes of an executable. It finds none if the system has no /proc.
 func running(program string) []int {
 	return processes(func(pid int) bool {
 		target, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
@@ -212,7 +212,7 @@ func running(program string) []int {
 	})
 }
 
-// below lists the processes that a process has started, and those that these have started.
+// below lists the descendants of a process.
 func below(pid int) []int {
 	children := processes(func(child int) bool {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
@@ -226,7 +226,7 @@ func below(pid int) []int {
 	return all
 }
 
-// isGuard reports whether a process is a shell that kills others when the engine has died.
+// isGuard reports whether a process is a shell that kills others after the engine has died.
 func isGuard(pid int) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && bytes.Contains(line, []byte("sluice-guard"))

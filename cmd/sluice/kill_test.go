@@ -33,7 +33,7 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 	return n
 }
 
-// bounds say how long the rounds of one place go on: for a number of rounds, or for a time if there is one.
+// bounds limit the rounds at one place: by number or, if there is one, by time.
 type bounds struct {
 	rounds int
 	end    time.Time
@@ -46,8 +46,8 @@ func (b bounds) another(round int) bool {
 	return time.Now().Before(b.end)
 }
 
-// chaosBounds returns the bounds for the place that is number nth, from 0, of several that share a time: an equal part of what is
-// left for each.
+// chaosBounds returns the bounds for place number nth, counted from 0, of several that share a time: an equal part of the rest for
+// each.
 func chaosBounds(t *testing.T, end time.Time, nth, places int) bounds {
 	if end.IsZero() {
 		rounds := killRounds(t)
@@ -59,14 +59,14 @@ func chaosBounds(t *testing.T, end time.Time, nth, places int) bounds {
 	return bounds{end: time.Now().Add(time.Until(end) / time.Duration(places-nth))}
 }
 
-// Whenever and however a run, its provider or the connection to its state is cut off, and wherever the state is kept: every
-// object that exists is recorded, or a pending operation says that it may exist; what the program has been told and what
-// readers have been shown stays; after `recover` the state matches the objects; an update then leads to what the program
-// declares, each object once; and nothing is left of locks, journals and temporary files.
+// Whenever and however a run, its provider or the connection to its state is cut off, and wherever the state is: every existing
+// object is recorded, or a pending operation says that it may exist; replies to the program and output of readers stay true; after
+// `recover` the state matches the objects; an update then leads to the resources that the program declares, each object once; and
+// no locks, journals and temporary files are left.
 //
-// SLUICE_CHAOS_FOR is how long the rounds of all places go on together, and SLUICE_CHAOS_SEED the seed of the first round: the
-// next one has the next seed. With the seed 0 it is made up. The seed decides what is done to whom and when, but not where the
-// processes are at that moment.
+// SLUICE_CHAOS_FOR is the total time of the rounds of all places, and SLUICE_CHAOS_SEED the seed of the first round; each further
+// round has the next seed. With 0, the seed is random. The seed determines what is cut off and when, but not the progress of the
+// processes at that moment.
 func TestKilledRunsLoseNothing(t *testing.T) {
 	tier.Slow(t, "kills")
 	tools := buildTools(t)
@@ -95,24 +95,24 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 // chaos is an arena whose runs are cut off.
 type chaos struct {
 	*arena
-	usual        time.Duration     // how long an update takes that creates everything, and
-	working      time.Duration     // how long from the first object on
+	usual        time.Duration     // the duration of an update that creates everything, and
+	working      time.Duration     // of its part from the first object on
 	place        uint64            // the plans of places differ
 	commands     []*command        // of the present round
-	effects      int               // of calls that have ended when their engine was dead
+	effects      int               // of calls that ended after their engine was dead
 	round        int               // the present one
-	acknowledged int               // the round that a reader has to show, or a later one
+	acknowledged int               // the oldest round that a reader may show
 	mayBeGone    bool              // a destroy has begun since, or
 	isGone       bool              // has succeeded
-	declared     program           // what the stack was of before the operation
-	drifted      map[string]bool   // IDs of objects that somebody else has changed or deleted, and no refresh has seen
+	declared     program           // the program of the stack before the operation
+	drifted      map[string]bool   // IDs of objects that another client has changed or deleted, without a refresh since
 	spared       map[string]string // what a destroy with targets has to leave: ID by URN
 }
 
 const (
-	// late is how much later a call has its effect, at most, that a plugin carries out whose engine has died.
+	// late is the maximal delay of the effect of a call whose engine has died.
 	late = 1500 * time.Millisecond
-	// settling is how long processes may take to end that no engine needs any more.
+	// settling limits how long processes may take to end that no engine needs any more.
 	settling = 20 * time.Second
 )
 
@@ -201,7 +201,7 @@ func (c *chaos) play(p plan) bool {
 		c.requireDone(p)
 	}
 	if p.who == theGuards {
-		c.requireNoPanic(c.any("recover")) // takes the lock, which a reader need not
+		c.requireNoPanic(c.any("recover")) // it takes the lock, which a reader need not
 		c.requireStill()
 	}
 	overtaken := p.next && p.who == theSession
@@ -237,14 +237,14 @@ func (c *chaos) end(p plan) {
 	c.requireRead()
 }
 
-// declare is what the next updates lead to.
+// declare sets the program of the next updates.
 func (c *chaos) declare(p program) {
 	c.run(0, "config", "set-all",
 		"--plaintext", "count="+strconv.Itoa(p.count), "--plaintext", "first="+strconv.Itoa(p.first), "--plaintext", "more="+strconv.Itoa(p.more),
 		"--plaintext", "zone="+strconv.Itoa(p.zone), "--plaintext", "site="+strconv.Itoa(p.site), "--plaintext", "round="+strconv.Itoa(c.round))
 }
 
-// runAndCut runs one or two engines with a command and cuts them off. It reports whether that came in time, and whether one has
+// runAndCut runs one or two engines with a command and cuts them off. It reports whether that was in time, and whether one has
 // succeeded all the same.
 func (c *chaos) runAndCut(p plan, args []string) (isCut, completed bool) {
 	var engines []*command
@@ -294,7 +294,7 @@ func (c *chaos) awaitFirstCall(engines []*command) {
 	}
 }
 
-// requireRead checks that a reader shows what was acknowledged, and recovers what was interrupted before.
+// requireRead checks that a reader shows what was acknowledged, and recovers interrupted operations.
 func (c *chaos) requireRead() {
 	e := c.start(nil, "stack", "output", "round")
 	e.wait()
@@ -310,13 +310,13 @@ func (c *chaos) requireShows(reader *command, round int) {
 	require.Zero(c, reader.status(), "%s", reader.out)
 	shown := c.shown(reader.out.String())
 	if c.mayBeGone && shown == 0 {
-		return // the stack is there again, and has no outputs yet
+		return // the stack exists again, and has no outputs yet
 	}
 	require.GreaterOrEqual(c, shown, round, "a reader shows something older than what was acknowledged")
 	require.LessOrEqual(c, shown, c.round)
 }
 
-// shown returns the round that is in what a reader has written: a state, or the number alone. Warnings come before.
+// shown returns the round in the output of a reader: a state, or the number alone, perhaps after warnings.
 func (c *chaos) shown(out string) int {
 	if at := strings.Index(out, "{\n"); at >= 0 {
 		var file struct{ Deployment deployment }
@@ -335,12 +335,12 @@ func (c *chaos) shown(out string) int {
 	return round
 }
 
-// tellNothing begins a new list of what the program has been told.
+// tellNothing clears the list of replies to the program.
 func (c *chaos) tellNothing() {
 	require.NoError(c, os.WriteFile(c.dir+"/acknowledged", nil, 0o600))
 }
 
-// requireAcknowledged checks that the state has what the program was told.
+// requireAcknowledged checks that the state has what the replies to the program contained.
 func (c *chaos) requireAcknowledged() {
 	text, err := os.ReadFile(c.dir + "/acknowledged")
 	require.NoError(c, err)
@@ -351,9 +351,9 @@ func (c *chaos) requireAcknowledged() {
 	}
 }
 
-// requireRecorded checks that every object is recorded, or that its create is in doubt.
+// requireRecorded checks that every object is recorded, or that its create is pending.
 func (c *chaos) requireRecorded() recordedState {
-	exists := c.cloud() // first: an operation is in the state before it begins
+	exists := c.cloud() // first, because an operation is recorded before it begins
 	recorded := c.state()
 	for id, u := range exists {
 		if recorded.things[id] != u {
@@ -363,8 +363,7 @@ func (c *chaos) requireRecorded() recordedState {
 	return recorded
 }
 
-// requireKnown checks that besides everything that is recorded exists, and is as it is recorded, or that an operation on it is
-// in doubt.
+// requireKnown also checks that every recorded object exists as recorded, or that an operation on it is pending.
 func (c *chaos) requireKnown() recordedState {
 	exists := c.things()
 	recorded := c.requireRecorded()
@@ -381,19 +380,19 @@ func (c *chaos) requireKnown() recordedState {
 	return recorded
 }
 
-// requireStill checks that what an engine has left behind does nothing more when another process has had its lock.
+// requireStill checks that processes of an engine do nothing more once another process has had its lock.
 func (c *chaos) requireStill() {
 	before := c.things()
 	c.settle()
 	require.Equal(c, before, c.things(), "somebody has gone on working")
 }
 
-// settle waits until the plugins have ended. What they do until then nobody records.
+// settle waits until the plugins have ended. Nothing records their effects until then.
 func (c *chaos) settle() {
 	require.Eventually(c, func() bool { return len(running(c.plugin)) == 0 }, settling, 50*time.Millisecond)
 }
 
-// differences counts the objects that are not the same.
+// differences counts the objects that differ.
 func differences(a, b map[string]thing) int {
 	n := 0
 	for id, t := range b {
@@ -409,9 +408,9 @@ func differences(a, b map[string]thing) int {
 	return n
 }
 
-// resolve answers for the creates with an uncertain outcome, and compares the state with the objects. An update that
-// was run while an older operation was still working may have been overtaken by its deletes and updates: then a refresh finds them,
-// as it does what others have done to objects.
+// resolve answers for the creates with an uncertain outcome, and compares the state with the objects. An update that ran while an
+// older operation was still running may have been overtaken by its deletes and updates: a refresh then finds them, like changes of
+// other clients.
 func (c *chaos) resolve(overtaken bool) {
 	if overtaken {
 		for id := range c.state().things {
@@ -428,7 +427,7 @@ func (c *chaos) resolve(overtaken bool) {
 	require.Equal(c, c.cloud(), recorded.things)
 }
 
-// requireDeclared checks that there is what the program declares, each object once, and that the state has that.
+// requireDeclared checks that the declared objects exist, each once, and that they are recorded.
 func (c *chaos) requireDeclared(p program) {
 	recorded, exists := c.state(), c.things()
 	require.Empty(c, recorded.pending)
@@ -451,8 +450,8 @@ func (c *chaos) requireDeclared(p program) {
 	}
 }
 
-// requireTidy checks that nothing is left of what only a running operation needs, or of a quarrel about the state. The end of a
-// journal that was being written when its process was killed is kept.
+// requireTidy checks that nothing is left that only a running operation needs, or that a conflict about the state has left. The end
+// of a journal that was being written when its process was killed is kept.
 func (c *chaos) requireTidy() {
 	for _, key := range c.states.keys(c.T) {
 		if strings.HasPrefix(key, ".pulumi/sluice/salvage/") && strings.HasSuffix(key, ".torn") {

@@ -19,8 +19,8 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 )
 
-// TestMain makes sluice and the plugins of the tests available as commands of the scripts. Scripts start thousands of processes, and most of what
-// each would cost is the derivation of a key, so that new stacks have cheap ones. Stacks of the programs that tests build have real ones.
+// TestMain makes sluice and the plugins of the tests available as commands of the scripts. Scripts start thousands of processes, and most of the
+// cost of each would be the derivation of a key, so new stacks have cheap ones. Stacks of the programs that tests build have real ones.
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){
 		"sluice":                      func() { os.Exit(realMain(secretstest.CheapKeys{})) },
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 // tests are the tests of this package.
 type tests struct{ m *testing.M }
 
-// Run runs the tests. The commands that they start end at SIGHUP as they do at a terminal, also below nohup, which has every process ignore it: a
-// signal that this process catches is not ignored in its children.
+// Run runs the tests. It makes sure that their child processes end at SIGHUP as at a terminal, even below nohup, which makes processes ignore it:
+// a signal that this process catches is not ignored in its children.
 func (all tests) Run() int {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
@@ -47,7 +47,7 @@ func (all tests) Run() int {
 	return all.m.Run()
 }
 
-// letTestsOverlap lets four tests run for each processor, unless -parallel says how many: they wait most of their time, for timers and processes.
+// letTestsOverlap runs four tests at once for each processor, unless -parallel is set, because they mostly wait for timers and processes.
 func letTestsOverlap() {
 	const name = "test.parallel"
 	flag.Parse()

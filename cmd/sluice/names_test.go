@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPrintedTextsNameTheCommandAsItWasCalled holds that no text which is printed where it is written says `sluice …`: it goes through
-// Named, which has the name by which the command was called. Errors and warnings do so where they are shown.
+// TestPrintedTextsNameTheCommandAsItWasCalled requires that every printed text with `sluice …` goes through Named, which uses the name
+// by which the command was called. Errors and warnings do so where they are shown.
 func TestPrintedTextsNameTheCommandAsItWasCalled(t *testing.T) {
 	printed := 0
 	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {

@@ -29,7 +29,7 @@ type bucket struct {
 	store store.Store
 }
 
-// newBucket starts an object store, with something between it and the command line, and makes a stack in it.
+// newBucket starts an object store, with a handler between it and the command line, and makes a stack in it.
 func newBucket(t *testing.T, at emulatortest.Store, between emulatortest.Between) *bucket {
 	t.Helper()
 	there := at.Start(t, "/team/a", between)
@@ -43,7 +43,7 @@ func newBucket(t *testing.T, at emulatortest.Store, between emulatortest.Between
 	return &bucket{a, s}
 }
 
-// keys lists the objects whose keys have a part.
+// keys lists the objects whose keys contain a part.
 func (b *bucket) keys(part string) []string {
 	infos, err := b.store.List(context.Background(), "")
 	require.NoError(b, err)
@@ -95,7 +95,7 @@ func (b *bucket) recorded() (things map[string]string, pending map[string]string
 	return things, pending
 }
 
-// A stack in an object store, from the first update to its removal, with an engine that is killed in the middle of a create.
+// A stack lives in an object store, from the first update to its removal, with an engine that is killed during a create.
 func TestAStackLivesInAnObjectStore(t *testing.T) {
 	tier.Slow(t, "emulators")
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// A database that is away for a while, for a restart, costs an update that time and nothing else.
+// An outage of the database, such as a restart, only delays an update.
 func TestAnUpdateOutlivesAnOutageOfItsDatabase(t *testing.T) {
 	tier.Slow(t, "an outage")
 	a := newArenaAt(t, buildTools(t), inDatabase(t))
@@ -47,13 +47,13 @@ func TestAnUpdateOutlivesAnOutageOfItsDatabase(t *testing.T) {
 type server struct {
 	*testing.T
 	options []string
-	file    string // what it writes
+	file    string // for its data
 	address string
 	process *exec.Cmd
 	said    bytes.Buffer
 }
 
-// newServer starts a service that takes states in a form.
+// newServer starts a service with a form of states.
 func newServer(t *testing.T, form string) *server {
 	dir := t.TempDir()
 	build(t, dir+"/serve", "../../internal/servicetest/cmd/serve")
@@ -66,7 +66,7 @@ func newServer(t *testing.T, form string) *server {
 	return s
 }
 
-// start starts it at the address that it had.
+// start starts it at its former address.
 func (s *server) start() {
 	require.NoError(s, os.RemoveAll(s.file))
 	s.process = exec.Command(s.options[0], append(s.options[1:], "-listen", s.address)...)
@@ -84,8 +84,8 @@ func (s *server) kill() {
 	require.Error(s, s.process.Wait())
 }
 
-// A service that is killed in the middle of an update holds nothing up while it is away. If it is there again in time, the update ends as if nothing had happened;
-// else what was done stays on this machine until the command that the update names has sent it.
+// If the service is killed during an update, the update does not wait for it. If the service is back in time, the update ends as if nothing had
+// happened. Otherwise the records stay on this machine until the command that the update names has sent them.
 func TestAnUpdateOutlivesItsService(t *testing.T) {
 	tier.Slow(t, "an outage")
 	t.Setenv("PULUMI_ACCESS_TOKEN", "pul-alice")
@@ -97,7 +97,7 @@ func TestAnUpdateOutlivesItsService(t *testing.T) {
 			a.run(0, "config", "set", "scenario", "many")
 			a.run(0, "config", "set", "simple:delayMs", "200")
 			count := 0
-			// killed has an update make objects, and kills the service meanwhile.
+			// killed starts an update that creates objects, and kills the service during it.
 			killed := func(more int) (*exec.Cmd, *bytes.Buffer) {
 				before := len(a.cloud())
 				count += more
@@ -108,7 +108,7 @@ func TestAnUpdateOutlivesItsService(t *testing.T) {
 				s.kill()
 				return update, out
 			}
-			// requireSame checks that the service has everything that there is, once.
+			// requireSame checks that the service has recorded every object, once.
 			requireSame := func() {
 				a.run(0, "stack", "export", "--file", a.dir+"/state.json")
 				text, err := os.ReadFile(a.dir + "/state.json")

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// crowds is a server with every plugin that one asks for. At /<name>/<n>/ it answers when n downloads wait for it, and writes how many
-// there were at once at most into the file <name> of its folder.
+// crowds is a server with every plugin. At /<name>/<n>/ it answers when n downloads wait for it, and writes the maximal number of
+// concurrent downloads into the file <name> of its folder.
 type crowds struct {
 	t      *testing.T
 	folder string

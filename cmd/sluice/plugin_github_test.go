@@ -27,9 +27,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gitHub stands for GitHub, on this machine: it is behind a proxy that leads every host there, and has a release of the language plugin of
-// .NET, which runs programs as the language "fake" of the tests does. It returns the variables with which sluice uses the proxy and trusts
-// the server.
+// gitHub stands for GitHub, on this machine: it is behind a proxy that leads every host to it, and has a release of the language plugin of
+// .NET, which runs programs like the tests' language "fake". It returns the variables that make sluice use the proxy and trust the server.
 func gitHub(t *testing.T) map[string]string {
 	t.Helper()
 	archive := "pulumi-language-dotnet-v3.99.1-" + runtime.GOOS + "-" + runtime.GOARCH + ".tar.gz"
@@ -56,7 +55,7 @@ func gitHub(t *testing.T) map[string]string {
 	return map[string]string{"GITHUB_PROXY": proxy.URL, "GITHUB_AUTHORITY": authority}
 }
 
-// certificateFor returns a certificate of servers that is its own authority.
+// certificateFor returns a self-signed certificate of servers.
 func certificateFor(t *testing.T, hosts ...string) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -82,7 +81,7 @@ func packedScript(t *testing.T, name, text string) []byte {
 	return b.Bytes()
 }
 
-// tunnels is a proxy that connects every client with one server, whatever host it asks for.
+// tunnels is a proxy that connects every client with one server, whatever host it names.
 type tunnels struct{ address string }
 
 func (p tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {

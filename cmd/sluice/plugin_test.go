@@ -21,11 +21,10 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong
-// checksum for version 6.6.6; $ARCHIVES is the folder that it serves, and $PLATFORM the end of the archives' names. $SIMPLE is the
-// plugin's executable, which is nowhere on the PATH. $NODE_MODULES has the SDK for Node.js. $CROWDS is a server that says how many
-// downloads there are at once, in a file in $CROWDS_FOLDER. $GITHUB_PROXY is a proxy to a server that stands for GitHub, and $GITHUB_AUTHORITY the
-// file with its certificate.
+// TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong checksum for version
+// 6.6.6; $ARCHIVES is the folder that it serves, and $PLATFORM the suffix of the archives' names. $SIMPLE is the plugin's executable, which is not
+// on PATH. $NODE_MODULES has the SDK for Node.js. $CROWDS is a server that writes the number of concurrent downloads into a file in
+// $CROWDS_FOLDER. $GITHUB_PROXY is a proxy to a server that stands for GitHub, and $GITHUB_AUTHORITY the file with its certificate.
 func TestPlugins(t *testing.T) {
 	tier.Slow(t, "npm packages")
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is recorded of a stack is for its owner: neither for others, nor out of the owner's own reach.
+// Records of a stack are for their owner: not readable by others, and always accessible to the owner.
 func TestFilesAreForTheirOwnerWhateverTheUmask(t *testing.T) {
 	t.Parallel()
 	sluice := filepath.Join(t.TempDir(), "sluice")

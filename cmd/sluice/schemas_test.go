@@ -26,7 +26,7 @@ import (
 
 var updateSchemas = flag.Bool("update-schemas", false, "write the schemas of documents")
 
-// schemaTypes are the Go types of documents, with the version of their form.
+// schemaTypes are the Go types of documents, with the versions of their formats.
 var schemaTypes = map[string]struct {
 	title   string
 	version string
@@ -71,7 +71,7 @@ func TestSchemasAreThoseOfTheGoTypes(t *testing.T) {
 	}
 }
 
-// mapTypes has the forms of types that write themselves.
+// mapTypes returns the schemas of types that marshal themselves.
 func mapTypes(t reflect.Type) *generate.Schema {
 	switch t {
 	case reflect.TypeFor[urn.Alias](), reflect.TypeFor[state.Timeouts]():
@@ -94,7 +94,7 @@ func nameOf(t reflect.Type) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// compiled compiles a schema as `sluice schema` prints it.
+// compiled compiles a schema as printed by `sluice schema`.
 func compiled(name string) (*jsonschema.Schema, error) {
 	text, found := schemas.Text(name)
 	if !found {
@@ -111,7 +111,8 @@ func compiled(name string) (*jsonschema.Schema, error) {
 	return c.Compile(name)
 }
 
-// valid is a command of scripts: each of the files is a document of the schema. A file of events has one on each line.
+// valid is a command of scripts: it requires that each of the files matches the schema. A file of events has one on
+// each line.
 func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: valid SCHEMA FILE...")

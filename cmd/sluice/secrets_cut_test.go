@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a program prints or logs is cut where a secret is, at each of its characters and in each of its forms: lines of more than 64 KiB
-// of both streams, and texts that it logs in pieces.
+// The output and the log messages of a program are cut inside a secret, at each of its characters and in each of its forms: lines of
+// more than 64 KiB of both streams, and texts that it logs in pieces.
 func TestASecretIsNotShownByHalvesWhereALineIsCut(t *testing.T) {
 	t.Parallel()
 	program := t.TempDir() + "/program"
@@ -46,7 +46,7 @@ func TestASecretIsNotShownByHalvesWhereALineIsCut(t *testing.T) {
 		lines := printed.FindAllStringSubmatch(text, -1)
 		require.Greater(t, len(lines), 250, name)
 		for _, line := range lines {
-			// Of a secret in base64, up to four bits are left on each side, and what it is padded with.
+			// Of a secret in base64, up to four bits are left on each side, and the padding.
 			left := strings.Trim(line[1], ".")
 			require.Contains(t, left, "[secret]", "%s has %q", name, left)
 			require.LessOrEqual(t, len(left), len("[secret]")+6, "%s has %q", name, left)

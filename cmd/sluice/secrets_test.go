@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// hard is a secret that every way to write it changes, and pem one of several lines.
+// hard is a secret that every encoding changes, and pem one of several lines.
 const (
 	hard = `p&ss "wörd" <7>/+~$x'y`
 	pem  = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n" +
@@ -35,7 +35,7 @@ type leaks struct {
 	*testing.T
 	dir, sluice string
 	env         []string
-	written     bytes.Buffer // by all commands, with their event logs
+	written     bytes.Buffer // the output of all commands, with their event logs
 }
 
 // newLeaks makes a project with a stack. files are the files of the project by their names.
@@ -71,7 +71,7 @@ func (l *leaks) run(status int, input string, args ...string) string {
 	return out.String()
 }
 
-// fail runs an update that fails in each of the ways in which it can be shown, and returns what they show.
+// fail runs an update that fails, with each kind of display, and returns the outputs.
 func (l *leaks) fail() string {
 	l.Helper()
 	all := l.run(1, "", "up", "--yes", "--skip-preview", "--event-log", l.dir+"/events.json", "--debug")
@@ -83,7 +83,7 @@ func (l *leaks) fail() string {
 	return all + string(events)
 }
 
-// conceal requires that nothing that was written has a form of a secret.
+// conceal requires that no output contains a form of a secret.
 func (l *leaks) conceal(secrets ...string) {
 	l.Helper()
 	for _, secret := range append(secrets, phrase) {
@@ -243,7 +243,7 @@ func TestAPluginThatFailsWithItsInputsShowsNoSecret(t *testing.T) {
 	require.Contains(t, l.fail(), "the cloud does not like map[keys:map[deep:[")
 	l.conceal(hard, pem, "123456.5")
 
-	// The secrets of the state are known to an operation that has no other source.
+	// An operation without other sources masks the secrets of the state.
 	l.run(0, "", "config", "set", "simple:tellOn", "delete thing")
 	l.run(0, "", "up", "--yes", "--skip-preview")
 	l.run(0, "", "config", "rm", "password")

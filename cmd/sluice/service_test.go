@@ -18,8 +18,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/servicetest"
 )
 
-// TestService runs the scripts whose backend is the service. What the service
-// can do is in the name of the script: "journal" or "delta"; with "certificate" it has one that nobody knows. None may call it in a way that it would not expect.
+// TestService runs the scripts whose backend is the service. The name of a script selects the features of the service: "journal" or "delta"; with
+// "certificate" it has a certificate that no client trusts. Unexpected calls are failures.
 func TestService(t *testing.T) {
 	t.Parallel()
 	policies := filepath.Join(t.TempDir(), "policies")
@@ -102,7 +102,7 @@ func TestService(t *testing.T) {
 	testscript.Run(t, p)
 }
 
-// packed returns a compressed tar archive of files: names and contents by turns.
+// packed returns a compressed tar archive of files, given as alternating names and contents.
 func packed(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -124,7 +124,7 @@ func serviceOf(ts *testscript.TestScript) *servicetest.Server {
 	return ts.Value(serviceKey{}).(*servicetest.Server)
 }
 
-// fault has calls of the service fail: fault '{"call": "PATCH checkpoint", "status": 500}'.
+// fault makes calls of the service fail: fault '{"call": "PATCH checkpoint", "status": 500}'.
 func fault(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: fault JSON")
@@ -134,8 +134,8 @@ func fault(ts *testscript.TestScript, _ bool, args []string) {
 	serviceOf(ts).Inject(f)
 }
 
-// called checks how often the service was called with a method and a part of a path, and forgets all calls: called PATCH checkpoint 1. Without
-// a number it was called at least once; with ! before it, never.
+// called checks the number of calls of the service with a method and a part of a path, and clears the list of calls: called PATCH checkpoint 1.
+// Without a number, there was at least one; with !, there was none.
 func called(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: called METHOD PART [TIMES]")

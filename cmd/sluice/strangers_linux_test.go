@@ -28,8 +28,8 @@ func call(t *testing.T, uid int, address string) string {
 	return string(out)
 }
 
-// listeningSockets returns where a process listens: the addresses of TCP, as the system writes them, and the paths of other
-// sockets.
+// listeningSockets returns the listening sockets of a process: the addresses of TCP, in the notation of the system, and the
+// paths of other sockets.
 func listeningSockets(t *testing.T, pid int) (ports, paths []string) {
 	t.Helper()
 	proc := "/proc/" + strconv.Itoa(pid)
@@ -57,7 +57,7 @@ func listeningSockets(t *testing.T, pid int) (ports, paths []string) {
 	return ports, paths
 }
 
-// tableOf returns the lines of a table of the system without its heading. A table that is missing has none.
+// tableOf returns the lines of a table of the system without its heading. A missing table has none.
 func tableOf(path string) (lines [][]string) {
 	text, _ := os.ReadFile(path)
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
@@ -68,7 +68,7 @@ func tableOf(path string) (lines [][]string) {
 	return lines
 }
 
-// address returns an address of a table, which must be one of the loopback interface.
+// address parses an address of a table, which must be one of the loopback interface.
 func address(t *testing.T, written string) string {
 	t.Helper()
 	ip, text, _ := strings.Cut(written, ":")
@@ -78,8 +78,8 @@ func address(t *testing.T, written string) string {
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
-// heldUpdate begins an update of a Go program with a plugin, which waits in the middle of its only create. finish lets the
-// plugin go on, waits for the end of the update, which must succeed, and returns what was printed.
+// heldUpdate begins an update of a Go program with a plugin, which waits during its only create. finish lets the plugin go
+// on, waits for the end of the update, which must succeed, and returns the output.
 func (a *arena) heldUpdate() (engine int, finish func() string) {
 	released := a.dir + "/released"
 	a.run(0, "config", "set", "simple:waitOn", "create")
@@ -103,7 +103,7 @@ func (a *arena) heldUpdate() (engine int, finish func() string) {
 	}
 }
 
-// Any local user could call the monitor during an update, and have the engine's user run commands.
+// Otherwise any local user could call the monitor during an update, and make the engine's user run commands.
 func TestOtherUsersCannotCallTheEngine(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -127,7 +127,7 @@ func TestOtherUsersCannotCallTheEngine(t *testing.T) {
 	require.Contains(t, out, "(uid 65534)")
 }
 
-// A Go program, as one for Node.js, calls the engine at sockets that only the engine's user can open, and that are removed.
+// A program in Go or Node.js calls the engine at sockets that only the engine's user can open, and that are removed.
 func TestProgramsThatCanGetASocket(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)
@@ -152,7 +152,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 	}
 }
 
-// What works within the engine's process needs no port: nothing listens while a YAML program has a command run.
+// Code in the engine's process needs no port: nothing listens while a YAML program runs a command.
 func TestAYAMLProgramOpensNoPort(t *testing.T) {
 	t.Parallel()
 	a := newArena(t)

@@ -44,7 +44,7 @@ type traceEvent struct {
 // track is a track of a trace.
 type track struct{ pid, tid int }
 
-// traceFile is a trace that has been read and found to be valid.
+// traceFile is a valid trace.
 type traceFile struct {
 	events []traceEvent
 	names  map[track]string // "workers/worker 1"
@@ -52,7 +52,7 @@ type traceFile struct {
 	arrows map[int][2]traceEvent
 }
 
-// readTrace reads a trace and checks what the viewer does not forgive.
+// readTrace reads a trace and checks what the viewer requires.
 func readTrace(t *testing.T, path string) *traceFile {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -90,7 +90,7 @@ func readTrace(t *testing.T, path string) *traceFile {
 	for at, all := range f.slices {
 		require.NotEmpty(t, f.names[at], "a track has a name")
 		sort.Slice(all, func(i, j int) bool { return all[i].TS < all[j].TS })
-		for i := 1; i < len(all); i++ { // viewers drop what overlaps; times are in floating point, and exact to the nanosecond
+		for i := 1; i < len(all); i++ { // viewers drop overlapping slices; times are in floating point, and exact to the nanosecond
 			require.LessOrEqual(t, math.Round(1000*(all[i-1].TS+all[i-1].Dur)), math.Round(1000*all[i].TS), "%s: %s and %s overlap", f.names[at], all[i-1].Name, all[i].Name)
 		}
 	}
@@ -107,7 +107,7 @@ func readTrace(t *testing.T, path string) *traceFile {
 	return f
 }
 
-// at returns the name of the slice that an end of an arrow is in.
+// at returns the name of the slice at an end of an arrow.
 func (f *traceFile) at(end traceEvent) string {
 	for _, s := range f.slices[track{end.PID, end.TID}] {
 		if s.TS <= end.TS+0.0005 && end.TS <= s.TS+s.Dur {
@@ -125,7 +125,7 @@ func (f *traceFile) drawn() (out []string) {
 	return out
 }
 
-// find returns the slice of this name on tracks that begin like this.
+// find returns the slice of this name on tracks whose names begin with on.
 func (f *traceFile) find(on, name string) *traceEvent {
 	for at, all := range f.slices {
 		if strings.HasPrefix(f.names[at], on) {
@@ -177,7 +177,7 @@ func TestATraceOfEachOperationOpensInPerfetto(t *testing.T) {
 	require.NotNil(t, operation(0, "preview").find("provider simple", "Diff two"))
 	require.NotNil(t, operation(0, "refresh", "--yes", "--skip-preview").find("provider simple", "Read two"))
 
-	// What failed is in it, and so is what was not reached.
+	// Failed and unreached resources are in the file.
 	l.run(0, "", "config", "set", "simple:tellOn", "delete one")
 	l.run(0, "", "up", "--yes", "--skip-preview")
 	destroy := operation(1, "destroy", "--yes", "--skip-preview")
@@ -222,7 +222,7 @@ func TestATraceOfAnInterruptedOperationIsWhole(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() (begun bool) {
 		_ = filepath.WalkDir(l.dir+"/backend", func(path string, _ os.DirEntry, _ error) error {
-			text, _ := os.ReadFile(path) // what goes away meanwhile is looked at again
+			text, _ := os.ReadFile(path) // files that disappear are read again later
 			begun = begun || strings.Contains(string(text), "sim:index:Resource::slow")
 			return nil
 		})
@@ -282,7 +282,7 @@ func (c *metricsCollector) text() string {
 	return b.String()
 }
 
-// counted returns how often each thing was measured: "sluice.steps create done simple:index:Thing" and so on.
+// counted returns the number of measurements: "sluice.steps create done simple:index:Thing" and so on.
 func (c *metricsCollector) counted() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -356,7 +356,7 @@ func TestMetricsGoToTheCollector(t *testing.T) {
 		require.Equal(t, before, byHTTP.text())
 	}
 
-	// One that refuses them costs a warning, which has no password.
+	// A collector that refuses metrics causes a warning without the password.
 	l.env = append(slices.Clone(environment), "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT="+strings.Replace(server.URL, "://", "://me:pw1234@", 1)+"/wrong")
 	shown := l.run(0, "", "preview")
 	require.Contains(t, shown, "warning: metrics are missing at http://me:xxxxx@")

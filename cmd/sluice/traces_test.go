@@ -32,7 +32,7 @@ type collector struct {
 	collectorpb.UnimplementedTraceServiceServer
 	t       *testing.T
 	address string
-	delay   time.Duration // of its answers
+	delay   time.Duration // before its answers
 
 	mu    sync.Mutex // guards spans
 	spans []*tracepb.ResourceSpans
@@ -82,7 +82,7 @@ func attribute(s *tracepb.Span, name string) string {
 	return ""
 }
 
-// byID returns what has been collected.
+// byID returns the collected spans.
 func (c *collector) byID() map[string]span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *collector) byID() map[string]span {
 	return all
 }
 
-// paths returns the paths of spans from the first one, with their URNs' names: "sluice up/update/resource x (one)".
+// paths returns the paths of spans from the root, with their URNs' names: "sluice up/update/resource x (one)".
 func (c *collector) paths() []string {
 	all := c.byID()
 	var out []string
@@ -173,7 +173,7 @@ func TestTracesOfAnUpdateAreATree(t *testing.T) {
 	require.Contains(t, c.text(), "infra")
 	require.NotContains(t, c.text(), hard)
 
-	// An update that fails: the spans say where, and not with which text.
+	// In a failed update, the spans show the place of the failure, and not its text.
 	l.run(0, "", "config", "set", "simple:tellOn", "delete one")
 	l.run(0, "", "up", "--yes", "--skip-preview")
 	failing := newCollector(t)
@@ -210,7 +210,7 @@ func TestTracesGoToFilesAndByHTTP(t *testing.T) {
 	c := &collector{t: t}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/metrics" {
-			http.NotFound(w, r) // as collectors of traces answer, which is no reason to warn
+			http.NotFound(w, r) // like collectors of traces only, for which there is no warning
 			return
 		}
 		var req collectorpb.ExportTraceServiceRequest
@@ -259,7 +259,7 @@ func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
 	require.Contains(t, l.run(0, "", "preview", "--tracing", "tcp://127.0.0.1:7701"), "Appdash")
 }
 
-// A collector has as much time for a request as the standard variables say.
+// A collector has the time for a request that the standard variables set.
 func TestASlowCollectorGetsTheTimeThatItIsGiven(t *testing.T) {
 	t.Parallel()
 	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
@@ -305,7 +305,7 @@ new pulumi.CustomResource("simple:index:Thing", "one", {});
 	call := "sluice up/update/program/grpc.pulumirpc.ResourceMonitor/RegisterResource"
 	require.Subset(t, c.paths(), []string{call, call + "/resource simple:index:Thing (one)/execute/create"})
 
-	// Where SDKs cannot send their spans themselves, the command passes them on.
+	// If SDKs cannot send their spans themselves, the command passes them on.
 	file := l.dir + "/traces.jsonl"
 	shown = l.run(0, "", "preview", "--otel-traces", "file:"+file)
 	require.Regexp(t, `parent .* at 127.0.0.1:[0-9]+`, shown)

@@ -37,7 +37,7 @@ func TestAliasesAreWrittenInTheLanguageOfTheProgram(t *testing.T) {
 	}
 }
 
-// Names may have anything in them. What is pasted is still one line, and says the same.
+// Names may contain anything. The pasted text is still one line with the same meaning.
 func TestOddNamesCanBePasted(t *testing.T) {
 	for _, name := range []string{`a"b`, `a\b`, "a\nb", "a\u202eb", "yes", "12", "ä b", "a\x1b[31mb"} {
 		r := renames.Rename{From: "u", Name: name}

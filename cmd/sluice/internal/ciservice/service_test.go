@@ -117,7 +117,7 @@ func TestNothingThatIsGuardedIsACommand(t *testing.T) {
 	require.Same(t, &out, (*Service)(nil).Guard(&out))
 }
 
-// obeyed are the lines that GitHub or Buildkite would take as commands.
+// obeyed matches the lines that GitHub or Buildkite would execute as commands.
 var obeyed = map[string]*regexp.Regexp{
 	"GITHUB_ACTIONS":   regexp.MustCompile(`(?:^|[\n\r])[\s\p{Z}]*::|##\[`),
 	"GITLAB_CI":        regexp.MustCompile(`section_(start|end):\d+:[\w.-]+(\[[^\]]*\])?\r`),

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// FuzzSchema reads any text as the schema that a provider returned, and writes the declaration of a resource by it. What is
-// written must be YAML, whatever the schema says, and must not contain a secret.
+// FuzzSchema reads any text as a provider's schema, and writes the declaration of a resource by it. The result must be
+// YAML, whatever the schema contains, and must not contain a secret.
 func FuzzSchema(f *testing.F) {
 	text, err := os.ReadFile("testdata/schema.json")
 	require.NoError(f, err)

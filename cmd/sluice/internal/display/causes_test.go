@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// decided makes a log of decisions as it is after it was kept.
+// decided returns a log of decisions as it is after being written and read.
 func decided(t *testing.T, about why.About, decisions ...why.Decision) *why.Log {
 	t.Helper()
 	var b bytes.Buffer
@@ -25,7 +25,7 @@ func decided(t *testing.T, about why.About, decisions ...why.Decision) *why.Log 
 	return l
 }
 
-// decision makes a decision: of type kind if that is not "".
+// decision returns a decision of type kind, if that is not "".
 func decision(name, kind string, op stages.Op, reason stages.ReasonKind, set func(*why.Decision)) why.Decision {
 	d := why.Decision{URN: thing(name), Op: op, Reason: reason, Roots: []why.Root{why.RootProgram}}
 	if kind != "" {
@@ -44,7 +44,7 @@ func edited(path, old, new string) func(*why.Decision) {
 	}
 }
 
-// following follows from another resource through a property.
+// following returns a change that follows from another resource through a property.
 func following(cause, path string) func(*why.Decision) {
 	return func(d *why.Decision) {
 		d.Roots, d.Causes = nil, []urn.URN{thing(cause)}
@@ -52,7 +52,7 @@ func following(cause, path string) func(*why.Decision) {
 	}
 }
 
-// What is opened before the question, and during the update after it, has the whole chain.
+// A resource opened before the question, and during the update after it, has the whole chain.
 func TestAnOpenedResourceHasTheChainOfItsReasons(t *testing.T) {
 	log := decided(t, planned, decision("net", "", stages.OpReplace, stages.ReasonInputs, edited("cidr", "a", "b")),
 		decision("web", "", stages.OpUpdate, stages.ReasonInputs, following("net", "subnet")))
@@ -137,7 +137,7 @@ func TestRootCausesInWords(t *testing.T) {
 	}
 }
 
-// sectionsOf returns the sections of a preview that are about dangers and root causes.
+// sectionsOf returns the sections of a preview about dangers and root causes.
 func sectionsOf(l *why.Log) string {
 	changes := map[stages.Op]int{}
 	for _, d := range l.Decisions {
@@ -209,7 +209,7 @@ func TestSummaryByDanger(t *testing.T) {
 	}
 }
 
-// Chains of what goes along may be long, and may not end.
+// Chains of dependents may be long, and may contain cycles.
 func TestWhatGoesAlongIsFollowedOnce(t *testing.T) {
 	d := dangers{along: map[urn.URN][]urn.URN{}}
 	d.gather(map[urn.URN]urn.URN{thing("a"): thing("b"), thing("b"): thing("a"), thing("d"): thing("c"), thing("e"): thing("d")})

@@ -20,13 +20,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// marked stands for a terminal that emphasises: what is reversed is between brackets of a kind that no value has.
+// marked shows emphasis as text: it puts reversed parts between brackets that no value contains.
 func marked(text string) string {
 	return strings.NewReplacer("\x1b[31;7m", "«", "\x1b[32;7m", "«", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[35m", "", "\x1b[90m", "").
 		Replace(strings.ReplaceAll(reversedEnds(text), "\x1b[m", ""))
 }
 
-// reversedEnds writes a bracket where something that is reversed ends.
+// reversedEnds writes a bracket at the end of a reversed part.
 func reversedEnds(text string) string {
 	parts := strings.SplitAfter(text, "\x1b[m")
 	for i, part := range parts {

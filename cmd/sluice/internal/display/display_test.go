@@ -188,7 +188,7 @@ func TestEventLog(t *testing.T) {
 	}
 }
 
-// counting counts what is written to it, and keeps the end.
+// counting counts the bytes written to it, and keeps the end.
 type counting struct {
 	size int
 	last []byte
@@ -201,7 +201,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Programs print without end. The log has their first messages, says how many it has not, and has all else.
+// Programs print without end. The log has their first messages, the number of the missing ones, and everything else.
 func TestAnEventLogHasABound(t *testing.T) {
 	var out counting
 	l := StreamEvents(&out, true)
@@ -335,7 +335,7 @@ func TestPropertyDiffs(t *testing.T) {
 	golden(t, "detailed-diff", out.String())
 }
 
-// Equal siblings share a row of the tree. With their properties each has a place of its own.
+// Equal siblings share a row of the tree. If their properties are shown, each has its own.
 func TestPropertiesAreInTheOrderOfNamesWhateverHappensFirst(t *testing.T) {
 	report := func(names []string) string {
 		var out bytes.Buffer
@@ -433,7 +433,7 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 		" @  after 40s: 0 done, 1 running; deleting pkg:mod:Thing a (40s)\n", out.String())
 }
 
-// doing returns what a screen says of what is under way.
+// doing returns the text on a screen about running steps.
 func doing(r *Report) (text string) {
 	r.Look(func(s Sight) { text = s.Doing })
 	return text

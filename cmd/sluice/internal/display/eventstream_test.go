@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// events is a server of events that keeps them. After the first it returns refusal, unless that is nil.
+// events is an event server that stores the events. After the first one it returns refusal, unless that is nil.
 type events struct {
 	pulumirpc.UnimplementedEventsServer
 	refusal error
@@ -39,7 +39,7 @@ func (e *events) StreamEvents(s grpc.ClientStreamingServer[pulumirpc.EventReques
 	}
 }
 
-// serve serves events until the returned function is called, and returns the name of the event log.
+// serve serves events until stop is called, and returns the name of the event log.
 func (e *events) serve(t *testing.T) (log string, stop func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// parts writes what it is told.
+// parts writes the calls that it gets.
 type parts struct{ out *bytes.Buffer }
 
 func (p parts) Begin(title string) { fmt.Fprintln(p.out, "<", title) }

@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// city is a plan with everything that has an order of its own: twelve equal resources, one that uses them, a replacement with a dependent, a
-// component that says when it is complete and one that does not, and removals that depend on each other.
+// city is a plan with all kinds of order: twelve equal resources, one that uses them, a replacement with a dependent, a component that
+// registers outputs and one that does not, and removals that depend on each other.
 func city() []stages.StepInfo {
 	made := func(name string, uses ...string) stages.StepInfo {
 		s := step(stages.OpCreate, name, nil, values{})
@@ -45,7 +45,7 @@ func city() []stages.StepInfo {
 	return append(steps, made("a-last", "r0", "r11"), make, replace, user, step(stages.OpSame, "quiet", old, old), outer, inner, drop)
 }
 
-// performed returns the text of a log of an operation that does these steps, each when what it uses is done, otherwise in any order.
+// performed returns the log of an operation with these steps. Each comes after the steps that it depends on, otherwise in random order.
 func performed(t *testing.T, steps []stages.StepInfo, f *Forecast, random *rand.Rand) string {
 	t.Helper()
 	c := newClock()

@@ -56,7 +56,7 @@ func TestALineWithoutEndIsCutWhileItComesIn(t *testing.T) {
 	require.Contains(t, said(m), "next")
 }
 
-// seriousOf returns the errors and warnings that a model keeps, and their bytes.
+// seriousOf returns the errors and warnings that a model keeps, and their size in bytes.
 func seriousOf(m *model) (list []message, size int) {
 	for _, of := range m.diagnostics {
 		for _, x := range of.list {

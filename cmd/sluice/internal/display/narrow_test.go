@@ -35,7 +35,7 @@ func TestANumberStaysWithWhatItCounts(t *testing.T) {
 	require.Equal(t, "    + 19 to create: 17 a:b:Bucket,\n          1 pulumi:providers:sim", p.fitted("    + 19 to create: 17 a:b:Bucket, 1 pulumi:providers:sim"))
 }
 
-// Nothing but spaces is lost, and only a word that has a line of its own is wider than the terminal.
+// Only spaces are lost, and only a word on a line of its own is wider than the terminal.
 func TestFittedLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(minWrapped, 80).Draw(t, "width")

@@ -60,7 +60,7 @@ func filled(t *testing.T, v reflect.Value) {
 	}
 }
 
-// Whatever the kinds of events get in addition is left out for those who decode Pulumi's strictly.
+// New extensions of events are left out for programs that decode Pulumi's events strictly.
 func TestPlainEventsHaveWhatPulumisHave(t *testing.T) {
 	kinds := reflect.TypeFor[eventEnvelope]()
 	pick := func(v reflect.Value, name string) {

@@ -109,7 +109,7 @@ func TestWavesOfDeletion(t *testing.T) {
 			l.Close()
 			want := "T\n\n" + test.want + "Resources:\n    no changes\n"
 			if name == "a preview that failed" {
-				want = "T\n" // nobody knows what there would be to do
+				want = "T\n" // the rest of the plan is unknown
 			}
 			require.Equal(t, want, out.String())
 		})

@@ -57,7 +57,7 @@ func TestWhenAScheduleHasDoneSoMuch(t *testing.T) {
 	}
 }
 
-// run is an operation that a test makes up, second by second.
+// run is a fake operation, second by second.
 type run struct {
 	*Work
 	now time.Time
@@ -87,7 +87,7 @@ func steps(op stages.Op, name string, n int, after ...string) []stages.StepInfo 
 	return out
 }
 
-// known is what was learned from these steps.
+// known returns the durations learned from these steps.
 func known(of map[time.Duration][]stages.StepInfo) *Durations {
 	d := newDurations()
 	for took, list := range of {
@@ -114,7 +114,7 @@ func (r *run) end(list ...stages.StepInfo) {
 	}
 }
 
-// after lets time pass, and returns what is estimated then.
+// after lets time pass, and returns the estimate.
 func (r *run) after(d time.Duration) string {
 	r.now = r.now.Add(d)
 	return r.Left(r.now)
@@ -144,7 +144,8 @@ func TestOnlySoManyRunAtOnce(t *testing.T) {
 	require.Equal(t, "about 100 s left", r.after(5*second))
 }
 
-// The program may be what takes time: it declares one resource a second here, though eight could be created at once.
+// The program may determine the duration: here it declares one resource a second, though eight could be created at
+// once.
 func TestWhatIsSlowerThanPlannedStaysSo(t *testing.T) {
 	plan := steps(stages.OpCreate, "r", 100)
 	r := start(known(map[time.Duration][]stages.StepInfo{second: plan}), plan, 8)
@@ -170,7 +171,7 @@ func TestNothingIsSaidWhereTooLittleIsKnown(t *testing.T) {
 	r := start(d, plan, 8)
 	r.begin(plan[:8]...)
 	require.Empty(t, r.after(10*second))
-	r.end(plan[:8]...) // others of the type have been made
+	r.end(plan[:8]...) // others of the type have been created
 	r.begin(plan[8:16]...)
 	require.NotEmpty(t, r.after(2*second))
 
@@ -182,12 +183,12 @@ func TestNothingIsSaidWhereTooLittleIsKnown(t *testing.T) {
 	r.begin(plan...)
 	require.NotEmpty(t, r.after(10*second))
 	r.Observe(stages.StepFailed{Step: plan[0], Err: errors.New("no"), At: r.now})
-	require.Empty(t, r.after(10*second)) // others will not be made
+	require.Empty(t, r.after(10*second)) // others will not be created
 
 	r = start(known(map[time.Duration][]stages.StepInfo{second: plan}), plan[:1], 20)
 	r.begin(plan[0])
 	require.NotEmpty(t, r.after(3*second))
-	require.Empty(t, r.after(time.Minute)) // something is wrong with it
+	require.Empty(t, r.after(time.Minute)) // it is overdue
 }
 
 func TestAPauseDoesNotCount(t *testing.T) {
@@ -201,7 +202,8 @@ func TestAPauseDoesNotCount(t *testing.T) {
 	require.Equal(t, "about 10 s left", r.after(2*second))
 }
 
-// Whatever happens from one moment to the next, what is shown goes in small steps, and does not go up and down.
+// Whatever happens from one moment to the next, the shown estimate changes in small steps, and does not go up and
+// down.
 func TestTheEstimateDoesNotJump(t *testing.T) {
 	var s steady
 	now, last := noon, time.Duration(0)
@@ -259,7 +261,7 @@ func TestTheLastDurationsCountMost(t *testing.T) {
 	took, known := d.of(s.Op, s.URN)
 	require.True(t, known)
 	require.InDelta(t, 10, took.Seconds(), 1)
-	took, known = d.of(s.Op, nameOf("db7")) // of the same type
+	took, known = d.of(s.Op, nameOf("db7")) // from others of the type
 	require.True(t, known)
 	require.Less(t, took, 70*second)
 	_, known = d.of(stages.OpDelete, s.URN)

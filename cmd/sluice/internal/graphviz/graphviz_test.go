@@ -41,7 +41,7 @@ func TestLayoutIsCancelled(t *testing.T) {
 
 var errStopped = errors.New("stopped")
 
-// The module is the one that decision 0102 names.
+// The module is the one in decision 0102.
 func TestModuleIsThePublishedOne(t *testing.T) {
 	sum := sha256.Sum256(code)
 	require.Equal(t, "7cc5b0a5f176aeaa69760ed5dc3282ceda2b1b04229b22de77bb0a5eab45578e", hex.EncodeToString(sum[:]))

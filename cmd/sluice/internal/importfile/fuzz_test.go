@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/fuzzing"
 )
 
-// FuzzRead reads any bytes as an import file. An error names the line and column. What is read must be the same after it is
-// written.
+// FuzzRead reads any bytes as an import file. An error names the line and column. The file must be the same after it is
+// written and read.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"", "{}", "[]", `{"resources":[{"type":"a:b:C","name":"n","id":"i"}]} x`, `{"resources":[{"type":1}]}`,

@@ -20,7 +20,7 @@ func TestMessagesAreMarkedWhereTheProgramSaysWhatTheyAreAbout(t *testing.T) {
 	yaml := urn.New("dev", "p", "", "pkg:mod/thing:Thing", "b")
 	p := &jobPage{root: root, positions: map[urn.URN]string{}, mask: func(s string) string { return s }}
 	p.learn(stages.StepInfo{URN: u, New: &state.Resource{SourcePosition: "project:///src/index.ts#14,3"}})
-	p.learn(stages.StepInfo{URN: u, Old: &state.Resource{SourcePosition: "project:///gone.ts#1"}}) // it says nothing of the program as it is
+	p.learn(stages.StepInfo{URN: u, Old: &state.Resource{SourcePosition: "project:///gone.ts#1"}}) // it is not about the present program
 	about := func(u urn.URN, text string) stages.Diagnostic {
 		return stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: u, Message: text}}
 	}

@@ -83,7 +83,8 @@ func TestACommitIsDescribed(t *testing.T) {
 	require.Equal(t, "12", got["ci.pr.number"])
 }
 
-// hgAnswers is a Mercurial that knows one commit, and answers only if nothing in the repository is run for it.
+// hgAnswers is a fake Mercurial with one commit. It answers only if it is called without the configuration of the
+// repository.
 const hgAnswers = `#!/bin/sh
 test "$HGPLAIN$HGRCSKIPREPO" = 11 || exit 3
 case $1 in

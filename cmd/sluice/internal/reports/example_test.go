@@ -47,12 +47,12 @@ func step(op stages.Op, old, new *state.Resource, reason stages.Reason) stages.S
 
 func at(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
 
-// taken are the events of a step.
+// taken returns the events of a step.
 func taken(s stages.StepInfo, from, to float64) []stages.Event {
 	return []stages.Event{stages.StepStarted{Step: s, At: at(from)}, stages.StepDone{Step: s, At: at(to)}}
 }
 
-// events are those of an update in which all kinds of things happen.
+// events are those of an update with all kinds of steps.
 func events() []stages.Event {
 	component := &state.Resource{URN: stack, Type: "pulumi:pulumi:Stack", Outputs: property.NewMap(map[string]property.Value{
 		"password": property.Secret(property.String("hunter2")), "url": property.String("http://new"),
@@ -94,7 +94,7 @@ func events() []stages.Event {
 	return out
 }
 
-// decisions are what `sluice why` knows of it.
+// decisions returns the log of `sluice why` about it.
 func decisions() *why.Log {
 	return &why.Log{Decisions: []why.Decision{
 		{URN: named("aws:s3/bucket:Bucket", "net"), Op: stages.OpReplace, Reason: stages.ReasonInputs, Names: []string{"region"}, Roots: []why.Root{why.RootProgram}},
@@ -112,7 +112,7 @@ func options() reports.Options {
 	}
 }
 
-// built is the report of the update.
+// built returns the report of the update.
 func built() *reports.Document {
 	b := reports.NewBuilder(options())
 	for _, e := range events() {
@@ -121,7 +121,7 @@ func built() *reports.Document {
 	return b.Document(display.Ending{Log: decisions(), Failed: "update"}, at(10))
 }
 
-// large is the report of an update of many resources, in components of a hundred.
+// large returns the report of an update of many resources, in components of a hundred.
 func large(n int) *reports.Document {
 	b := reports.NewBuilder(options())
 	for i := range n {

@@ -141,7 +141,7 @@ func TestResourcesThatDifferOnlyInTheirNamesShareARow(t *testing.T) {
 	require.Contains(t, markdown(t, reports.OfDecisions(log, "yaml"), reports.DefaultMarkdownLimit), "\n- **created** `aws:s3:Bucket` × 1,000 (`r0`, `r1`, `r2`, …)\n\n")
 }
 
-// requireWhole requires that blocks and folded parts end.
+// requireWhole requires that blocks and folded parts are closed.
 func requireWhole(t *testing.T, text string) {
 	t.Helper()
 	fence, folded := "", 0
@@ -200,7 +200,7 @@ func TestAnEventLogHasTheSameReport(t *testing.T) {
 	read, err := reports.ReadEventLog(t.Context(), bytes.NewReader(text))
 	require.NoError(t, err)
 	want := b.Document(display.Ending{}, at(10))
-	for _, d := range []*reports.Document{want, read} { // what a log does not say, or not as exactly
+	for _, d := range []*reports.Document{want, read} { // parts that a log lacks, or has less exactly
 		d.Operation.Began, d.Operation.Ended, d.Operation.Message, d.Outputs = time.Time{}, time.Time{}, "", nil
 		for i := range d.Resources {
 			d.Resources[i].Error = ""
@@ -424,7 +424,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// opened is a page as a browser has it once its script has run, in a window of a width in pixels.
+// opened returns a page as a browser shows it after its script, in a window of a width in pixels.
 func opened(t *testing.T, html string, width int, flags ...string) string {
 	t.Helper()
 	browser := chromium(t)
@@ -454,7 +454,7 @@ func TestABrowserShowsThePage(t *testing.T) {
 	require.Equal(t, 7, strings.Count(dom, `class="node" style="cursor: pointer;"`), "the boxes of the drawing open resources")
 }
 
-// A page is as wide as its window, whatever is in it: what is wider scrolls in its own box.
+// A page is as wide as its window, whatever its content: wider content scrolls in its own box.
 func TestNothingOfAPageIsCutOff(t *testing.T) {
 	for name, d := range map[string]*reports.Document{"5": built(), "3000": large(3000)} {
 		html := strings.Replace(page(t, d), "</body>", `<script>document.title = "width " + document.documentElement.scrollWidth + " of " + document.documentElement.clientWidth</script></body>`, 1)
@@ -468,7 +468,7 @@ func TestNothingOfAPageIsCutOff(t *testing.T) {
 	}
 }
 
-// The reader's machine has another font than the one that Graphviz has planned for, and that may be wider.
+// The reader's machine has another font than the one for which Graphviz plans, and it may be wider.
 func TestTextsOfTheDrawingAreInTheirBoxes(t *testing.T) {
 	b := reports.NewBuilder(options())
 	base := resource("a-network-with-a-rather-long-name-of-many-words", nil)
@@ -508,7 +508,7 @@ func TestThereIsADrawingOfWhatChanges(t *testing.T) {
 		}
 	}
 	b := reports.NewBuilder(options())
-	for i := range 200 { // of which one changes, and one needs that
+	for i := range 200 { // one changes, and one depends on that
 		r := resource(fmt.Sprintf("r%d", i), nil)
 		if i == 7 {
 			r = resource("r7", nil, named("aws:s3/bucket:Bucket", "r6"))
@@ -526,7 +526,7 @@ func TestThereIsADrawingOfWhatChanges(t *testing.T) {
 	b = reports.NewBuilder(options())
 	base := resource("base", nil)
 	b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, base, stages.Reason{Kind: stages.ReasonNew}), At: start})
-	for i := range 200 { // equal siblings, which share a box and are all named
+	for i := range 200 { // equal siblings, which share a box that names all of them
 		r := resource(fmt.Sprintf("sibling%d", i), nil, base.URN)
 		b.Observe(stages.StepDone{Step: step(stages.OpCreate, nil, r, stages.Reason{Kind: stages.ReasonNew}), At: start})
 	}

@@ -14,7 +14,7 @@ import (
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// Everything that names a stack in the folder of its project changes to the new name, and nothing else changes.
+// All references to a stack in the folder of its project get the new name, and nothing else changes.
 func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 	for name, c := range map[string]struct {
 		files, after []string

@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// FuzzPersonalize makes a project of any template and any description. The result must have exactly the name and the
-// description, no section of the template, and everything else that the template has.
+// FuzzPersonalize makes a project from any template with any description. The result must have exactly that name and
+// description, no section "template", and everything else from the template.
 func FuzzPersonalize(f *testing.F) {
 	for _, s := range []string{
 		"name: ${PROJECT}\ndescription: ${DESCRIPTION}\nruntime: yaml\ntemplate:\n  description: x\n  config: {a: b}\n", "runtime: go\n", "{name: x, runtime: y}",

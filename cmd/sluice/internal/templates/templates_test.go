@@ -139,7 +139,7 @@ func TestAFolderIsATemplate(t *testing.T) {
 	require.ErrorAs(t, err, new(*UnknownError))
 }
 
-// A template may be somebody else's: it must not bring files of the user into the project.
+// A template may be from a stranger: it must not bring files of the user into the project.
 func TestLinksOfATemplateLeadToItsOwnFiles(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("s3cret"), 0o600))
@@ -206,7 +206,7 @@ func TestWhatWasWrittenCanBeUndone(t *testing.T) {
 		require.Equal(t, want, string(text))
 	}
 
-	// A file stands where a directory has to be. The files written before it are removed again.
+	// A file is in the place of a directory. The files written before it are removed again.
 	blocked := folder(t, map[string]string{"a": "a file"})
 	_, err = found.Write(blocked, Project{Name: "n"}, false)
 	require.Error(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process whose controlling terminal is another one gets no signal when its terminal goes away: the input ends.
+// A process whose controlling terminal is another one gets no signal when its terminal goes away: its input ends.
 func TestAQuestionEndsWithItsTerminal(t *testing.T) {
 	screen, tty, err := pty.Open()
 	require.NoError(t, err)

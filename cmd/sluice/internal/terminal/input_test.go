@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is typed after a question has taken the terminal from a screen is for the question, also if a reader of the screen comes late.
+// Input after a question has taken the terminal from a screen is for the question, even if a read for the screen is delayed.
 func TestAReaderOfAScreenThatWasLeftTakesNothing(t *testing.T) {
 	from, to, err := os.Pipe()
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// story makes spans whose times are made up, in milliseconds from the begin.
+// story makes spans at given times, in milliseconds from the beginning.
 type story struct {
 	tracer trace.Tracer
 	now    int
@@ -78,7 +78,7 @@ func (s *story) call(at int, below context.Context, method, name string) context
 		text("sluice.type", "sim:index:Resource"), text("sluice.provider", "urn:pulumi:dev::shop::pulumi:providers:sim::cloud"))
 }
 
-// create takes the step of a resource.
+// create makes the step of a resource.
 func (s *story) create(from int, execute context.Context, name string) (step, call context.Context) {
 	step = s.start(from, execute, "create", text("sluice.op", "create"), text("sluice.urn", urnOf(name)), text("sluice.type", "sim:index:Resource"),
 		text("sluice.reason", "new"))
@@ -91,8 +91,8 @@ func (s *story) over(at int, all ...context.Context) {
 	}
 }
 
-// update tells of an update with one worker: base, then the web server that depends on it, while other waits for the worker; then a
-// delete that fails.
+// update makes the spans of an update with one worker: base, then the web server that depends on it, while other waits for the
+// worker; then a delete that fails.
 func (s *story) update() {
 	command := s.start(0, context.Background(), "sluice up")
 	operation := s.start(10, command, "update", attribute.Int("sluice.parallel", 1), attribute.Bool("sluice.dry_run", false))
@@ -160,7 +160,7 @@ func (w *written) Close() error {
 	return nil
 }
 
-// toFile has a story told to a file.
+// toFile writes a story to a file.
 func toFile(to io.WriteCloser, tell func(*story)) error {
 	s := &story{}
 	f := newFile(to, func() time.Time { return s.clock() })
@@ -203,7 +203,7 @@ func TestWhatIsCutOffIsInTheTrace(t *testing.T) {
 	require.Equal(t, map[string]any{"update": 1500000.0, "create a": 1480000.0, "Create a": 1480000.0}, cut)
 }
 
-// What has been written when the process is killed is whole lines, so that it can be opened.
+// A killed process leaves whole lines, so that the file can be opened.
 func TestATraceGrowsWhileItIsWritten(t *testing.T) {
 	w := &written{}
 	require.NoError(t, toFile(w, func(s *story) {

@@ -351,8 +351,8 @@ func TestLooksSecret(t *testing.T) {
 	require.False(t, LooksSecret(Key{"p", "region"}, "g8Kq2ZxT7vLp0Wd"))
 }
 
-// FuzzEditStackFile edits every file that can be read, and checks that the edit is stored and that all other settings
-// are unchanged.
+// FuzzEditStackFile edits every valid file, and checks that the edit is stored and that all other settings are
+// unchanged.
 func FuzzEditStackFile(f *testing.F) {
 	for _, seed := range []string{
 		"", "config:\n  p:a: 1\n", "# c\nconfig: {p:a: {secure: x}, b: [1, {c: d}]}\n", "a: &x [1]\nconfig:\n  p:l: *x\n",

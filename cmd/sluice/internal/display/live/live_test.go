@@ -27,11 +27,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// stage is an operation that a test makes up.
+// stage is a fake operation.
 type stage struct {
 	now    time.Time
 	report *display.Report
-	left   string // how long it will still take
+	left   string // the remaining time
 }
 
 func newStage(o display.Options) *stage { return newStageOn(io.Discard, o) }
@@ -54,7 +54,7 @@ func options(preview bool) display.Options {
 
 func (s *stage) after(d time.Duration) { s.now = s.now.Add(d) }
 
-// step returns a step. What the name says comes before its last slash is above it: "net/vpc" is in "net", and everything in "shop-dev".
+// step returns a step. In a name, the text before the last slash is the parent: "net/vpc" is in "net", and everything in "shop-dev".
 func step(op stages.Op, name string) stages.StepInfo {
 	parent, kind := "shop-dev", urn.Type("aws:s3/bucket:Bucket")
 	if i := strings.LastIndexByte(name, '/'); i > 0 {
@@ -117,7 +117,7 @@ func names(format string, from, to int) []string {
 	return out
 }
 
-// frames checks what is drawn, without colours, on screens of several sizes. A line that is too long would wrap.
+// frames checks the drawing, without colours, on screens of several sizes. A line that is too long would wrap.
 func frames(t *testing.T, name string, m tea.Model) {
 	t.Helper()
 	var b strings.Builder
@@ -179,7 +179,7 @@ func press(m tea.Model, keys ...string) tea.Model {
 	return m
 }
 
-// moments are made up by functions that return the keys that are pressed then.
+// moments are defined by functions that return the keys to press.
 func moments() map[string]func(s *stage) []string {
 	return map[string]func(s *stage) []string{
 		"start": func(s *stage) []string { s.after(3 * time.Second); return nil },
@@ -312,7 +312,7 @@ func TestPictures(t *testing.T) {
 	})
 }
 
-// root is the way to the root of the project.
+// root is the path to the root of the project.
 const root = "../../../../.."
 
 func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
@@ -343,7 +343,7 @@ func TestKeysActOnTheFirstResourceIfNoneIsSelected(t *testing.T) {
 	draw := func(keys ...string) (*model, string) {
 		m := newModel(s.report, nil, nil)
 		m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
-		m.View() // keys act on what is in sight
+		m.View() // keys act on visible rows
 		press(m, keys...)
 		return m, m.View().Content
 	}
@@ -358,7 +358,7 @@ func TestKeysActOnTheFirstResourceIfNoneIsSelected(t *testing.T) {
 	require.NotContains(t, text, "nothing has")
 }
 
-// What did not happen the last time it was possible comes after everything else that changes, also what it is in.
+// Changes that were unrealized the last time, and the components around them, come after all other changes.
 func TestAPreviewIsBrowsedWithWhatDidNotHappenLast(t *testing.T) {
 	o := options(true)
 	o.Unrealized = map[urn.URN]stages.Op{}
@@ -404,7 +404,7 @@ func TestSiblingsStayInTheOrderOfTypesAndNames(t *testing.T) {
 		m.Update(size)
 		for _, n := range names {
 			s.begin(stages.OpCreate, n)
-			m.View() // what comes later is put in its place
+			m.View() // later nodes are put in their places
 		}
 		for _, l := range m.lines[1:] {
 			if l.node != nil {
@@ -545,7 +545,7 @@ func TestWhatIsSelectedIsInSight(t *testing.T) {
 	require.Equal(t, "shop-dev", m.selected.Name())
 }
 
-// A drawing costs what is visible, whatever the number of resources.
+// The cost of a drawing depends on the visible part, and not on the number of resources.
 func BenchmarkView(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -567,7 +567,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory says how much a report keeps of each resource, beside the states, which the operation keeps anyway.
+// BenchmarkMemory measures the memory of a report for each resource, without the states, which the operation keeps anyway.
 func BenchmarkMemory(b *testing.B) {
 	const n = 10_000
 	var made []stages.StepInfo
@@ -590,7 +590,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/resource")
 }
 
-// BenchmarkObserve says what a report does for each resource.
+// BenchmarkObserve measures the work of a report for each resource.
 func BenchmarkObserve(b *testing.B) {
 	const n = 10_000
 	var made []stages.StepInfo

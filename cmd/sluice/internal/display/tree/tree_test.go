@@ -54,7 +54,7 @@ func failed(op stages.Op, n, parent string) stages.Event {
 	return stages.StepFailed{Step: step(op, n, parent), Err: errors.New("no quota"), At: start.Add(time.Second)}
 }
 
-// unchanged is the end of a refresh that has found what is recorded.
+// unchanged is the end of a refresh without drift.
 func unchanged(n string) stages.Event {
 	s := step(stages.OpRefresh, n, "")
 	s.Reason.Kind = stages.ReasonUnchanged
@@ -156,7 +156,7 @@ func TestANodeKeepsTheBeginningOfALongMessage(t *testing.T) {
 	require.LessOrEqual(t, len(note), maxNote)
 }
 
-// count recomputes what is below a node.
+// count recomputes the counts of a subtree.
 func count(n *Node) Counts {
 	c := Counts{}
 	running, failed, op := n.share()
@@ -201,7 +201,7 @@ func TestCountsAreThoseOfEverythingBelow(t *testing.T) {
 		tree := New(0)
 		ops := []stages.Op{stages.OpSame, stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpCreateReplacement}
 		for range 80 {
-			// The name says what is above: "ccb" is in "cc", which is in "c".
+			// The name contains the path: "ccb" is in "cc", which is in "c".
 			n := strings.Repeat("c", 1+r.IntN(4)) + string("abd"[r.IntN(3)])
 			if r.IntN(3) == 0 {
 				n = strings.Repeat("c", 1+r.IntN(4))
@@ -250,7 +250,7 @@ func TestAComponentIsDoneWhenAllThatIsInItIs(t *testing.T) {
 	}{
 		{began(stages.OpCreate, "c", ""), true},
 		{began(stages.OpCreate, "a", "c"), true},
-		{done(stages.OpCreate, "a", "c"), true}, // others may come
+		{done(stages.OpCreate, "a", "c"), true}, // others may follow
 		{began(stages.OpCreate, "b", "c"), true},
 		{closes("c"), true}, // b runs
 		{done(stages.OpCreate, "b", "c"), false},
