@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// setTo is an engine: it gives every recorded object a value, as an update does.
+// setTo returns an engine that gives every recorded object a value, as an update does.
 func setTo(value int) func(*process) {
 	return func(p *process) {
 		p.operate(func(p *process, ctx context.Context, r state.Recorder, base *state.Snapshot) (err error) {
@@ -24,7 +24,7 @@ func setTo(value int) func(*process) {
 	}
 }
 
-// removeAll is an engine: it deletes every recorded object.
+// removeAll is an engine that deletes every recorded object.
 func removeAll(p *process) {
 	p.operate(func(p *process, ctx context.Context, r state.Recorder, base *state.Snapshot) (err error) {
 		for _, res := range base.Resources {
@@ -36,7 +36,7 @@ func removeAll(p *process) {
 	})
 }
 
-// readPending is one who recovers: it reads the objects of which nobody knows how an operation on them has ended.
+// readPending is a recovery: it reads the objects with pending operations.
 func readPending(p *process) {
 	p.operate(func(p *process, ctx context.Context, r state.Recorder, base *state.Snapshot) (err error) {
 		for _, op := range base.Pending {
@@ -48,7 +48,7 @@ func readPending(p *process) {
 	})
 }
 
-// give updates an object, unless the state says that it has the value.
+// give updates an object, unless its recorded value is the same.
 func (p *process) give(ctx context.Context, r state.Recorder, res *state.Resource, value int) error {
 	now := withValue(res, value)
 	if valueOf(res) == value {
@@ -69,7 +69,7 @@ func (p *process) give(ctx context.Context, r state.Recorder, res *state.Resourc
 	}); err != nil {
 		return err
 	}
-	if !there { // the provider says so
+	if !there { // the provider reports that
 		return r.End(ctx, state.Change{Begun: begun})
 	}
 	return p.end(ctx, r, state.Change{Begun: begun, Remove: []*state.Resource{res}, Add: now}, res.URN.Name())
@@ -89,7 +89,7 @@ func (p *process) delete(ctx context.Context, r state.Recorder, res *state.Resou
 	return err
 }
 
-// read records an object as it is.
+// read records the present state of an object.
 func (p *process) read(ctx context.Context, r state.Recorder, res *state.Resource) error {
 	var is object
 	if err := p.do(ctx, "read "+res.ID, look, func() string { is = *p.object(res.ID); return fmt.Sprint(is.value, is.gone) }); err != nil {
@@ -124,7 +124,7 @@ func valueOf(res *state.Resource) int {
 	return 0
 }
 
-// existing returns the objects that there are at the beginning.
+// existing returns the initial objects.
 func (s setting) existing() (all []object) {
 	for i, name := range s.exist {
 		all = append(all, object{name: name, id: fmt.Sprintf("%s-%d", name, i), by: &process{name: "init"}})
@@ -132,7 +132,7 @@ func (s setting) existing() (all []object) {
 	return all
 }
 
-// init makes the stack.
+// init creates the stack.
 func (s setting) init(b backend.Backend) error {
 	ctx := context.Background()
 	stack, err := b.Init(ctx, stackRef, nil)

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
 
-// content is what is kept under a key.
+// content is the content of a key.
 type content struct {
 	bytes    []byte
 	metadata map[string]string
@@ -28,7 +28,7 @@ type content struct {
 	revision string
 }
 
-// disk is where processes keep what they share. Each request is carried out at once or not at all.
+// disk is the shared storage of processes. Each request is atomic.
 type disk struct {
 	contents map[string]content
 	writes   map[string]int // by key
@@ -66,7 +66,7 @@ func (d *disk) put(w write, now time.Time) error {
 	return nil
 }
 
-// put writes, and notes when a lock was renewed.
+// put writes, and records when a lock was renewed.
 func (p *process) put(w write, now time.Time) error {
 	err := p.disk.put(w, now)
 	if err == nil && strings.HasPrefix(w.key, ".pulumi/locks/") {
@@ -83,12 +83,12 @@ func (d *disk) clone() *disk {
 	return &disk{contents: maps.Clone(d.contents), writes: maps.Clone(d.writes), flaw: d.flaw}
 }
 
-// matters reports whether what a key holds decides anything. Histories and backups are for people.
+// matters reports whether the content of a key affects processes. Histories and backups are for people.
 func matters(key string) bool {
 	return !strings.Contains(key, "/history/") && !strings.Contains(key, "/backups/") && !strings.HasSuffix(key, ".bak")
 }
 
-// state describes what is there.
+// state describes the content.
 func (d *disk) state() string {
 	var b strings.Builder
 	for _, key := range d.list("") {
@@ -101,7 +101,7 @@ func (d *disk) state() string {
 	return b.String()
 }
 
-// kindOf says what others see of a request, given what it would be if they saw it. Nobody changes these keys while processes run.
+// kindOf returns k, or quiet for a key that no other process changes while processes run.
 func kindOf(key string, k kind) kind {
 	if !matters(key) || strings.HasSuffix(key, "meta.yaml") || strings.HasSuffix(key, ".gz") || strings.HasSuffix(key, ".zst") ||
 		strings.HasPrefix(key, ".pulumi/sluice/pairs/") {
@@ -110,10 +110,10 @@ func kindOf(key string, k kind) kind {
 	return k
 }
 
-// bucket is a bucket of an object store as a process sees it.
+// bucket is a bucket of an object store in the view of a process.
 type bucket struct {
 	*process
-	conditional bool // it can replace what has a revision, and nothing else
+	conditional bool // it supports conditional writes
 }
 
 var _ driver.Bucket = bucket{}
@@ -157,7 +157,7 @@ func (b bucket) ListPaged(ctx context.Context, o *driver.ListOptions) (page *dri
 	return page, err
 }
 
-// reader reads a content that has been sent.
+// reader reads a received content.
 type reader struct {
 	*bytes.Reader
 	attributes driver.ReaderAttributes
@@ -190,7 +190,7 @@ type writer struct {
 
 var _ io.WriteCloser = (*writer)(nil)
 
-// condition is what a caller may set before a write.
+// condition is the condition of a write.
 type condition struct{ revision string }
 
 func (b bucket) NewTypedWriter(ctx context.Context, key, _ string, o *driver.WriterOptions) (driver.Writer, error) {

@@ -17,38 +17,38 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// world is what processes share, and what became of it.
+// world is the shared state of processes, and its history.
 type world struct {
 	setting
 	disk *disk
 
 	renewed       map[string]time.Time // when lock files were written
-	holder        *process             // whose session has the lock of the server; nil if none has
+	holder        *process             // the process whose session has the lock of the server; nil if there is none
 	holderSession int
-	holderName    string // what it said of itself
+	holderName    string // the name that it has given
 
 	objects   []object
-	acked     []object        // that an engine was told are recorded
-	absent    map[string]bool // names of which somebody has decided that an interrupted create has made nothing
-	forced    bool            // a lock of a process that works has been removed
-	disturbed bool            // other than by kills
+	acked     []object        // whose records an engine has received an acknowledgement for
+	absent    map[string]bool // names for which an interrupted create was decided to have made nothing
+	forced    bool            // a lock of a running process has been removed
+	disturbed bool            // by anything except kills
 	faults    []string
 }
 
-// setting is where the processes are.
+// setting describes the environment of the processes.
 type setting struct {
-	onServer    bool // a database, else an object store
-	conditional bool // the object store can make writes conditional
+	onServer    bool // in a database; otherwise in an object store
+	conditional bool // the object store supports conditional writes
 	elsewhere   bool // each process is on a machine of its own
 	pauses      []time.Duration
 	serverSkew  time.Duration
-	jump        time.Duration // of the server's clock, when the database moves to another one
-	creates     []string      // names of the resources that each engine is to make
-	exist       []string      // names of those that there are at the beginning, with the value 0
+	jump        time.Duration // of the server's clock, in a failover of the database
+	creates     []string      // names of the resources that each engine creates
+	exist       []string      // names of the initial resources, with the value 0
 	unlockEarly bool          // a flaw: the lock is removed before the state is written
 }
 
-// object is what a provider has made.
+// object is an object of a provider.
 type object struct {
 	name, id string
 	by       *process
@@ -60,7 +60,7 @@ var stackRef = backend.Ref{Project: "p", Name: "dev"}
 
 func urnOf(name string) urn.URN { return urn.New("dev", "p", "", "a:b:C", name) }
 
-// state describes what the processes share but for the disk's clock.
+// state describes the shared state, except the disk's clock.
 func (w *world) state() string {
 	text := w.disk.state() + fmt.Sprintln(w.holderSession, w.serverSkew, w.forced, w.absent)
 	if w.holder != nil {
@@ -72,14 +72,14 @@ func (w *world) state() string {
 	return text
 }
 
-// make is what a provider does.
+// make is the effect of a provider's create.
 func (p *process) make(name string) string {
 	id := fmt.Sprintf("%s-%d", name, len(p.objects))
 	p.objects = append(p.objects, object{name: name, id: id, by: p})
 	return id
 }
 
-// made returns the ID of an object that exists and that nobody has recorded, "" if there is none.
+// made returns the ID of an existing object without a record, "" if there is none.
 func (w *world) made(name string) string {
 	for _, o := range w.objects {
 		if o.name == name {
@@ -96,7 +96,7 @@ func (w *world) died(p *process) {
 	}
 }
 
-// machine is where a process runs.
+// machine is the machine of a process.
 type machine struct{ *process }
 
 var _ lock.Machine = machine{}
@@ -129,8 +129,8 @@ func (m machine) Life(o lock.Owner) (life lock.Life) {
 	return life
 }
 
-// removed notes that somebody removes a key. A lock of another process that works can be removed by force, and when its lease is
-// over.
+// removed records that a key is removed. A lock of another running process can be removed only by force, or after its lease has
+// ended.
 func (p *process) removed(key string) {
 	var o lock.Owner
 	if !strings.HasPrefix(key, ".pulumi/locks/") || json.Unmarshal(p.disk.contents[key].bytes, &o) != nil || o.PID == p.number {
@@ -181,10 +181,10 @@ func (p *process) open(ctx context.Context) (backend.Stack, error) {
 	return b.Open(ctx, stackRef)
 }
 
-// work is what an engine does once it has begun to record on top of a base.
+// work is what an engine does after it has begun to record on a base.
 type work func(p *process, ctx context.Context, r state.Recorder, base *state.Snapshot) error
 
-// update is an engine: it makes what is not recorded, in the order in which an operation does.
+// update is an engine that creates the missing objects, in the order of an operation.
 func update(p *process) { p.operate((*process).createMissing) }
 
 // operate runs an engine.
@@ -223,7 +223,7 @@ func (p *process) record(ctx context.Context, fence *sluice.Fence, do work) erro
 	return errors.Join(err, r.Close(ctx))
 }
 
-// createMissing makes what is not recorded.
+// createMissing creates the objects that are not recorded.
 func (p *process) createMissing(ctx context.Context, r state.Recorder, base *state.Snapshot) (err error) {
 	there := map[string]bool{}
 	for _, res := range base.Resources {
@@ -242,7 +242,7 @@ func (p *process) createMissing(ctx context.Context, r state.Recorder, base *sta
 	return err
 }
 
-// resolve records what became of an interrupted create, as a person does who looks, and reports whether it made something.
+// resolve records the result of an interrupted create, like a person who checks it, and reports whether it made something.
 func (p *process) resolve(ctx context.Context, r state.Recorder, op state.Pending) (made bool, err error) {
 	name, id := op.Resource.URN.Name(), ""
 	if err := p.do(ctx, "look for "+name, look, func() string {
@@ -282,8 +282,8 @@ func (p *process) end(ctx context.Context, r state.Recorder, c state.Change, nam
 	return err
 }
 
-// cancel is a person who removes the locks of the stack. One who does not force it leaves those of processes that work, and
-// makes sure before that the machine of a dead process has ended its plugins.
+// cancel is a person who removes the locks of the stack. Without force, the person leaves those of running processes, and first
+// makes sure that the machine of a dead process has ended its plugins.
 func cancel(force bool) func(*process) {
 	return func(p *process) {
 		ctx := context.Background()
@@ -324,7 +324,7 @@ func (p *process) breakLocks(ctx context.Context, stack backend.Stack, force boo
 	return err
 }
 
-// inspect is the one who comes after all others: it takes the lock in the documented way and reads the state.
+// inspect is the last process: it takes the lock in the documented way and reads the state.
 func inspect(found **state.Snapshot) func(*process) {
 	return func(p *process) {
 		ctx := context.Background()

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// scenario is what is explored: who uses the stack, and how far they are disturbed.
+// scenario defines the explored schedules: the processes that use the stack, and the limits on their disturbances.
 type scenario struct {
 	setting
 	processes []func(*process)
@@ -28,8 +28,8 @@ type scenario struct {
 	flaw      func(d *disk, w *write)
 }
 
-// explorer takes every schedule of a scenario, each once: depth first, and a schedule that reaches a state that is known is
-// not followed. It repeats the beginning of a schedule to get to where it is to go on.
+// explorer explores every schedule of a scenario once, depth first. It does not continue a schedule that reaches a known state.
+// It repeats the beginning of a schedule to get to the place where it continues.
 type explorer struct {
 	scenario
 	beginning *disk
@@ -40,7 +40,7 @@ type explorer struct {
 	steps     int
 }
 
-// turn is a place where a schedule can go on in several ways.
+// turn is a place at which a schedule can continue in several ways.
 type turn struct {
 	way, ways int
 	state     uint64
@@ -80,7 +80,7 @@ func (x *explorer) next() bool {
 	return false
 }
 
-// outcome is what is wrong with a schedule, and the schedule.
+// outcome is a schedule with its violation.
 type outcome struct {
 	faults []string
 	trace  []string
@@ -105,7 +105,7 @@ func (x *explorer) find(t *testing.T) *outcome {
 	}
 }
 
-// shortest returns the shortest of the schedules that break a rule with as few interruptions as possible, nil if there is none.
+// shortest returns the shortest violating schedule with as few interruptions as possible, nil if there is none.
 func shortest(t *testing.T, s scenario) (least *outcome) {
 	for most := s.budget.preemptions; s.budget.preemptions <= most+3 && least == nil; s.budget.preemptions++ {
 		x := newExplorer(t, s)
@@ -119,7 +119,7 @@ func shortest(t *testing.T, s scenario) (least *outcome) {
 	return least
 }
 
-// once takes one schedule.
+// once explores one schedule.
 func (x *explorer) once(t *testing.T) *outcome {
 	o := &outcome{}
 	x.depth = 0
@@ -144,8 +144,8 @@ func (x *explorer) once(t *testing.T) *outcome {
 	return o
 }
 
-// streams are the random numbers of the processes, each of which has its own: those of a schedule must be the same when it is
-// repeated. Who reads is told by the time.
+// streams are the random numbers of the processes, each of which has its own: they must be the same when a schedule is
+// repeated. The time identifies the reader.
 type streams struct {
 	mu       sync.Mutex // guards the counters
 	schedule *schedule
@@ -171,7 +171,7 @@ func (r *streams) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// inspect lets one more process come after the others, undisturbed, and checks the rules.
+// inspect runs one more process after the others, undisturbed, and checks the rules.
 func (s *schedule) inspect() {
 	s.left = budget{preemptions: unlimited}
 	s.choose = func(func() uint64, int) (int, bool) { return 0, true }
@@ -189,7 +189,7 @@ func (s *schedule) inspect() {
 	}
 }
 
-// checkObjects checks that the state has everything that is to be in it.
+// checkObjects checks that the state is complete.
 func (s *schedule) checkObjects(found *state.Snapshot) {
 	recorded, values, pending := map[string]string{}, map[string]int{}, map[string]bool{}
 	for _, res := range found.Resources {
@@ -229,7 +229,7 @@ func (s *schedule) checkObjects(found *state.Snapshot) {
 	}
 }
 
-// isSetAside reports whether an object is in what was set aside for people: as itself, or as one that may exist.
+// isSetAside reports whether an object is in the data that was set aside for people: as itself, or as one that may exist.
 func (s *schedule) isSetAside(o object) bool {
 	for _, key := range slices.Concat(s.disk.list(".pulumi/sluice/salvage/"), s.disk.list(".pulumi/sluice/rejected/")) {
 		text := string(s.disk.contents[key].bytes)
@@ -240,7 +240,7 @@ func (s *schedule) isSetAside(o object) bool {
 	return false
 }
 
-// checkResults checks that those who were not disturbed have succeeded.
+// checkResults checks that undisturbed processes have succeeded.
 func (s *schedule) checkResults() {
 	if s.disturbed {
 		return
@@ -253,7 +253,7 @@ func (s *schedule) checkResults() {
 	}
 }
 
-// newStack returns the disk with a stack that has what there is at the beginning.
+// newStack returns a disk with a stack and its initial objects.
 func newStack(t *testing.T, s scenario) (d *disk) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Millisecond / 2)

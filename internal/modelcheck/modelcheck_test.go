@@ -16,17 +16,17 @@ import (
 
 var deep = flag.Int("deep", 0, "let processes be interrupted this many times more")
 
-// TestMain lets one goroutine run at a time, as the scheduler does anyhow: it is three times as fast.
+// TestMain runs one goroutine at a time, as the scheduler does anyway: it is three times as fast.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
 
-// pauses are long enough for the timers of a process: that it renews its lease and writes a checkpoint, and that its lease is over.
+// pauses are long enough for the timers of a process: the renewal of its lease and a checkpoint, and the end of its lease.
 var pauses = []time.Duration{31 * time.Second, 70 * time.Second}
 
-// scenarios are what is explored, by name. Together they take minutes on one core, and seconds within smaller bounds.
+// scenarios are the explored scenarios, by name. Together they take minutes on one core, and seconds within smaller bounds.
 var scenarios = map[string]scenario{
 	"two engines, one is killed": {
 		setting: setting{conditional: true, creates: []string{"a"}}, processes: []func(*process){update, update},
@@ -143,7 +143,7 @@ func explore(t *testing.T, within func(budget) budget) {
 	}
 }
 
-// What the checker is for, it finds: each of these stores or engines does something that those of sluice must not do.
+// The checker finds known faults: each of these stores or engines has a fault that those of sluice must not have.
 func TestFaultsAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		scenario

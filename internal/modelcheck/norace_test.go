@@ -4,5 +4,5 @@ package modelcheck
 
 import "math"
 
-// most is how many schedules of a scenario are taken.
+// most is the maximal number of schedules of a scenario.
 const most = math.MaxInt

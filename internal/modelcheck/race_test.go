@@ -2,6 +2,6 @@
 
 package modelcheck
 
-// most is how many schedules of a scenario are taken: the race detector makes everything ten times slower, and only one goroutine
-// runs at a time.
+// most is the maximal number of schedules of a scenario: the race detector makes everything ten times slower, and only one
+// goroutine runs at a time.
 const most = 100

@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// kind says what a call can do to other processes.
+// kind is the possible effect of a call on other processes.
 type kind uint8
 
 const (
-	quiet   kind = iota // neither sees what others do nor is seen by them: the order does not matter
-	look                // sees what others do
-	change              // is seen by others; who dies in it may have done it or not
-	operate             // a request to a plugin, which goes on working when the process dies
+	quiet   kind = iota // neither depends on others nor affects them: the order does not matter
+	look                // depends on others
+	change              // affects others; a process that dies in it may have done it or not
+	operate             // a request to a plugin, which goes on when the process dies
 )
 
-// call is what a process waits for. The scheduler carries it out, or does not.
+// call is a call that a process waits for. The scheduler carries it out, or does not.
 type call struct {
 	by     *process
 	what   string
 	kind   kind
-	effect func() string // returns what the process sees of it
+	effect func() string // returns the result for the process
 	answer chan answer
 }
 
@@ -43,10 +43,10 @@ const (
 	die
 )
 
-// errLost is what a process gets for a request whose reply was lost.
+// errLost is the error of a request whose reply was lost.
 var errLost = errors.New("the connection was reset")
 
-// process is one of those that use the stack.
+// process is a process that uses the stack.
 type process struct {
 	*schedule
 	number  int
@@ -57,13 +57,13 @@ type process struct {
 	dead    bool
 	over    bool
 	result  error
-	seen    uint64 // of all that it has seen so far, and when: the code is deterministic, so this is where it is
+	seen    uint64 // a hash of all results so far, with their times: the code is deterministic, so this identifies its position
 	random  uint64
-	session int  // of its connections to a server
-	forces  bool // it removes locks of processes that work
+	session int  // number of its present connection to a server
+	forces  bool // it removes locks of running processes
 }
 
-// do waits until the scheduler has carried a call out. A process that has been killed does not return from it.
+// do waits until the scheduler has carried out a call. It does not return in a killed process.
 func (p *process) do(ctx context.Context, what string, k kind, effect func() string) error {
 	if k == quiet {
 		return p.doAtOnce(effect)
@@ -87,7 +87,7 @@ func (p *process) do(ctx context.Context, what string, k kind, effect func() str
 	}
 }
 
-// doAtOnce carries out what others do not see.
+// doAtOnce carries out a call that does not affect others.
 func (p *process) doAtOnce(effect func() string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *process) park(c *call) (alive bool) {
 	return !p.dead
 }
 
-// giveUp is for a call whose time is over. What it would change may still be changed.
+// giveUp ends the wait for a call whose time is over. The call may still take effect.
 func (p *process) giveUp(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,24 +118,24 @@ func (p *process) giveUp(c *call) {
 	}
 }
 
-// note adds what a process sees to what it has seen.
+// note adds a result to the hash of a process.
 func (p *process) note(c *call, reply string) {
 	p.seen = p.digest(fmt.Sprint(p.seen), c.what, reply, p.clock().String())
 }
 
-// budget is how often a schedule may be disturbed.
+// budget limits the disturbances of a schedule.
 type budget struct {
 	crashes     int // processes are killed
-	late        int // of those, in the middle of a request that takes effect later
+	late        int // of those, during a request that takes effect later
 	preemptions int // a process that could go on has to wait
-	pauses      int // all processes stand still for some time
+	pauses      int // all processes stop for some time
 	replies     int // the reply to a request is lost
 }
 
-// unlimited is a budget of preemptions that does not run out.
+// unlimited is a budget of preemptions that is never used up.
 const unlimited = 1000
 
-// schedule is one way in which processes can run: it owns every step of all of them.
+// schedule is one interleaving of processes: it controls every step of all of them.
 type schedule struct {
 	t    *testing.T
 	left budget
@@ -143,17 +143,17 @@ type schedule struct {
 	*world
 	processes []*process
 
-	mu      sync.Mutex // guards what follows; other fields are the scheduler's
+	mu      sync.Mutex // guards the rest; other fields are the scheduler's
 	parked  []*call
-	late    []*call // may be carried out at any time; nobody waits for them
+	late    []*call // may be carried out at any time; nothing waits for them
 	current *process
 	trace   []string
 }
 
-// choose decides how a schedule goes on: it returns which of n ways, or false if the state is known.
+// choose decides how a schedule continues: it returns one of n ways, or false if the state is known.
 type choose func(state func() uint64, ways int) (way int, on bool)
 
-// option is one way to go on.
+// option is one way to continue.
 type option struct {
 	what string
 	take func()
@@ -163,7 +163,7 @@ type option struct {
 // steps is more than any schedule takes.
 const steps = 5000
 
-// clock is the time, without the parts of a millisecond that tell processes apart.
+// clock returns the time, without the fractions of a millisecond that identify processes.
 func (s *schedule) clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func (s *schedule) digest(parts ...string) uint64 {
@@ -175,11 +175,11 @@ func (s *schedule) digest(parts ...string) uint64 {
 	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
-// slots is how many processes there may be. Process n runs only at times that leave the remainder n in nanoseconds: all
-// timers are longer, so what the timer of a process wakes is known by the time.
+// slots is the maximal number of processes. Process n runs only at times whose remainder in nanoseconds is n: all timers are
+// longer, so the time identifies the process of a timer.
 const slots = 8
 
-// add makes a process, which begins when the scheduler says so.
+// add adds a process, which begins when the scheduler lets it.
 func (s *schedule) add(name string, mortal bool, run func(*process)) *process {
 	p := &process{schedule: s, number: len(s.processes) + 1, name: name, mortal: mortal, run: run}
 	s.processes = append(s.processes, p)
@@ -194,22 +194,21 @@ func (s *schedule) add(name string, mortal bool, run func(*process)) *process {
 	return p
 }
 
-// leave notes that a process has ended.
+// leave records that a process has ended.
 func (p *process) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
 }
 
-// finish notes how a process has ended.
+// finish records how a process has ended.
 func (p *process) finish(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.result = err
 }
 
-// explore runs the processes to their end, in the order that choose gives. It returns false if that leads to a state that is
-// known.
+// explore runs the processes to their end, in the order that choose gives. It returns false if that leads to a known state.
 func (s *schedule) explore() bool {
 	for range steps {
 		synctest.Wait()
@@ -250,7 +249,7 @@ func (s *schedule) take(o option) {
 	o.take()
 }
 
-// waiting returns the calls that wait, in an order that does not depend on chance.
+// waiting returns the waiting calls in a deterministic order.
 func (s *schedule) waiting() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +265,7 @@ func (s *schedule) isOver() bool {
 	return !slices.ContainsFunc(s.processes, func(p *process) bool { return !p.over && !p.dead })
 }
 
-// carryOut carries a call out at a time of its process.
+// carryOut carries out a call at a time of its process.
 func (s *schedule) carryOut(c *call, a answer) {
 	s.unpark(c)
 	s.align(c.by)
@@ -289,7 +288,7 @@ func (s *schedule) align(p *process) {
 	time.Sleep(time.Duration(off))
 }
 
-// kill ends a process: nothing of it goes on. What it had asked for and not got happens later if it is in late.
+// kill ends a process: nothing of it goes on. Its pending requests take effect later if they are in late.
 func (s *schedule) kill(p *process) {
 	s.mu.Lock()
 	p.dead = true
@@ -307,17 +306,17 @@ func (s *schedule) kill(p *process) {
 	p.died(p)
 }
 
-// killAll ends all processes, and waits until their timers have woken what is to end.
+// killAll ends all processes, and waits until their timers have fired.
 func (s *schedule) killAll() {
 	for _, p := range s.processes {
 		s.kill(p)
 	}
 	time.Sleep(time.Hour)
 	synctest.Wait()
-	s.waiting() // and sees, by the mutex, what they have done
+	s.waiting() // which also synchronizes with their writes, by the mutex
 }
 
-// sleepUntilSomethingHappens lets time pass until a timer wakes somebody.
+// sleepUntilSomethingHappens lets time pass until a timer fires.
 func (s *schedule) sleepUntilSomethingHappens() bool {
 	for d := 10 * time.Millisecond; d < time.Hour; d *= 2 {
 		time.Sleep(d)
@@ -330,11 +329,11 @@ func (s *schedule) sleepUntilSomethingHappens() bool {
 	return false
 }
 
-// options lists the ways to go on, the undisturbed one first.
+// options lists the ways to continue, the undisturbed one first.
 func (s *schedule) options() []option {
 	calls := s.waiting()
 	slices.SortStableFunc(calls, func(a, b *call) int {
-		return cmp.Compare(s.rank(a), s.rank(b)) // who ran last goes on
+		return cmp.Compare(s.rank(a), s.rank(b)) // the last process continues
 	})
 	var all []option
 	for i, c := range calls {
@@ -369,7 +368,7 @@ func (s *schedule) options() []option {
 	})
 }
 
-// pause lets time pass. Guards end the plugins of the dead meanwhile.
+// pause lets time pass. In the meantime, guards end the plugins of dead processes.
 func (s *schedule) pause(d time.Duration) {
 	for _, p := range s.processes {
 		if p.dead {
@@ -413,7 +412,7 @@ func (s *schedule) disturbances(c *call) []option {
 	return nil
 }
 
-// state identifies where all processes and everything that they share are.
+// state returns a hash of the positions of all processes and of their shared state.
 func (s *schedule) state() uint64 {
 	parts := []string{s.clock().String(), fmt.Sprint(s.left), s.world.state()}
 	for _, p := range s.processes {

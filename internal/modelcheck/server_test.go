@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// server is a database as a process sees it: a statement is carried out as a whole, and a session that has a name excludes
-// others from it until it ends.
+// server is a database in the view of a process: a statement is atomic, and a session with a name excludes others with
+// that name until it ends.
 type server struct{ *process }
 
 var (
@@ -107,7 +107,7 @@ func (s server) Remove(ctx context.Context, keys ...string) error {
 	})
 }
 
-// session is a connection that has a name.
+// session is a connection with a name.
 type session struct {
 	server
 	number int
@@ -154,7 +154,7 @@ func (s server) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// serverNow is the time by the server's clock.
+// serverNow returns the time of the server's clock.
 func (s server) serverNow() time.Time { return s.clock().Add(s.serverSkew) }
 
 func (h session) lives() bool { return h.holder == h.process && h.holderSession == h.number }

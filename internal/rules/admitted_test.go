@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Each registration waits, in a transform, for the answer to the next one: all of them are admitted before the first is answered. There are more than
-// any buffer of the pipeline holds, and as many others that wait for room (decision 0127).
+// Each registration waits, in a transform, for the reply to the next one: all of them are admitted before the first reply. There are more than any
+// buffer of the pipeline holds, and as many others that wait for room (decision 0127).
 func TestRegistrationsMayWaitForOneAnotherInChainsOfAnyLength(t *testing.T) {
 	const n = 9000
 	k := newKit(t)
@@ -28,7 +28,7 @@ func TestRegistrationsMayWaitForOneAnotherInChainsOfAnyLength(t *testing.T) {
 			return err
 		}
 		return together(n+1, func(i int) error {
-			if i == n/2 { // among the others
+			if i == n/2 { // between the others
 				return chain(0)
 			}
 			_, err := m.Register(ctx, registration("test:index:Thing", fmt.Sprint("other", i), nil))

@@ -76,7 +76,7 @@ func TestResourceFoundUnderAliasStaysTheSame(t *testing.T) {
 			require.Equal(t, test.want.Type(), found.Type)
 			require.Equal(t, was.Resources[len(was.Resources)-1].ID, found.ID)
 			require.Empty(t, found.Aliases)
-			// Providers are asked about the new name.
+			// Requests to providers have the new name.
 			require.Equal(t, test.want, askedOnce[providers.DiffRequest](r, test.want.Name()).URN)
 			require.Equal(t, map[stages.Op]int{stages.OpSame: len(k.names())}, r.Changes)
 

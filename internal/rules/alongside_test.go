@@ -14,7 +14,8 @@ import (
 // madeOfA declares b, which cannot exist without a.
 var madeOfA = program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": 1}))) })
 
-// A delete-before-replace takes along what is not part of the operation. That is created again as the program declares it (decision 0167).
+// A delete-before-replace includes a dependent that is not part of the operation. The dependent is created again as the program declares
+// it (decision 0167).
 func TestWhatGoesAlongThoughItIsLeftOutIsMadeAsItIsDeclared(t *testing.T) {
 	targets := func(k *kit) { k.options.Targeting.Targets = set(k.t, "**::a") }
 	excludes := func(k *kit) { k.options.Targeting.Excludes = set(k.t, "**::b*", "**::c") }
@@ -47,7 +48,7 @@ func TestWhatGoesAlongThoughItIsLeftOutIsMadeAsItIsDeclared(t *testing.T) {
 	}
 }
 
-// The program has ended the dependency in the same edit, so that the registration need not wait for what is replaced.
+// The program has removed the dependency in the same edit, so the registration need not wait for the replaced resource.
 func TestWhatGoesAlongAndDependsOnItNoLonger(t *testing.T) {
 	k := newKit(t)
 	k.up(madeOfA)
@@ -76,7 +77,7 @@ func TestWhatGoesAlongUnderANewName(t *testing.T) {
 	require.False(t, k.up(p).HasChanges())
 }
 
-// What is created again is judged as it is created.
+// Policies check the recreated resource as for a create.
 func TestPoliciesJudgeWhatGoesAlong(t *testing.T) {
 	for name, b := range map[string]func(s *script, a *stages.RegisterReply){
 		"and depends on it":           func(s *script, a *stages.RegisterReply) { s.thing("b", in{"bad": 1}, from("immutableOf", a)) },
@@ -100,7 +101,7 @@ func TestPoliciesJudgeWhatGoesAlong(t *testing.T) {
 	}
 }
 
-// What the program does not declare would be gone for good: a preview refuses that, before anything is deleted.
+// A dependent that the program does not declare would be lost: a preview refuses that, before anything is deleted.
 func TestWhatGoesAlongAndIsNotDeclaredIsRefused(t *testing.T) {
 	k := newKit(t)
 	k.up(madeOfA)

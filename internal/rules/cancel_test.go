@@ -34,15 +34,15 @@ func (sluggishAnalyzer) Analyze(ctx context.Context, _ stages.Analysis) (stages.
 	return stages.Findings{}, sluggish(ctx)
 }
 
-// whereItIs is a place of the pipeline in which an item is at an interrupt.
+// whereItIs is the place of an item in the pipeline at an interrupt.
 type whereItIs struct {
 	slow    providertest.Call // the call that takes ten seconds; none if the program or an analyzer does
 	before  func(*script)     // the resources of the stack before
 	change  func(*kit)        // before the interrupted operation
-	op      operation         // nil is an update
+	op      operation         // nil means an update
 	program func(*script)
-	changed []string // what was done in spite of the interrupt
-	names   []string // what is recorded in the end
+	changed []string // the changes made in spite of the interrupt
+	names   []string // the resources recorded in the end
 }
 
 func places() map[string]whereItIs {
@@ -116,7 +116,7 @@ func places() map[string]whereItIs {
 	}
 }
 
-// interruptions are the ways to interrupt after five seconds.
+// interruptions are the ways to interrupt an operation after five seconds.
 var interruptions = map[string]func(*kit, operation) operation{
 	"stop": func(k *kit, op operation) operation {
 		k.options.Interrupts = &sluice.Interrupts{}
@@ -137,8 +137,8 @@ var interruptions = map[string]func(*kit, operation) operation{
 	},
 }
 
-// Wherever an item is, an interrupt ends the run: what had begun is recorded, nothing else begins, and nothing is left
-// running. The bubble detects goroutines that are left behind.
+// Wherever an item is, an interrupt ends the run: steps that had begun are recorded, no others begin, and nothing
+// keeps running. The bubble detects remaining goroutines.
 func TestAnInterruptEndsTheRunWhereverAnItemIs(t *testing.T) {
 	for where, p := range places() {
 		for how, interrupt := range interruptions {
@@ -176,7 +176,7 @@ func interruptAt(t *testing.T, p whereItIs, interrupt func(*kit, operation) oper
 	require.Empty(t, k.state.Snapshot().Pending)
 	require.NoError(t, state.Verify(k.state.Snapshot()))
 
-	// The next run finishes the job.
+	// The next run completes the operation.
 	armed = false
 	k.options.Interrupts, k.options.Analyzers = nil, nil
 	if p.op != nil {

@@ -265,7 +265,7 @@ func TestReplaceOnChangesTurnsUpdatesIntoReplacements(t *testing.T) {
 	for form, diff := range diffs {
 		for name, test := range tests {
 			if form == "keys only" && (test.path == "a.b[0]" || test.path == "a.b[*]") {
-				continue // a changed key "a" is not contained in these
+				continue // these contain no changed key "a"
 			}
 			t.Run(form+" "+name, func(t *testing.T) {
 				k := newKit(t)
@@ -346,8 +346,7 @@ func TestUnhealthyCreateIsRecordedAndUpdatedUntilItIsHealthy(t *testing.T) {
 	k.up(program(one(in{"unhealthy": true}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
-// What a provider says of the inputs of an object that is not healthy counts in a refresh only: the next update compares with what the program
-// has declared.
+// A provider's inputs of an unhealthy object count in a refresh only: the next update compares with the inputs that the program has declared.
 func TestUnhealthyCreateIsRecordedWithTheInputsOfTheProgram(t *testing.T) {
 	k := newKit(t)
 	k.fake = func(f *providertest.Fake) {
@@ -413,7 +412,7 @@ func TestOutputsThatMustBeSecretAre(t *testing.T) {
 	p := program(func(s *script) {
 		reply = s.thing("a", in{"password": secret("x"), "plain": "y"}, secretOutputs("arn", "id", "missing"))
 	})
-	// The provider answers without secrets.
+	// The provider returns no secrets.
 	k.fake = func(f *providertest.Fake) {
 		f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
 			r.Properties = r.Properties.StripSecrets()

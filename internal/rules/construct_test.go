@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Remote components (steps.md 10.1). The provider of these tests talks to the monitor of the run directly.
+// Remote components (steps.md 10.1). The provider of these tests calls the monitor of the run directly.
 
 // constructing makes the providers of a kit construct components with f, which gets a script for the run's monitor.
 func constructing(k *kit, f func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error)) func(func(*script)) func(*script) {
@@ -63,7 +63,7 @@ func TestARemoteComponentIsWhatItsProviderRegisters(t *testing.T) {
 	k.up(p).requireCounts(map[stages.Op]int{stages.OpSame: 3})
 }
 
-// A component that waits for a child that has failed, or for nothing at all, must not keep the run from ending.
+// A component that waits for a failed child, or for nothing at all, must not prevent the run from ending.
 func TestAConstructThatHangsOnAFailedChildEndsWithTheRun(t *testing.T) {
 	for name, hangs := range map[string]bool{"it gives up": false, "it hangs": true} {
 		t.Run(name, func(t *testing.T) {

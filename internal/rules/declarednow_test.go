@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// declaredNow are the ways in which a program declares an option of a thing that it has declared without it, and for something else than itself.
+// declaredNow are the ways in which a program adds an option to a thing, and to something else than the thing itself.
 func declaredNow(set func(*stages.TransformOptions), own option) map[string]func(s *script) []option {
 	transform := func(_ context.Context, in stages.TransformInput) (stages.TransformInput, error) {
 		if in.Custom {
@@ -118,7 +118,7 @@ func TestAnObjectIsProtectedByTheUpdateThatReplacesItAndSaysSo(t *testing.T) {
 	}
 }
 
-// The mark is recorded: it counts if the update ends before the delete.
+// The option is recorded: it applies even if the update ends before the delete.
 func TestAnObjectThatIsRetainedNowIsRetainedLater(t *testing.T) {
 	k := newKit(t, failCreate("b", errRefused))
 	k.up(program(one(in{"immutable": 1})))
@@ -144,7 +144,7 @@ func TestAnOldCopyIsRetainedIfTheProgramSaysSoNow(t *testing.T) {
 	require.Equal(t, []string{"a"}, k.names())
 }
 
-// The old copy goes before what it was made from, and not only at the end.
+// The old copy is deleted before its dependencies, and not only at the end.
 func TestAnOldCopyThatWouldGoFirstIsRetainedIfTheProgramSaysSoNow(t *testing.T) {
 	for name, retains := range map[string]bool{"retained": true, "not retained": false} {
 		t.Run(name, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAnImportThatReplacesRetainsTheOldObjectIfItSaysSo(t *testing.T) {
 	require.Equal(t, "there", k.recorded("a").ID)
 }
 
-// The object that an import takes the place of is deleted, as that of any replacement.
+// The object that an import replaces is deleted, as in any replacement.
 func TestAnImportThatReplacesIsRefusedIfTheResourceIsProtected(t *testing.T) {
 	for name, recorded := range map[string]bool{"as recorded": true, "from now on": false} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestAnImportThatReplacesIsRefusedIfTheResourceIsProtected(t *testing.T) {
 	})
 }
 
-// The object in whose place another one is read is deleted, too. A read cannot say that the resource is not protected any more.
+// The object that a read replaces is deleted, too. A read cannot declare that the resource is not protected any more.
 func TestAReadInThePlaceOfAProtectedResourceIsRefused(t *testing.T) {
 	p := program(func(s *script) { s.read("a", "there") })
 	for name, op := range map[string]operation{"update": sluice.Update, "destroy": sluice.Destroy} {
@@ -231,7 +231,7 @@ func TestAReadInThePlaceOfAProtectedResourceIsRefused(t *testing.T) {
 	}
 }
 
-// An import cannot keep what a closure has deleted either, and says so.
+// An import cannot keep an object that a closure has deleted either, and reports that.
 func TestProtectionOfAnImportThatComesTooLate(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
@@ -245,7 +245,7 @@ func TestProtectionOfAnImportThatComesTooLate(t *testing.T) {
 	require.Equal(t, "there", k.recorded("b").ID)
 }
 
-// Where there is no old object any more, there is nothing to protect.
+// Without an old object, there is nothing to protect.
 func TestAnInterruptedReplacementGoesOnAlthoughItIsProtectedNow(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
 	k.up(program(one(in{"dbr": 1})))
@@ -254,7 +254,7 @@ func TestAnInterruptedReplacementGoesOnAlthoughItIsProtectedNow(t *testing.T) {
 	require.True(t, k.recorded("a").Protect)
 }
 
-// A dependent is deleted before the program declares it: a preview can refuse that, and nothing happens without a word.
+// A dependent is deleted before the program declares it: a preview can refuse that, and nothing happens without a message.
 func TestProtectionOfADependentThatComesTooLate(t *testing.T) {
 	version := func(v int, with ...option) func(s *script) {
 		return func(s *script) {

@@ -71,7 +71,7 @@ func (k *kit) cloudFollows(follower, leader string) {
 	}
 }
 
-// What is not declared still refers to the old name of what its cloud deletes it with.
+// A resource that is not declared refers to its deletedWith resource by the old name.
 func TestDeletedWithFollowsANewNameInADestroyByProgram(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("follower", nil, deletedWith(s.thing("leader", nil))) }))
@@ -144,7 +144,7 @@ func TestEveryProtectedResourceIsReportedAndNothingOfItsIsDeleted(t *testing.T) 
 				r.requireDiagnostic(stages.Error, 2000, "resource \""+string(k.recorded(n).URN)+"\" cannot be deleted\nbecause it is protected.")
 				r.requireAdvice(stages.Error, advice.On(advice.Unprotect, k.recorded(n).URN))
 			}
-			require.Len(t, r.diagnostics(stages.Error), 3) // and that the run failed
+			require.Len(t, r.diagnostics(stages.Error), 3) // the third one reports that the run failed
 			require.Equal(t, []string{"delete x"}, r.changed())
 			require.ElementsMatch(t, []string{"prov", "a", "g", "p", "q"}, k.names())
 

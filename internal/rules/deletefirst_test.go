@@ -21,7 +21,7 @@ func TestRenamedDependentThatWasDeletedFirstIsMadeAgain(t *testing.T) {
 	require.Equal(t, []string{"a", "b2"}, k.names())
 }
 
-// Names decide whether a deleted state counts (steps.md 3.6).
+// Names determine whether a deleted state counts (steps.md 3.6).
 func TestRenamedDependentThatWasDeletedFirstIsComparedWithWhatItWas(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after func(a *stages.RegisterReply) option

@@ -10,10 +10,10 @@ import (
 )
 
 // The main property of the engine: for one program, one state and one table of provider replies, the plan, the final
-// state and the errors do not depend on how long anything takes or on how many workers there are.
+// state and the errors do not depend on the duration of anything or on the number of workers.
 //
-// Package simulate draws the cases, which are whole histories, and checks much else about them; here each operation runs
-// under more timings than it does there.
+// Package simulate draws the cases, which are whole histories, and checks many other properties; here each operation
+// runs under more timings than there.
 func TestOutcomeDoesNotDependOnTiming(t *testing.T) {
 	cases := 150
 	if !tier.IsSlow {

@@ -66,7 +66,7 @@ func TestExcludedResourcesStayAsTheyAreOrAbsent(t *testing.T) {
 	require.Equal(t, property.Number(1), k.recorded("a").Inputs.At("size"))
 }
 
-// A destroy that runs the program leaves a renamed resource under the name that is recorded (steps.md 6.7).
+// A destroy that runs the program leaves a renamed resource under its recorded name (steps.md 6.7).
 func TestAnExcludedResourceThatIsRenamedStays(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("b", nil, dependsOn(s.group("a"))) }))

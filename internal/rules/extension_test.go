@@ -33,7 +33,7 @@ func withExtensions(s *script) {
 	s.register("y:index:Thing", "c", nil, y)
 }
 
-// parameterized returns the names of the extensions that providers were given, in order. It checks that no call about a
+// parameterized returns the names of the extensions that providers received, in order. It checks that no call about a
 // resource of an extension came before.
 func (r *ran) parameterized() []string {
 	r.t.Helper()

@@ -91,7 +91,7 @@ func TestProviderWithoutAnIDForACreateIsAnError(t *testing.T) {
 	require.Empty(t, k.names())
 }
 
-// All dependents that row 85 names: those of a failed create in every way, transitive ones, and independent resources.
+// All dependents of row 85: those of a failed create in every way, transitive ones, and independent resources.
 func TestContinueOnErrorSkipsWhatDependsOnAFailure(t *testing.T) {
 	k := newKit(t, failCreate("bad", errRefused))
 	k.up(program(func(s *script) { s.thing("gone", nil) }))
@@ -403,7 +403,7 @@ func TestPanicsBecomeErrors(t *testing.T) {
 	})
 }
 
-// A program may use the answer at once, and not wait for running steps.
+// A program may use the reply at once, and not wait for running steps.
 func TestARefusedRegistrationIsAnsweredWhileOthersRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)

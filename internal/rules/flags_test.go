@@ -12,8 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// reading makes the providers of a kit ask for a read before every update of the named resources. asks is called in each
-// call.
+// reading makes the providers of a kit request a read before every update of the named resources. Each call calls asks.
 func reading(k *kit, asks func(name string) bool) {
 	k.fake = func(f *providertest.Fake) {
 		base := f.Base
@@ -46,7 +45,7 @@ func TestWhatItsProviderAsksForIsReadBeforeEveryUpdateAndNothingElse(t *testing.
 	require.True(t, k.recorded("a").RefreshBeforeUpdate)
 	require.False(t, k.recorded("b").RefreshBeforeUpdate)
 
-	// Both objects change outside of the stack. Only the one that is read is found changed, and is corrected.
+	// Both objects change outside of the stack. Only the one that is read is found to have changed, and is corrected.
 	for _, name := range []string{"a", "b"} {
 		require.NoError(t, k.cloud.Put(providertest.Record{ID: idOf(name, 1), URN: urnOf(name), Inputs: values(in{"size": 9})}))
 	}
@@ -58,7 +57,7 @@ func TestWhatItsProviderAsksForIsReadBeforeEveryUpdateAndNothingElse(t *testing.
 		require.Equal(t, values(in{"size": 9}), out.step(stages.OpUpdate, "a").Old.Inputs)
 	}
 
-	// The provider no longer asks.
+	// The provider no longer requests a read.
 	asked = false
 	require.Equal(t, []string{"refresh a", "same a", "same b"}, k.up(program(both(1))).steps())
 	require.False(t, k.recorded("a").RefreshBeforeUpdate)
@@ -117,7 +116,7 @@ func TestProvidersAreStartedWithTheVariablesThatTheProgramMaps(t *testing.T) {
 	require.Equal(t, "OLD", internal.At("envVarMappings").AsMap().At("NEW").AsString())
 	require.NotContains(t, k.recorded("own").Outputs.Names(), "__internal")
 
-	// If no program runs, the state decides.
+	// If no program runs, the state determines it.
 	k.destroy()
 	require.Equal(t, map[string]string{"NEW": "OLD"}, loaded())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// hooked holds a program's hooks. They record their arguments and answer as configured.
+// hooked has a program's hooks. They record their arguments and return the configured results.
 type hooked struct {
 	log    []string
 	inputs map[string]stages.HookInput
@@ -79,7 +79,7 @@ func TestHooksRunAroundTheirOperations(t *testing.T) {
 	k.up(program(h.program(in{"immutable": 1})))
 	require.Equal(t, []string{"bc1 a", "bc2 a", "ac a", "bd a", "ad a"}, h.log)
 
-	// The hooks of removed resources run while the program can still be reached.
+	// The hooks of removed resources run while the program still serves calls.
 	h.log = nil
 	r := k.up(program(func(s *script) {
 		h.register(s, "bd", "ad")

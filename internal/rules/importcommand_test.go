@@ -46,7 +46,7 @@ func (k *kit) imports(requests ...stages.ImportRequest) *ran {
 	return out
 }
 
-// refusesImport runs an import that is refused before anything is done.
+// refusesImport runs an import that is refused before it has an effect.
 func (k *kit) refusesImport(text string, requests ...stages.ImportRequest) {
 	k.t.Helper()
 	before := k.state.Snapshot()

@@ -141,7 +141,7 @@ func TestCancelReachesTheProviders(t *testing.T) {
 	}
 }
 
-// process is a program that goes on when its run is over, as one in a process of its own may.
+// process is a program that goes on after its run, as a process may.
 type process struct{ source.Program }
 
 func (p process) Run(ctx context.Context, host source.Host) error {
@@ -149,7 +149,8 @@ func (p process) Run(ctx context.Context, host source.Host) error {
 	return p.Program.Run(ctx, host)
 }
 
-// A program that does not react to the end of its run gets three seconds to end by itself after an interrupt, unless somebody asks twice.
+// After an interrupt, a program that does not react to the end of its run gets three seconds to end by itself, and none after a second
+// interrupt.
 func TestCancelEndsTheProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		interrupt func(*sluice.Interrupts)

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// lose makes the next create of a resource make its object and lose the answer.
+// lose makes the next create of a resource create its object and lose the answer.
 func lose(name string) providertest.Failure {
 	return providertest.Failure{
 		Method: providers.MethodCreate, Name: name, Nth: 1, Applied: true, Err: &providers.UncertainError{Err: errRefused, Lost: true},
@@ -55,7 +55,7 @@ func TestACreateThatMayHaveBeenDoneIsNotRepeated(t *testing.T) {
 	k := interruptedKit(t)
 	before := k.state.Snapshot()
 
-	// The preview reports it, still shows what would be done, and does not call the provider about it.
+	// The preview reports it, still shows the planned changes, and does not call the provider about it.
 	out := k.try(sluice.Preview, two)
 	requireInterrupted(t, out.err, urnOf("a"))
 	require.Len(t, out.diagnostics(stages.Error), 2, "one, and that the preview has failed")
@@ -250,8 +250,8 @@ func TestAReplacementInterruptedAfterItsDeleteIsAdopted(t *testing.T) {
 	}
 }
 
-// replaced declares the thing a, whose change of version replaces it, what it uses and what uses it. Version 2 also has the new
-// thing c, which a uses.
+// replaced declares the thing a, which a change of version replaces, with a dependency and a dependent. Version 2 also has the
+// new thing c, another dependency of a.
 func replaced(version int, with ...option) source.Func {
 	return program(func(s *script) {
 		var uses []option
@@ -270,8 +270,8 @@ func inCloud(t *testing.T, k *kit, id string) bool {
 	return slices.ContainsFunc(all, func(r providertest.Record) bool { return r.ID == id })
 }
 
-// interruptedReplacement returns a stack of a and b, and c, whose replacement of a by idOf("a", 2) was interrupted after that was
-// made.
+// interruptedReplacement returns a stack of a and b, and c, whose replacement of a by idOf("a", 2) was interrupted after the new
+// object was created.
 func interruptedReplacement(t *testing.T, with ...option) *kit {
 	k := newKit(t, providertest.Failure{
 		Method: providers.MethodCreate, Name: "a", Nth: 2, Applied: true, Err: &providers.UncertainError{Err: errRefused, Lost: true},

@@ -61,7 +61,7 @@ func (s *script) register(typ urn.Type, name string, inputs in, with ...option) 
 	return r
 }
 
-// registration returns what an SDK sends for a custom resource.
+// registration returns an SDK's request for a custom resource.
 func registration(typ urn.Type, name string, inputs in, with ...option) *stages.RegisterRequest {
 	r := &stages.RegisterRequest{
 		Type: typ, Name: name, Custom: true, Inputs: values(inputs), SupportsResultReporting: true, AliasSpecs: true,
@@ -93,7 +93,7 @@ func (s *script) read(name, id string, with ...func(*stages.ReadRequest)) *stage
 	return r
 }
 
-// omit says that the thing of this name is not registered, because others were not made.
+// omit reports that the program omits the thing of this name, because others were not made.
 func (s *script) omit(name string, because ...urn.URN) urn.URN {
 	return s.m.Omit(s.ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name}, because)
 }
@@ -133,7 +133,7 @@ func three(size int) func(s *script) {
 	}
 }
 
-// chain returns a program with n things, each of which is made from the one before.
+// chain returns a program with n things, each of which depends on the one before.
 func chain(n int, name string, value int) func(context.Context, stages.Monitor) error {
 	return program(func(s *script) {
 		before := s.thing("r0", in{name: value})

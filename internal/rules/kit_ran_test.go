@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// ran is one finished operation: its result and error, the events in their order, the requests to providers, the calls
-// that reached the cloud, and the state that it left.
+// ran is one finished operation: its result and error, the events in order, the requests to providers, the calls that
+// reached the cloud, and the resulting state.
 type ran struct {
 	*sluice.Result
 	t        *testing.T

@@ -26,15 +26,15 @@ type kit struct {
 	t     *testing.T
 	cloud *providertest.Cloud
 	state *sluice.MemoryState
-	// options are those of every operation; a test changes the ones that it is about.
+	// options are those of every operation; a test changes the ones that it needs.
 	options sluice.Options
 	// fake changes a provider before it is used; nil leaves the cloud's.
 	fake func(*providertest.Fake)
 
 	mu       sync.Mutex // guards requests
 	requests []inquiry
-	seen     int // calls of the cloud that belong to earlier operations
-	ran      int // operations
+	seen     int // calls of the cloud in earlier operations
+	ran      int // number of operations
 	foreign  []string
 }
 
@@ -53,7 +53,7 @@ func newKitWith(t *testing.T, o providertest.Options) *kit {
 // operation is [sluice.Preview], [sluice.Update] or another one of that form.
 type operation func(context.Context, sluice.Options) (*sluice.Result, error)
 
-// try runs an operation. Whatever happens, the state must be valid and name only objects that may exist.
+// try runs an operation. Whatever its result, the state must be valid and name only objects that may exist.
 func (k *kit) try(op operation, p source.Func) *ran {
 	k.t.Helper()
 	out := &ran{t: k.t}
@@ -197,7 +197,7 @@ func (k *kit) change(name string, f func(*state.Resource)) {
 // urnOf returns the URN of a thing without parent.
 func urnOf(name string) urn.URN { return urn.New("dev", "p", "", "test:index:Thing", name) }
 
-// idOf returns the ID of the nth thing without parent that was made under a name.
+// idOf returns the ID of the nth thing without parent that was created under a name.
 func idOf(name string, nth int) string { return providertest.ID(urnOf(name), nth) }
 
 // clock is a clock that a test sets.

@@ -50,7 +50,7 @@ func TestLegacyRefreshTellsAChangeByTheOutputsAlone(t *testing.T) {
 	}
 }
 
-// featureProgram asks the monitor for its features, as SDKs do.
+// featureProgram requests the features of the monitor, as SDKs do.
 type featureProgram struct {
 	source.Program
 	can map[string]bool

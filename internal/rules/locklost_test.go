@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// losing is a state whose lock is lost after some operations have begun.
+// losing is a state that loses its lock after some operations have begun.
 type losing struct {
 	*sluice.MemoryState
 	left int

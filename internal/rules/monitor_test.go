@@ -236,7 +236,7 @@ func TestTransformChangesOptions(t *testing.T) {
 	require.Equal(t, []string{"x"}, b.IgnoreChanges)
 }
 
-// A destroy that continues keeps what could not be deleted first only if the dependency is recorded.
+// A destroy with continue-on-error keeps the dependencies of objects that could not be deleted, if they are recorded.
 func TestDependenciesThatOuterTransformsAddAreRecorded(t *testing.T) {
 	for name, of := range map[string]func(s *script, t stages.Transform) []option{
 		"the stack": func(s *script, t stages.Transform) []option {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Every request that may start a plugin is refused when the name of the plugin would be a path (protocol.md 1.3).
+// Every request that may start a plugin is refused if the name of the plugin would be a path (protocol.md 1.3).
 func TestRequestsCannotNamePaths(t *testing.T) {
 	const typ = "../x:index:Thing"
 	cases := map[string]func(s *script) error{

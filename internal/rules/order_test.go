@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// atOnce makes the registrations arrive in their order, and none of them wait for the answer to another.
+// atOnce makes the registrations arrive in order, without waiting for replies.
 func atOnce(registrations ...func(s *script)) func(s *script) {
 	return func(s *script) {
 		s.err = together(len(registrations), func(i int) error {
@@ -31,7 +31,7 @@ func atOnce(registrations ...func(s *script)) func(s *script) {
 	}
 }
 
-// slowProbes makes the question take an hour whether a dependent has to be replaced as well.
+// slowProbes makes each probe of a dependent take an hour.
 func slowProbes(f *providertest.Fake) {
 	f.OnDiff = func(ctx context.Context, r providers.DiffRequest) (providers.DiffResponse, error) {
 		if r.NewInputs.HasUnknowns() {
@@ -43,7 +43,7 @@ func slowProbes(f *providertest.Fake) {
 	}
 }
 
-// What has waited for a decision is decided in the order in which it arrived, and begins in that order if there is one worker.
+// Registrations that have waited for a decision are decided in the order of arrival, and begin in that order if there is one worker.
 func TestRegistrationsThatWaitedForADecisionGoOnInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)
@@ -90,7 +90,8 @@ func (k *kit) comesAfterDelete(of string, calls ...string) {
 	}
 }
 
-// The program need not wait for what its resource depended on once. If only an old copy is left of the resource, that goes along in its place.
+// The program need not wait for former dependencies of its resource. If only an old copy of the resource is left, that is deleted in its
+// place.
 func TestWhatIsDeletedFirstIsMadeAgainAfterItsDelete(t *testing.T) {
 	for name, isOldCopy := range map[string]bool{"the resource": false, "an old copy": true} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestWhatIsDeletedFirstIsMadeAgainAfterItsDelete(t *testing.T) {
 	}
 }
 
-// What two resources that are deleted first have in common goes with the earlier one, and before both.
+// A common dependent of two resources that are deleted first is deleted with the earlier one, and before both.
 func TestWhatIsDeletedFirstWaitsForWhatGoesWithAnother(t *testing.T) {
 	both := func(a, c *stages.RegisterReply, name string) option {
 		return func(r *stages.RegisterRequest) { from(name+"OfA", a)(r); from(name+"OfC", c)(r) }
@@ -148,7 +149,7 @@ func TestWhatIsDeletedFirstWaitsForWhatGoesWithAnother(t *testing.T) {
 	}
 }
 
-// References that still carry the old name of a provider lead to the one that this run has registered (steps.md 2.5).
+// References with the old name of a provider lead to the one that this run has registered (steps.md 2.5).
 func TestARenamedProviderServesWhatIsRecordedUnderItsOldName(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) {
@@ -161,7 +162,7 @@ func TestARenamedProviderServesWhatIsRecordedUnderItsOldName(t *testing.T) {
 	require.Equal(t, "2", askedOnce[providers.ConfigureRequest](r, "now").Inputs.At("region").AsString())
 }
 
-// An old copy that stands in for its resource is that of an earlier registration, which is decided, and not one that goes along.
+// An old copy that stands in for its resource belongs to an earlier registration, which is decided, and is not a member of the closure.
 func TestAnOldCopyWhoseResourceWasMadeBeforeGoesAtTheEnd(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": 1}))) }))
@@ -174,7 +175,7 @@ func TestAnOldCopyWhoseResourceWasMadeBeforeGoesAtTheEnd(t *testing.T) {
 	require.ElementsMatch(t, []string{"a", "b"}, k.names())
 }
 
-// What is no part of the operation is shown before anything is deleted. Here each look at the clock takes a second.
+// Resources that are not part of the operation are shown before anything is deleted. Here each reading of the clock takes a second.
 func TestWhatStaysComesBeforeTheDeletes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t)

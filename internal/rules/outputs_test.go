@@ -47,7 +47,8 @@ func TestOutputsOfWhatIsNotPendingAreRefused(t *testing.T) {
 	require.Equal(t, 1.0, k.recorded("g").Outputs.At("x").AsNumber())
 }
 
-// A component that an earlier failure skips is over for the engine. The code that makes it goes on, and may register outputs.
+// A component that an earlier failure skips is over for the engine. The code that creates it goes on, and may register
+// outputs.
 func TestOutputsOfASkippedComponentAreIgnored(t *testing.T) {
 	for name, before := range map[string]bool{"new": false, "recorded": true} {
 		t.Run(name, func(t *testing.T) {

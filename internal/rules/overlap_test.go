@@ -249,7 +249,7 @@ func TestDeletesBeginAfterEverythingElse(t *testing.T) {
 	})
 }
 
-// A registration fails when none of its steps is running any more, because the program may then stop the run.
+// A registration fails only when none of its steps is running any more, because the program may then stop the run.
 func TestFailedDeleteFirstIsAnsweredWhenItsOtherDeletesAreOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := delays(map[string]time.Duration{"delete c": 5 * time.Second})

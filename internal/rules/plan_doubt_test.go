@@ -18,8 +18,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// knownFrom gives a resource an input that comes from another one and is still known. It is a member of the other's
-// delete-before-replace, but nothing about it is unknown.
+// knownFrom gives a resource an input that comes from another one and is known nevertheless. The resource is a member of
+// the other's delete-before-replace, but has no unknown inputs.
 func knownFrom(of *stages.RegisterReply) option {
 	return func(r *stages.RegisterRequest) {
 		r.Inputs = r.Inputs.With("immutableOf", property.String("kept"))
@@ -28,8 +28,8 @@ func knownFrom(of *stages.RegisterReply) option {
 	}
 }
 
-// A preview that does not know a value plans for a change. The update of the same program follows the plan for any value:
-// for the recorded one, so that less happens, and for another one.
+// A preview with an unknown value plans for a change. The update of the same program follows the plan for any value: for
+// the recorded one, with fewer changes, and for another one.
 func TestPlansAllowWhatAPreviewCannotKnow(t *testing.T) {
 	type version func(s *script, v any)
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestPlansAllowWhatAPreviewCannotKnow(t *testing.T) {
 	}
 }
 
-// A name that a provider makes for a new object counts only if there is a new object.
+// A name that a provider generates for a new object applies only if there is a new object.
 func TestDependentThatMayBeMadeAnewKeepsItsName(t *testing.T) {
 	version := func(v any) source.Func {
 		return program(func(s *script) { s.thing("b", nil, knownFrom(s.thing("a", in{"dbr": v}))) })
@@ -152,7 +152,7 @@ func TestDependentThatMayBeMadeAnewKeepsItsName(t *testing.T) {
 	k.heldTo(plan, version(3)).requireFailure("resource " + string(urnOf("b")) + " violates plan: properties changed: ++name[")
 }
 
-// A plan of uncertain steps is a limit too: nothing that is to stay is deleted, and what is to be declared must be.
+// A plan of uncertain steps is a limit too: resources that are to stay are not deleted, and those to be declared must be.
 func TestUncertainPlansAreNoLicence(t *testing.T) {
 	both := func(v any) source.Func {
 		return program(func(s *script) { s.thing("b", in{"size": 1}, knownFrom(s.thing("a", in{"dbr": v}))) })
@@ -184,7 +184,7 @@ func TestUncertainPlansAreNoLicence(t *testing.T) {
 	require.Empty(t, r.changed())
 }
 
-// Pulumi does not record what is uncertain. Its plans have the values that were not known.
+// Pulumi does not record uncertainty. Its plans have the unknown values.
 func TestUnknownInputsMakeAPlannedReplacementUncertain(t *testing.T) {
 	version := func(v any) source.Func { return program(one(in{"immutable": v})) }
 	k := newKit(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// planned previews a program and returns the plan as it is read from its file.
+// planned previews a program and returns the plan as read from its file.
 func (k *kit) planned(p source.Func) *state.Plan {
 	k.t.Helper()
 	k.options.MakePlan = true
@@ -52,7 +52,7 @@ func (k *kit) follows(plan *state.Plan, p source.Func) *ran {
 }
 
 // violates requires that an update held to a plan fails at the resource with the rule's text, explained in three lines,
-// before anything was done to it.
+// before it changes the resource.
 func (k *kit) violates(plan *state.Plan, p source.Func, name, rule string) *ran {
 	k.t.Helper()
 	r := k.heldTo(plan, p)
@@ -106,7 +106,7 @@ func TestUpdateFollowsItsPlan(t *testing.T) {
 	k.follows(plan, version(2))
 }
 
-// A plan is not used up by the preview of the update.
+// The preview of an update does not use up a plan.
 func TestPreviewIsHeldToThePlanToo(t *testing.T) {
 	k := newKit(t)
 	plan := k.planned(program(one(in{"size": 1})))
@@ -461,7 +461,7 @@ func TestUpdateMakesThePlanOfWhatItDid(t *testing.T) {
 	require.Equal(t, "arn:"+idOf("a", 1), a.Outputs.At("arn").AsString())
 }
 
-// Whatever another program declares, nothing happens that is not in the plan.
+// Whatever another program declares, nothing outside the plan happens.
 func TestNoProgramGoesBeyondThePlan(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(60) {

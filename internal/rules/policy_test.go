@@ -91,7 +91,7 @@ func (r *ran) violations() []string {
 	return out
 }
 
-// policies makes the analyzers judge every operation.
+// policies adds analyzers to every operation.
 func (k *kit) policies(as ...stages.Analyzer) { k.options.Analyzers = as }
 
 func policyName(name string) stages.PolicyName {
@@ -351,7 +351,7 @@ func TestAnalyzersSeeOptionsAndProviders(t *testing.T) {
 	require.Nil(t, seen["explicit"].Provider)
 }
 
-// judged collects what a stack policy has received.
+// judged records the resources that a stack policy has received.
 type judged struct {
 	calls int
 	seen  []stages.StackResource

@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// foreseen returns, of a preview's decisions that change something, what is done and why it is only possible: "update b: `arn` of ...".
-// A change that is certain has an empty text.
+// foreseen returns, for the changes in a preview's decisions, the change and the reason why it is only possible: "update b: `arn` of
+// ...". For a certain change, the reason is empty.
 func (r *ran) foreseen() map[string]string {
 	out := map[string]string{}
 	for _, s := range r.Steps() {
@@ -30,7 +30,7 @@ func (r *ran) foreseen() map[string]string {
 	return out
 }
 
-// A preview says of each change whether it is certain, and if it is not, what it depends on.
+// A preview reports for each change whether it is certain, and if it is not, what it depends on.
 func TestPreviewsTellPossibleChangesFromCertainOnes(t *testing.T) {
 	unknown := property.Computed()
 	thing := func(name string) string { return name + " (test:index:Thing)" }
@@ -169,7 +169,7 @@ func TestPreviewsTellPossibleChangesFromCertainOnes(t *testing.T) {
 	}
 }
 
-// A provider that is not configured yet cannot tell. What differs in its inputs changes nevertheless.
+// A provider that is not configured yet cannot compare. Differing inputs are a change nevertheless.
 func TestAProviderThatCannotCompareMakesAChangePossible(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(in{"x": 1})))
@@ -182,7 +182,7 @@ func TestAProviderThatCannotCompareMakesAChangePossible(t *testing.T) {
 	require.Equal(t, map[string]string{"update a": ""}, k.preview(program(one(in{"x": 2}))).foreseen())
 }
 
-// In an update everything is known.
+// An update has no unknowns.
 func TestUpdatesHaveNoPossibleChanges(t *testing.T) {
 	k := newKit(t)
 	v := func(v int) source.Func {

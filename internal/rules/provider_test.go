@@ -256,7 +256,7 @@ func TestRecordedProviderThatIsNamedAndNotRegisteredIsStartedAndKept(t *testing.
 	require.Equal(t, "r", askedOnce[providers.ConfigureRequest](r, "prov").Inputs.At("region").AsString())
 }
 
-// The provider stays whatever has started it, including an import and a refresh, and so does what it refers to.
+// The provider and its dependencies stay, whatever has started it, including an import and a refresh.
 func TestRecordedProviderThatIsNamedIsKeptByWhateverUsesIt(t *testing.T) {
 	thing := func(name string, v int, with ...option) func(*script, string) {
 		return func(s *script, ref string) { s.thing(name, in{"x": v}, append(with, via(ref))...) }

@@ -23,7 +23,7 @@ type watchedState struct {
 	*sluice.MemoryState
 	onBegin func(state.Pending) error
 	onEnd   func(state.Change) error
-	// afterEnd fails when the recorder has the change already.
+	// afterEnd makes an end fail after the recorder has the change.
 	afterEnd func(state.Change) error
 	watch    func(*state.Snapshot)
 }
@@ -131,7 +131,7 @@ func TestAnObjectThatIsRecordedAtTheEndNeedsNoAdvice(t *testing.T) {
 	require.Empty(t, advice.Of(r.err))
 }
 
-// What could not be recorded is refused before anything is made for it.
+// A registration that could not be recorded is refused before an object is created for it.
 func TestARegistrationThatCouldNotBeRecordedIsRefused(t *testing.T) {
 	unknown := urnOf("unknown")
 	refers := func(change func(*stages.RegisterRequest)) func(*script) {
@@ -220,7 +220,7 @@ func TestEveryMomentOfTheRecordIsSound(t *testing.T) {
 	}
 	for v := range 3 {
 		k.up(program(version(v)))
-		// The latest record contains what the program was told.
+		// The latest record contains everything in the replies to the program.
 		require.Len(t, latest.Resources, 7)
 	}
 	k.destroy()

@@ -30,7 +30,7 @@ func TestRecoverLooksForWhatACreateHasMadeByTheNameThatWasMadeUpForIt(t *testing
 	for title, c := range map[string]struct {
 		name     string
 		exists   bool
-		named    bool // another resource of the type shows that its name is its ID
+		named    bool // the name is the ID, as another resource of the type shows
 		adopted  bool
 		left     bool
 		warning  string
@@ -84,7 +84,7 @@ func TestRecoverLooksForWhatACreateHasMadeByTheNameThatWasMadeUpForIt(t *testing
 	}
 }
 
-// An object that is not healthy is there: it is adopted as it is, and the next update makes it healthy.
+// An unhealthy object exists: it is adopted as it is, and the next update makes it healthy.
 func TestRecoverFindsWhatIsNotHealthy(t *testing.T) {
 	const name = "a-1a2b3c4d"
 	k := newKit(t)
@@ -192,7 +192,7 @@ func TestRecoverForgetsUpdatesAndDeletesOfWhatIsNotThere(t *testing.T) {
 	require.Empty(t, k.state.Snapshot().Pending)
 }
 
-// A run that has nothing to do for an object knows no more about it than what is recorded.
+// A run without a step for an object knows no more about it than the recorded state.
 func TestInterruptedChangesStayPendingUntilTheirObjectIsKnown(t *testing.T) {
 	for _, typ := range []state.PendingType{state.Updating, state.Deleting} {
 		t.Run(string(typ), func(t *testing.T) {

@@ -103,7 +103,7 @@ func TestGoalsWishWinsOverTheProvidersAboutDeletingFirst(t *testing.T) {
 	}
 }
 
-// The graph of row 28. Of what depends on A, all properties but those named immutable… can change in place:
+// The graph of row 28. Among the dependents of A, all properties except those named immutable… can change in place:
 //
 //	B(immutable A)  C(A)  D(immutable B)  E(immutable C)  F(after C)  G(immutable A, other B)  H(immutable D and C)  L(after A)
 func TestDeleteFirstTakesExactlyTheDependentsThatCannotChangeInPlace(t *testing.T) {
@@ -137,7 +137,7 @@ func TestDeleteFirstTakesExactlyTheDependentsThatCannotChangeInPlace(t *testing.
 	require.ElementsMatch(t, []string{"A", "B", "D", "G", "H"}, deletes)
 	requireOrder(t, deletes, [2]string{"H", "D"}, [2]string{"D", "B"}, [2]string{"G", "B"}, [2]string{"B", "A"})
 	r.requireCounts(map[stages.Op]int{stages.OpReplace: 5, stages.OpUpdate: 1, stages.OpSame: 3})
-	// The probe replaces values that come from a member by an unknown, and nothing else.
+	// The probe replaces values that come from a member by an unknown, and no others.
 	probes := asked[providers.DiffRequest](r, "H")
 	require.Len(t, probes, 1)
 	require.True(t, probes[0].NewInputs.At("immutableD").IsUnknown())
@@ -462,7 +462,7 @@ func TestTaintOfACopyAwaitingDeletionMeansNothing(t *testing.T) {
 	k.up(program(one(in{"immutable": 2}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
-// Destroy returns the same type of error as an edit of the state does.
+// Destroy returns the same type of error as an edit of the state.
 func TestDeletingWhatIsProtectedIsRefusedWithAdvice(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("a", in{"immutable": 1}, protect(true)) }))

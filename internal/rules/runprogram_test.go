@@ -46,7 +46,7 @@ func TestRefreshByProgramReadsWithTheProgramsProviderAndSkipsWhatIsNew(t *testin
 	require.Equal(t, []string{"mine", "a"}, k.names())
 }
 
-// noteRegions records the region with which objects are read and deleted from now on.
+// noteRegions records the region of each read and delete from now on.
 func noteRegions(k *kit) map[string][]string {
 	used := map[string][]string{}
 	k.fake = func(f *providertest.Fake) {

@@ -14,13 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// refusal is an error that says too much.
+// refusal is an error that contains secrets.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return "refused: " + r.text }
 
-// Inputs, outputs that the provider marks and outputs that the program marks are masked in the error of the operation and in its
-// events, and the error is still what it was.
+// Inputs, outputs marked by the provider and outputs marked by the program are masked in the error of the operation and in its
+// events, and the error keeps its type.
 func TestErrorsAndEventsHaveNoSecrets(t *testing.T) {
 	k := newKit(t)
 	k.fake = func(f *providertest.Fake) {
@@ -46,7 +46,7 @@ func TestErrorsAndEventsHaveNoSecrets(t *testing.T) {
 	}
 }
 
-// States keep the reasons as they are.
+// States keep the reasons unchanged.
 func TestReasonsOfUnhealthyResourcesAreRecordedWithoutSecrets(t *testing.T) {
 	k := newKit(t)
 	k.fake = func(f *providertest.Fake) {

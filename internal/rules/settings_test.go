@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// A change of a default provider is the engine's own business, unless something in its recorded configuration is gone (decision 0178).
+// A change of a default provider is internal to the engine, unless a setting of its recorded configuration is removed (decision 0178).
 func TestASettingThatIsGoneIsAChangeOfTheDefaultProvider(t *testing.T) {
 	k := newKit(t)
 	p := program(func(s *script) { s.thing("a", nil) })

@@ -35,7 +35,7 @@ func wide(n, value int) func(context.Context, stages.Monitor) error {
 }
 
 // allocations returns how many bytes f allocates. A function that visits everything for each resource allocates a list of
-// visited resources each time, so the number shows it.
+// visited resources each time, which increases the number.
 func allocations(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -88,8 +88,8 @@ func TestChainOfTwoThousandIsReplacedFromItsRoot(t *testing.T) {
 	requireLinear(t, smallDestroy, largeDestroy)
 }
 
-// A resource that the program no longer declares stays in the state until the end phase. Registrations must not each
-// visit all of its dependencies again for that reason.
+// A resource that the program no longer declares stays in the state until the end phase. That must not make each
+// registration visit all of its dependencies again.
 func TestLongChainBelowWhatNobodyRegistersCostsWhatItsLengthCosts(t *testing.T) {
 	long := func(n int, first func(s *script) *stages.RegisterReply, with ...option) source.Func {
 		return program(func(s *script) {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// seenItems notes what passes the slots of an engine.
+// seenItems records the items that pass the slots of an engine.
 type seenItems struct {
 	mu   sync.Mutex // guards the rest
 	list map[string]bool
@@ -50,7 +50,7 @@ func (s *seenItems) in(e *sluice.Engine) {
 	e.Deleted.Insert(look(s, "deleted", func(d stages.Deleted) string { return fmt.Sprint(d.URN.Name(), " ", d.Err) }))
 }
 
-// docs/composing.md says what passes the slots, and what is nil there.
+// docs/composing.md describes the items in the slots, and their nil fields.
 func TestWhatPassesTheSlotsOfAPreview(t *testing.T) {
 	k := newKit(t)
 	k.exists("there", in{"n": 1})

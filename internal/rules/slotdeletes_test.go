@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// deletes notes what passes the slots of deletes, and what has happened in the cloud by then.
+// deletes records the items that pass the slots of deletes, with the changes in the cloud by then.
 type deletes struct {
 	cloud *providertest.Cloud
 
@@ -29,7 +29,7 @@ func (d *deletes) note(text string) {
 	d.list = append(d.list, text)
 }
 
-// deletedObjects is how many objects have been deleted so far.
+// deletedObjects returns the number of objects deleted so far.
 func (d *deletes) deletedObjects() (n int) {
 	for _, c := range d.cloud.Calls() {
 		if c.Method == providers.MethodDelete {
@@ -39,7 +39,8 @@ func (d *deletes) deletedObjects() (n int) {
 	return n
 }
 
-// with returns an operation whose engine has stages in the slots of deletes. refuse is the name of what is not to be deleted.
+// with returns an operation whose engine has stages in the slots of deletes. refuse are the names of resources whose delete
+// is refused.
 func (d *deletes) with(op func(*sluice.Engine, context.Context) (*sluice.Result, error), refuse ...string) operation {
 	return func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
 		e := sluice.Standard(o)
@@ -163,7 +164,7 @@ func TestADeleteThatFailsPassesWithItsError(t *testing.T) {
 	require.Contains(t, d.list[4], "deleted b: ")
 }
 
-// A stage of the slot Deleting may keep a group until it has seen all of it.
+// A stage of the slot Deleting may hold a group until it has received all of it.
 func TestAStageMaySeeAllDeletesBeforeItLetsAnyPass(t *testing.T) {
 	k := newKit(t)
 	k.up(program(chainOfThree))

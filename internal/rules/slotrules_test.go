@@ -25,7 +25,7 @@ func stageOf[T any](run func(ctx context.Context, in T, emit pipeline.Emit[T]) e
 	return func(stages.Operation) pipeline.Stage[T, T] { return pipeline.Stage[T, T]{Name: "mine", Run: run} }
 }
 
-// forgets returns a stage that does not emit what forgotten reports.
+// forgets returns a stage that does not emit the items for which forgotten returns true.
 func forgets[T any](forgotten func(T) bool) func(stages.Operation) pipeline.Stage[T, T] {
 	return stageOf(func(_ context.Context, in T, emit pipeline.Emit[T]) error {
 		if forgotten(in) {
@@ -87,7 +87,7 @@ func TestAStageThatForgetsAnItemFailsTheRun(t *testing.T) {
 	}
 }
 
-// recordedNames returns the names of all that is recorded.
+// recordedNames returns the names of all recorded resources.
 func recordedNames(out *ran) (names []string) {
 	for _, r := range out.snapshot.Resources {
 		names = append(names, r.URN.Name())
@@ -170,7 +170,7 @@ func TestWhatAStageEmitsIsWhatItGot(t *testing.T) {
 	}
 }
 
-// A stage may settle a registration that has no number yet.
+// A stage may reject a registration that has no number yet.
 func TestARegistrationMayBeRejectedBeforeItIsNumbered(t *testing.T) {
 	out := upWith(newKit(t), func(e *sluice.Engine) {
 		e.Registered.Insert(stageOf(func(_ context.Context, r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
@@ -234,7 +234,7 @@ func TestAPanicOfAStageIsTheOnlyFailure(t *testing.T) {
 	}
 }
 
-// By the clock of the test the operation takes no time.
+// By the clock of the test, the operation takes no time.
 func TestTheContextOfAFunctionEndsWithTheRun(t *testing.T) {
 	for name, end := range map[string]func(o *sluice.Options, cancel func()){
 		"caller":     func(_ *sluice.Options, cancel func()) { cancel() },
@@ -261,7 +261,7 @@ func TestTheContextOfAFunctionEndsWithTheRun(t *testing.T) {
 	}
 }
 
-// pairs is a stage that keeps every other item.
+// pairs is a stage that holds every other item.
 func pairs(flush bool) func(stages.Operation) pipeline.Stage[stages.Located, stages.Located] {
 	return func(stages.Operation) pipeline.Stage[stages.Located, stages.Located] {
 		var kept []stages.Located
@@ -292,7 +292,7 @@ func pairs(flush bool) func(stages.Operation) pipeline.Stage[stages.Located, sta
 	}
 }
 
-// The program waits for what the stage keeps, so nothing else will come.
+// The program waits for the held item, so no other one will come.
 func TestAStageLetsGoOfWhatTheProgramWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := upWith(newKit(t), func(e *sluice.Engine) { e.Located.Insert(pairs(true)) })
@@ -381,7 +381,7 @@ func TestAHostThatPanicsOrReturnsNothingIsAnError(t *testing.T) {
 	}
 }
 
-// observedState counts the recordings that are closed.
+// observedState counts the closed recordings.
 type observedState struct {
 	*sluice.MemoryState
 	closed int

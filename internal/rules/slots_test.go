@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// panicsAt returns a stage that panics when it gets to the item of a name.
+// panicsAt returns a stage that panics at the item with a name.
 func panicsAt[T any](name func(T) string) func(stages.Operation) pipeline.Stage[T, T] {
 	return func(stages.Operation) pipeline.Stage[T, T] {
 		return pipeline.Stage[T, T]{Name: "fragile", Run: func(_ context.Context, in T, emit pipeline.Emit[T]) error {
@@ -152,7 +152,7 @@ func TestAPanicIsAnErrorBesideWhatAStageRefuses(t *testing.T) {
 	}, texts)
 }
 
-// The program must not go on with what a stage refuses: what it does next would depend on timing.
+// The program must not continue with a registration that a stage refuses: what follows would depend on timing.
 func TestARefusalIsHeardBeforeTheReply(t *testing.T) {
 	refuse := func(op func(*sluice.Engine, context.Context) (*sluice.Result, error)) operation {
 		return func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {

@@ -74,7 +74,7 @@ func TestAStageKnowsItsOperation(t *testing.T) {
 	require.Equal(t, []string{"preview", "update", "destroy"}, names)
 }
 
-// beside returns a stage that registers something else beside each thing, and twice if the number says so.
+// beside returns a stage that registers something else beside each thing, times times.
 func beside(times int) func(stages.Operation) pipeline.Stage[stages.Registered, stages.Registered] {
 	return stageOf(func(_ context.Context, r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
 		if err := emit(r); err != nil || !r.IsManaged() {

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// The program declares a after what depends on it by its recorded state, which is replaced in the same edit: what is deleted first is deleted after the
-// old objects of those. Decision 0168.
+// The program declares a after the recorded dependents of a, which are replaced in the same edit: an object that is deleted first is deleted after
+// the old objects of its dependents. Decision 0168.
 func TestOldObjectsOfDependentsGoBeforeWhatIsDeletedFirst(t *testing.T) {
 	before := program(func(s *script) {
 		a := s.thing("a", in{"dbr": 1})
@@ -65,7 +65,7 @@ func TestOldObjectsOfDependentsGoBeforeWhatIsDeletedFirst(t *testing.T) {
 	}
 }
 
-// Children and what depends on a component with what is deleted first in it count as dependents, as in the order of all deletes (steps.md 5.3).
+// Children, and dependents of a component that contains a resource deleted first, count as dependents, as in the order of all deletes (steps.md 5.3).
 func TestOldObjectsOfChildrenAndOfDependentsOfComponentsGoFirstToo(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after func(*script)
@@ -113,7 +113,7 @@ func TestOldObjectsOfChildrenAndOfDependentsOfComponentsGoFirstToo(t *testing.T)
 	}
 }
 
-// If the old object cannot be deleted, neither can what it depends on.
+// If the old object cannot be deleted, neither can its dependencies.
 func TestWhatIsDeletedFirstStaysIfTheOldObjectOfADependentDoes(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "b", Nth: 1})
 	k.up(program(func(s *script) { s.thing("b", nil, from("value", s.thing("a", in{"dbr": 1}))) }))

@@ -80,7 +80,7 @@ func TestTargetsGrowByDependentsAndChildrenAndNotByWhatSharesAProvider(t *testin
 	k.options.Targeting.Targets, k.options.Targeting.TargetDependents = set(t, "**::a"), true
 	require.Equal(t, []string{"update a", "update child", "update user", "update grandchild", "update with"}, k.up(declare(2)).changed())
 
-	k.options.Targeting.Targets = set(t, "**::mine") // a target itself, it has dependents
+	k.options.Targeting.Targets = set(t, "**::mine") // it is a target itself, and has dependents
 	require.Equal(t, []string{"update sibling"}, k.up(declare(2)).changed())
 }
 
@@ -133,7 +133,7 @@ func TestDestroyOfATargetAsksForItsDependents(t *testing.T) {
 	out := k.try(sluice.Destroy, nil)
 	out.requireDiagnostic(stages.Error, 2014, string(urnOf("b")))
 	require.Empty(t, out.changed())
-	askedOnce[providers.ConfigureRequest](out, "default") // also for a delete that is refused (steps.md 5.2)
+	askedOnce[providers.ConfigureRequest](out, "default") // even for a delete that is refused (steps.md 5.2)
 	k.options.Targeting.TargetDependents = true
 	require.Equal(t, []string{"delete b", "delete a"}, k.destroy().changed())
 	require.Equal(t, []string{"c"}, k.names())
@@ -235,8 +235,8 @@ func TestGlobsFindChildrenByTheTypesOfTheirParents(t *testing.T) {
 	}
 }
 
-// The other targets that the program declares have been made by the time the unknown one is found. Those that the program
-// no longer declares are deleted too.
+// The other targets that the program declares have been created by the time the unknown one is found. Targets that the
+// program no longer declares are deleted too.
 func TestUnknownTargetDoesNotKeepTheOthersFromBeingTreated(t *testing.T) {
 	k := newKit(t)
 	k.up(program(three(1)))
@@ -264,7 +264,7 @@ func TestRequestedReplacementsAreThoseNamed(t *testing.T) {
 	k.options.Targeting.Replace = set(t, string(urnOf("a")), string(urnOf("c")))
 	require.ElementsMatch(t, []string{"create a", "create c", "delete a", "delete c"}, k.up(program(three(1))).changed())
 
-	k.options.Targeting.Targets = set(t, string(urnOf("c"))) // what is not a target is not replaced either
+	k.options.Targeting.Targets = set(t, string(urnOf("c"))) // a resource that is not a target is not replaced either
 	require.Equal(t, []string{"create c", "delete c"}, k.up(program(three(1))).changed())
 }
 
@@ -399,8 +399,8 @@ func TestUntargetedResourceMayNotChangeItsProvider(t *testing.T) {
 	require.Equal(t, []string{"create b"}, k.up(declare("1.0.0", "b")).changed())
 }
 
-// A resource that is left out keeps its recorded references, and together with new ones they may form a circle: a, from
-// which b was made, cannot be made from b as long as b is left out.
+// A resource that is left out keeps its recorded references, and together with new ones they may form a cycle: a, on
+// which b depends, cannot come to depend on b as long as b is left out.
 func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
 	turned := program(func(s *script) {
 		b := s.thing("b", in{"size": 1})
@@ -420,7 +420,7 @@ func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
 	require.Equal(t, []urn.URN{urnOf("c")}, k.recorded("a").Dependencies)
 }
 
-// Whether a registration continues what is kept for its dependents is known at the end of the run.
+// Whether a registration continues a resource kept for its dependents is known only at the end of the run.
 func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) {

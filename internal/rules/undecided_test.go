@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// In each case the program registers "a" with a failure, and neither "undeclared" nor what it read as "seen" afterwards, though it ends
-// without an error. Decision 0165.
+// In each case the program registers "a" with a failure, and afterwards neither "undeclared" nor the resource that it read as "seen",
+// though it ends without an error. Decision 0165.
 func TestWhatIsNotDeclaredAfterAFailureIsKept(t *testing.T) {
 	type attempt struct {
 		failures []providertest.Failure
@@ -77,7 +77,7 @@ func TestWhatIsNotDeclaredAfterAFailureIsKept(t *testing.T) {
 	}
 }
 
-// What an earlier replacement has left is deleted because of that replacement, and not for want of a declaration.
+// Old copies of an earlier replacement are deleted because of that replacement, and not because they are not declared.
 func TestOldCopiesGoAfterAFailure(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodUpdate, Name: "a", Update: true})
 	version := func(v int) func(s *script) {
@@ -103,7 +103,7 @@ func TestTheNextUpdateWithoutAFailureDeletesWhatWasKept(t *testing.T) {
 	require.Empty(t, r.Kept)
 }
 
-// What is kept refers to a provider that has been replaced: that provider is kept, too.
+// A kept resource refers to a replaced provider: that provider is kept, too.
 func TestWhatIsKeptKeepsItsProvider(t *testing.T) {
 	k := newKit(t, failCreate("fresh", errRefused))
 	k.up(program(func(s *script) {
@@ -161,7 +161,7 @@ func TestOmittedResourcesAreSkipped(t *testing.T) {
 	}, skipped)
 }
 
-// A destroy that runs the program deletes everything that is recorded, whatever the program could not declare.
+// A destroy that runs the program deletes all recorded resources, whatever the program could not declare.
 func TestDestroyThatRunsTheProgramKeepsNothing(t *testing.T) {
 	k := newKit(t)
 	k.up(two)
@@ -176,7 +176,7 @@ func TestDestroyThatRunsTheProgramKeepsNothing(t *testing.T) {
 
 var failingHook = stages.Hook{Name: "h", Run: func(context.Context, stages.HookInput) error { return errors.New("the hook fails") }}
 
-// withoutResults registers a thing as an SDK does that understands no results but success, and goes on after the error.
+// withoutResults registers a thing like an SDK that supports no results but success, and continues after the error.
 func withoutResults(s *script, name string, inputs in) {
 	_, err := s.m.Register(s.ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name, Custom: true, Inputs: values(inputs)})
 	if err == nil {

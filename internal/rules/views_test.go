@@ -20,7 +20,7 @@ import (
 
 const viewType = "test:index:View"
 
-// publisher holds what the providers of a test publish. A nil function publishes nothing.
+// publisher has the views that the providers of a test publish. A nil function publishes nothing.
 type publisher struct {
 	onCreate func(providers.CreateRequest) []providers.ViewStep
 	onUpdate func(providers.UpdateRequest) []providers.ViewStep
@@ -28,7 +28,7 @@ type publisher struct {
 	onRead   func(providers.ReadRequest) []providers.ViewStep
 }
 
-// publishing makes the providers of a kit publish views while they work.
+// publishing makes the providers of a kit publish views during their calls.
 func publishing(k *kit, p *publisher) {
 	k.fake = func(f *providertest.Fake) {
 		base := f.Base
@@ -67,7 +67,7 @@ func view(name string, shown any) *providers.View {
 
 func viewSteps(steps ...providers.ViewStep) []providers.ViewStep { return steps }
 
-// usual publishes one view for each resource. Its name is that of the resource with "-view", and it shows the property
+// usual publishes one view for each resource. It has the name of the resource with "-view", and shows the property
 // "size".
 func usual() *publisher {
 	shown := func(name string, inputs property.Map) *providers.View { return view(name+"-view", inputs.At("size")) }

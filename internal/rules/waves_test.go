@@ -48,7 +48,7 @@ func nameOf(u urn.URN) string {
 	return u.Name()
 }
 
-// branches declares a chain, a component whose child is used outside of it, and a thing that nothing depends on.
+// branches declares a chain, a component whose child is used outside of it, and a thing without dependents.
 func branches(size int) func(s *script) {
 	return func(s *script) {
 		_, ref := s.provider("prov", nil)

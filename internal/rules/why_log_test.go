@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// written returns a log as it is stored.
+// written returns the stored form of a log.
 func written(t *testing.T, l *why.Log) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -48,7 +48,7 @@ func TestWrittenDecisionsGiveTheSameExplanations(t *testing.T) {
 func TestDecisionsHoldNoSecrets(t *testing.T) {
 	k := newKit(t)
 	k.options.Config = sluice.Config{"p:token": {Text: "hunter2", Secret: true}, "p:pin": {Text: "1", Secret: true}}
-	long := strings.Repeat("x", 195) + "hunter2" // would be cut in the middle of the secret
+	long := strings.Repeat("x", 195) + "hunter2" // it would be cut in the middle of the secret
 	k.up(program(one(in{"marked": secret("sesame"), "unmarked": secret("sesame"), "in": in{"a": []any{secret("sesame")}}, "long": "x", "plain": "1"})))
 	r := k.up(program(one(in{"marked": secret("sesame2"), "unmarked": "sesame!", "in": in{"a": []any{"sesame"}}, "long": long, "plain": "2",
 		"token": "Bearer hunter2"})))
@@ -116,8 +116,8 @@ func TestValuesComeFromWhatIsInAComponent(t *testing.T) {
 	require.Equal(t, why.FromResource, e.Links[0].Properties[0].Origin)
 }
 
-// Two resources have values from a component, and something in the component is made from each of them. Their values do
-// not come from that: it was made later.
+// Two resources have values from a component, and a resource in the component is made from each of them. Their values
+// do not come from that resource, which was made later.
 func TestValuesDoNotComeFromWhatIsMadeInAComponentLater(t *testing.T) {
 	k := newKit(t)
 	version := func(v int) func(*script) {
@@ -221,7 +221,7 @@ func BenchmarkDecisions(b *testing.B) {
 	}
 }
 
-// Most programs say only where they declare a resource: a value comes from a setting if it changed as the setting did.
+// Most programs report only the place of a declaration: a value comes from a setting if it changed like the setting.
 func TestValuesThatChangeAsSettingsDoComeFromThem(t *testing.T) {
 	settings := []why.ChangedSetting{
 		{Key: "p:region", Old: "eu", New: "us", Position: "Pulumi.dev.yaml:3"}, {Key: "p:size", Old: "1", New: "2"}, {Key: "p:token", Secret: true},

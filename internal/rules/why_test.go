@@ -30,7 +30,7 @@ var providerIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 // Each kind of reason is tested with the chain that it is part of.
 func TestEveryKindOfReasonHasAChainToItsRoot(t *testing.T) {
 	type example struct {
-		kinds []stages.ReasonKind // that the links of the chain must have, in their order
+		kinds []stages.ReasonKind // of the links of the chain, in order
 		do    func(k *kit) *ran
 		ask   string
 		want  string
@@ -177,7 +177,7 @@ delete-replaced b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 
 				return func(s *script) { s.thing("b", nil, deletedWith(s.thing("a", in{"dbr": v}))) }
 			}
 			k.up(program(version(1)))
-			k.foreign = []string{idOf("b", 1)} // it goes with the other one
+			k.foreign = []string{idOf("b", 1)} // it is deleted with the other object
 			return k.up(program(version(2)))
 		}, "b", `replace b [deleted-with] first  <- a
   replace a [inputs dbr(program) 1=>2] by Diff first provider <= program

@@ -18,7 +18,8 @@ func cutOffCreate(how Mishaps, then ...Operation) Case {
 	}
 }
 
-// left is what a history leaves: the IDs of the objects that exist, of those that the state has, and the number of doubts.
+// left is the result of a history: the IDs of the objects that exist, of those in the state, and the number of uncertain
+// creates.
 type left struct {
 	objects, recorded []string
 	doubts            int
@@ -43,11 +44,11 @@ func leftBy(t *testing.T, c Case) (out left) {
 	return out
 }
 
-// A create may take effect after the engine, or the plugin, has died. Until then nobody can tell, and it is not repeated. From
-// then on a recovery finds the object.
+// A create may take effect after the engine, or the plugin, has died. Until then its outcome is uncertain, and it is not
+// repeated. Afterwards, a recovery finds the object.
 func TestLateCreateIsInDoubtUntilARecoveryFindsIt(t *testing.T) {
 	for name, cut := range map[string]func(Landing) Mishaps{
-		"the engine dies": func(l Landing) Mishaps { return Mishaps{Crash: 3, Late: l} }, // the third record is the begin of the create
+		"the engine dies": func(l Landing) Mishaps { return Mishaps{Crash: 3, Late: l} }, // the third record is the beginning of the create
 		"the plugin dies": func(l Landing) Mishaps {
 			return Mishaps{Failures: []Failure{{Method: "create", Name: "r1", Died: true, Late: l}}}
 		},

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// A delete-before-replace deletes the dependents of its root as fast as a destroy would: all that are free to go at once,
+// A delete-before-replace deletes the dependents of its root as fast as a destroy would: all that can be deleted at once,
 // up to the number of workers. So does the end phase.
 func TestClosuresAreDeletedAsWideAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(draw *rapid.T) {
@@ -50,7 +50,8 @@ func drawDependents(t *rapid.T) [][]int {
 	return uses
 }
 
-// widths returns how many deletes can run at once if all take the same time, and how many have to follow one another.
+// widths returns how many deletes can run at once if all take the same time, and the length of the longest sequence of
+// them.
 func widths(uses [][]int) (widest, levels int) {
 	level := make([]int, len(uses))
 	count := map[int]int{}
@@ -65,12 +66,12 @@ func widths(uses [][]int) (widest, levels int) {
 	return widest, levels
 }
 
-// deletesOf makes a hub with its dependents, replaces it or destroys everything, and returns how many deletes of
-// dependents ran at once, and for how long any ran.
+// deletesOf makes a hub with its dependents, replaces it or destroys everything, and returns the maximal number of
+// concurrent deletes of dependents, and the total time during which any ran.
 func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, took time.Duration) {
 	var mu sync.Mutex
 	ended := map[string]bool{}
-	began := map[time.Time]int{} // how many deletes, each of which takes a second
+	began := map[time.Time]int{} // the number of deletes, each of which takes a second
 	cloud := providertest.NewCloud(providertest.Options{})
 	host := providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 		base, err := cloud.Host().Load(ctx, spec)
@@ -102,7 +103,7 @@ func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, t
 		_, err = sluice.Destroy(t.Context(), o)
 	}
 	require.NoError(t, err)
-	// What ends at a moment does not run beside what begins then.
+	// A delete that ends at a moment is not concurrent with one that begins then.
 	var first, last time.Time
 	for at := range began {
 		running := 0

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Policies stop creates and change inputs in made-up histories, and the simulator sees both.
+// Policies prevent creates and change inputs in generated histories, and the simulator detects both.
 func TestPoliciesOfCases(t *testing.T) {
 	things := []Declaration{
 		{Name: "r1", Values: map[string]string{"value": "a"}}, {Name: "r2", Values: map[string]string{"other": "a"}}, {Name: "r3"},

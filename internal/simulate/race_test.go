@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Engines that begin at once take turns, and each one begins with what the one before has recorded, also if that has died.
+// Engines that begin at once take turns, and each one begins with the records of the one before, even if that has died.
 func TestEnginesTakeTurns(t *testing.T) {
 	for name, server := range map[string]bool{"the store knows who is alive": true, "a person removes the locks of the dead": false} {
 		t.Run(name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Stages in slots change goals and refuse registrations in made-up histories, and the simulator sees both.
+// Stages in slots change goals and refuse registrations in generated histories, and the simulator detects both.
 func TestStagesOfCases(t *testing.T) {
 	for _, in := range []SlotName{Located, Checked, Analyzed, Diffed, Built} {
 		t.Run(string(in), func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestStagesOfCases(t *testing.T) {
 	}
 }
 
-// A refused delete does not happen, whatever waits around the standard stages.
+// A refused delete does not happen, whatever delays there are around the standard stages.
 func TestStagesOfDeletesInCases(t *testing.T) {
 	for _, do := range []StageKind{Delay, Refuse} {
 		c := Case{

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// What a reader must see is what was durable before it began, and what it may see is what was made before it ended.
+// A reader must see the records that were durable before it began, and may see those made before it ended.
 func TestReaderSeesWhatWasDurableAndNothingElse(t *testing.T) {
 	thing := func(name, id string) *state.Resource {
 		u := urn.New("dev", "p", "", "test:index:Thing", name)
