@@ -107,7 +107,7 @@ func TestEmphasisIsOnWhatDiffers(t *testing.T) {
 	}
 }
 
-// Work is counted in time here only because a quadratic algorithm would not end: ten billion comparisons.
+// The time is limited here only because a quadratic algorithm would not end: ten billion comparisons.
 func TestLongSequencesAreCompared(t *testing.T) {
 	const n = 100_000
 	for name, element := range map[string]func(i int) string{

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clients are the folders of programs that use the library. They may name commands and flags: their own, or those of the
+// clients are the folders of programs that use the library. They may name commands and flags: their own, or those of
 // tools that they run.
 var clients = []string{"cmd", "examples", "bench", "fleet"}
 
-// fixedTexts are parts of texts of the library that name a command or a flag, with the reason for each.
+// fixedTexts are parts of the library's texts that name a command or a flag, with the reason for each.
 var fixedTexts = map[string]string{
 	"lock file with `sluice cancel`":                          "scripts know the line (state.md 4.6)",
 	"not specified in --target list":                          "diagnostics 2013 and 2014 (steps.md appendix B)",
@@ -31,7 +31,7 @@ var (
 	argument   = regexp.MustCompile(`^--?[a-zA-Z_-]+(=\S*)?$`) // of another process
 )
 
-// commandInText matches our commands, which the reference lists, with whatever follows.
+// commandInText matches sluice's commands, from the reference, with any following text.
 func commandInText(t *testing.T) *regexp.Regexp {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(root, "docs/reference/sluice_*.md"))
@@ -46,8 +46,8 @@ func commandInText(t *testing.T) *regexp.Regexp {
 	return regexp.MustCompile("`sluice\\b|\\bsluice (" + strings.Join(slices.Compact(names), "|") + ")\\b")
 }
 
-// The program that uses the library decides which command or flag to advise. Errors and diagnostics give advice as data
-// of package advice, and the command line has the words (decision 0024).
+// The program that uses the library decides which command or flag to suggest. Errors and diagnostics contain advice as
+// data of package advice, and the command line has the words (decision 0024).
 func TestTheLibraryNamesNoCommandsAndFlags(t *testing.T) {
 	command := commandInText(t)
 	used := map[string]bool{}

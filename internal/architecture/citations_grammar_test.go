@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// citation is one rule that a text cites.
+// citation is a citation of one rule in a text.
 type citation struct {
 	page          string
 	section, item string
 	label, name   string
-	text          string // as it is written, as far as it is understood
+	text          string // as written, up to the part that was parsed
 	line          int
 }
 
@@ -45,9 +45,9 @@ var (
 	someItems = regexp.MustCompile(`^,? ?(?:items?|rules?|steps?|points?|rows?) (\d+)((?: (?:and|to) \d+)*)`)
 	aName     = regexp.MustCompile(`^,? "([^"]+)"`)
 	number    = regexp.MustCompile(`\d+`)
-	// Labels that need no page.
+	// Labels that are unique without a page.
 	bareLabel = regexp.MustCompile(`\b(ORD|R|I|C)-\d+\b`)
-	// Sections of the same page, in the pages of rules.
+	// Numbers of sections in the same page of rules.
 	ownSection = regexp.MustCompile(`(?:^|[^\w.-])(\d+\.\d+)\b`)
 	notText    = regexp.MustCompile("(?s)```.*?```|``.*?``|`[^`]*`|\\]\\([^)]*\\)|(?m)^#+ [^\n]*")
 )
@@ -108,7 +108,7 @@ func citationsIn(p passage, own string) []citation {
 	return out
 }
 
-// cited reads what follows the name of a page, and returns how long it is.
+// cited parses the text after the name of a page. length is the length of the parsed part.
 func cited(name, text string) (out []citation, length int) {
 	rest := strings.Join(strings.Fields(text[:min(len(text), 300)]), " ")
 	if text != "" && !strings.ContainsAny(text[:1], " \t\n,") {
@@ -144,7 +144,7 @@ func cited(name, text string) (out []citation, length int) {
 	return out, lengthOf(text, whole[:len(whole)-len(rest)])
 }
 
-// qualified reads what narrows down a section: items, labels, or a name.
+// qualified parses the parts after a section: items, labels, or a name.
 func qualified(c citation, rest string) (out []citation, left string) {
 	if m := someItems.FindStringSubmatch(rest); m != nil {
 		for _, n := range append([]string{m[1]}, number.FindAllString(m[2], -1)...) {
@@ -166,7 +166,7 @@ func qualified(c citation, rest string) (out []citation, left string) {
 	return []citation{c}, rest
 }
 
-// lengthOf returns how much of text has the same words as read, which has single spaces.
+// lengthOf returns the length of the part of text with the same words as read, which has single spaces.
 func lengthOf(text, read string) int {
 	at := 0
 	for _, word := range strings.Fields(read) {
@@ -179,7 +179,7 @@ func lengthOf(text, read string) int {
 	return at
 }
 
-// blank replaces the characters of a text by spaces and keeps its lines.
+// blank replaces the characters of a text by spaces, except line ends.
 func blank(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' {

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// page holds what can be cited of one page of rules.
+// page has the parts of a page of rules that can be cited.
 type page struct {
 	sections map[string]*section // by number; appendices by letter
 	labels   map[string]string   // label -> the section that defines it
 }
 
-// section holds what can be cited of one section, without its subsections.
+// section has the parts of a section that can be cited, without its subsections.
 type section struct {
 	text  string
 	items map[string]bool // numbers of list items
@@ -65,7 +65,7 @@ func readRules(t *testing.T) ruleSet {
 	return rules
 }
 
-// problemOf returns why a citation cites nothing, "" if it is correct.
+// problemOf returns the mistake in a citation, "" if it is correct.
 func (r ruleSet) problemOf(c citation) string {
 	p := r[c.page]
 	at := p.sections[c.section]

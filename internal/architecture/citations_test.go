@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The pages of rules; docs/spec/README.md defines how they are cited.
+// spec is the folder of the pages of rules; docs/spec/README.md defines how they are cited.
 const spec = "docs/spec"
 
 func TestCitationsLeadSomewhere(t *testing.T) {

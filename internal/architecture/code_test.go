@@ -80,10 +80,10 @@ func TestEveryGoroutineHasAnOwnerThatWaits(t *testing.T) {
 	})
 }
 
-// Every socket at which the engine can be called is one that package loopback has opened, which knows who may call.
+// Package loopback opens every socket at which the engine can be called, and checks the callers.
 func TestOnlyLoopbackListens(t *testing.T) {
-	// Plugins for tests and the floor of the benchmark, which are programs of their own, what looks for a port for another program, and
-	// what is a server in tests or stands between clients and servers there.
+	// Plugins for tests and the floor of the benchmark, which are programs of their own, code that looks for a port for another
+	// program, and servers and proxies of tests.
 	others := []string{"providers/internal/pulumi-resource-simple/", "bench/floor/", "internal/emulatortest/", "internal/cuttest/", "internal/servicetest/", "source/internal/direct/debug.go"}
 	code(t, func(file string, line int, n ast.Node) {
 		call, is := n.(*ast.SelectorExpr)

@@ -17,14 +17,13 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/exported.txt")
 
-// public lists the packages whose exported identifiers others use. A change of the list of these identifiers is a change of the interface, which
-// CHANGELOG.md tells.
+// public lists the packages whose exported identifiers others use. A change of the list of these identifiers is a change of the interface.
 var public = []string{
 	"", "pipeline", "pipeline/await", "stages", "stages/stagestest", "stages/why", "property", "providers", "providers/providertest", "source", "state", "urn",
 	"graph", "advice", "cloud",
 }
 
-// After a change that is meant:
+// After an intended change:
 //
 //	go test ./internal/architecture -run TestTheInterfaceIsWrittenDown -update
 func TestTheInterfaceIsWrittenDown(t *testing.T) {
@@ -38,7 +37,7 @@ func TestTheInterfaceIsWrittenDown(t *testing.T) {
 	require.Equal(t, string(want), got, "what is exported has changed; if that is meant, write it down with -update")
 }
 
-// exportedBy lists what packages export, a line each.
+// exportedBy lists the exported identifiers of packages, one on each line.
 func exportedBy(t *testing.T, paths []string) string {
 	t.Helper()
 	var patterns []string

@@ -14,12 +14,12 @@ import (
 // fleetRooms lists the packages of the fleet module, from the top to the bottom: each may import those after it.
 var fleetRooms = []string{"e2e", "cmd/sluice-fleet", "report", "watch", "worker", "run", "order", "spec", "server", "seal"}
 
-// ofFleets lists what the packages of the fleet module may import of the engine.
+// ofFleets lists the packages of the engine that the fleet module may import.
 var ofFleets = []string{"graph", await, processes, private, documents, manuals, printables, "cloud", "state", "state/secrets"}
 
 const fleetModule = module + "/fleet/"
 
-// The engine stays light: only the module of fleets knows Temporal.
+// The engine stays small: only the module of fleets depends on Temporal.
 func TestTheEngineKnowsNothingOfFleets(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)

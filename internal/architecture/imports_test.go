@@ -14,48 +14,47 @@ const (
 	module = "github.com/sluice-iac/sluice"
 	sdk    = "github.com/pulumi/pulumi/sdk/v3/"
 	await  = "pipeline/await"
-	// Processes that end with this one, for those who start them and those who take over from a dead one.
+	// Processes that end with this one, for packages that start processes and those that take over from a dead engine.
 	processes = "internal/process"
-	// Whose process is at the other end of a connection, for those who serve on this machine or call what does.
+	// The user at the other end of a connection, for packages that serve on this machine or call such servers.
 	peers = "internal/peer"
-	// Files and folders for their owner, for those who write what is recorded of a stack.
+	// Files and folders for their owner, for packages that write records of a stack.
 	private = "internal/private"
-	// A bound on how slow transfers may be, for those who receive them.
+	// A limit on how slow transfers may be, for packages that receive them.
 	paces = "internal/pace"
-	// The JSON schemas among the documents, which the command line prints.
+	// The JSON schemas in the documentation, which the command line prints.
 	schemas = "docs/schemas"
-	// Lines of source files in messages, for those who read programs and settings.
+	// Lines of source files in messages, for packages that read programs and settings.
 	excerpts = "internal/excerpt"
-	// Documents in YAML and JSON with the places of what they say, for those who read programs.
+	// Documents in YAML and JSON with places, for packages that read programs.
 	documents = "internal/syntax"
 	// The places of mistakes in YAML texts, for the same.
 	yamlFaults = "internal/yamlfault"
-	// What differs between values and between texts, for those who explain and show it.
+	// The differences between values and between texts, for packages that explain and show them.
 	comparison = "internal/comparison"
 	align      = "internal/align"
-	// Texts of others as they may be printed, for the programs that print.
+	// Foreign texts in printable form, for programs that print.
 	printables = "internal/printable"
 	// The help texts of a program as pages, for the programs that have a manual.
 	manuals = "internal/manual"
-	// The processor time of this process, for what measures and what watches for hangs.
+	// The processor time of this process, for measurements and for detecting hangs.
 	cputime = "internal/cputime"
 )
 
-// allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
-// a slash is that package alone, on both sides. A folder may always import itself. Folders that are not listed may import nothing of
-// ours.
+// allowed lists the top-level folders that the packages of a folder may import; "." is the root package. A path with a slash is that package alone,
+// on both sides. A folder may always import itself. Folders that are not listed may import none of them.
 var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
 	"state":     {"urn", "advice", "property", "graph", await, processes, private, paces, printables},
 	"providers": {"urn", "advice", "property", await, processes, peers, paces},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers", comparison},
-	// It holds stages to the rules by the code that engines use.
+	// It enforces the rules for stages with the engine's code.
 	"stages/stagestest": {"internal/slot"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
-	// The drivers of object stores, databases and key services, which only those who import it link.
+	// The drivers of object stores, databases and key services are linked only into programs that import this package.
 	"cloud": {await, "state"},
 	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals, printables},
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
@@ -64,7 +63,7 @@ var allowed = map[string][]string{
 	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
 }
 
-// pkg is a package of the module and what its code, without its tests, imports.
+// pkg is a package of the module with the imports of its code, without its tests.
 type pkg struct {
 	path    string // relative to the module, "." for the root
 	imports []string
@@ -93,7 +92,7 @@ func packages(t *testing.T) []pkg {
 	return list
 }
 
-// relative returns the path of an own package within the module, "" for others.
+// relative returns the path of one of the module's packages within the module, "" for others.
 func relative(importPath string) string {
 	rest, ours := strings.CutPrefix(importPath, module)
 	switch {
@@ -152,8 +151,7 @@ func TestRoomsImportThoseBelowThem(t *testing.T) {
 	}
 }
 
-// vocabulary lists the packages below the top-level folders that clients need: they have the types that the root package
-// takes and returns.
+// vocabulary lists the packages below the top-level folders that clients need: they have the types that the root package takes and returns.
 var vocabulary = []string{
 	"property/redact",
 	"stages/renames", "stages/why",
@@ -162,10 +160,10 @@ var vocabulary = []string{
 	"source/convert", "source/engine", "source/policy", "source/spans",
 }
 
-// The command line and the benchmark are clients like any other: they use the root package, and import types from the
-// packages that declare them. Package private makes what they write as private as what the library writes, packages excerpt and
-// yamlfault show mistakes in settings as the library shows those of programs, package schemas has texts, and package manual writes those of the commands. The benchmark makes an engine of
-// bare channels, and counts what is written to disks.
+// The command line and the benchmark are clients like any other: they use the root package, and import types from the packages that declare them.
+// Package private protects their files like those of the library, packages excerpt and yamlfault show mistakes in settings like the library's in
+// programs, package schemas has texts, and package manual writes the manual. The benchmark makes an engine of bare channels, and counts the bytes
+// written to disks.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.folder() != "cmd" && p.folder() != "bench" {
@@ -184,7 +182,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	}
 }
 
-// Of Pulumi's module only the protocol is used; programs in its SDK are for examples and measurements.
+// Of Pulumi's module only the protocol is used; programs with its SDK are only examples and measurements.
 func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
 	programs := []string{"bench/program"} // examples/go is a module of its own
 	for _, p := range packages(t) {
@@ -196,18 +194,18 @@ func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
 	}
 }
 
-// ofTheCommand are the families of packages that the command line links and a program that imports the root package does not. Whoever
-// wants one of them imports what has it: package cloud has the drivers.
+// ofTheCommand are the families of packages that are linked into the command line, and not into a program that imports the root package. A program
+// that needs one imports it explicitly: package cloud has the drivers.
 var ofTheCommand = []string{
 	"cloud.google.com/go/", "google.golang.org/api/", "github.com/googleapis/", "github.com/aws/", "github.com/Azure/", "github.com/AzureAD/",
 	"github.com/hashicorp/vault/", "gocloud.dev/", "github.com/jackc/", "golang.org/x/oauth2", // object stores, databases and key services
 	"charm.land/", "github.com/charmbracelet/", "github.com/spf13/", "github.com/fsnotify/", // a terminal
 	"github.com/tetratelabs/wazero", "git.sr.ht/~sbinet/gg", "golang.org/x/image/", "maragu.dev/", // pictures and reports
-	"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters/", "go.opentelemetry.io/proto/", // what makes and sends spans
+	"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters/", "go.opentelemetry.io/proto/", // for making and sending spans
 	"github.com/KimMachineGun/automemlimit",
 }
 
-// Whoever imports the library links what it uses: of OpenTelemetry the interface, and no cloud, no screen and no picture.
+// A program that imports the library links what that uses: of OpenTelemetry the interface, and no cloud, no screen and no picture.
 func TestTheLibraryLinksNothingOfTheCommand(t *testing.T) {
 	library, command := dependencies(t, "."), dependencies(t, "./cmd/sluice")
 	require.Contains(t, library, "go.opentelemetry.io/otel/trace")
@@ -220,7 +218,7 @@ func TestTheLibraryLinksNothingOfTheCommand(t *testing.T) {
 			}
 		}
 	}
-	// What only tests import, and what only programs in Pulumi's SDK do.
+	// Packages that only tests import, and those that only programs with Pulumi's SDK import.
 	for _, family := range []string{
 		"github.com/creack/pty", "github.com/hinshun/vt10x", "github.com/stretchr/", "pgregory.net/rapid", "github.com/johannesboyne/", "github.com/invopop/", "github.com/go-git/",
 	} {
@@ -230,8 +228,8 @@ func TestTheLibraryLinksNothingOfTheCommand(t *testing.T) {
 	}
 }
 
-// The linker leaves out methods that nothing calls, unless something calls methods by names that it cannot know, as templates do. The command is then
-// larger by a third, and so is every program that imports the library (decision 0113).
+// The linker leaves out methods that nothing calls, unless code calls methods by unknown names, as templates do. The command would then be larger by
+// a third, and so would every program that imports the library (decision 0113).
 func TestNothingCallsMethodsByName(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, i := range p.imports {

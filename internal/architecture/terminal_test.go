@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// terminals are the files that may touch the streams of a process: the terminal of each command line. Everything else reads answers and prints through them,
-// so that no question is asked while a screen is drawn, and nothing of others reaches a terminal as it is.
+// terminals are the files that may use the streams of a process: the terminal of each command line. All other code reads answers and prints through
+// them, so that no question is asked while a screen is drawn, and no foreign text reaches a terminal unchanged.
 var terminals = []string{"cmd/sluice/internal/terminal/", "fleet/cmd/sluice-fleet/streams.go"}
 
-// ofCommands reports whether a file is of what users run, or of the library in it.
+// ofCommands reports whether a file belongs to a program for users, or to the library in it.
 func ofCommands(file string) bool {
 	for _, other := range []string{
 		"bench/", "docs/", "examples/", "internal/", "providers/internal/", // programs of their own, for tests and measurements
@@ -23,7 +23,7 @@ func ofCommands(file string) bool {
 	return !slices.ContainsFunc(terminals, func(prefix string) bool { return strings.HasPrefix(file, prefix) })
 }
 
-// streams are what leads to the streams of a process, by package.
+// streams are the identifiers that lead to the streams of a process, by package.
 var streams = map[string][]string{
 	"os":      {"Stdin", "Stdout", "Stderr", "NewFile"},
 	"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
@@ -35,7 +35,7 @@ var streams = map[string][]string{
 	"unix":    {"Stdin", "Stdout", "Stderr"},
 }
 
-// ofCobra are the methods of commands that read or print by themselves.
+// ofCobra are the methods of cobra's commands that read or print.
 var ofCobra = []string{"InOrStdin", "OutOrStderr", "ErrOrStderr", "Print", "Println", "Printf", "PrintErr", "PrintErrln", "PrintErrf"}
 
 func TestOnlyTheTerminalReadsAndPrints(t *testing.T) {
@@ -74,7 +74,7 @@ func TestOnlyTheTerminalReadsAndPrints(t *testing.T) {
 	}
 }
 
-// The doors that do not clean what goes through them, and who uses them: who has cleaned it, or prints for programs.
+// The doors that do not clean texts, and the files that use them because they clean the texts themselves, or print for programs.
 var doors = map[string][]string{
 	"Styled":    {"cmd/sluice/internal/operate/", "cmd/sluice/internal/plugins/progress.go", "cmd/sluice/why.go"},
 	"StyledErr": {},

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// patience bounds a test. It takes seconds on a quiet machine.
+// patience limits a test, which takes seconds on a quiet machine.
 const patience = 5 * time.Minute
 
 // toolsOf makes a folder with the command under the name pulumi, and with the plugin "simple".
@@ -31,7 +31,7 @@ func toolsOf(t *testing.T) string {
 	return dir
 }
 
-// environment makes a backend and a home for a test, and returns the folder that they are in.
+// environment makes a backend and a home for a test, and returns their folder.
 func environment(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func environment(t *testing.T) string {
 	return dir
 }
 
-// localProgram is a program that lies in a folder.
+// localProgram is a program in a folder.
 const localProgram = `name: local
 runtime: yaml
 variables:
@@ -56,7 +56,7 @@ outputs:
   greeting: ${greeting}
 `
 
-// run runs a program that drives the Automation API in an environment, and shows what it said if it fails.
+// run runs a program that uses the Automation API in an environment, and shows its output if it fails.
 func run(t *testing.T, dir, executable string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -60,7 +60,7 @@ func TestAnInstallationThatFailedIsRepeated(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(root, "tool-1.tmp"))
 }
 
-// What a killed process has left is not taken for the program; nor is a folder that somebody has emptied.
+// The remains of a killed installation do not count as the program; nor does a folder that has been emptied.
 func TestHalfAnInstallationIsRepeated(t *testing.T) {
 	for _, left := range []string{"tool-1.tmp/bin/tool", "tool-1/bin/other"} {
 		root := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// watchedStore counts the recordings that are open.
+// watchedStore counts the open recordings.
 type watchedStore struct{ begun, open int }
 
 func (s *watchedStore) Load(context.Context) (*state.Snapshot, error) { return nil, nil }

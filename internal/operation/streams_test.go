@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// watchedEvents returns events of a run that knows secrets, and what its observer has been told.
+// watchedEvents returns events of a run with these secrets, and the events that its observer has received.
 func watchedEvents(secrets ...string) (*events, *[]stages.Event) {
 	known, got := &redact.Set{}, &[]stages.Event{}
 	for _, s := range secrets {
@@ -24,7 +24,7 @@ func piece(stream int32, text string) stages.Diagnostic {
 	return stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, StreamID: stream, Message: text}}
 }
 
-// texts returns the messages of each stream, put together.
+// texts returns the messages of each stream, joined.
 func texts(events []stages.Event) map[int32]string {
 	out := map[int32]string{}
 	for _, e := range events {
@@ -61,14 +61,14 @@ func TestTheConfigurationOfADebuggerHasNoSecrets(t *testing.T) {
 	require.Equal(t, []stages.Event{
 		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: "[secret] waits", Debugger: given("the [secret] program")}},
 	}, *got)
-	require.Equal(t, given("the hunter2 program"), config) // that of the sender is left alone
+	require.Equal(t, given("the hunter2 program"), config) // the sender's map is unchanged
 
 	e, got = watchedEvents("hunter2")
 	e.masks.shown = nil // secrets are shown
 	e.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Debugger: config}})
 	require.Equal(t, []stages.Event{stages.Diagnostic{LogMessage: stages.LogMessage{Debugger: config}}}, *got)
 	e.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Debugger: map[string]any{}}})
-	require.NotNil(t, (*got)[1].(stages.Diagnostic).Debugger) // it is what tells the event from others
+	require.NotNil(t, (*got)[1].(stages.Diagnostic).Debugger) // it distinguishes the event
 }
 
 func TestWhatIsHeldBackComesBeforeTheLastEvent(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWhatIsShownWithSecretsIsNotHeldBack(t *testing.T) {
 	require.Equal(t, []stages.Event{piece(1, "hun"), piece(1, "ter2\n")}, *got)
 }
 
-// What is not shown until the line ends is less than a form of a secret, however long the line is.
+// The part held until the line ends is shorter than a form of a secret, however long the line is.
 func TestALineWithoutEndIsNotKept(t *testing.T) {
 	e, got := watchedEvents("hunter2")
 	for range 1000 {

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// task is the environment variable with which this binary is another user's process: "call <address>" or "listen".
+// task is the environment variable that makes this binary another user's process: "call <address>" or "listen".
 const task = "PEER_TEST_TASK"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// call returns the status of a call of the health service.
+// call returns the status of a call to the health service.
 func call(address string) codes.Code {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -49,7 +49,7 @@ func call(address string) codes.Code {
 	return status.Code(err)
 }
 
-// listen prints the port on which it serves, and then the first bytes that it gets, if it gets some.
+// listen prints the port on which it serves, and then the first bytes that it receives, if there are any.
 func listen() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +65,7 @@ func listen() {
 	os.Stdout.WriteString("got " + strconv.Quote(string(b[:n])) + "\n")
 }
 
-// reported are the errors that a server reports.
+// reported has the errors that a server reports.
 type reported struct {
 	mu   sync.Mutex
 	list []error
@@ -148,7 +148,7 @@ func TestOnesOwnProcessesMayCall(t *testing.T) {
 	}
 }
 
-// A caller whose socket is one for IPv6 is in another table, under a mapped address.
+// The socket of a caller for IPv6 is in another table, under a mapped address.
 func TestACallerMayHaveASocketForBothVersions(t *testing.T) {
 	requireIPv6(t)
 	address, errs := server(t, "tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 // nobody is a user other than that of the tests.
 const nobody = 65534
 
-// asNobody returns a command that is this binary with another user.
+// asNobody returns a command that runs this binary as another user.
 func asNobody(t *testing.T, what string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -75,7 +75,7 @@ func pair(t *testing.T) (dialed, accepted *net.TCPConn) {
 	return d.(*net.TCPConn), a.(*net.TCPConn)
 }
 
-// What a caller has sent before it closed its end is not read: the tables say that a closed socket is root's.
+// Data that a caller sent before closing its end is not read: the tables name root as the owner of a closed socket.
 func TestWhoHasClosedItsEndIsRefused(t *testing.T) {
 	for name, closeEnd := range map[string]func(*net.TCPConn) error{
 		"closed":      (*net.TCPConn).Close,
@@ -93,7 +93,7 @@ func TestWhoHasClosedItsEndIsRefused(t *testing.T) {
 	}
 }
 
-// Nobody listens any more where the connection leads: whoever has accepted it cannot be told.
+// No socket listens any more at the address of the connection, so the process that accepted it cannot be identified.
 func TestAConnectionWhoseListenerIsGoneIsNotUsed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestAConnectionWhoseListenerIsGoneIsNotUsed(t *testing.T) {
 	require.Equal(t, -1, stranger.UID)
 }
 
-// A flood of connections can use up the file descriptors of the engine. Nobody is accepted then who could not be checked.
+// A flood of connections can use up the file descriptors of the engine. It then accepts no caller that it cannot check.
 func TestWithoutFileDescriptorsNobodyIsAccepted(t *testing.T) {
 	_, accepted := pair(t)
 	var limit syscall.Rlimit

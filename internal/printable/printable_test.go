@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostile are what terminals obey or readers do not see.
+// hostile are sequences that terminals execute or readers do not see.
 var hostile = map[string]string{
 	"the clipboard": "\x1b]52;c;cm0gLXJm\x07", "the title": "\x1b]0;t\x1b\\", "the screen": "\x1b[2J", "colour": "\x1b[8m", "a reset": "\x1bc", "C1": "\u009b2J",
 	"C1 in a byte": "\x9b2J", "OSC in a byte": "\x9d52;c;x\x9c", "direction": "\u202e\u2066", "a carriage return": "a\rb", "no width": "\u200b\u200d\u2060\ufeff",

@@ -22,7 +22,7 @@ func TestFoldersKeepTheGroupOfTheFolderThatTheyAreIn(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o770|fs.ModeSetgid))
 	path := filepath.Join(dir, "a", "b")
-	require.NoError(t, MkdirAll(path, 0o777)) // which no usual umask leaves
+	require.NoError(t, MkdirAll(path, 0o777)) // which no usual umask allows
 	require.Equal(t, fs.ModeDir|fs.ModeSetgid|0o777, modeOf(t, path))
 	require.NoError(t, MkdirAll(path, Folder))
 	require.Equal(t, fs.ModeDir|fs.ModeSetgid|0o777, modeOf(t, path), "it has been there")

@@ -31,7 +31,7 @@ func written(t *testing.T, file string) int {
 	t.Helper()
 	pid := 0
 	require.Eventually(t, func() bool {
-		text, _ := os.ReadFile(file) // it may not be there yet
+		text, _ := os.ReadFile(file) // it may not exist yet
 		line, _, whole := strings.Cut(string(text), "\n")
 		pid, _ = strconv.Atoi(line)
 		return whole
@@ -57,7 +57,7 @@ func TestWhatIsLeftInTheBackgroundStays(t *testing.T) {
 	require.NoError(t, cmd.Wait())
 	group.Release()
 	child := written(t, file)
-	group.Kill() // too late to do anything
+	group.Kill() // too late to have an effect
 	orphans, err := process.EndOrphans(t.Context(), os.Getpid(), process.StartOf(os.Getpid()))
 	require.NoError(t, err)
 	require.Empty(t, orphans)
@@ -65,7 +65,7 @@ func TestWhatIsLeftInTheBackgroundStays(t *testing.T) {
 	require.NoError(t, syscall.Kill(child, syscall.SIGKILL))
 }
 
-// This process stands for the dead engine: nobody asks whether it has died.
+// This process stands for the dead engine: whether it has died is not checked.
 func TestOrphansAreInterruptedAndThenKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	cmd, group := start(t, "trap '' INT; sleep 10000 & echo $! > "+file+"; wait; wait")

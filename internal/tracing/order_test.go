@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// linked returns which spans have links to which, by the names of their resources: "b after a".
+// linked returns the links between spans, by the names of their resources: "b after a".
 func linked(ended []sdktrace.ReadOnlySpan) (out []string) {
 	names := map[string]string{}
 	of := func(s sdktrace.ReadOnlySpan) string {
@@ -37,7 +37,7 @@ func linked(ended []sdktrace.ReadOnlySpan) (out []string) {
 
 func named(name string) urn.URN { return urn.New("dev", "shop", "", "a:b:C", name) }
 
-// register has a resource registered, and made if it is not there, up to its reply.
+// register registers a resource, and creates it if op is a create, up to its reply.
 func register(run *Run, name string, op stages.Op, after ...urn.URN) {
 	q := stages.NewPendingReply(true)
 	r := stages.Registered{PendingReply: q, Goal: &stages.Goal{Type: "a:b:C", Dependencies: after}}
@@ -49,7 +49,7 @@ func register(run *Run, name string, op stages.Op, after ...urn.URN) {
 	observe(stages.StepDone{Step: step})
 }
 
-// The program has its reply, and may register what depends on it, before the registration leaves the last stage.
+// After its reply, the program may register dependents before the registration leaves the last stage.
 func TestAResourceIsLinkedToWhatItDependsOn(t *testing.T) {
 	run, recorded := begun(t)
 	register(run, "made", stages.OpCreate)

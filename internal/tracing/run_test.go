@@ -112,7 +112,7 @@ func TestAHostThatPreparesStillDoes(t *testing.T) {
 	require.Nil(t, run.Host(providers.HostFunc(nil)).(providers.Preparer).Prepare(t.Context(), specs))
 }
 
-// A registration is below the call of an SDK that says its span, else below the program.
+// A registration is below the call of an SDK that sends its span, else below the program.
 func TestRegistrationsAreBelowTheirCalls(t *testing.T) {
 	run, recorded := begun(t)
 	program, span := run.tracer.Start(run.ctx, "program")

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/yamlfault"
 )
 
-// message returns what the library that reads YAML says of a text, without a line.
+// message returns the YAML library's error about a text, without a line.
 func message(t *testing.T, text string) string {
 	var n yaml.Node
 	err := yaml.Unmarshal([]byte(text), &n)
