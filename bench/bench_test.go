@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// documented is what the files about the benchmarks tell people to run.
+// documented returns the commands in the documents about the benchmarks.
 func documented(t *testing.T) [][]string {
 	var all [][]string
 	for _, file := range []string{"README.md", filepath.Join("..", "docs", "performance.md")} {

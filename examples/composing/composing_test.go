@@ -28,7 +28,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// servers yields a registration for each size; the name is "s" and the place in the list.
+// servers yields a registration for each size; the name is "s" and the index in the list.
 func servers(sizes ...float64) iter.Seq2[*stages.RegisterRequest, error] {
 	return func(yield func(*stages.RegisterRequest, error) bool) {
 		for i, size := range sizes {
@@ -94,7 +94,7 @@ func ExampleEstimate() {
 	// -60.00 a month, <nil>
 }
 
-// Somebody is asked once, about all deletes, before the first.
+// One question covers all deletes, before the first.
 func ExampleApproval() {
 	ctx, s := context.Background(), newStack("dev")
 	if _, err := sluice.Update(ctx, s.declaring(1, 1, 1)); err != nil {
@@ -110,7 +110,7 @@ func ExampleApproval() {
 		result, err := engine.Update(ctx)
 		var refused *stages.RefusedError
 		if errors.As(err, &refused) {
-			err = refused // without what the operation says around it
+			err = refused // without the context that the operation adds
 		}
 		fmt.Println(result.Changes[stages.OpDelete], "deleted,", err)
 	}
@@ -244,7 +244,7 @@ func TestDriftFindsTheStacksThatDiffer(t *testing.T) {
 			changed.Inputs = changed.Inputs.With("size", property.Number(2))
 			require.NoError(t, s.cloud.Put(changed))
 		case 11:
-			s.options.Parallel = -1 // cannot be looked at
+			s.options.Parallel = -1 // the options are invalid
 		}
 		all = append(all, s.options)
 	}

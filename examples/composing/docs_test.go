@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What docs/composing.md shows is in an example, which the tests run.
+// The code in docs/composing.md is in an example, which the tests run.
 func TestThePageShowsWhatTheTestsRun(t *testing.T) {
 	page, err := os.ReadFile("../../docs/composing.md")
 	require.NoError(t, err)

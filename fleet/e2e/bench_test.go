@@ -11,8 +11,8 @@ import (
 
 var benchStacks = flag.Int("fleet.bench", 12, "how many stacks benchmarks have")
 
-// BenchmarkUnchanged previews stacks that have not changed: with the command in a loop, with four of them at a time, and as a fleet. What the fleet costs
-// besides is the difference to the loop in "changed", where every stack is previewed.
+// BenchmarkUnchanged previews stacks that have not changed: with the command in a loop, with four of them at a time, and as a fleet. The overhead of
+// the fleet is the difference to the loop in "changed", where every stack is previewed.
 //
 //	go test ./e2e -run '^$' -bench Unchanged -fleet.bench 300 -benchtime 1x -timeout 1h
 func BenchmarkUnchanged(b *testing.B) {

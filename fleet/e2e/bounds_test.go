@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A stack that prints without end does not fill the memory or the disk of its worker, and is not done twice.
+// A stack that prints without end does not fill the memory or the disk of its worker, and does not run twice.
 func TestAStackThatPrintsALotIsBounded(t *testing.T) {
 	const megabytes = 300
 	files := three()
@@ -36,7 +36,7 @@ func TestAStackThatPrintsALotIsBounded(t *testing.T) {
 	usage, is := up.ProcessState.SysUsage().(*syscall.Rusage)
 	require.True(t, is)
 	require.Less(t, usage.Maxrss, int64(600<<10), "kilobytes of memory, of this process and of sluice")
-	// Besides messages, the log has the output twice, as it is recorded of the resource and of the stack.
+	// Besides messages, the log has the output twice, as recorded in the resource and in the stack.
 	require.Less(t, largest, int64(64<<20+8*16<<20), "bytes of events")
 	times, err := os.ReadFile(p.path("times"))
 	require.NoError(t, err)
@@ -50,7 +50,8 @@ func TestAStackThatPrintsALotIsBounded(t *testing.T) {
 	require.Contains(t, p.fleet("logs", "loud"), "has printed more to stdout than is recorded")
 }
 
-// The server is killed again and again while a stack is made. The command waits for the next one, and does not give up.
+// The server is killed again and again while a stack is updated. The command waits for the next server, and does not
+// give up.
 func TestAFleetGoesOnHoweverOftenItsServerIsKilled(t *testing.T) {
 	files := three()
 	files["net/Pulumi.yaml"] = gated(program("net", 1, "0s"))
@@ -64,7 +65,7 @@ func TestAFleetGoesOnHoweverOftenItsServerIsKilled(t *testing.T) {
 	}
 	p.openGate()
 	require.NoError(t, up.Wait(), "%s", &up.text)
-	// An attempt that ended while there was no server is made again, and leaves nothing to do.
+	// An attempt that ended while there was no server is repeated, and has nothing to do.
 	require.Equal(t, 3, endings(up.text.String()), "%s", &up.text)
 	require.NotContains(t, up.text.String(), "error:")
 	require.Len(t, p.objects("cloud"), 3)

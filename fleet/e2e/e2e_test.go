@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/executable"
 )
 
-// programs is the folder with the programs that are tested.
+// programs is the folder with the tested programs.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -78,9 +78,9 @@ func (p *place) write(files map[string]string) {
 
 func (p *place) path(name string) string { return filepath.Join(p.root, "fleet", name) }
 
-// endServer ends the server, which would else wait a moment for others.
+// endServer ends the server, which would otherwise wait a moment for other users.
 func (p *place) endServer() {
-	_ = p.signalServer(os.Interrupt) // one that has ended is none
+	_ = p.signalServer(os.Interrupt) // it may have ended
 	for range 100 {
 		if _, err := os.Stat(p.path(".sluice-fleet")); err != nil || os.RemoveAll(p.path(".sluice-fleet")) == nil {
 			return
@@ -89,7 +89,7 @@ func (p *place) endServer() {
 	}
 }
 
-// signalServer sends a signal to the server, if one runs: its lock tells. It reports whether it did.
+// signalServer sends a signal to the server, if one runs, according to its lock. It reports whether it did.
 func (p *place) signalServer(s os.Signal) bool {
 	lock := flock.New(p.path(".sluice-fleet/server.lock"))
 	if free, err := lock.TryRLock(); err != nil || free {
@@ -104,7 +104,7 @@ func (p *place) signalServer(s os.Signal) bool {
 	return err == nil && process.Signal(s) == nil
 }
 
-// serverPID returns the process of the server that has begun last, 0 if none has.
+// serverPID returns the process of the server that began last, 0 if there was none.
 func (p *place) serverPID() int {
 	text, err := os.ReadFile(p.path(".sluice-fleet/server.json"))
 	var is struct{ PID int }
@@ -122,10 +122,10 @@ func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// longest bounds everything that a test waits for.
+// longest limits every wait of a test.
 const longest = 4 * time.Minute
 
-// run runs a command, and returns what it prints and its status.
+// run runs a command, and returns its output and its status.
 func (p *place) run(args ...string) (out string, status int) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), longest)
@@ -141,7 +141,7 @@ func (p *place) run(args ...string) (out string, status int) {
 	return text.String(), c.ProcessState.ExitCode()
 }
 
-// fleet runs a command of sluice fleet that has to succeed.
+// fleet runs a command of sluice fleet that must succeed.
 func (p *place) fleet(args ...string) string {
 	p.t.Helper()
 	out, status := p.run(append([]string{"sluice", "fleet"}, args...)...)
@@ -168,12 +168,12 @@ func (p *place) objects(cloud string) map[string]string {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// lines returns the lines of a text with a word in them.
+// lines returns the lines of a text that contain a word.
 func lines(text, word string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return !strings.Contains(l, word) })
 }
 
-// program returns a program with objects in the cloud of the place. It reads the stacks.
+// program returns a program with objects in the cloud of the place. It reads the outputs of the stacks.
 func program(name string, objects int, latency string, reads ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\nruntime: yaml\nconfig: {cloud: {type: string, default: ../../cloud}}\nresources:\n", name)

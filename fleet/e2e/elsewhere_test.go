@@ -51,7 +51,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue issues a certificate: the first one is that of the authority.
+// issue issues a certificate. The first one is that of the authority.
 func (a *authority) issue(c *x509.Certificate) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -85,7 +85,7 @@ func (p *place) savePair(name string, pair tls.Certificate) {
 
 const apiKey = "an-api-key"
 
-// keyed gives all rights to who has the API key, and to the server itself.
+// keyed gives all rights to clients with the API key, and to the server itself.
 type keyed struct{}
 
 func (keyed) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, error) {
@@ -95,7 +95,7 @@ func (keyed) GetClaims(a *authorization.AuthInfo) (*authorization.Claims, error)
 	return nil, errors.New("the API key is missing")
 }
 
-// A server that is not the fleet's own wants a certificate and an API key, and has namespaces.
+// A server other than the fleet's own requires a certificate and an API key, and has namespaces.
 func TestAFleetUsesAServerOfSomebodyElse(t *testing.T) {
 	a := newAuthority(t)
 	system := a.named("system")
@@ -118,7 +118,7 @@ func TestAFleetUsesAServerOfSomebodyElse(t *testing.T) {
 	require.NoFileExists(t, p.path(".sluice-fleet/key"))
 	require.Contains(t, p.fleet(append([]string{"status"}, with...)...), "succeeded  web")
 
-	// The server gets the attributes by which runs are searched for.
+	// The server gets the search attributes of runs.
 	o, err := server.Address{
 		Host: s.GetFrontendHostPort(), Namespace: s.GetDefaultNamespace(), APIKey: apiKey, CA: p.path("../authority.pem"), Cert: p.path("../ada.pem"), Key: p.path("../ada.key"),
 	}.Options()

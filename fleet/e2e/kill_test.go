@@ -22,7 +22,7 @@ import (
 
 var stackCount = flag.Int("fleet.stacks", 30, "how many stacks the fleet has whose workers are killed")
 
-// layered returns a fleet in layers of six stacks, or more if there are many: each stack reads two of the layer before, and fleet.yaml says so.
+// layered returns a fleet in layers of six stacks, or more if there are many: each stack reads two of the layer before, as fleet.yaml declares.
 func layered(count, objects int, latency string) map[string]string {
 	layer := max(6, count/10)
 	files := map[string]string{}
@@ -42,7 +42,7 @@ func layered(count, objects int, latency string) map[string]string {
 	return files
 }
 
-// runningWorker is a worker that is killed sometime.
+// runningWorker is a worker that is killed at some time.
 type runningWorker struct {
 	c    *exec.Cmd
 	text bytes.Buffer
@@ -61,8 +61,8 @@ func (w *runningWorker) kill() {
 	_ = w.c.Wait() // it was killed
 }
 
-// Workers are killed every few seconds and the server twice, while stacks are made that take a moment. Every stack is then as it is when one after
-// another is made, every object exists once, and the run has not been lost.
+// Workers are killed every few seconds and the server twice, during slow updates of stacks. Every stack is then as after sequential updates, every
+// object exists once, and the run has not been lost.
 func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 	p := newPlace(t, layered(*stackCount, 3, "500ms"))
 	workers := []*runningWorker{p.startWorker(), p.startWorker(), p.startWorker()}
@@ -101,12 +101,12 @@ func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 	require.NoError(t, ctx.Err(), "it takes too long:\n%s", &out)
 	require.NoError(t, err, "%s", &out)
 	require.Greater(t, kills, 2)
-	// A worker that is killed when everything is done and recorded leaves nothing to do.
+	// A worker that is killed after everything is done and recorded leaves nothing to do.
 	require.Equal(t, *stackCount, endings(out.String()), "%s", &out)
 	require.Positive(t, servers)
 	t.Logf("%d kills of workers, %d of servers; attempts after the first: %d", kills, servers, len(lines(out.String(), "attempt ")))
 
-	// One after another.
+	// The same stacks in sequence.
 	q := newPlace(t, layered(*stackCount, 3, "0s"))
 	for i := range *stackCount {
 		folder := fmt.Sprintf("stacks/s%03d", i)
@@ -128,7 +128,7 @@ func TestAFleetSurvivesKilledWorkersAndServers(t *testing.T) {
 	require.Contains(t, p.fleet("up", "--yes"), fmt.Sprintf("%d unchanged", *stackCount))
 }
 
-// sameStack reports what is not as it is in a place where stacks were made one after another.
+// sameStack reports differences from a place where stacks were updated in sequence.
 func sameStack(t *testing.T, p, q *place, folder string) {
 	one, status := q.run("sluice", "-C", folder, "stack", "output", "--stack", "dev", "--json")
 	assert.Equal(t, 0, status, one)
@@ -141,19 +141,19 @@ func sameStack(t *testing.T, p, q *place, folder string) {
 	assert.Equal(t, 3, strings.Count(state, `"type": "sim:index:Resource"`), folder)
 }
 
-// endings returns how many stacks have succeeded or were left as they are, as the last line of a run says.
+// endings returns how many stacks have succeeded or were unchanged, from the last line of a run.
 func endings(out string) int {
 	sum := 0
 	for _, m := range regexp.MustCompile(`(?m)^(\d+) succeeded(?:, (\d+) unchanged)? in `).FindAllStringSubmatch(out, -1) {
 		for _, number := range m[1:] {
-			n, _ := strconv.Atoi(number) // one that is missing is 0
+			n, _ := strconv.Atoi(number) // 0 if it is missing
 			sum += n
 		}
 	}
 	return sum
 }
 
-// The command that has begun a run is killed; the same command goes on with the run.
+// The command that has begun a run is killed; the same command continues the run.
 func TestARunOutlivesItsCommand(t *testing.T) {
 	p := newPlace(t, layered(7, 1, "3s"))
 	c := p.command(t.Context(), "sluice-fleet", "up", "--yes", "--assume-not-created")
@@ -172,7 +172,7 @@ func TestARunOutlivesItsCommand(t *testing.T) {
 	require.Len(t, lines(p.fleet("history"), "layers/up/"), 1)
 }
 
-// begun reports whether the first stack is being made.
+// begun reports whether the update of the first stack has begun.
 func begun(p *place) bool {
 	journals, _ := filepath.Glob(filepath.Join(p.root, "state/.pulumi/sluice/journal/*/*.jnl"))
 	return len(journals) > 0
@@ -186,7 +186,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	require.NoError(t, c.Start())
 	require.Eventually(t, func() bool { return begun(p) }, longest, 100*time.Millisecond)
 	require.NoError(t, c.Process.Signal(os.Interrupt))
-	_ = c.Wait() // its status is looked at
+	_ = c.Wait() // its status is checked
 	require.Equal(t, 8, c.ProcessState.ExitCode(), "%s", &out)
 	require.Contains(t, out.String(), "stopping: what has begun is ended, and nothing else begins")
 	require.Contains(t, out.String(), "canceled   s006: the run was canceled before it began")
@@ -195,7 +195,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	require.Len(t, p.objects("cloud"), 7)
 }
 
-// A provider that does not end a create is asked to abort it, also if the second interrupt comes at once.
+// A provider whose create does not end is requested to abort it, even if the second interrupt follows at once.
 func TestASecondInterruptAborts(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":      "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev, needs: [net]}\n",
@@ -209,7 +209,7 @@ func TestASecondInterruptAborts(t *testing.T) {
 	require.NoError(t, up.Process.Signal(os.Interrupt))
 	up.says(t, "aborting")
 	up.says(t, "2 canceled in ")
-	_ = up.Wait() // its status is looked at
+	_ = up.Wait() // its status is checked
 	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
 	require.Contains(t, p.fleet("logs", "net"), "1 aborted")
 	require.Empty(t, p.objects("cloud"))

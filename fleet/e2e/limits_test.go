@@ -19,13 +19,13 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 )
 
-// begunCommand is a command that goes on.
+// begunCommand is a running command.
 type begunCommand struct {
 	*exec.Cmd
 	text lockedText
 }
 
-// lockedText may be read while somebody writes it.
+// lockedText may be read during writes.
 type lockedText struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -48,7 +48,7 @@ func (p *place) begin(args ...string) *begunCommand {
 	b := &begunCommand{Cmd: p.command(p.t.Context(), args...)}
 	b.Stdout, b.Stderr = &b.text, &b.text
 	require.NoError(p.t, b.Start())
-	p.t.Cleanup(func() { _ = b.Process.Kill() }) // a test that has failed leaves it
+	p.t.Cleanup(func() { _ = b.Process.Kill() }) // only a failed test leaves it running
 	return b
 }
 
@@ -66,7 +66,7 @@ func (p *place) connect() client.Client {
 	return c
 }
 
-// one has two stacks of one account, of which one is worked on at once. The first one does not end before its gate is opened.
+// one has two stacks of one account, of which only one runs at a time. The first one does not end before its gate is opened.
 func one() map[string]string {
 	return map[string]string{
 		"fleet.yaml":    "name: shop\nlimits: {account: {stacks: 1, changes: 3}}\nstacks:\n  a: {directory: a, stack: dev, limits: [account]}\n  b: {directory: b, stack: dev, limits: [account]}\n",
@@ -83,7 +83,7 @@ func gated(program string) string {
 
 func (p *place) openGate() { p.write(map[string]string{"open": ""}) }
 
-// says waits until a command has printed something.
+// says waits until a command has printed a text.
 func (b *begunCommand) says(t *testing.T, text string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return strings.Contains(b.text.String(), text) }, longest, 50*time.Millisecond, "%q is not printed", text)
@@ -118,7 +118,7 @@ func TestThePlaceOfATerminatedRunComesBack(t *testing.T) {
 	require.Contains(t, p.fleet("up", "--yes", "--select", "b"), "1 succeeded")
 }
 
-// A worker takes the stacks of its queues alone, and gives each the variables of its group alone.
+// A worker runs only the stacks of its queues, and gives each only the variables of its group.
 func TestAWorkerWorksForItsGroupAlone(t *testing.T) {
 	files := map[string]string{
 		"fleet.yaml": "name: shop\ngroups:\n  base: {queue: base, stack: dev, environment: [BASE_*]}\n  apps: {queue: apps, stack: dev, environment: [APPS_TOKEN]}\n" +
@@ -167,7 +167,7 @@ func TestTwoRunsOnOverlappingStacks(t *testing.T) {
 	require.Contains(t, p.fleet("up", "--yes"), "3 unchanged")
 }
 
-// A program that hangs is ended by the second interrupt, and nothing is left running.
+// The second interrupt ends a program that hangs, and no process is left.
 func TestAProgramThatHangsIsCanceled(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":        "name: shop\nstacks:\n  hangs: {directory: hangs, stack: dev}\n  other: {directory: other, stack: dev}\n",
@@ -178,12 +178,12 @@ func TestAProgramThatHangsIsCanceled(t *testing.T) {
 	up.says(t, "succeeded  other")
 	require.Eventually(t, func() bool { return exists(p.path("begun")) }, longest, 100*time.Millisecond)
 	require.Contains(t, p.fleet("cancel", "--abort"), "stops")
-	_ = up.Wait() // its status is looked at
+	_ = up.Wait() // its status is checked
 	require.Equal(t, 8, up.ProcessState.ExitCode(), "%s", &up.text)
 	require.Contains(t, up.text.String(), "canceled   hangs")
 }
 
-// What a worker lacks may be at another one, so it is tried again; then it is said what is missing.
+// Another worker may have the missing plugin, so the operation is retried; then the missing plugin is reported.
 func TestAWorkerWithoutThePlugin(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":      "name: shop\nstacks:\n  app: {directory: app, stack: dev}\n",

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/server/common/testing/freeport"
 )
 
-// Prometheus' own parser reads what a worker serves, and its linter finds nothing in what is ours.
+// Prometheus' own parser reads a worker's metrics, and its linter accepts ours.
 func TestPrometheusReadsTheMetricsOfAWorker(t *testing.T) {
 	p := newPlace(t, three())
 	q := *p

@@ -20,7 +20,7 @@ func three() map[string]string {
 
 func TestAFleetIsMadeLeftAndDestroyed(t *testing.T) {
 	p := newPlace(t, three())
-	// Nothing is recorded, so nobody knows that db reads net: the order is found while it runs.
+	// Nothing is recorded, so it is unknown that db reads net: the order is found during the run.
 	out := p.fleet("up", "--yes", "--concurrency", "1", "--report", "../up.md", "--report", "../up.html", "--report", "../up.json")
 	require.Contains(t, out, "3 succeeded")
 	require.Len(t, p.objects("cloud"), 3)
@@ -36,7 +36,7 @@ func TestAFleetIsMadeLeftAndDestroyed(t *testing.T) {
 	require.Contains(t, p.fleet("preview"), "3 unchanged")
 	require.Contains(t, p.fleet("history"), "shop/preview/")
 
-	// A change downstream of nothing concerns one stack; one of what is read concerns its readers.
+	// A change of a stack without dependents concerns only that stack; a change of outputs concerns their readers.
 	p.write(map[string]string{"web/Pulumi.yaml": strings.ReplaceAll(program("web", 1, "0s", "net"), "default: 1", "default: 2")})
 	out = p.fleet("up", "--yes")
 	require.Contains(t, out, "1 succeeded, 2 unchanged")
@@ -46,7 +46,7 @@ func TestAFleetIsMadeLeftAndDestroyed(t *testing.T) {
 	require.Contains(t, out, "3 succeeded")
 	require.Contains(t, out, "db: update 1; the outputs that it reads changed since its last update")
 
-	// What somebody does by hand is seen.
+	// A change by hand is detected.
 	_, status := p.run("sluice", "-C", "web", "up", "--stack", "dev", "--yes", "--skip-preview", "--config", "size=7")
 	require.Equal(t, 0, status)
 	require.Contains(t, p.fleet("up", "--yes"), "web: no changes; the settings and what is recorded changed since its last update")
@@ -122,12 +122,12 @@ func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
 	require.Empty(t, p.objects("cloud"))
 }
 
-// The example is run as the manual says, in a copy.
+// The example runs as in the manual, in a copy.
 func TestTheExampleWorks(t *testing.T) {
 	p := newPlace(t, nil)
 	require.NoError(t, os.CopyFS(p.path("examples/fleet"), os.DirFS("../../examples/fleet")))
 	where := []string{"-C", p.path("examples/fleet")}
-	defer func() { _ = os.Rename(p.path("examples/fleet/.sluice-fleet"), p.path(".sluice-fleet")) }() // where it is ended
+	defer func() { _ = os.Rename(p.path("examples/fleet/.sluice-fleet"), p.path(".sluice-fleet")) }() // it is ended there
 	out := p.fleet(append(where, "preview")...)
 	require.Contains(t, out, "12 succeeded")
 	out = p.fleet(append(where, "up", "--yes")...)

@@ -57,7 +57,7 @@ func TestWhoHasApprovedIsRecorded(t *testing.T) {
 	require.Contains(t, p.fleet("status"), "succeeded  db: ")
 }
 
-// Another program approves over the HTTP API of the server, as the manual shows.
+// Another program approves over the HTTP API of the server, as in the manual.
 func TestAnApprovalComesOverTheAPI(t *testing.T) {
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "net: {", "net: {approve: [up], ", 1)
@@ -111,7 +111,7 @@ func TestMetricsOfRunsAreSent(t *testing.T) {
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = got.ReadFrom(r.Body) // what is missing is not found
+		_, _ = got.ReadFrom(r.Body) // a missing part fails the test
 	}))
 	defer collector.Close()
 	p := newPlace(t, three())
@@ -136,7 +136,7 @@ func TestTheKeyOfAFleetIsInItsFile(t *testing.T) {
 	require.Contains(t, out, "the key of the fleet in fleet.yaml")
 }
 
-// newNights returns a place whose stacks are looked at every night, with a worker.
+// newNights returns a place with a nightly schedule and a worker.
 func newNights(t *testing.T) *place {
 	t.Helper()
 	files := three()
@@ -148,7 +148,7 @@ func newNights(t *testing.T) *place {
 	return p
 }
 
-// The server makes up for a night that has passed: a run begins as it would have at three.
+// The server catches up on a night that has passed: a run begins as it would have at three.
 func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
 	p := newNights(t)
 	night := time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC)
@@ -161,7 +161,7 @@ func TestAScheduleBeginsItsRunAtItsTime(t *testing.T) {
 
 func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
 	p := newNights(t)
-	// The server lists a schedule a moment after it has made it.
+	// The server lists a schedule a moment after creating it.
 	isListed := regexp.MustCompile(`night +\d{4}-\d\d-\d\d `)
 	require.Eventually(t, func() bool { return isListed.MatchString(p.fleet("schedule", "ls")) }, longest, 100*time.Millisecond)
 	p.fleet("schedule", "trigger", "night")
@@ -177,7 +177,7 @@ func TestASchedulesRunIsARunOfTheFleet(t *testing.T) {
 	require.Equal(t, "night: removed\n", p.fleet("schedule", "apply"))
 }
 
-// What the server keeps has no name of a stack's resource and no output.
+// The data of the server contains no name of a resource and no output.
 func TestWhatTheServerKeepsIsSealed(t *testing.T) {
 	files := three()
 	files["net/Pulumi.yaml"] = strings.Replace(files["net/Pulumi.yaml"], "outputs:\n", "outputs:\n  open: an output that is not secret\n  password: {fn::secret: a-secret-output}\n", 1)
@@ -223,7 +223,7 @@ func TestALinkOutOfTheFleetIsRefused(t *testing.T) {
 	require.Empty(t, p.objects("cloud"))
 }
 
-// A lock that somebody else holds is waited for.
+// A run waits for a lock that another process holds.
 func TestALockIsWaitedFor(t *testing.T) {
 	files := three()
 	files["net/Pulumi.yaml"] = gated(program("net", 1, "0s"))

@@ -28,7 +28,7 @@ import (
 
 var record = flag.String("fleet.record", "", "record histories of runs, for fleet/run/testdata, under names that begin like this")
 
-// made has what stands in for workers.
+// made has the activities that stand in for workers.
 type made struct{ tries map[string]int }
 
 func (made) survey(_ context.Context, s run.Survey) (map[string]run.Surveyed, error) {
@@ -59,7 +59,7 @@ func (m made) perform(_ context.Context, r run.StackRequest) (run.Outcome, error
 	return run.Outcome{Status: run.Succeeded, Outputs: "new"}, nil
 }
 
-// TestRecord records histories of runs when it is asked to, as they are replayed by later versions.
+// TestRecord records histories of runs on request, for replay by later versions.
 func TestRecord(t *testing.T) {
 	if *record == "" {
 		t.Log("nothing is recorded without -fleet.record")
@@ -151,6 +151,6 @@ func save(t *testing.T, to client.Client, id, name string) {
 	}
 	text, err := protojson.Marshal(&all)
 	require.NoError(t, err)
-	text = regexp.MustCompile(`"([a-zA-Z]*[iI]dentity|name)":\s*"[^"]*(?:@[^"]*|:[0-9a-f-]{36})"`).ReplaceAll(text, []byte(`"$1":"worker"`)) // not of which machine
+	text = regexp.MustCompile(`"([a-zA-Z]*[iI]dentity|name)":\s*"[^"]*(?:@[^"]*|:[0-9a-f-]{36})"`).ReplaceAll(text, []byte(`"$1":"worker"`)) // without the machine
 	require.NoError(t, os.WriteFile(filepath.Join("../run/testdata", *record+"-"+name+".json"), append(text, '\n'), 0o666))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 )
 
-// thief has the token of clients and no key: it sends again what was sealed.
+// thief has the token of clients and no key: it replays sealed data.
 type thief struct {
 	t *testing.T
 	client.Client
@@ -35,7 +35,7 @@ func (h thief) events(id, attempt string) []*historypb.HistoryEvent {
 	return out
 }
 
-// begin begins a workflow with an input that was sealed before, and returns its name for the server.
+// begin begins a workflow with an earlier sealed input, and returns its name on the server.
 func (h thief) begin(kind, id string, input *commonpb.Payloads) string {
 	h.t.Helper()
 	is, err := h.WorkflowService().StartWorkflowExecution(h.t.Context(), &workflowservice.StartWorkflowExecutionRequest{
@@ -46,7 +46,7 @@ func (h thief) begin(kind, id string, input *commonpb.Payloads) string {
 	return is.GetRunId()
 }
 
-// send sends a signal that was sealed before.
+// send sends an earlier sealed signal.
 func (h thief) send(id, attempt string, signal *historypb.WorkflowExecutionSignaledEventAttributes) {
 	h.t.Helper()
 	_, err := h.WorkflowService().SignalWorkflowExecution(h.t.Context(), &workflowservice.SignalWorkflowExecutionRequest{
@@ -55,7 +55,7 @@ func (h thief) send(id, attempt string, signal *historypb.WorkflowExecutionSigna
 	require.NoError(h.t, err)
 }
 
-// settled waits until a worker has taken in all that came to a workflow, and returns its history.
+// settled waits until a worker has processed all events of a workflow, and returns its history.
 func (h thief) settled(id, attempt string) (history []*historypb.HistoryEvent) {
 	h.t.Helper()
 	require.Eventually(h.t, func() bool {
@@ -67,7 +67,7 @@ func (h thief) settled(id, attempt string) (history []*historypb.HistoryEvent) {
 	return history
 }
 
-// Who has a token and no key can send again what a former destroy was begun and approved with. Nothing of it is done.
+// A thief with a token and no key can replay the request and the approval of a former destroy. They have no effect.
 func TestWhatWasSealedIsNotDoneAgain(t *testing.T) {
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [destroy], ", 1)
@@ -103,7 +103,7 @@ func TestWhatWasSealedIsNotDoneAgain(t *testing.T) {
 		require.NotContains(t, e.GetEventType().String(), "Activity")
 		require.NotContains(t, e.GetEventType().String(), "ChildWorkflow")
 	}
-	// Under another name, as the workflow of a stack, and as that of a limit.
+	// Under another ID, as the workflow of a stack, and as that of a limit.
 	for _, c := range []struct {
 		kind, id string
 		input    *commonpb.Payloads
@@ -116,7 +116,7 @@ func TestWhatWasSealedIsNotDoneAgain(t *testing.T) {
 			require.NotContains(t, e.GetEventType().String(), "Activity", c.kind)
 		}
 	}
-	// A former run is not begun again from its middle.
+	// A former run cannot be reset to its middle.
 	_, err := h.WorkflowService().ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace: server.Namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: again}, WorkflowTaskFinishEventId: 4, RequestId: "again",
 	})
@@ -124,7 +124,7 @@ func TestWhatWasSealedIsNotDoneAgain(t *testing.T) {
 	require.Equal(t, made, p.objects("cloud"))
 }
 
-// An approval is of what the run has shown. What has changed since is shown again.
+// An approval refers to the plan that the run has shown. A changed plan is shown again.
 func TestAnApprovalIsOfThePlanThatWasShown(t *testing.T) {
 	files := three()
 	files["fleet.yaml"] = strings.Replace(files["fleet.yaml"], "db: {", "db: {approve: [up], ", 1)

@@ -13,10 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// attempt is the name of the first workflow in the environment of tests.
+// attempt is the name of the first workflow in the test environment.
 const attempt = "default-test-run-id"
 
-// bound returns a request as commands make it, and an environment in which somebody begins its run.
+// bound returns a request as commands make it, and an environment that confirms the beginning of its run.
 func bound(t *testing.T, c *cloud, r run.Request) (environment, run.Request) {
 	t.Helper()
 	env := newEnvironment(t, c)
@@ -45,7 +45,7 @@ func TestARunBeginsWhenItIsToldThatItIsTheOne(t *testing.T) {
 	require.NotEmpty(t, c.requests["a"].Attempt)
 }
 
-// What an earlier run was begun with is sealed for that one.
+// The request of an earlier run is sealed for that run.
 func TestARunIsNotBegunWithWhatWasSealedForAnotherOne(t *testing.T) {
 	for name, change := range map[string]func(*run.Request){
 		"nobody begins it":        func(*run.Request) {},
@@ -85,7 +85,7 @@ func TestAnOutcomeOfAnotherRunDoesNotCount(t *testing.T) {
 	require.Equal(t, "what is said to have become of it is of another run", v.Stacks[0].Why)
 }
 
-// An approval is of the plan that the run has shown, of this run, and of this question.
+// An approval refers to the plan that the run has shown, to this run, and to this question.
 func TestAnApprovalIsOfWhatWasShown(t *testing.T) {
 	plan := "first"
 	var performed []string
@@ -132,7 +132,7 @@ func TestAnApprovalIsOfWhatWasShown(t *testing.T) {
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
 }
 
-// The end of a run is one text on the server, which has a bound, however much its stacks have said.
+// The result of a run is one text on the server, and limited, however large the texts of its stacks are.
 func TestTheEndOfALargeRunIsBounded(t *testing.T) {
 	needs, c := map[string][]string{}, &cloud{results: map[string]func(run.StackRequest) (run.Outcome, error){}}
 	for i := range 30 {

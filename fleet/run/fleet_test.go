@@ -25,9 +25,9 @@ import (
 
 // cloud stands in for the workers.
 type cloud struct {
-	reads   map[string][]string // that is recorded
-	finds   map[string][]string // that only a run tells
-	same    map[string]string   // what was read, of stacks of which nothing else has changed
+	reads   map[string][]string // recorded references
+	finds   map[string][]string // references that only a run finds
+	same    map[string]string   // digests of what was read, by stack that has not changed otherwise
 	results map[string]func(run.StackRequest) (run.Outcome, error)
 
 	mu       sync.Mutex // guards the rest
@@ -86,12 +86,12 @@ func newEnvironment(t *testing.T, c *cloud) environment {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(20 * time.Second)
-	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may have other work
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // the machine may be busy
 	env.RegisterWorkflowWithOptions(run.Fleet, workflow.RegisterOptions{Name: run.FleetWorkflow})
 	env.RegisterWorkflowWithOptions(run.Stack, workflow.RegisterOptions{Name: run.StackWorkflow})
 	env.RegisterActivityWithOptions(c.survey, activity.RegisterOptions{Name: run.SurveyActivity})
 	env.RegisterActivityWithOptions(c.perform, activity.RegisterOptions{Name: run.PerformActivity})
-	// A limit that gives places to all who ask.
+	// A limit that grants all requests.
 	env.RegisterActivityWithOptions(func(_ context.Context, _ string, claim run.Claim) error {
 		return env.SignalWorkflowByID(claim.Workflow, run.GrantSignal, claim.Limit)
 	}, activity.RegisterOptions{Name: run.AskActivity})
@@ -99,7 +99,7 @@ func newEnvironment(t *testing.T, c *cloud) environment {
 	return environment{env, c}
 }
 
-// stacks makes stacks from names, each with what it needs.
+// stacks makes stacks from names, each with its needs.
 func stacks(needs map[string][]string) []spec.Stack {
 	var out []spec.Stack
 	for _, name := range slices.Sorted(maps.Keys(needs)) {
@@ -122,7 +122,7 @@ func (e environment) run(t *testing.T, r run.Request) run.View {
 	return v
 }
 
-// goesOn runs a workflow that goes on as a new one, and returns the request of that.
+// goesOn runs a workflow that continues as a new one, and returns the request of that.
 func (e environment) goesOn(t *testing.T, r run.Request) run.Request {
 	t.Helper()
 	e.ExecuteWorkflow(run.FleetWorkflow, r)
@@ -133,7 +133,7 @@ func (e environment) goesOn(t *testing.T, r run.Request) run.Request {
 	return carried
 }
 
-// decide says what somebody has decided about a stack.
+// decide sends a decision about a stack.
 func (e environment) decide(stack string, a run.Approval) {
 	e.SignalWorkflow(run.ApproveSignal, run.Decision{Stack: stack, Approval: a})
 }
@@ -193,7 +193,7 @@ func TestWhatTheSurveyFindsUnchangedIsNotLookedAtAgain(t *testing.T) {
 	require.Equal(t, map[string]run.Status{"a": run.Unchanged, "b": run.Unchanged, "c": run.Succeeded}, statuses(v))
 	require.Equal(t, []string{"c"}, c.begun, "what it reads elsewhere is not known")
 
-	// What is read changes in this run.
+	// The inputs change in this run.
 	c = &cloud{reads: reads, same: map[string]string{"b": was}}
 	newEnvironment(t, c).run(t, request(run.Up, stacks(map[string][]string{"a": nil, "b": nil})))
 	require.Equal(t, []string{"a", "b"}, c.begun)
@@ -232,14 +232,14 @@ func TestWhatIsFoundToBeReadComesFirstTheNextTime(t *testing.T) {
 	c.requireAgain(t, newEnvironment(t, c).run(t, oneByOne(nil)))
 }
 
-// oneByOne asks for the updates of a and b, one at a time. The named operations need approvals.
+// oneByOne requests updates of a and b, one at a time. The named operations need approvals.
 func oneByOne(approve []string) run.Request {
 	r := request(run.Up, stacks(map[string][]string{"a": nil, "b": nil}))
 	r.Concurrency, r.Stacks[0].Approve, r.Stacks[1].Approve = 1, approve, approve
 	return r
 }
 
-// requireAgain reports unless a was made again after b, with what b has left.
+// requireAgain reports unless a was repeated after b, with the outputs of b.
 func (c *cloud) requireAgain(t *testing.T, v run.View) {
 	t.Helper()
 	require.Equal(t, []string{"a", "b", "a"}, c.begun)
@@ -247,13 +247,13 @@ func (c *cloud) requireAgain(t *testing.T, v run.View) {
 	require.Equal(t, map[string]string{"organization/b/dev": "new-b"}, c.requests["a"].Inputs)
 }
 
-// A program may take what is missing for nothing: then its stack succeeds with a value that is wrong.
+// A program may ignore a missing value: then its stack succeeds with a wrong value.
 func TestAStackThatHasReadTooEarlyIsMadeAgain(t *testing.T) {
 	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}}
 	c.requireAgain(t, newEnvironment(t, c).run(t, oneByOne(nil)))
 }
 
-// What a stack has read too early may have been right, and who has approved it need not do so again.
+// A value that a stack has read too early may have been right, and its approval need not be repeated.
 func TestAStackThatIsMadeAgainInVainHasSucceeded(t *testing.T) {
 	c := &cloud{finds: map[string][]string{"a": {"organization/b/dev"}}, results: map[string]func(run.StackRequest) (run.Outcome, error){}}
 	tries := 0
@@ -320,7 +320,7 @@ func TestAnApprovalOfNobodyDecidesNothing(t *testing.T) {
 	for after, a := range map[time.Duration]run.Approval{time.Hour: {Granted: true}, 2 * time.Hour: {Granted: true, By: "ada"}} {
 		env.RegisterDelayedCallback(func() { env.decide("a", a) }, after)
 	}
-	env.RegisterDelayedCallback(func() { env.decide("b", run.Approval{By: "ada"}) }, time.Minute) // nobody has asked
+	env.RegisterDelayedCallback(func() { env.decide("b", run.Approval{By: "ada"}) }, time.Minute) // the run has not requested it
 	env.RegisterDelayedCallback(func() { env.SignalWorkflow(run.ApproveSignal, "nonsense") }, time.Minute)
 	v := env.run(t, request(run.Up, approving()))
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded}, statuses(v))
@@ -359,7 +359,7 @@ func TestWhatWaitsForAnApprovalHasNoPlaceInTheRun(t *testing.T) {
 	require.Equal(t, map[string]run.Status{"a": run.Succeeded, "b": run.Succeeded, "c": run.Succeeded, "d": run.Succeeded}, statuses(v))
 }
 
-// In runs that an earlier version has begun, the workflow of the stack asks, and has a place.
+// In runs that an earlier version has begun, the workflow of the stack requests the approval, and has a place.
 func TestAStackOfAnEarlierRunAsksForItself(t *testing.T) {
 	r := request(run.Up, approving())
 	env := newEnvironment(t, &cloud{})

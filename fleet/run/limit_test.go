@@ -58,14 +58,14 @@ func (l *limit) at(after time.Duration, signal, id string, most int) {
 
 func TestALimitGivesPlacesInTurnAndEndsWhenNobodyWantsOne(t *testing.T) {
 	l := newLimit(t)
-	for i, id := range []string{"a", "b", "c", "a"} { // a asks twice
+	for i, id := range []string{"a", "b", "c", "a"} { // a repeats its request
 		l.at(time.Duration(i)*time.Millisecond, run.AskSignal, id, 1)
 	}
 	l.RegisterDelayedCallback(func() { require.Equal(t, []string{"a"}, l.granted) }, time.Second)
 	l.at(2*time.Second, run.ReleaseSignal, "a", 1)
-	l.at(3*time.Second, run.ReleaseSignal, "a", 1) // once is enough
+	l.at(3*time.Second, run.ReleaseSignal, "a", 1) // one release is enough
 	l.RegisterDelayedCallback(func() { require.Equal(t, []string{"a", "b"}, l.granted) }, 4*time.Second)
-	l.at(5*time.Second, run.ReleaseSignal, "c", 1) // it was canceled while it waited
+	l.at(5*time.Second, run.ReleaseSignal, "c", 1) // it was canceled during its wait
 	l.at(6*time.Second, run.ReleaseSignal, "b", 1)
 	l.ExecuteWorkflow(run.LimitWorkflow, run.Claims{})
 	require.NoError(t, l.GetWorkflowError())

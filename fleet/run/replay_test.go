@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 )
 
-// Runs that an earlier version has begun go on with this one: their histories, which e2e has recorded with -fleet.record, are replayed by the
-// workflows as they are now.
+// Runs that an earlier version has begun continue with this one: the present workflows replay their histories, which e2e has recorded with
+// -fleet.record.
 func TestHistoriesOfEarlierVersionsAreReplayed(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestHistoriesOfEarlierVersionsAreReplayed(t *testing.T) {
 			defer func() { require.NoError(t, text.Close()) }()
 			history, err := client.HistoryFromJSON(text, client.HistoryJSONOptions{})
 			require.NoError(t, err)
-			// The IDs of children are made from that of the run.
+			// The IDs of children derive from that of the run.
 			id := history.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()
 			require.NotEmpty(t, id)
 			require.NoError(t, r.ReplayWorkflowHistoryWithOptions(nil, history, worker.ReplayWorkflowHistoryOptions{OriginalExecution: workflow.Execution{ID: id}}))

@@ -16,7 +16,7 @@ type (
 	answer   struct{ Stack string }
 )
 
-// What is sealed for one workflow, activity and type is opened there alone.
+// Data sealed for one workflow, activity and type can be opened only there.
 func TestWhatIsSealedIsOpenedWhereItBelongs(t *testing.T) {
 	data, failures, err := seal.Converters(seal.NewKey())
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestWhatIsSealedIsOpenedWhereItBelongs(t *testing.T) {
 	var q question
 	require.NoError(t, in(home).FromPayload(p, &q))
 	require.Equal(t, "web", q.Stack)
-	// What a schedule begins has an ID with the time.
+	// The ID of a workflow that a schedule begins contains the time.
 	require.NoError(t, in(converter.WorkflowSerializationContext{Namespace: "n", WorkflowID: "shop/destroy/1-2026-03-14T03:00:00Z"}).FromPayload(p, &q))
 
 	for name, where := range map[string]converter.SerializationContext{

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 )
 
-// Other users of the machine reach all ports of the server, also those by which its services talk to each other.
+// Other users of the machine reach all ports of the server, including those between its services.
 func TestNoPortOfTheServerAnswersWhoHasNoToken(t *testing.T) {
 	root := t.TempDir()
 	h, err := server.HomeOf(root)
@@ -37,7 +37,7 @@ func TestNoPortOfTheServerAnswersWhoHasNoToken(t *testing.T) {
 		_, err = c.DescribeWorkflowExecution(asking, "a", "")
 		cancel()
 		require.Error(t, err, port)
-		require.NotContains(t, err.Error(), "unknown service", port) // by which another service would answer
+		require.NotContains(t, err.Error(), "unknown service", port) // the error of another service
 		c.Close()
 	}
 }

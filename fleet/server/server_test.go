@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 )
 
-// TestMain is also the server that tests start.
+// TestMain also runs the server that tests start.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "serve" {
 		h, err := server.HomeOf(os.Args[2])
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// eavesdrop listens at an address, and prints all that it gets. It never answers.
+// eavesdrop listens at an address, and prints everything that it receives. It never answers.
 func eavesdrop(address string) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -29,7 +29,8 @@ func pid(t *testing.T, root string) (is server.Place) {
 	return is
 }
 
-// A server that is killed leaves its port. Whoever listens there next gets no token and no data, and the next server takes no token of the former one.
+// A killed server leaves its port. A process that listens there next gets no token and no data, and the next server accepts no token of the former
+// one.
 func TestWhoTakesThePortOfAKilledServerGetsNothing(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
@@ -58,7 +59,7 @@ func TestWhoTakesThePortOfAKilledServerGetsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "listening\n", first)
 
-	// The client connects again at once: with the thief, until the next server has begun.
+	// The client reconnects at once: with the thief, until the next server has begun.
 	require.Eventually(t, func() bool {
 		asking, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
@@ -89,7 +90,7 @@ func TestWhoTakesThePortOfAKilledServerGetsNothing(t *testing.T) {
 	}
 }
 
-// Another user of the machine cannot read the place of a server, nor list what the server has.
+// Another user of the machine cannot read the place of a server, nor list the data of the server.
 func TestAnotherUserCannotReadTheFolder(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
@@ -119,7 +120,7 @@ func TestAnotherUserCannotReadTheFolder(t *testing.T) {
 	}
 }
 
-// What an earlier version has left readable is closed, and a folder that others may enter, too.
+// The permissions of readable files of an earlier version are restricted, and so are those of a folder that others may enter.
 func TestAFolderThatOthersMayReadIsClosed(t *testing.T) {
 	root := t.TempDir()
 	folder := filepath.Join(root, server.FolderName)

@@ -129,7 +129,7 @@ func TestMistakesAreShownAtTheirPlaces(t *testing.T) {
 	}
 }
 
-// What is wrong is not missing, too, and two entries that are wrong are not the same stack.
+// A wrong text is not also reported as missing, and two wrong entries are not the same stack.
 func TestAMistakeIsShownOnce(t *testing.T) {
 	for name, text := range map[string]string{
 		"a variable": "name: a\nstacks: {n: {directory: network, stack: \"${nothing}\"}}",

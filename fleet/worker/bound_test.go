@@ -77,7 +77,7 @@ func TestALongLineOfEventsIsLeftOut(t *testing.T) {
 	require.Less(t, len(f.errors[1]), mostText+100)
 }
 
-// An attempt that goes on here is waited for, also if the server has given it up.
+// An attempt that still runs here is waited for, even if the server has given it up.
 func TestASecondAttemptWaitsForTheFirst(t *testing.T) {
 	w := &Worker{works: newWorks()}
 	end, err := w.works.begin(t.Context(), "a")
@@ -147,7 +147,7 @@ func TestPlansForTheSameHaveTheSameDigest(t *testing.T) {
 	require.Equal(t, of(text, true), of(strings.Replace(text, "web-3f2a91c", "another name", 1), true), "where the project says how resources are named")
 }
 
-// Predicted outputs for which there is no room are not known.
+// Predicted outputs for which there is no room are unknown.
 func TestPredictedOutputsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planned.json")
 	write := func(text string) run.Planned {

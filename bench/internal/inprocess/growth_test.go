@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// What is counted does not depend on how busy the machine is: a step that is quadratic, or a second conversion of each resource, shows in the
-// allocations. Times are not looked at.
+// Counts do not depend on the load of the machine: a quadratic step, or a second conversion of each resource, shows in the allocations. Times
+// are ignored.
 func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
 	tier.Slow(t, "thousands of resources, again and again")
 	r := runner.New(t.Context(), runner.Settings{
@@ -22,7 +22,7 @@ func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
 		Latencies: []string{"0"}, Runs: 1, Only: regexp.MustCompile(""), Log: io.Discard,
 	})
 	require.NoError(t, Matrix(t.Context(), r))
-	const linear = 1.1 // what is made once for each operation lowers the exponent, and nothing linear raises it that much
+	const linear = 1.1 // fixed costs of an operation lower the exponent, and no linear cost raises it that much
 	grown := r.Report.Grown(results.Calls, results.Allocs, results.Allocated)
 	require.Greater(t, len(grown), 100)
 	for _, g := range grown {
@@ -36,11 +36,11 @@ func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
 		require.NotNil(t, found)
 		return found.Runs[m].Median()
 	}
-	// What is durable at once waits for the disk once: no more often than before and after each step, and usually far less.
+	// An operation waits for the disk at most before and after each step, and usually far less often.
 	t.Logf("an update of 1,000 waits for the disk %.0f times", durable(results.Syncs, 1000))
 	require.LessOrEqual(t, durable(results.Syncs, 1000), 2.0*(1000+fewSyncs))
 	require.Positive(t, durable(results.Syncs, 250))
-	if written := r.Report.Grown(results.Written); len(written) > 0 { // where the system says it
+	if written := r.Report.Grown(results.Written); len(written) > 0 { // if the system reports it
 		for _, g := range written {
 			if g.Key.Case == "engine update durable" {
 				require.Less(t, g.Exponent, linear, "what %q writes grows faster than the stack", g.Key.Name())
@@ -49,7 +49,7 @@ func TestCountsGrowWithTheStackAndNotFaster(t *testing.T) {
 		t.Logf("%.0f bytes are written for each resource", durable(results.Written, 1000)/1000)
 		require.LessOrEqual(t, durable(results.Written, 1000)/1000, 6_000.0)
 	}
-	// Allocations for a resource, a fifth above what there are. Who makes them fewer lowers the limit.
+	// Allocations for a resource, a fifth above the present ones. An improvement lowers the limit.
 	most := map[string]float64{"preview new": 60, "preview same": 66, "update new": 70, "update same": 66, "refresh": 35, "destroy": 21}
 	for operation, limit := range most {
 		found := r.Report.Find(results.Key{Case: "engine " + operation, Shape: shape.Wide, Size: 1000, Subject: results.Sluice})

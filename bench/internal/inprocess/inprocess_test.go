@@ -29,7 +29,7 @@ func calls(t *testing.T, r *runner.Runner, operation, s string, size int) float6
 	return found.Runs[results.Calls][0]
 }
 
-// What an operation calls says whether it is the one that its name promises. Besides, there are calls that set the provider up.
+// The provider calls show whether an operation is the named one. There are also calls that set up the provider.
 func TestOperationsMakeTheirCalls(t *testing.T) {
 	for _, callers := range []int{0, 3} {
 		r := small(t, callers)
@@ -76,7 +76,7 @@ func TestLatencies(t *testing.T) {
 	require.InDelta(t, 5_000, slower, 300, "half of the calls take more than the middle")
 }
 
-// With calls that take their time, the ideal is as long as the calls.
+// With slow calls, the ideal is as long as the calls.
 func TestTheIdealCountsRoundsOfCalls(t *testing.T) {
 	d, err := delaysOf("10ms")
 	require.NoError(t, err)

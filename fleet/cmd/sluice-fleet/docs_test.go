@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every command line in the manual has a command and flags that exist. What sluice itself has is checked there.
+// Every command line in the manual has a command and flags that exist. Those of sluice itself are checked in its
+// module.
 func TestCommandsInTheManualExist(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/fleet.md")
 	require.NoError(t, err)
@@ -52,7 +53,7 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 	}
 }
 
-// Whoever reads the help can write what it says.
+// The suggested commands in help texts can be typed as they are.
 func TestTheHelpNamesTheCommandAsItWasCalled(t *testing.T) {
 	for called, name := range map[string]string{"sluice fleet": "sluice fleet", "/usr/bin/sluice-fleet": "sluice-fleet", "sluice-fleet.exe": "sluice-fleet"} {
 		root := newRootAs(called)
@@ -83,7 +84,7 @@ func TestWrongCommandLinesEndWithTheirStatus(t *testing.T) {
 
 func TestManPagesAreWritten(t *testing.T) {
 	pages := t.TempDir()
-	root := newRootAs("/usr/bin/sluice-fleet") // whoever writes them
+	root := newRootAs("/usr/bin/sluice-fleet") // for users who type that path
 	root.SetArgs([]string{"gen-man", pages})
 	require.NoError(t, root.Execute())
 	text, err := os.ReadFile(pages + "/sluice-fleet-up.1")

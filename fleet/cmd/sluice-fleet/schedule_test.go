@@ -23,7 +23,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
 
-// begunAt runs a schedule of the server with a test clock for some days, and returns when runs began, with their IDs. The run goes on if it is long.
+// begunAt runs a schedule of the server with a test clock for some days, and returns when runs began, with their IDs. A long run does not end.
 func begunAt(t *testing.T, o client.ScheduleOptions, long bool) (times []time.Time, ids []string) {
 	t.Helper()
 	scheduler.CurrentTweakablePolicies.IterationsBeforeContinueAsNew = 5
@@ -76,7 +76,7 @@ func TestASchedulesRunsBeginAtTheirTimes(t *testing.T) {
 	require.GreaterOrEqual(t, len(times), 3)
 	require.Equal(t, 6*time.Hour, times[1].Sub(times[0]).Round(time.Minute))
 
-	// A run that goes on when the next one is due is not begun twice.
+	// A run that has not ended when the next one is due prevents that one.
 	times, _ = begunAt(t, night, true)
 	require.Len(t, times, 1)
 }

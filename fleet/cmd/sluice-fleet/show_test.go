@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/watch"
 )
 
-// Nobody may have looked while the stack ran in between.
+// There may have been no look while the stack ran in between.
 func TestAnotherPlanThatWaitsForApprovalIsShown(t *testing.T) {
 	var out bytes.Buffer
 	s := newShow(false, false)

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/watch"
 )
 
-// drawn returns the lines that a tree has drawn last, on a terminal of that size.
+// drawn returns the last drawing of a tree, on a terminal of that height.
 func drawn(height int, now watch.State) []string {
 	var out bytes.Buffer
 	tree := &tree{out: &out, size: func() (int, int) { return 60, height }}
@@ -43,7 +43,7 @@ func TestTheTreeShowsStacksBelowTheirEntries(t *testing.T) {
 	}, all[:len(all)-1])
 	require.Regexp(t, `^2 of 6 stacks, 2 running, 1 failed, `, all[len(all)-1])
 
-	// Where there is no room, what runs or waits for somebody comes first.
+	// If there is not room for all, stacks that run or wait for an approval come first.
 	few := drawn(9, now)
 	require.Equal(t, []string{
 		"apps: 1 of 3", "●   api running: waits for a worker", "●   web running: 2 done, 1 running: create db", "? db approval: `sluice fleet approve db`", "  and 3 more",
