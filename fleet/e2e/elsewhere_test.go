@@ -73,7 +73,7 @@ func (a *authority) named(name string) tls.Certificate {
 	})
 }
 
-// save writes a certificate and its key.
+// savePair writes a certificate and its key.
 func (p *place) savePair(name string, pair tls.Certificate) {
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	require.NoError(p.t, err)

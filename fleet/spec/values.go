@@ -106,7 +106,7 @@ func (r *reader) checked(n *syntax.Node, what string, wrong func(string) string)
 // refused replaces a wrong text, so that it is not reported as missing. A valid fleet does not contain it.
 const refused = "(refused)"
 
-// given is checked, but returns [refused] for a wrong text.
+// given is like checked, but returns [refused] for a wrong text.
 func (r *reader) given(n *syntax.Node, what string, wrong func(string) string) string {
 	before := r.found.Errors()
 	text := r.checked(n, what, wrong)
