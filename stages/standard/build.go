@@ -42,9 +42,9 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 }
 
 // newBuilder returns the builder of a run. It must be called after the phase that may change the base.
-func newBuilder(c *control.Control, b *book.Book, w *book.DecisionsWriter, p *plan.Plans, t *targeting.Targets) *builder {
+func newBuilder(c *control.Control, b *book.Book, w *book.DecisionsWriter, passes *book.ProgressWriter, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
-		control: c, book: b, decisions: w, plans: p, targets: t, parked: map[int][]stages.Diffed{},
+		control: c, book: b, decisions: w, passes: passes, plans: p, targets: t, parked: map[int][]stages.Diffed{},
 		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()),
 	}
 }
@@ -54,6 +54,7 @@ type builder struct {
 	control   *control.Control
 	book      *book.Book
 	decisions *book.DecisionsWriter
+	passes    *book.ProgressWriter // of the milestone "decided"
 	plans     *plan.Plans
 	targets   *targeting.Targets
 	parked    map[int][]stages.Diffed // by the number of the registration that they wait for
@@ -94,7 +95,7 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 	if old == nil || !ok {
 		return 0, false
 	}
-	return b.book.Doubts.OpenAncestor(seq, id, map[graph.ID]bool{})
+	return b.book.Ancestors.NearestOpen(seq, id, map[graph.ID]bool{})
 }
 
 // commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.
@@ -129,15 +130,14 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 		out.Refusal = b.refuseInterrupted(d, steps)
 	}
 	out.After = append(out.After, b.book.Decisions.DeletionsOf(b.book.Base.StandIn(d.URN))...)
-	b.book.Progress.Pass(d.Seq, book.Decided)
+	b.passes.Pass(d.Seq)
 	for i, s := range steps {
 		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
 		if s.Reason.Kind == stages.ReasonNone {
 			s.Reason = d.Reason
 		}
 	}
-	b.book.Record.Note(steps...)
-	b.book.NoteDeclared(steps)
+	b.decisions.NoteDeclared(steps...)
 	if err := x.Emit(out); err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.De
 	if _, claimed := b.book.Names.Claimant(p); claimed {
 		return nil
 	}
-	b.book.Use(p, d.URN)
+	b.decisions.Use(p, d.URN)
 	if b.isGenerated(p.URN) {
 		return nil
 	}

@@ -28,7 +28,6 @@ func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stage
 		if (d.Course == stages.RefersToSkipped || o.IsDeletedByClosure(d.Claimed)) && d.Old.URN != d.URN {
 			b.decisions.Add(d.URN, book.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
 		}
-		b.book.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
 		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, nil, x)
 	}

@@ -23,7 +23,7 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 		c.Closure = graph.NewClosure(b.book.Base.Graph, id, book.ClosureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.Closure.Candidates() {
-			if first, open := b.book.Doubts.OpenAncestor(d.Seq, candidate, visited); open {
+			if first, open := b.book.Ancestors.NearestOpen(d.Seq, candidate, visited); open {
 				b.parked[first] = append(b.parked[first], d)
 				return nil
 			}

@@ -77,7 +77,7 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if _, err := i.access.ProviderOf(l); err != nil {
 		return l, err
 	}
-	if err := i.book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+	if err := i.book.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return l, err
 	}
 	if err := i.mayReplace(l); err != nil {
@@ -105,14 +105,14 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if err := i.targets.Uncreated(l, steps); err != nil {
 		return l, err
 	}
-	i.book.Record.Note(steps...)
+	i.taker.Expect(steps...)
 	for _, d := range i.book.Decisions.DeletionsOf(l.Claimed) {
 		if err := i.book.Progress.Await(ctx, d.Root, book.Over); err != nil {
 			return l, err
 		}
 	}
 	reply, err := i.takeImport(l, steps)
-	imported := i.book.Record.OutcomeOf(s)
+	imported := i.book.Outcomes.Of(s)
 	switch {
 	case stages.IsReported(err):
 		return l, err

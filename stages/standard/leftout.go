@@ -68,7 +68,7 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 	for ref := range res.References() {
 		u, old := ref.URN, b.book.Base.Olds[ref.URN]
 		if whole && old != nil {
-			b.book.Use(old, res.URN)
+			b.decisions.Use(old, res.URN)
 		}
 		switch {
 		case b.isGenerated(u):

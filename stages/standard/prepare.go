@@ -51,9 +51,9 @@ func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 	var err error
 	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, state.Pending.IsInterruptedCreate) {
 		now, err = r.bringUpToDate(ctx, p)
-		r.book.Open(now)
+		r.rooms.Base.Open(now)
 	} else {
-		r.book.Open(now)
+		r.rooms.Base.Open(now)
 		err = checkTargets(r.targets, r.settings.Mode)
 	}
 	if err != nil {
@@ -115,12 +115,12 @@ type draft struct {
 }
 
 func (r *Run) draftOf(s *state.Snapshot) *draft {
-	b, _ := book.NewBook(r.settings, r.book.Record)
-	b.Open(book.Recorded{Snapshot: s})
+	b, rooms := book.NewDraft(r.settings, r.book.Outcomes, r.rooms.Steps.Outcomes)
+	rooms.Base.Open(book.Recorded{Snapshot: s})
 	a := &access.Access{Control: r.control, Book: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
 	return &draft{
 		settings: r.settings, control: r.control, book: b, access: a, recorded: s,
-		taker:   r.taker.On(b, a, plan.NewPlans(r.control, b, r.settings)),
+		taker:   r.taker.On(b, rooms.Steps, a, plan.NewPlans(r.control, b, r.settings)),
 		targets: &targeting.Targets{Control: r.control, Book: b},
 	}
 }

@@ -12,8 +12,8 @@ import (
 // refreshStage returns the stage that reads recorded resources again as the program registers them (steps.md 7.4). It
 // uses the provider that the program gives a resource. What it finds is recorded and replaces the recorded state.
 // Components and providers are not read. The stage calls providers, in previews too; what is new or left out passes
-// through.
-func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located] {
+// through. passes records that a registration has passed.
+func refreshStage(r *sweep.Reader, passes *book.ProgressWriter) pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "refresh",
 		Workers: r.Access.ReadWorkers(),
@@ -22,7 +22,7 @@ func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located
 			if l.Origin != stages.ToReread {
 				return emit(l)
 			}
-			defer r.Book.Progress.Pass(l.Seq, book.Reread)
+			defer passes.Pass(l.Seq)
 			l, err := r.RefreshRegistered(ctx, l)
 			if err != nil {
 				return err

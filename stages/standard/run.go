@@ -29,7 +29,7 @@ type Run struct {
 	settings  stages.Settings
 	control   *control.Control
 	book      *book.Book
-	decisions *book.DecisionsWriter
+	rooms     book.Writers // of the book, for the constructors of its stages and of the end phase
 	access    *access.Access
 	plans     *plan.Plans
 	taker     *take.Taker
@@ -54,15 +54,13 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
 	r.control.Admit = s.Admit
 	hooks := &take.HookSet{}
-	var rooms book.Writers
-	r.book, rooms = book.NewBook(s, book.NewRecord())
-	r.decisions = rooms.Decisions
+	r.book, r.rooms = book.NewBook(s)
 	r.access = &access.Access{Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
 	r.plans = plan.NewPlans(r.control, r.book, s)
-	r.taker = take.NewTaker(r.control, r.book, r.access, r.plans, s, hooks)
+	r.taker = take.NewTaker(r.control, r.book, r.rooms.Steps, r.access, r.plans, s, hooks)
 	r.targets = &targeting.Targets{Control: r.control, Book: r.book}
-	r.admission = admit.NewAdmission(r.control, r.access, r.taker, hooks, s)
-	r.executor = execute.NewExecutor(r.control, r.book, r.taker, s.Workers, s.Watch.Queued)
+	r.admission = admit.NewAdmission(r.control, r.rooms.Outputs, r.rooms.Omissions, r.access, r.taker, hooks, s)
+	r.executor = execute.NewExecutor(r.control, r.book, r.rooms.Over, r.taker, s.Workers, s.Watch.Queued)
 	return r
 }
 
@@ -148,7 +146,7 @@ func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.import
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
 func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	s := &sweep.Sweeper{
-		Control: r.control, Book: r.book, Decisions: r.decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
+		Control: r.control, Book: r.book, Decisions: r.rooms.Decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
 		Executor: r.executor, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Finish: a.Finish,
 	}
 	return s.EndPhase(ctx)
@@ -159,7 +157,7 @@ func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 // after a failure that the run has not recorded, or when there was no program.
 func (r *Run) Finish(failed bool) error {
 	if !r.book.IsOpen() {
-		r.book.Open(r.asRecorded()) // the run was refused before it began
+		r.rooms.Base.Open(r.asRecorded()) // the run was refused before it began
 	}
 	r.taker.ShowProvisional()
 	if err := r.taker.FinishOutputs(); err != nil {
@@ -201,8 +199,8 @@ type Results struct {
 // Results returns the result of the run. It is called once the run is over.
 func (r *Run) Results() Results {
 	res := Results{
-		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
-		Lost: r.book.Record.Lost(), Kept: r.book.Kept(),
+		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.Outcomes.AreUncertain(),
+		Lost: r.book.Outcomes.Lost(), Kept: r.book.Kept(),
 		Steps: r.book.Steps, Decided: r.book.Decided,
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)
@@ -232,7 +230,7 @@ func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Plan
 func (r *Run) Unwritten() []*state.Resource { return r.book.Results.Unwritten() }
 
 // Find returns a resource that was registered or read in this run and whose step is done.
-func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }
+func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.book.Results.Lookup(u) }
 
 // ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, sorted. Providers
 // and parents are included. A destroy has to leave these in order to leave the protected resources (steps.md 6.1).

@@ -45,13 +45,13 @@ func (r *Run) Stages() Stages {
 	takesOver := &importer{book: r.book, access: r.access, plans: r.plans, taker: r.taker, targets: r.targets}
 	return Stages{
 		Register: registerStage(r.admission),
-		Lookup:   (&namer{control: r.control, book: r.book, registry: r.access.Registry}).stage(),
-		Refresh:  refreshStage(r.reader()),
+		Lookup:   (&namer{control: r.control, names: r.rooms.Names, registry: r.access.Registry}).stage(),
+		Refresh:  refreshStage(r.reader(), r.rooms.Reread),
 		Import:   takesOver.stage(),
 		Check:    checks.stage(),
 		Analyze:  judge.stage(),
 		Diff:     compares.stage(),
-		Build:    newBuilder(r.control, r.book, r.decisions, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
+		Build:    newBuilder(r.control, r.book, r.rooms.Decisions, r.rooms.Decided, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
 		Execute:  r.executor.Actor(),
 	}
 }

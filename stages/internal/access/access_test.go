@@ -48,8 +48,8 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { require.NoError(t, registry.Close()) })
 	recorded := &state.Resource{URN: ref.URN, Type: ref.URN.Type(), Custom: true, ID: ref.ID}
 	c := control.NewControl(t.Context(), stages.RunInfo{}, time.Now, func(e stages.Event) { r.told = append(r.told, e.(stages.Diagnostic)) })
-	b, _ := book.NewBook(stages.Settings{}, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{recorded}}})
+	b, w := book.NewBook(stages.Settings{})
+	w.Base.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{recorded}}})
 	r.Access = &access.Access{Control: c, Book: b, Registry: registry, Extensions: access.NewExtensions(nil)}
 	return r
 }

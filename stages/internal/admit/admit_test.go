@@ -33,11 +33,11 @@ func newAdmission(t *testing.T, s stages.Settings) *Admission {
 	s.Base, s.Info.Stack, s.Info.Project = &state.Snapshot{}, "dev", "p"
 	s.PackageConfig = func(string) property.Map { return property.Map{} }
 	c := control.NewControl(t.Context(), s.Info, time.Now, nil)
-	b, _ := book.NewBook(s, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: s.Base})
+	b, w := book.NewBook(s)
+	w.Base.Open(book.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: c, Book: b, Extensions: access.NewExtensions(nil)}
 	hooks := &take.HookSet{}
-	return NewAdmission(c, a, take.NewTaker(c, b, a, plan.NewPlans(c, b, s), s, hooks), hooks, s)
+	return NewAdmission(c, w.Outputs, w.Omissions, a, take.NewTaker(c, b, w.Steps, a, plan.NewPlans(c, b, s), s, hooks), hooks, s)
 }
 
 func (a *Admission) complete(t *testing.T, req stages.RegisterRequest) (*stages.PendingReply, *stages.Goal, error) {
@@ -381,10 +381,10 @@ func TestOnlyOneMayWaitForTheEnd(t *testing.T) {
 func TestOutputsAreRegisteredOnceForWhatIsOpen(t *testing.T) {
 	r := newAdmission(t, stages.Settings{})
 	app := urnOf("App", "app")
-	r.access.Book.Results.Keep(&stages.Decision{StepInfo: stages.StepInfo{URN: app, Type: urn.RootStackType}, Answers: true}, &state.Resource{URN: app})
+	r.taker.Keep(&stages.Decision{StepInfo: stages.StepInfo{URN: app, Type: urn.RootStackType}, Answers: true}, &state.Resource{URN: app})
 	outputs := property.NewMap(map[string]property.Value{"url": property.String("a")})
 	require.NoError(t, r.Monitor().RegisterOutputs(t.Context(), app, outputs))
 	require.ErrorAs(t, r.Monitor().RegisterOutputs(t.Context(), app, outputs), new(*stages.InvalidRequestError))
-	_, kept := r.access.Book.Results.TakeStackOutputs()
+	_, kept := r.access.Book.Outputs.OfStack()
 	require.True(t, property.EqualMaps(outputs, kept), "those of the stack wait for the end of the run")
 }

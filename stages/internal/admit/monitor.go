@@ -230,7 +230,7 @@ func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error
 
 // Omit says that the program does not register a resource that it declares.
 func (m *monitor) Omit(_ context.Context, req *stages.RegisterRequest, because []urn.URN) urn.URN {
-	return m.admission.access.Book.Omit(req, because)
+	return m.admission.omissions.Add(req, because)
 }
 
 // RegisterStackTransform adds a transform for every later registration.

@@ -22,9 +22,9 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.admission.Directory); err != nil {
 		return fmt.Errorf("outputs of %s: %w", u, err)
 	}
-	s, ok := r.Book.Results.TakeOpen(u)
+	s, ok := m.admission.outputs.Take(u)
 	if !ok {
-		if _, failed := r.Book.Results.FailureOf(u); failed {
+		if _, failed := r.Book.FailureOf(u); failed {
 			return nil
 		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
@@ -33,7 +33,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return nil // it was not created; there is nothing to record
 	}
 	if s.Type == urn.RootStackType {
-		r.Book.Results.SetStackOutputs(s, outputs)
+		m.admission.outputs.SetStack(s, outputs)
 		return nil
 	}
 	if v := r.Plans.HoldOutputs(s, outputs); v != nil {

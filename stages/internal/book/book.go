@@ -8,18 +8,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Book is what a run knows about states: what is recorded, which names mean what, what was decided about each of them, and
-// what has become of it. Each of its parts has a lock of its own.
+// Book holds the rooms of a run: what is recorded, which names mean what, what was decided about each of them, and what has become of it. It is
+// what all stages may read. Each room has a lock of its own, which is never held across a call of another room. [Writers] write the rooms.
 type Book struct {
 	Base               *Base
-	Names              *names
+	Names              *Names
 	Decisions          *Decisions
+	Results            *Results
+	Outcomes           *Outcomes
+	Outputs            *Outputs
+	Omissions          *Omissions
+	Progress           *Progress
+	InterruptedCreates *InterruptedCreates
+	Ancestors          *Ancestors // nil until the base is made
 	Tasks              TaskIDs
-	Results            *results
-	Progress           *progress
-	Doubts             *doubts // nil until the base is made
-	Record             *record
-	InterruptedCreates *interruptedCreates
 
 	Mode            stages.Mode // what becomes of what is declared
 	Targeting       stages.Targeting
@@ -28,9 +30,6 @@ type Book struct {
 	IgnoreProtect   bool
 	root            urn.URN // of the root stack
 
-	// Declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
-	// decided. Only build writes it, while the pipeline runs.
-	Declared []*stages.Decision
 	// vanished are the recorded URNs that a refresh has not found any more.
 	vanished map[urn.URN]bool
 	isOpen   bool
@@ -45,35 +44,75 @@ type Recorded struct {
 	Again map[*state.Resource]bool
 }
 
-// Writers are what writes the rooms of a book. Each goes to those who own the room.
+// Writers write the rooms of a book. Each goes to the constructor of one part of the run.
 type Writers struct {
+	Base      *BaseWriter
+	Names     *NamesWriter
 	Decisions *DecisionsWriter
+	Omissions *OmissionsWriter
+	Outputs   *OutputsWriter
+	Reread    *ProgressWriter // the milestones that registrations pass
+	Decided   *ProgressWriter
+	Over      *ProgressWriter
+	Steps     StepWriters
 }
 
-// NewBook returns a book with an empty base, and its writers. Decisions and what becomes of them go into the record, which books may share.
-func NewBook(s stages.Settings, r *record) (*Book, Writers) {
-	decisions, decides := newDecisions()
+// StepWriters write the rooms in which the steps that were taken leave their results.
+type StepWriters struct {
+	Results            *ResultsWriter
+	Outcomes           *OutcomesWriter
+	Outputs            *OutputsOpener
+	ViewNames          *ViewNamesWriter
+	InterruptedCreates *InterruptedCreatesWriter
+}
+
+// NewBook returns the book of a run with an empty base, and its writers.
+func NewBook(s stages.Settings) (*Book, Writers) {
+	outcomes, writes := newOutcomes()
+	return NewDraft(s, outcomes, writes)
+}
+
+// NewDraft is [NewBook] for what a run does before its base is made. The outcomes are those of the book of the run.
+func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*Book, Writers) {
 	b := &Book{
-		Base: &Base{}, Record: r, Names: newNames(s.Targeting), Decisions: decisions, Results: newResults(), Progress: newProgress(),
-		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
+		Base: &Base{}, Outcomes: outcomes, Progress: newProgress(),
+		InterruptedCreates: &InterruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}},
+		Mode:               s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
 		root: urn.RootStack(s.Info.Stack, s.Info.Project),
 	}
-	b.InterruptedCreates = newInterruptedCreates(Recorded{Snapshot: &state.Snapshot{}}, b.Base)
-	return b, Writers{Decisions: decides}
+	var w Writers
+	b.Names = newNames(b.Base, s.Targeting)
+	b.Decisions, w.Decisions = newDecisions(s.Mode)
+	b.Results, w.Steps.Results = newResults()
+	b.Outputs, w.Steps.Outputs, w.Outputs = newOutputs()
+	b.Omissions, w.Omissions = newOmissions(b)
+	w.Base = &BaseWriter{book: b, results: w.Steps.Results}
+	w.Names = &NamesWriter{book: b, names: b.Names}
+	w.Reread, w.Decided, w.Over = &ProgressWriter{b.Progress, Reread}, &ProgressWriter{b.Progress, Decided}, &ProgressWriter{b.Progress, Over}
+	w.Steps.Outcomes, w.Steps.ViewNames = writes, &ViewNamesWriter{b.Names}
+	w.Steps.InterruptedCreates = &InterruptedCreatesWriter{b.InterruptedCreates}
+	return b, w
+}
+
+// BaseWriter makes the base of a book.
+type BaseWriter struct {
+	book    *Book
+	results *ResultsWriter
 }
 
 // Open makes the base, which does not change afterwards. It is called once, before anything is looked up.
-func (book *Book) Open(was Recorded) {
+func (w *BaseWriter) Open(was Recorded) {
+	book := w.book
 	if book.isOpen {
 		panic("book: the base is made once")
 	}
 	book.isOpen = true
 	book.Base, book.vanished = NewBase(was.Resources), was.Vanished
 	book.Names.open(book.Base)
-	book.Doubts = &doubts{base: book.Base, names: book.Names, progress: book.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
+	book.Ancestors = &Ancestors{base: book.Base, names: book.Names, progress: book.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
 	book.Decisions.base = book.Base
-	book.Results.addViews(book.Base.Resources)
-	book.InterruptedCreates = newInterruptedCreates(was, book.Base)
+	w.results.addViews(book.Base.Resources)
+	book.InterruptedCreates.open(was, book.Base)
 }
 
 // IsOpen reports whether the base has been made.

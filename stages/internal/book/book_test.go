@@ -27,11 +27,11 @@ func recorded(name string, needs ...string) *state.Resource {
 	return r
 }
 
-func open(s stages.Settings, resources ...*state.Resource) *book.Book {
+func open(s stages.Settings, resources ...*state.Resource) (*book.Book, book.Writers) {
 	s.Info = stages.RunInfo{Stack: "dev", Project: "p"}
-	b, _ := book.NewBook(s, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
-	return b
+	b, w := book.NewBook(s)
+	w.Base.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
+	return b, w
 }
 
 func registered(name string, aliases ...string) stages.Registered {
@@ -43,33 +43,33 @@ func registered(name string, aliases ...string) stages.Registered {
 }
 
 // locate locates a registration that must be possible.
-func locate(t *testing.T, b *book.Book, r stages.Registered) stages.Located {
+func locate(t *testing.T, w book.Writers, r stages.Registered) stages.Located {
 	t.Helper()
-	l, _, err := b.Locate(r)
+	l, _, err := w.Names.Locate(r)
 	require.NoError(t, err)
 	return l
 }
 
 func TestABookIsOpenedOnce(t *testing.T) {
-	b := open(stages.Settings{})
+	b, w := open(stages.Settings{})
 	require.True(t, b.IsOpen())
-	require.Panics(t, func() { b.Open(book.Recorded{Snapshot: &state.Snapshot{}}) })
+	require.Panics(t, func() { w.Base.Open(book.Recorded{Snapshot: &state.Snapshot{}}) })
 }
 
 func TestRegistrationsAreNumberedInOrderOfArrival(t *testing.T) {
-	b := open(stages.Settings{})
-	require.Equal(t, 1, locate(t, b, registered("a")).Seq)
-	refused, _, err := b.Locate(registered("a"))
+	_, w := open(stages.Settings{})
+	require.Equal(t, 1, locate(t, w, registered("a")).Seq)
+	refused, _, err := w.Names.Locate(registered("a"))
 	require.Error(t, err)
 	require.Equal(t, 2, refused.Seq)
-	require.Equal(t, 3, locate(t, b, registered("b")).Seq)
+	require.Equal(t, 3, locate(t, w, registered("b")).Seq)
 }
 
 func TestARegistrationGoesOnWithTheRecordedStateOfItsName(t *testing.T) {
 	old, copied := recorded("web"), recorded("web")
 	copied.Delete = true
-	b := open(stages.Settings{}, old, copied)
-	l := locate(t, b, registered("web"))
+	b, w := open(stages.Settings{}, old, copied)
+	l := locate(t, w, registered("web"))
 	require.Same(t, old, l.Old)
 	require.Same(t, old, l.Claimed)
 	seq, ok := b.Names.Claimant(old)
@@ -81,16 +81,16 @@ func TestARegistrationGoesOnWithTheRecordedStateOfItsName(t *testing.T) {
 
 func TestAnAliasLeadsToARecordedStateOnlyUnderItsFormerName(t *testing.T) {
 	old := recorded("site")
-	b := open(stages.Settings{}, old)
-	l := locate(t, b, registered("web", "nobody", "site"))
+	b, w := open(stages.Settings{}, old)
+	l := locate(t, w, registered("web", "nobody", "site"))
 	require.Same(t, old, l.Old)
 	require.Equal(t, urnOf("site"), l.Alias)
 	require.Equal(t, urnOf("web"), b.Names.NewNameOf(urnOf("site")))
 	require.Equal(t, urnOf("other"), b.Names.NewNameOf(urnOf("other")))
 
 	own := recorded("web")
-	b = open(stages.Settings{}, old, own)
-	l = locate(t, b, registered("web", "site"))
+	b, w = open(stages.Settings{}, old, own)
+	l = locate(t, w, registered("web", "site"))
 	require.Same(t, own, l.Old, "the own name goes before aliases")
 	require.Empty(t, l.Alias)
 }
@@ -106,9 +106,9 @@ func TestANameBelongsToTheFirstWhoTakesIt(t *testing.T) {
 		"a name, its alias": {registered("site"), registered("b", "site"), stages.CodeDuplicateAlias},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(stages.Settings{}, recorded("site"))
-			locate(t, b, c.first)
-			_, code, err := b.Locate(c.second)
+			_, w := open(stages.Settings{}, recorded("site"))
+			locate(t, w, c.first)
+			_, code, err := w.Names.Locate(c.second)
 			require.Error(t, err)
 			require.Equal(t, c.code, code)
 		})
@@ -116,49 +116,50 @@ func TestANameBelongsToTheFirstWhoTakesIt(t *testing.T) {
 }
 
 func TestAParentIsRegisteredBeforeItsChildren(t *testing.T) {
-	b := open(stages.Settings{})
+	_, w := open(stages.Settings{})
 	child := registered("child")
 	child.Goal.Parent = urnOf("parent")
-	_, _, err := b.Locate(child)
+	_, _, err := w.Names.Locate(child)
 	require.ErrorContains(t, err, "could not find parent resource")
-	locate(t, b, registered("parent"))
-	l := locate(t, b, child)
+	locate(t, w, registered("parent"))
+	l := locate(t, w, child)
 	require.Equal(t, urnOf("parent").Child(thing, "child"), l.URN)
 }
 
 func TestAViewHasAURNToItself(t *testing.T) {
-	b := open(stages.Settings{})
+	_, w := open(stages.Settings{})
 	view := urnOf("owner").Child("x:index:View", "v")
-	require.NoError(t, b.ClaimView(view, urnOf("owner")))
-	require.NoError(t, b.ClaimView(view, urnOf("owner")), "it may be published again")
-	require.ErrorContains(t, b.ClaimView(view, urnOf("another")), "is a view of")
-	locate(t, b, registered("web"))
-	require.ErrorContains(t, b.ClaimView(urnOf("web"), urnOf("owner")), "is a resource of the program")
+	require.NoError(t, w.Steps.ViewNames.Claim(view, urnOf("owner")))
+	require.NoError(t, w.Steps.ViewNames.Claim(view, urnOf("owner")), "it may be published again")
+	require.ErrorContains(t, w.Steps.ViewNames.Claim(view, urnOf("another")), "is a view of")
+	locate(t, w, registered("web"))
+	require.ErrorContains(t, w.Steps.ViewNames.Claim(urnOf("web"), urnOf("owner")), "is a resource of the program")
 }
 
 func TestAForbiddenMoveOfAFatePanics(t *testing.T) {
-	r := book.NewRecord()
+	b, w := open(stages.Settings{})
+	r := w.Steps.Outcomes
 	d := &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpCreate, URN: urnOf("web")}}
-	r.Note(d)
-	require.Equal(t, stages.FateNotReached, r.OutcomeOf(d).Fate)
+	r.Expect(d)
+	require.Equal(t, stages.FateNotReached, b.Outcomes.Of(d).Fate)
 	r.Begin(d)
-	r.Note(d)
-	require.Equal(t, stages.FateBegun, r.OutcomeOf(d).Fate, "a decision is noted once")
+	r.Expect(d)
+	require.Equal(t, stages.FateBegun, b.Outcomes.Of(d).Fate, "a decision is noted once")
 	require.Panics(t, func() { r.End(d, stages.Outcome{Fate: stages.FateSkipped}) })
 	r.End(d, stages.Outcome{Fate: stages.FateDone})
 	require.PanicsWithValue(t, "create of "+string(urnOf("web"))+` was "" and cannot become "failed"`, func() {
 		r.End(d, stages.Outcome{Fate: stages.FateFailed})
 	})
-	require.Equal(t, stages.FateDone, r.OutcomeOf(d).Fate)
+	require.Equal(t, stages.FateDone, b.Outcomes.Of(d).Fate)
 }
 
 func TestDecisionsAreListedByRankWhateverWasNotedFirst(t *testing.T) {
-	b := open(stages.Settings{})
+	b, w := open(stages.Settings{})
 	step := func(name string, rank stages.Rank) *stages.Decision {
 		return &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpCreate, URN: urnOf(name)}, Rank: rank}
 	}
-	b.Record.Note(step("last", stages.Rank{Seq: stages.EndPhaseSeq}), step("second", stages.Rank{Seq: 1, Place: 1}))
-	b.Record.Note(step("third", stages.Rank{Seq: 2}), step("first", stages.Rank{Seq: 1}))
+	w.Decisions.Note(step("last", stages.Rank{Seq: stages.EndPhaseSeq}), step("second", stages.Rank{Seq: 1, Place: 1}))
+	w.Decisions.Note(step("third", stages.Rank{Seq: 2}), step("first", stages.Rank{Seq: 1}))
 	var names []string
 	for _, d := range b.Decided() {
 		names = append(names, d.URN.Name())
@@ -168,15 +169,15 @@ func TestDecisionsAreListedByRankWhateverWasNotedFirst(t *testing.T) {
 
 func TestWhatIsKeptForOthersStandsUnlessARegistrationGoesOnWithIt(t *testing.T) {
 	kept, claimed := recorded("kept"), recorded("claimed")
-	b := open(stages.Settings{}, kept, claimed)
+	b, w := open(stages.Settings{}, kept, claimed)
 	for _, res := range []*state.Resource{kept, claimed} {
 		d := stages.CarriedForwardStep(res)
 		d.Kind = stages.Provisional
-		b.Record.Note(d)
-		b.Use(res, urnOf("user b"))
-		b.Use(res, urnOf("user a"))
+		w.Decisions.Note(d)
+		w.Decisions.Use(res, urnOf("user b"))
+		w.Decisions.Use(res, urnOf("user a"))
 	}
-	locate(t, b, registered("claimed"))
+	locate(t, w, registered("claimed"))
 	decided := b.Decided()
 	require.Len(t, decided, 1)
 	require.Equal(t, kept.URN, decided[0].URN)
@@ -185,7 +186,8 @@ func TestWhatIsKeptForOthersStandsUnlessARegistrationGoesOnWithIt(t *testing.T) 
 
 func TestAMilestoneLetsEverybodyGoOnWhoWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := open(stages.Settings{}).Progress
+		b, w := open(stages.Settings{})
+		p := b.Progress
 		over := 0
 		var wg conc.WaitGroup
 		wg.Go(func() {
@@ -193,13 +195,13 @@ func TestAMilestoneLetsEverybodyGoOnWhoWaitsForIt(t *testing.T) {
 			over++
 		})
 		synctest.Wait()
-		p.Pass(7, book.Decided)
-		p.Pass(8, book.Over)
+		w.Decided.Pass(7)
+		w.Over.Pass(8)
 		synctest.Wait()
 		require.Zero(t, over)
-		p.Pass(7, book.Over)
+		w.Over.Pass(7)
 		wg.Wait()
-		p.Pass(7, book.Over)
+		w.Over.Pass(7)
 		require.NoError(t, p.Await(context.Background(), 7, book.Over))
 	})
 }
@@ -207,44 +209,45 @@ func TestAMilestoneLetsEverybodyGoOnWhoWaitsForIt(t *testing.T) {
 func TestWaitingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stages.ErrShutDown)
-	require.ErrorIs(t, open(stages.Settings{}).Progress.Await(ctx, 1, book.Decided), stages.ErrShutDown)
+	b, _ := open(stages.Settings{})
+	require.ErrorIs(t, b.Progress.Await(ctx, 1, book.Decided), stages.ErrShutDown)
 }
 
 func TestAStateIsFollowedThroughAllThatBecomesOfIt(t *testing.T) {
 	old := recorded("web")
-	b := open(stages.Settings{}, old)
+	b, w := open(stages.Settings{}, old)
 	require.Same(t, old, b.Results.Current(old))
 	waiting, marked := old.Clone(), old.Clone()
-	b.Results.Apply(state.Change{Replace: []state.Replacement{{Old: old, New: waiting}}})
-	b.Results.Apply(state.Change{Replace: []state.Replacement{{Old: waiting, New: marked}}})
+	w.Steps.Results.Apply(state.Change{Replace: []state.Replacement{{Old: old, New: waiting}}})
+	w.Steps.Results.Apply(state.Change{Replace: []state.Replacement{{Old: waiting, New: marked}}})
 	require.Same(t, marked, b.Results.Current(old))
-	b.Results.Apply(state.Change{Remove: []*state.Resource{marked}})
+	w.Steps.Results.Apply(state.Change{Remove: []*state.Resource{marked}})
 	require.Nil(t, b.Results.Current(old))
 	require.Empty(t, b.Present(old))
 }
 
 func TestTheFirstCauseOfAFailureIsKept(t *testing.T) {
-	b := open(stages.Settings{ContinueOnError: true})
-	b.Results.MarkFailed(urnOf("web"), urnOf("db"))
-	b.Results.MarkFailed(urnOf("web"), urnOf("web"))
-	cause, ok := b.Results.FailureOf(urnOf("web"))
+	b, w := open(stages.Settings{ContinueOnError: true})
+	w.Steps.Results.MarkFailed(urnOf("web"), urnOf("db"))
+	w.Steps.Results.MarkFailed(urnOf("web"), urnOf("web"))
+	cause, ok := b.FailureOf(urnOf("web"))
 	require.True(t, ok)
 	require.Equal(t, urnOf("db"), cause)
 }
 
 func TestOutputsMayBeRegisteredOnce(t *testing.T) {
-	b := open(stages.Settings{})
+	_, w := open(stages.Settings{})
 	d := &stages.Decision{StepInfo: stages.StepInfo{URN: urnOf("c")}, Answers: true}
-	b.Results.Keep(d, &state.Resource{URN: urnOf("c")})
-	got, ok := b.Results.TakeOpen(urnOf("c"))
+	w.Steps.Outputs.Open(d)
+	got, ok := w.Outputs.Take(urnOf("c"))
 	require.True(t, ok)
 	require.Same(t, d, got)
-	_, ok = b.Results.TakeOpen(urnOf("c"))
+	_, ok = w.Outputs.Take(urnOf("c"))
 	require.False(t, ok)
 }
 
 func TestTheEndIsAboutTheBaseWhereTheProgramDeclaresNothing(t *testing.T) {
-	b := open(stages.Settings{Mode: stages.ModeDestroy}, recorded("a"), recorded("b", "a"))
+	b, _ := open(stages.Settings{Mode: stages.ModeDestroy}, recorded("a"), recorded("b", "a"))
 	end := b.Remains()
 	require.Empty(t, end.Declared)
 	require.Equal(t, b.Base.Resources, end.Resources)
@@ -254,15 +257,15 @@ func TestTheEndIsAboutTheBaseWhereTheProgramDeclaresNothing(t *testing.T) {
 // The program's word counts: what it declares comes in the order in which it was declared, after what it refers to.
 func TestTheEndPutsWhatIsDeclaredAfterWhatItRefersTo(t *testing.T) {
 	oldA, oldB, left := recorded("a"), recorded("b", "a"), recorded("left", "b")
-	b := open(stages.Settings{Mode: stages.ModeDestroy}, oldA, oldB, left)
+	b, w := open(stages.Settings{Mode: stages.ModeDestroy}, oldA, oldB, left)
 	made := map[string]*state.Resource{"a": recorded("a", "b"), "b": recorded("b")} // the dependency has turned round
 	for seq, name := range []string{"b", "a"} {
 		d := &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpUpdate, URN: urnOf(name), New: made[name]}, Rank: stages.Rank{Seq: seq + 1}}
-		b.NoteDeclared([]*stages.Decision{d})
-		b.Record.Begin(d)
-		b.Record.End(d, stages.Outcome{Fate: stages.FateDone, Made: made[name]})
+		w.Decisions.NoteDeclared(d)
+		w.Steps.Outcomes.Begin(d)
+		w.Steps.Outcomes.End(d, stages.Outcome{Fate: stages.FateDone, Made: made[name]})
 	}
-	b.Results.Apply(state.Change{Remove: []*state.Resource{oldA, oldB}})
+	w.Steps.Results.Apply(state.Change{Remove: []*state.Resource{oldA, oldB}})
 	end := b.Remains()
 	at := map[*state.Resource]graph.ID{}
 	for i, res := range end.Resources {

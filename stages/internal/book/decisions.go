@@ -29,10 +29,11 @@ const (
 	PossiblyReplaced
 )
 
-// Decisions is what has been decided about recorded and declared resources. Any stage may read it; [DecisionsWriter] writes it. It is safe for
+// Decisions is the room of decisions about recorded and declared resources. Any stage may read it; [DecisionsWriter] writes it. It is safe for
 // concurrent use.
 type Decisions struct {
 	base  *Base
+	mode  stages.Mode
 	mu    sync.RWMutex // guards what follows
 	byURN map[urn.URN]outcome
 	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
@@ -42,13 +43,22 @@ type Decisions struct {
 	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
 	// to: whoever wants one of them needs those too.
 	uncreated map[urn.URN][]urn.URN
+	noted     []*stages.Decision // the steps that were decided on, in no particular order
+	carried   []*stages.Decision // of recorded states that stay although nothing has declared them: nothing is done about them
+	declared  []*stages.Decision // of registrations whose states a destroy deletes at its end, in no particular order
+	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
+	// resources that they are kept for.
+	users map[graph.ID]urn.URN
 }
 
 // DecisionsWriter writes the decisions of a run. Build has it while registrations are decided, and the end phase after that.
 type DecisionsWriter struct{ decisions *Decisions }
 
-func newDecisions() (*Decisions, *DecisionsWriter) {
+func newDecisions(m stages.Mode) (*Decisions, *DecisionsWriter) {
 	d := &Decisions{
+		base:           &Base{},
+		mode:           m,
+		users:          map[graph.ID]urn.URN{},
 		byURN:          map[urn.URN]outcome{},
 		closureDeletes: map[graph.ID]stages.Reason{},
 		deletes:        map[graph.ID]stages.Deletion{},
@@ -98,6 +108,80 @@ func (w *DecisionsWriter) SetDeletion(id graph.ID, by stages.Deletion) {
 	w.decisions.mu.Lock()
 	defer w.decisions.mu.Unlock()
 	w.decisions.deletes[id] = by
+}
+
+// Note adds the steps that were decided on.
+func (w *DecisionsWriter) Note(steps ...*stages.Decision) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.noted = append(d.noted, steps...)
+}
+
+// NoteDeclared is [DecisionsWriter.Note] for the steps of a registration or a read. A destroy deletes at its end every state that they produce.
+func (w *DecisionsWriter) NoteDeclared(steps ...*stages.Decision) {
+	w.Note(steps...)
+	d := w.decisions
+	if d.mode != stages.ModeDestroy {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range steps {
+		if s.New != nil && s.Kind != stages.Uncreated && s.Op != stages.OpReplace {
+			d.declared = append(d.declared, s)
+		}
+	}
+}
+
+// CarryForward records that a recorded state stays although nothing has declared it.
+func (w *DecisionsWriter) CarryForward(res *state.Resource, why stages.Reason) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.carried = append(d.carried, &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{
+		Op: stages.OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
+	}})
+}
+
+// Use records that a resource uses another one as it is recorded.
+func (w *DecisionsWriter) Use(old *state.Resource, by urn.URN) {
+	d := w.decisions
+	id, ok := d.base.ID(old)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if first, used := d.users[id]; !used || by < first {
+		d.users[id] = by
+	}
+}
+
+// Declares reports whether a destroy has states of its program to delete.
+func (d *Decisions) Declares() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.declared) > 0
+}
+
+// listed returns the steps that were noted, those of states that were carried forward, and those of states that a destroy deletes at its end.
+func (d *Decisions) listed() (noted, carried, declared []*stages.Decision) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Clone(d.noted), slices.Clone(d.carried), slices.Clone(d.declared)
+}
+
+// firstUser returns the resource that a recorded state is kept for.
+func (d *Decisions) firstUser(r *state.Resource) (urn.URN, bool) {
+	id, ok := d.base.ID(r)
+	if !ok {
+		return "", false
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	u, ok := d.users[id]
+	return u, ok
 }
 
 // Has reports whether any of the given things was decided about u.

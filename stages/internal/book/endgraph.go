@@ -36,11 +36,11 @@ func (book *Book) Remains() EndGraph {
 // declaredStates returns what a destroy's program has declared and is still there, in the order of the registrations' numbers,
 // whatever was decided first.
 func (book *Book) declaredStates() []*state.Resource {
-	inOrder := slices.Clone(book.Declared)
+	_, _, inOrder := book.Decisions.listed()
 	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
 	var out []*state.Resource
 	seen := map[*state.Resource]bool{}
-	for _, s := range book.Record.stepsOf(inOrder) {
+	for _, s := range book.Outcomes.stepsOf(inOrder) {
 		if s.Made != nil && book.Results.Current(s.Made) == s.Made && !seen[s.Made] {
 			seen[s.Made] = true
 			out = append(out, s.Made)

@@ -9,18 +9,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// interruptedCreates are the creates that earlier runs began and whose outcome is not known, by URN (state.md 9.4 R-6). They are found before
-// the program starts; which of them there are does not change then.
-type interruptedCreates struct {
+// InterruptedCreates are the creates that earlier runs began and whose outcome is not known, by URN (state.md 9.4 R-6). They are found before
+// the program starts; which of them there are does not change then. [InterruptedCreatesWriter] resolves them.
+type InterruptedCreates struct {
 	ByURN map[urn.URN]*stages.InterruptedCreate
 
 	mu      sync.Mutex                    // guards creates
 	creates map[urn.URN][]*state.Resource // those that are not resolved
 }
 
-// newInterruptedCreates finds the interrupted creates among pending operations.
-func newInterruptedCreates(was Recorded, b *Base) *interruptedCreates {
-	d := &interruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}}
+// InterruptedCreatesWriter resolves interrupted creates. Only what takes steps has it.
+type InterruptedCreatesWriter struct{ creates *InterruptedCreates }
+
+// open finds the interrupted creates among pending operations.
+func (d *InterruptedCreates) open(was Recorded, b *Base) {
 	for _, op := range was.Pending {
 		if !op.IsInterruptedCreate() {
 			continue
@@ -35,11 +37,11 @@ func newInterruptedCreates(was Recorded, b *Base) *interruptedCreates {
 		of.Open = of.Open || !HasNoObject(op.Resource) && !b.hasObject(op.Resource)
 		of.Again = of.Again && (was.Again[op.Resource] || HasNoObject(op.Resource))
 	}
-	return d
 }
 
 // Resolve returns the interrupted creates of a URN, once.
-func (i *interruptedCreates) Resolve(u urn.URN) []*state.Resource {
+func (w *InterruptedCreatesWriter) Resolve(u urn.URN) []*state.Resource {
+	i := w.creates
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	creates := i.creates[u]
@@ -55,21 +57,4 @@ func HasNoObject(res *state.Resource) bool {
 // hasObject reports whether the object of a resource is recorded under its URN.
 func (b *Base) hasObject(res *state.Resource) bool {
 	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
-}
-
-// interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
-// nil if there are none. The names must be locked.
-func (find locator) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.InterruptedCreate {
-	if len(find.book.InterruptedCreates.ByURN) == 0 {
-		return nil
-	}
-	if d := find.book.InterruptedCreates.ByURN[l.URN]; d != nil {
-		return d
-	}
-	for _, a := range urn.ExpandAliases(who, aliases, find.book.Names.matched) {
-		if d := find.book.InterruptedCreates.ByURN[a]; d != nil {
-			return d
-		}
-	}
-	return nil
 }

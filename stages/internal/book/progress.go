@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// milestone is a point that every registration passes.
+// milestone is a point that registrations pass.
 type milestone uint8
 
 const (
@@ -16,10 +16,10 @@ const (
 	Over                          // its steps are over, whether they were taken or not
 )
 
-// progress lets a stage before build wait until an earlier registration has passed a milestone. It is the only way to
-// wait for another registration there; execute orders steps by their edges. Almost nobody waits, so a registration costs
-// one byte and no event. It is safe for concurrent use.
-type progress struct {
+// Progress lets a stage before build wait until an earlier registration has passed a milestone. It is the only way to
+// wait for another registration there; execute orders steps by their edges. Waiting is rare, so a registration costs
+// one byte and no event. Any stage may read it; each milestone has a [ProgressWriter]. It is safe for concurrent use.
+type Progress struct {
 	mu      sync.RWMutex
 	passed  []milestone // by number of the registration
 	settled int         // all registrations up to this number are decided; numbers begin with 1
@@ -31,10 +31,17 @@ type awaitedMilestone struct {
 	milestone
 }
 
-func newProgress() *progress { return &progress{awaited: map[awaitedMilestone]*await.Event{}} }
+func newProgress() *Progress { return &Progress{awaited: map[awaitedMilestone]*await.Event{}} }
 
-// Pass records that a registration has passed a milestone. Calls after the first do nothing.
-func (p *progress) Pass(seq int, m milestone) {
+// ProgressWriter records who passes one milestone.
+type ProgressWriter struct {
+	progress  *Progress
+	milestone milestone
+}
+
+// Pass records that a registration has passed the milestone. Calls after the first do nothing.
+func (w *ProgressWriter) Pass(seq int) {
+	p, m := w.progress, w.milestone
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if missing := seq + 1 - len(p.passed); missing > 0 {
@@ -52,25 +59,25 @@ func (p *progress) Pass(seq int, m milestone) {
 }
 
 // HasPassed reports whether a registration has passed a milestone.
-func (p *progress) HasPassed(seq int, m milestone) bool {
+func (p *Progress) HasPassed(seq int, m milestone) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.isPast(seq, m)
 }
 
 // AreDecided reports whether all registrations before a number are decided.
-func (p *progress) AreDecided(before int) bool {
+func (p *Progress) AreDecided(before int) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.settled+1 >= before
 }
 
-func (p *progress) isPast(seq int, m milestone) bool {
+func (p *Progress) isPast(seq int, m milestone) bool {
 	return seq < len(p.passed) && p.passed[seq]&m != 0
 }
 
 // Await waits until a registration has passed a milestone, or ctx ends.
-func (p *progress) Await(ctx context.Context, seq int, m milestone) error {
+func (p *Progress) Await(ctx context.Context, seq int, m milestone) error {
 	if p.HasPassed(seq, m) {
 		return nil
 	}

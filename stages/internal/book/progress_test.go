@@ -10,10 +10,11 @@ func TestRegistrationsAreDecidedUpToTheFirstThatIsNot(t *testing.T) {
 	p := newProgress()
 	require.True(t, p.AreDecided(1), "nothing is before the first one")
 	require.False(t, p.AreDecided(2))
-	p.Pass(2, Decided)
-	p.Pass(1, Reread)
+	decided, reread := ProgressWriter{p, Decided}, ProgressWriter{p, Reread}
+	decided.Pass(2)
+	reread.Pass(1)
 	require.False(t, p.AreDecided(2))
-	p.Pass(1, Decided)
+	decided.Pass(1)
 	require.True(t, p.AreDecided(3))
 	require.False(t, p.AreDecided(4))
 }

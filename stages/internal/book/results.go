@@ -12,233 +12,189 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// results is what has happened so far: the states that finished steps produced, and what became of recorded ones. The
-// workers of execute write it, each under the lock, after their step and before its answer (steps.md ORD-6).
-type results struct {
+// Results is the room of the states that steps have produced, and of what has become of recorded ones. Any stage may read it;
+// [ResultsWriter] writes it, after a step and before its answer (steps.md ORD-6). It is safe for concurrent use.
+type Results struct {
 	mu         sync.Mutex
 	news       map[urn.URN]*state.Resource
 	reads      map[urn.URN]*state.Resource
 	successors map[*state.Resource]*state.Resource // recorded state, or one that this run has made -> its successor in place; nil: removed
 	views      map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
 	copies     map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
-	open       map[urn.URN]*stages.Decision        // decisions whose resource may still register outputs
-	// failed and skipped registrations under continue-on-error (steps.md 9.4).
-	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
-	// What the root stack registered, applied when the run ends.
-	stack        *stages.Decision
-	stackOutputs property.Map
-	pending      map[*state.Resource]bool // recorded or made by this run, whose operations stay pending: see [take.Taker]
-	unwritten    []*state.Resource        // made by this run; their record failed
+	failed     map[urn.URN]urn.URN                 // failed and skipped registrations (steps.md 9.4) -> the resource whose failure is the cause
+	pending    map[*state.Resource]bool            // recorded or made by this run, whose operations stay pending
+	unwritten  []*state.Resource                   // made by this run; their record failed
 }
 
-func newResults() *results {
-	return &results{
+// ResultsWriter writes the results of a run. Only what takes steps has it.
+type ResultsWriter struct{ results *Results }
+
+func newResults() (*Results, *ResultsWriter) {
+	r := &Results{
 		news:       map[urn.URN]*state.Resource{},
 		reads:      map[urn.URN]*state.Resource{},
 		successors: map[*state.Resource]*state.Resource{},
 		views:      map[urn.URN][]*state.Resource{},
 		copies:     map[*state.Resource]*state.Resource{},
-		open:       map[urn.URN]*stages.Decision{},
 		failed:     map[urn.URN]urn.URN{},
 		pending:    map[*state.Resource]bool{},
 	}
+	return r, &ResultsWriter{r}
 }
 
 // Current returns what became of a recorded state: itself, a marked copy, or nil when it is gone.
-func (w *results) Current(r *state.Resource) *state.Resource {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.follow(r)
+func (r *Results) Current(res *state.Resource) *state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.follow(res)
 }
 
-func (w *results) follow(r *state.Resource) *state.Resource {
-	for r != nil {
-		next, changed := w.successors[r]
+func (r *Results) follow(res *state.Resource) *state.Resource {
+	for res != nil {
+		next, changed := r.successors[res]
 		if !changed {
-			return r
+			return res
 		}
-		r = next
+		res = next
 	}
 	return nil
 }
 
 // Apply records what a finished step did to recorded states.
-func (w *results) Apply(c state.Change) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, r := range c.Remove {
-		w.successors[r] = nil
+func (w *ResultsWriter) Apply(c state.Change) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, res := range c.Remove {
+		r.successors[res] = nil
 	}
 	for _, rep := range c.Replace {
-		w.successors[rep.Old] = rep.New
-		if of, isView := w.copies[rep.Old]; isView {
-			w.copies[rep.New] = of
+		r.successors[rep.Old] = rep.New
+		if of, isView := r.copies[rep.Old]; isView {
+			r.copies[rep.New] = of
 		}
 	}
 }
 
 // Lookup finds a resource whose step is done (steps.md 10.5 "getResource").
-func (w *results) Lookup(u urn.URN) (*state.Resource, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if r, ok := w.news[u]; ok {
-		return r, true
+func (r *Results) Lookup(u urn.URN) (*state.Resource, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if res, ok := r.news[u]; ok {
+		return res, true
 	}
-	r, ok := w.reads[u]
-	return r, ok
+	res, ok := r.reads[u]
+	return res, ok
 }
 
-// failedDependency returns the failed or skipped resource that r depends on in any way but through its provider (steps.md 9.4).
-func (w *results) failedDependency(refs func(func(urn.URN))) (urn.URN, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var cause urn.URN
-	if len(w.failed) == 0 {
-		return "", false
-	}
-	refs(func(u urn.URN) {
-		if c, ok := w.failed[u]; ok && (cause == "" || c < cause) {
-			cause = c
-		}
-	})
-	return cause, cause != ""
-}
-
-// FailureOf returns the resource because of which a registration failed or was skipped: itself if it failed.
-func (w *results) FailureOf(u urn.URN) (cause urn.URN, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	cause, ok = w.failed[u]
+// failureOf is [Book.FailureOf] for what was registered.
+func (r *Results) failureOf(u urn.URN) (cause urn.URN, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cause, ok = r.failed[u]
 	return cause, ok
 }
 
-// MarkFailed writes down that a registration failed, or was skipped because of another one. It reports false if that has been written down
-// before: the first cause stands.
-func (w *results) MarkFailed(u, cause urn.URN) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, ok := w.failed[u]; ok {
+// MarkFailed records that a registration failed, or was skipped because of another one. The first cause stands.
+func (w *ResultsWriter) MarkFailed(u, cause urn.URN) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.failed[u]; !known {
+		r.failed[u] = cause
+	}
+}
+
+// haveFailures reports whether a registration failed or was skipped.
+func (r *Results) haveFailures() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.failed) > 0
+}
+
+// AddView adds a view that a refresh has found.
+func (w *ResultsWriter) AddView(v *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.views[v.ViewOf] = append(r.views[v.ViewOf], v)
+}
+
+// Keep stores the state that a step produced, before the step's answer. It reports whether the URN of the registration stands for that state
+// from now on.
+func (w *ResultsWriter) Keep(d *stages.Decision, final *state.Resource) bool {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if final.ViewOf != "" && !d.IsKept() {
+		r.views[final.ViewOf] = append(r.views[final.ViewOf], final)
+	}
+	if d.IsRead() {
+		r.reads[d.URN] = final
 		return false
 	}
-	w.failed[u] = cause
+	if final.Delete {
+		return false // an old copy is not what its name means
+	}
+	if _, known := r.news[d.URN]; known && d.Kind == stages.Provisional {
+		return false // the registration was faster
+	}
+	r.news[d.URN] = final
 	return true
 }
 
-// HasFailed reports whether a registration failed or was skipped.
-func (w *results) HasFailed() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.failed) > 0
+// KeepPending records that an operation stays pending: its outcome is unknown, so that no other may begin on its resource.
+func (w *ResultsWriter) KeepPending(res *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending[res] = true
 }
 
-// OpenFor lets a resource that was not created register outputs, which are ignored.
-func (w *results) OpenFor(s *stages.Decision) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open[s.URN] = s
-}
-
-// AddView remembers a view that a refresh has found.
-func (w *results) AddView(v *state.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.views[v.ViewOf] = append(w.views[v.ViewOf], v)
-}
-
-// Keep stores the state that a step produced, before the step's answer.
-func (w *results) Keep(d *stages.Decision, final *state.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if final.ViewOf != "" && !d.IsKept() {
-		w.views[final.ViewOf] = append(w.views[final.ViewOf], final)
-	}
-	if d.IsRead() {
-		w.reads[d.URN] = final
-		return
-	}
-	if final.Delete {
-		return // an old copy is not what its name means
-	}
-	if _, known := w.news[d.URN]; known && d.Kind == stages.Provisional {
-		return // the registration was faster
-	}
-	w.news[d.URN] = final
-	if d.Answers {
-		w.open[d.URN] = d
-	}
-}
-
-// KeepPending remembers that an operation stays pending: nobody knows what it did, so no other may begin on its resource.
-func (w *results) KeepPending(r *state.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pending[r] = true
-}
-
-// KeepUnwritten remembers an object that was made and whose record could not be written.
-func (w *results) KeepUnwritten(r *state.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.unwritten = append(w.unwritten, r)
+// KeepUnwritten records an object that was made and whose record could not be written.
+func (w *ResultsWriter) KeepUnwritten(res *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unwritten = append(r.unwritten, res)
 }
 
 // Unwritten returns the objects that were made and whose record could not be written, by URN.
-func (w *results) Unwritten() []*state.Resource {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.SortedStableFunc(slices.Values(w.unwritten), func(a, b *state.Resource) int { return cmp.Compare(a.URN, b.URN) })
+func (r *Results) Unwritten() []*state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.SortedStableFunc(slices.Values(r.unwritten), func(a, b *state.Resource) int { return cmp.Compare(a.URN, b.URN) })
 }
 
-func (w *results) StaysPending(r *state.Resource) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.pending[r]
-}
-
-// TakeOpen ends the time in which a resource may register outputs.
-func (w *results) TakeOpen(u urn.URN) (*stages.Decision, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s, ok := w.open[u]
-	delete(w.open, u)
-	return s, ok
+// StaysPending reports whether the operation on a resource stays pending.
+func (r *Results) StaysPending(res *state.Resource) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pending[res]
 }
 
 // Made returns the state that the step of a registration has produced, nil if there is none.
-func (w *results) Made(u urn.URN) *state.Resource {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.news[u]
+func (r *Results) Made(u urn.URN) *state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.news[u]
 }
 
 // all returns the states that steps of registrations have produced, by URN.
-func (w *results) all() map[urn.URN]*state.Resource {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return maps.Clone(w.news)
+func (r *Results) all() map[urn.URN]*state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.news)
 }
 
 // SetOutputs gives the state of a URN other outputs and returns it before and after that.
-func (w *results) SetOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before = w.news[u]
+func (w *ResultsWriter) SetOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before = r.news[u]
 	after = before.Clone()
 	after.Outputs = outputs
-	w.news[u] = after
+	r.news[u] = after
 	return before, after
-}
-
-// SetStackOutputs keeps the outputs that the root stack has registered until the run ends.
-func (w *results) SetStackOutputs(s *stages.Decision, outputs property.Map) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stack, w.stackOutputs = s, outputs
-}
-
-// TakeStackOutputs returns them, with the decision about the root stack; nil if it has registered none.
-func (w *results) TakeStackOutputs() (*stages.Decision, property.Map) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.stack, w.stackOutputs
 }

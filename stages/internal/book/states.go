@@ -119,7 +119,7 @@ func (book *Book) UncreatedOf(res *state.Resource) (missing urn.URN) {
 // not become healthy, and the ID of one that was to be updated.
 func (book *Book) FailedReply(b stages.Built) *stages.RegisterReply {
 	reply := &stages.RegisterReply{URN: b.URN, Result: stages.Fail}
-	for _, s := range book.Record.stepsOf(b.Steps()) {
+	for _, s := range book.Outcomes.stepsOf(b.Steps()) {
 		switch {
 		case !s.Answers:
 		case s.Made != nil:
@@ -135,24 +135,27 @@ func (book *Book) FailedReply(b stages.Built) *stages.RegisterReply {
 // that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
 // what refers to it could not be either.
 func (book *Book) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
-	if !book.ContinueOnError {
+	if !book.ContinueOnError || !book.HasFailures() {
 		return "", false
 	}
-	return book.Results.failedDependency(func(f func(urn.URN)) {
-		for _, s := range b.Steps() {
-			if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
+	cause := urn.URN("")
+	for _, s := range b.Steps() {
+		if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
+			continue
+		}
+		wanted := s.New
+		if s.IsKept() && b.Goal != nil {
+			// Of what the recorded state refers to and the program does not, the program has not awaited the end.
+			wanted = b.NewState(stages.Checked{})
+		}
+		for ref := range wanted.References() {
+			if ref.Kind == graph.Provider && book.Base.Providers[wanted.Provider] != nil {
 				continue
 			}
-			wanted := s.New
-			if s.IsKept() && b.Goal != nil {
-				// Of what the recorded state refers to and the program does not, the program has not awaited the end.
-				wanted = b.NewState(stages.Checked{})
-			}
-			for ref := range wanted.References() {
-				if ref.Kind != graph.Provider || book.Base.Providers[wanted.Provider] == nil {
-					f(ref.URN)
-				}
+			if c, failed := book.FailureOf(ref.URN); failed && (cause == "" || c < cause) {
+				cause = c
 			}
 		}
-	})
+	}
+	return cause, cause != ""
 }

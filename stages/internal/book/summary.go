@@ -11,11 +11,81 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// final completes a list of decisions once the run is over, in their order. It leaves out those that a registration has made void: a decision to
+// keep a recorded state for the sake of what refers to it stands only if nothing goes on with that state, before or afterwards (steps.md 6.5).
+// What is kept for several resources is kept for the first of them by name.
+func (book *Book) final(ds []*stages.Decision) []stages.Step {
+	out := make([]stages.Step, 0, len(ds))
+	for _, s := range book.Outcomes.stepsOf(ds) {
+		if s.Kind == stages.Provisional {
+			if _, claimed := book.Names.Claimant(s.Old); claimed {
+				continue
+			}
+			if user, ok := book.Decisions.firstUser(s.Old); ok {
+				kept := *s.Decision
+				kept.Reason = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: user}
+				s.Decision = &kept
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Provisional returns what is kept for the sake of what refers to it and nothing goes on with. It is called once the run is
+// over.
+func (book *Book) Provisional() []stages.Step {
+	all := slices.DeleteFunc(book.Outcomes.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
+	steps := book.final(all)
+	slices.SortStableFunc(steps, func(a, b stages.Step) int { return a.Rank.Compare(b.Rank) })
+	return steps
+}
+
+// Kept returns the names of the recorded states that stay although the program has not declared them, because something failed, in order; those
+// of default providers are left out.
+func (book *Book) Kept() []urn.URN {
+	_, carried, _ := book.Decisions.listed()
+	var out []urn.URN
+	for _, d := range carried {
+		if d.Reason.Kind == stages.ReasonUndecided && !d.Internal {
+			out = append(out, d.URN)
+		}
+	}
+	return urn.SortedSet(out)
+}
+
+// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
+// about the rest. It is called once the run is over.
+func (book *Book) Decided() []stages.Decided {
+	noted, carried, _ := book.Decisions.listed()
+	steps := book.final(append(book.Outcomes.with(noted), book.Omissions.all()...))
+	for _, d := range carried {
+		steps = append(steps, stages.Step{Decision: d, Outcome: stages.Outcome{Fate: stages.FateDone, Made: d.New}})
+	}
+	slices.SortStableFunc(steps, func(a, b stages.Step) int {
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank))
+	})
+	out, shown := make([]stages.Decided, len(steps)), make([]stages.StepInfo, len(steps))
+	for i, s := range steps {
+		shown[i] = s.Shown()
+		out[i] = stages.Decided{StepInfo: &shown[i], Fate: s.Fate, Declared: s.Declared, Wanted: shown[i].New}
+		if s.Fate == stages.FateFailed {
+			out[i].Wanted = s.New
+		}
+		if s.Fate == stages.FateNotReached {
+			if cause, ok := book.FailureOf(s.URN); ok {
+				out[i].Fate, out[i].FailedDependency = stages.FateSkipped, cause
+			}
+		}
+	}
+	return out
+}
+
 // Steps returns the steps taken, in an order that does not depend on timing: every resource after what it refers to, ties in the
 // order of the recorded state and then of the URNs; the steps of one resource in the order in which they were taken. It is called once the
 // run is over.
 func (book *Book) Steps() []stages.StepInfo {
-	steps := book.final(book.Record.allReported())
+	steps := book.final(book.Outcomes.allReported())
 	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Or(cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank)) })
 	var urns []urn.URN
 	var ends []int // by URN
@@ -44,7 +114,7 @@ func (book *Book) Steps() []stages.StepInfo {
 // nil if there are none. It is called once the run is over.
 func (book *Book) Counts() (all, possible map[stages.Op]int) {
 	all = map[stages.Op]int{}
-	for _, step := range book.final(book.Record.allReported()) {
+	for _, step := range book.final(book.Outcomes.allReported()) {
 		s := step.Shown()
 		if !s.Op.IsLogical() || s.Internal || s.Op == stages.OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
 			continue
@@ -103,9 +173,6 @@ func (book *Book) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
 	return places // in the URNs' order if deletes and creates of a swap refer to each other
 }
 
-// Lookup finds a resource that was registered or read in this run and whose step is done.
-func (book *Book) Lookup(u urn.URN) (*state.Resource, bool) { return book.Results.Lookup(u) }
-
 // StackOutputs returns the outputs of the root stack as they are after the run.
 func (book *Book) StackOutputs() property.Map {
 	root := book.root
@@ -125,9 +192,4 @@ func (book *Book) OldStackOutputs() property.Map {
 		return s.Outputs
 	}
 	return property.Map{}
-}
-
-// IsUncertain reports whether the outcome of some operation is unknown (steps.md 9.3).
-func (book *Book) IsUncertain() bool {
-	return book.Record.isUncertain()
 }

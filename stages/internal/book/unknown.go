@@ -55,7 +55,7 @@ func (book *Book) whyUnknown(u urn.URN) stages.UnknownBecause {
 	if book.Decisions.Has(u, SkippedCreate) {
 		return stages.SourceNotCreated
 	}
-	if _, failed := book.Results.FailureOf(u); failed {
+	if _, failed := book.FailureOf(u); failed {
 		return stages.SourceFailed
 	}
 	if made, ok := book.Results.Lookup(u); ok {

@@ -41,10 +41,10 @@ func recorded(name string, from ...string) *state.Resource {
 	return r
 }
 
-func open(resources ...*state.Resource) *book.Book {
-	b, _ := book.NewBook(stages.Settings{Info: stages.RunInfo{Stack: "dev", Project: "p"}}, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
-	return b
+func open(resources ...*state.Resource) (*book.Book, *book.NamesWriter) {
+	b, w := book.NewBook(stages.Settings{Info: stages.RunInfo{Stack: "dev", Project: "p"}})
+	w.Base.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
+	return b, w.Names
 }
 
 // rootOf is the delete-before-replace of the first resource of a base.
@@ -145,7 +145,7 @@ func TestMembersDoNotDependOnWhichAnswerIsFirst(t *testing.T) {
 	goes := map[urn.URN]bool{urnOf("a"): true, urnOf("c"): true, urnOf("abc"): true, urnOf("far"): true}
 	var want []closure.Member
 	for _, next := range []func([]graph.ID) graph.ID{first, last, middle} {
-		b := open(
+		b, _ := open(
 			recorded("root"), recorded("a", "root"), recorded("b", "root"), recorded("c", "root"),
 			recorded("abc", "c", "b", "a"), recorded("far", "abc"), recorded("of b", "b"),
 		)
@@ -177,7 +177,7 @@ func TestWhatIsReplacedTogetherWithARootGoesAlong(t *testing.T) {
 	together.ReplaceWith = []urn.URN{root.URN}
 	bound.DeletedWith = root.URN
 	old.ReplaceWith, old.Delete = []urn.URN{root.URN}, true
-	b := open(root, together, bound, old)
+	b, _ := open(root, together, bound, old)
 	d := stages.Diffed{}
 	d.Seq, d.URN, d.Claimed = 1, root.URN, root
 	c := closure.NewRoot(d, root)
@@ -192,10 +192,10 @@ func TestWhatIsReplacedTogetherWithARootGoesAlong(t *testing.T) {
 func TestOnlyRegistrationsBeforeTheRootPrecedeIt(t *testing.T) {
 	early, root, late := recorded("early"), recorded("root"), recorded("late")
 	early.ReplaceWith, late.ReplaceWith = []urn.URN{root.URN}, []urn.URN{root.URN}
-	b := open(early, root, late)
+	b, names := open(early, root, late)
 	seqs := map[string]int{}
 	for _, name := range []string{"early", "root", "late"} {
-		l, _, err := b.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: name, Custom: true}})
+		l, _, err := names.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: name, Custom: true}})
 		require.NoError(t, err)
 		seqs[name] = l.Seq
 	}
@@ -220,7 +220,7 @@ func TestAProbeAsksAboutTheRecordedStateWithoutWhatIsReplaced(t *testing.T) {
 	user := recorded("user", "root")
 	user.Provider = urn.ProviderRef{URN: providerURN, ID: "1"}.String()
 	user.IgnoreChanges, user.ReplaceOnChanges = []string{"ignored"}, []string{"root"}
-	b := open(provider, recorded("root"), user)
+	b, _ := open(provider, recorded("root"), user)
 
 	var asked providers.DiffRequest
 	fake := providertest.NewFake("x")

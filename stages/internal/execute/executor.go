@@ -36,6 +36,7 @@ func (e *Executor) Actor() pipeline.Actor[stages.Built, take.Assignment, take.Re
 type Executor struct {
 	control *control.Control
 	book    *book.Book
+	passes  *book.ProgressWriter // of the milestone "over"
 	taker   *take.Taker
 	workers int
 	busy    int
@@ -56,9 +57,9 @@ type job struct {
 
 // NewExecutor returns the executor of a run. queued is called when the number of tasks that wait for nothing but a worker has
 // changed; nil tells nobody.
-func NewExecutor(c *control.Control, b *book.Book, t *take.Taker, workers int, queued func(tasks int)) *Executor {
+func NewExecutor(c *control.Control, b *book.Book, passes *book.ProgressWriter, t *take.Taker, workers int, queued func(tasks int)) *Executor {
 	return &Executor{
-		control: c, book: b, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}, tell: queued,
+		control: c, book: b, passes: passes, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}, tell: queued,
 	}
 }
 
@@ -83,7 +84,7 @@ func ToEnd(ctx context.Context, f pipeline.Flow[stages.Executed]) error {
 func (e *Executor) receive(b stages.Built, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	c := &take.Chain{Built: b}
 	if b.Reply != nil {
-		b.PendingReply.Answer(b.Reply)
+		e.taker.Answer(b)
 	}
 	cause, failed := e.book.FailedDependencyOf(b)
 	switch {
@@ -213,7 +214,7 @@ func (e *Executor) deletedBy(rep take.Report) []stages.Deleted {
 		}
 		over := stages.Deleted{Deleting: stages.DeletingOf(d)}
 		if rep.End != take.TaskDone {
-			switch e.book.Record.OutcomeOf(d).Fate {
+			switch e.book.Outcomes.Of(d).Fate {
 			case stages.FateDone:
 			case stages.FateFailed:
 				over.Err = rep.Err
@@ -238,7 +239,7 @@ func (e *Executor) conclude(c *take.Chain, x pipeline.Exchange[take.Assignment, 
 	if c.Err != nil {
 		c.Built.PendingReply.Answer(e.book.FailedReply(c.Built))
 	}
-	e.book.Progress.Pass(c.Built.Seq, book.Over)
+	e.passes.Pass(c.Built.Seq)
 	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err, Deleted: c.Deleted})
 }
 

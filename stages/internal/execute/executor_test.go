@@ -31,6 +31,7 @@ import (
 type rig struct {
 	Control  *control.Control
 	book     *book.Book
+	rooms    book.Writers
 	executor *execute.Executor
 	hooks    *take.HookSet
 
@@ -48,11 +49,11 @@ func newRig(t *testing.T, s stages.Settings) *rig {
 		defer r.mu.Unlock()
 		r.told = append(r.told, e)
 	})
-	r.book, _ = book.NewBook(s, book.NewRecord())
-	r.book.Open(book.Recorded{Snapshot: s.Base})
+	r.book, r.rooms = book.NewBook(s)
+	r.rooms.Base.Open(book.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: r.Control, Book: r.book, Extensions: access.NewExtensions(nil)}
 	p := plan.NewPlans(r.Control, r.book, s)
-	r.executor = execute.NewExecutor(r.Control, r.book, take.NewTaker(r.Control, r.book, a, p, s, r.hooks), s.Workers, s.Watch.Queued)
+	r.executor = execute.NewExecutor(r.Control, r.book, r.rooms.Over, take.NewTaker(r.Control, r.book, r.rooms.Steps, a, p, s, r.hooks), s.Workers, s.Watch.Queued)
 	return r
 }
 
@@ -290,7 +291,7 @@ func TestTheCauseOfASkippedRegistrationDoesNotDependOnWhatFailsFirst(t *testing.
 			waits.After = []stages.Deletion{{Task: 1, URN: urnOf("one"), Root: 1}, {Task: 2, URN: urnOf("two"), Root: 2}}
 			_, err := r.carryOut(failing(1, "one"), failing(2, "two"), waits)
 			require.NoError(t, err)
-			cause, _ := r.book.Results.FailureOf(urnOf("waits"))
+			cause, _ := r.book.FailureOf(urnOf("waits"))
 			require.Equal(t, urnOf("one"), cause)
 		})
 	}
@@ -347,7 +348,7 @@ func TestTheFailureOfABatchIsRecordedAndNotReturned(t *testing.T) {
 func TestARegistrationThatDependsOnAFailedOneIsSkippedWithItsTasks(t *testing.T) {
 	for _, waitsFirst := range []bool{false, true} {
 		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
-		r.book.Results.MarkFailed(urnOf("network"), urnOf("network"))
+		r.rooms.Steps.Results.MarkFailed(urnOf("network"), urnOf("network"))
 		d := r.step(t, "web", nil)
 		d.New.Dependencies = []urn.URN{urnOf("network")}
 		web := registration(1, "web", task(0, d))
@@ -362,7 +363,7 @@ func TestARegistrationThatDependsOnAFailedOneIsSkippedWithItsTasks(t *testing.T)
 		require.Empty(t, r.begun())
 		require.Equal(t, stages.Skip, resultOf(t, web))
 		require.Equal(t, stages.Skip, resultOf(t, waits))
-		cause, _ := r.book.Results.FailureOf(urnOf("web"))
+		cause, _ := r.book.FailureOf(urnOf("web"))
 		require.Equal(t, urnOf("network"), cause)
 	}
 }
@@ -372,14 +373,14 @@ func TestARefusedRegistrationFailsBeforeItsFirstStep(t *testing.T) {
 		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: goOn})
 		b := registration(1, "a", task(0, r.step(t, "delete", nil)), task(1, r.step(t, "a", nil), 0))
 		b.Refusal = errBroken
-		r.book.Record.Note(b.Steps()...)
+		r.rooms.Decisions.Note(b.Steps()...)
 		_, err := r.carryOut(b)
 		require.Equal(t, !goOn, stages.IsReported(err))
 		require.Equal(t, !goOn, r.Control.IsHalted())
 		require.Empty(t, r.begun())
 		require.Equal(t, []stages.Failure{{Seq: 1, URN: urnOf("a"), Err: errBroken}}, r.Control.Failures())
-		require.Equal(t, stages.FateFailed, r.book.Record.OutcomeOf(b.Tasks[1].Steps[0]).Fate)
-		require.Equal(t, stages.FateNotReached, r.book.Record.OutcomeOf(b.Tasks[0].Steps[0]).Fate)
+		require.Equal(t, stages.FateFailed, r.book.Outcomes.Of(b.Tasks[1].Steps[0]).Fate)
+		require.Equal(t, stages.FateNotReached, r.book.Outcomes.Of(b.Tasks[0].Steps[0]).Fate)
 		if goOn {
 			require.Equal(t, stages.Fail, resultOf(t, b))
 		}
@@ -431,7 +432,7 @@ func TestASkippedRegistrationNamesTheDeleteThatFailed(t *testing.T) {
 	waits.After = []stages.Deletion{{Task: 0, URN: urnOf("good"), Root: 1}, {Task: 1, URN: urnOf("bad"), Root: 1}}
 	_, err := r.carryOut(root, waits)
 	require.NoError(t, err)
-	cause, failed := r.book.Results.FailureOf(urnOf("waits"))
+	cause, failed := r.book.FailureOf(urnOf("waits"))
 	require.True(t, failed)
 	require.Equal(t, urnOf("bad"), cause)
 }

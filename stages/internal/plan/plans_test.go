@@ -29,8 +29,8 @@ func newPlans(t *testing.T, s stages.Settings, recorded ...*state.Resource) *Pla
 	t.Helper()
 	s.Base = &state.Snapshot{Resources: recorded}
 	c := control.NewControl(t.Context(), s.Info, time.Now, nil)
-	b, _ := book.NewBook(s, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: s.Base})
+	b, w := book.NewBook(s)
+	w.Base.Open(book.Recorded{Snapshot: s.Base})
 	return NewPlans(c, b, s)
 }
 

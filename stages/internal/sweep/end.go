@@ -37,7 +37,7 @@ func (sw *Sweeper) EndPhase(ctx context.Context) error {
 
 func (sw *Sweeper) finish(ctx context.Context, keeps bool) error {
 	switch {
-	case len(sw.Book.Base.Resources) == 0 && len(sw.Book.Declared) == 0:
+	case len(sw.Book.Base.Resources) == 0 && !sw.Book.Decisions.Declares():
 		return nil
 	case sw.Book.Mode == stages.ModeRefresh:
 		return sw.Reader.refreshRest(ctx)
@@ -94,7 +94,7 @@ func (sw *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Deci
 	var tasks []stages.Task
 	var gate []graph.ID
 	if len(left) > 0 {
-		sw.Book.Record.Note(left...)
+		sw.Decisions.Note(left...)
 		gate = []graph.ID{sw.Book.Tasks.New(1)}
 		tasks = append(tasks, stages.Task{ID: gate[0], Steps: left})
 	}
@@ -106,7 +106,7 @@ func (sw *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Deci
 		}
 		if s := deletes[entry.Node]; !entry.Relay {
 			t.Steps = []*stages.Decision{s}
-			sw.Book.Record.Note(s)
+			sw.Decisions.Note(s)
 		}
 		tasks = append(tasks, t)
 	}
@@ -165,11 +165,11 @@ func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps
 			continue
 		}
 		if keeps && isForWantOfDeclaration(op) {
-			sw.Book.KeepUndecided(all, graph.ID(i), now)
+			sw.keepUndecided(all, graph.ID(i), now)
 			continue
 		}
 		if needed[graph.ID(i)] {
-			sw.Book.NoteCarriedForward(now, stages.Reason{Kind: stages.ReasonNeeded})
+			sw.Decisions.CarryForward(now, stages.Reason{Kind: stages.ReasonNeeded})
 			continue
 		}
 		sw.Decisions.Add(res.URN, book.Deleted)
@@ -179,6 +179,22 @@ func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps
 		}}
 	}
 	return steps, left
+}
+
+// keepUndecided records that a recorded state stays although the program has not declared it: something failed, so that this does not
+// prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
+func (sw *Sweeper) keepUndecided(all book.EndGraph, id graph.ID, now *state.Resource) {
+	if _, skipped := sw.Book.FailureOf(sw.Book.Names.NewNameOf(now.URN)); skipped {
+		return // its own outcome shows that
+	}
+	why := stages.Reason{Kind: stages.ReasonUndecided}
+	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
+		cause, failed := sw.Book.FailureOf(sw.Book.Names.NewNameOf(all.Resources[dep].URN))
+		if failed && (why.Cause == "" || cause < why.Cause) {
+			why.Cause = cause
+		}
+	}
+	sw.Decisions.CarryForward(now, why)
 }
 
 // stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
@@ -191,7 +207,7 @@ func (sw *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool, keeps
 func (sw *Sweeper) stillNeeded(all book.EndGraph, keeps bool) map[graph.ID]bool {
 	var failed, skipped, asRecorded []graph.ID
 	for i, res := range all.Resources {
-		cause, ok := sw.Book.Results.FailureOf(sw.Book.Names.NewNameOf(res.URN))
+		cause, ok := sw.Book.FailureOf(sw.Book.Names.NewNameOf(res.URN))
 		now := sw.Book.Results.Current(res)
 		switch {
 		case now == nil:
@@ -242,7 +258,7 @@ func (sw *Sweeper) stillNeeded(all book.EndGraph, keeps bool) map[graph.ID]bool 
 // callback for an output that never came (decision 0165). A preview goes on after refusals, which hide nothing from it. A destroy
 // deletes whatever is declared.
 func (sw *Sweeper) keepsUndeclared() bool {
-	return sw.Book.Mode == stages.ModeUpdate && (sw.Book.Results.HasFailed() || !sw.Control.DryRun() && sw.Control.HasFailed())
+	return sw.Book.Mode == stages.ModeUpdate && (sw.Book.HasFailures() || !sw.Control.DryRun() && sw.Control.HasFailed())
 }
 
 // isForWantOfDeclaration reports whether the end phase of an update takes a step of this kind only because the program has not declared the

@@ -3,7 +3,6 @@ package sweep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
@@ -52,8 +51,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	}
 	defer r.Control.Leave(nil)
 	s := &take.Taking{Decision: d}
-	r.Book.Record.Begin(d)
-	r.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.Control.DryRun(), At: r.Control.Now()})
+	r.Taker.Begin(d)
 	s.Publication = r.Taker.PublicationFor(d, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
 	known := err == nil || now != nil && how.keepsUncompared
@@ -63,8 +61,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 		}
 	}
 	if err != nil {
-		r.Book.Record.End(d, stages.Outcome{Fate: stages.FateFailed})
-		r.Taker.ReportFailure(d, d.StepInfo, take.Failed(err))
+		r.Taker.EndFailed(d, nil, d.StepInfo, take.Failed(err))
 		if !known {
 			now = d.Old
 		}
@@ -78,10 +75,8 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	}
 	if r.Book.Mode == stages.ModeRefresh {
 		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
-		r.Book.Record.Report(d)
 	}
-	r.Book.Record.End(d, stages.Outcome{Fate: stages.FateDone, Found: &info})
-	r.Control.Emit(stages.StepDone{Step: info, Planning: r.Control.DryRun(), At: r.Control.Now()})
+	r.Taker.EndFound(d, info)
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
 	if err == nil && how.record && now == nil {
 		if unrecorded := r.recordFound(d, nil); unrecorded != nil { // after its views
@@ -104,14 +99,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
 		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
 	}
-	r.Book.Results.Apply(c)
-	if r.Taker.Recorder == nil {
-		return nil
-	}
-	if err := r.Taker.Recorder.End(r.Control.Operations, c); err != nil {
-		return fmt.Errorf("recording what became of %s: %w", s.URN, err)
-	}
-	return nil
+	return r.Taker.Change(s, c, true)
 }
 
 // readNow reads a recorded object and returns its state and what kind of change that is (steps.md 7.6). If it fails after the

@@ -63,7 +63,7 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	if len(steps) == 0 {
 		return unchanged, nil
 	}
-	r.Book.Record.Note(steps...)
+	r.Taker.Expect(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
 	p := pool.New().WithMaxGoroutines(r.Reader.Access.ReadWorkers())
 	for i, s := range steps {

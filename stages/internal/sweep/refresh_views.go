@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -28,8 +27,7 @@ func (r *Reader) refreshViews(s *take.Taking, f found, record bool) (found, erro
 		for i, old := range r.Book.ViewsOf(s.Decision) {
 			d := s.ForView(stages.OpDelete)
 			d.Op, d.Old, d.URN, d.Type, d.Sub = stages.OpRefresh, old, old.URN, old.Type, len(steps)+i+1
-			r.Book.Record.Begin(d)
-			r.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.Control.DryRun(), At: r.Control.Now()})
+			r.Taker.Begin(d)
 			errs = append(errs, r.refreshView(&take.Taking{Decision: d}, record))
 		}
 	}
@@ -74,28 +72,22 @@ func withViews(base []*state.Resource, added map[*state.Resource][]*state.Resour
 // refreshView takes one step.
 func (r *Reader) refreshView(s *take.Taking, record bool) error {
 	a := r.Taker.ApplyView(s)
-	r.Book.Results.Apply(a.Change)
 	if a.Final != nil {
 		s.Made = a.Final
-		r.Book.Results.AddView(a.Final)
+		r.Taker.KeepView(a.Final)
 	}
-	if record && r.Taker.Recorder != nil && !a.Unrecorded {
-		a.Change.Add, a.Change.Refresh = a.Final, true
-		if err := r.Taker.Recorder.End(r.Control.Operations, a.Change); err != nil {
-			return r.Control.Broken(s.Decision, fmt.Errorf("recording what became of %s: %w", s.URN, err))
-		}
+	a.Change.Add, a.Change.Refresh = a.Final, true
+	if err := r.Taker.Change(s.Decision, a.Change, record && !a.Unrecorded); err != nil {
+		return r.Control.Broken(s.Decision, err)
 	}
 	if a.Err != nil {
-		r.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateFailed, Made: s.Made})
-		r.Taker.ReportFailure(s.Decision, s.Shown(), a)
+		r.Taker.EndFailed(s.Decision, s.Made, s.Shown(), a)
 		return a.Err
 	}
 	info := s.Shown()
 	if r.Book.Mode == stages.ModeRefresh {
 		info.Op = s.View.Op
-		r.Book.Record.Report(s.Decision)
 	}
-	r.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Found: &info})
-	r.Control.Emit(stages.StepDone{Step: info, Planning: r.Control.DryRun(), At: r.Control.Now()})
+	r.Taker.EndFound(s.Decision, info)
 	return nil
 }

@@ -22,7 +22,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 		if _, err := r.Access.ProviderOf(l); err != nil {
 			return l, err
 		}
-		if err := r.Book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+		if err := r.Book.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 			return l, err
 		}
 	}
@@ -30,7 +30,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 		Op: stages.OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
 		Reason: stages.Reason{Kind: stages.ReasonRefresh},
 	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
-	r.Book.Record.Note(s)
+	r.Taker.Expect(s)
 	// Where there is nothing to read, Pulumi reports an update, as it makes a copy of the state. Nobody sees it, except for a
 	// resource that waits for its replacement.
 	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
@@ -41,7 +41,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	if l.Old = f.now; l.Old == nil {
 		return l, nil
 	}
-	r.Book.Results.Keep(s, l.Old)
+	r.Taker.Keep(s, l.Old)
 	return l, nil
 }
 
@@ -81,7 +81,7 @@ func (r *Reader) closesCircle(s *state.Resource) bool {
 				continue
 			}
 			seen[u] = true
-			if now, ok := r.Book.Lookup(u); ok && !here.recorded {
+			if now, ok := r.Book.Results.Lookup(u); ok && !here.recorded {
 				todo = append(todo, node{now, false})
 			} else if old := r.Book.Base.Olds[ref.URN]; old != nil {
 				todo = append(todo, node{old, true})
@@ -106,7 +106,7 @@ func (r *Reader) refreshRest(ctx context.Context) error {
 			Reason: stages.Reason{Kind: stages.ReasonRefresh},
 		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
 	}
-	r.Book.Record.Note(steps...)
+	r.Taker.Expect(steps...)
 	p := pool.New().WithErrors().WithMaxGoroutines(r.Access.ReadWorkers())
 	for _, s := range steps {
 		p.Go(func() error {

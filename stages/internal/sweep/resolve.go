@@ -103,7 +103,7 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 		is.Why = err.Error()
 		return is, nil
 	}
-	r.Book.Record.Note(s)
+	r.Taker.Expect(s)
 	if !r.Control.Enter() {
 		is.Why = "the operation was stopped before"
 		return is, nil
@@ -113,7 +113,7 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 		is.Why = err.Error()
 		return is, nil
 	}
-	now := r.Book.Record.OutcomeOf(s).Made
+	now := r.Book.Outcomes.Of(s).Made
 	is.Outcome, is.ID = stages.Adopted, now.ID
 	if old != nil && !old.PendingReplacement {
 		is.Replaced = old.ID

@@ -17,7 +17,7 @@ func (tk *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
 	} else {
 		outputs = tk.knownOutputs(s, outputs)
 	}
-	before, after := tk.Book.Results.SetOutputs(s.URN, outputs)
+	before, after := tk.writes.Results.SetOutputs(s.URN, outputs)
 	tk.Plans.NoteOutputs(s, outputs)
 
 	if tk.Recorder != nil && tk.Book.Results.Current(before) != nil { // a destroy has deleted it by the time its outputs are set
@@ -30,7 +30,7 @@ func (tk *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
 		}
 	}
 	t := &Taking{Decision: s, Made: after}
-	tk.Book.Record.Remake(s, after)
+	tk.writes.Outcomes.Remake(s, after)
 	if !after.Custom {
 		tk.caller.afterMade(t, after, after.Outputs)
 	}
@@ -84,7 +84,7 @@ func plural(names []string, one, many string) string {
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged
 // over the old ones, so that nothing is lost (steps.md 9.7).
 func (tk *Taker) FinishOutputs() error {
-	s, final := tk.Book.Results.TakeStackOutputs()
+	s, final := tk.Book.Outputs.OfStack()
 	if s == nil {
 		return nil
 	}

@@ -6,11 +6,12 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
 func (tk *Taker) reportDone(s *Taking) {
-	tk.Book.Record.Report(s.Decision)
+	tk.writes.Outcomes.Report(s.Decision)
 	if s.Kind != stages.Provisional {
 		tk.showDone(s.Shown())
 	}
@@ -35,6 +36,21 @@ func (tk *Taker) ShowProvisional() {
 	}
 }
 
+// EndFailed records and shows that a step has failed. made is what it has produced all the same, nil if that is nothing.
+func (tk *Taker) EndFailed(d *stages.Decision, made *state.Resource, info stages.StepInfo, a applied) {
+	tk.writes.Outcomes.End(d, stages.Outcome{Fate: stages.FateFailed, Made: made})
+	tk.ReportFailure(d, info, a)
+}
+
+// EndFound records and shows what a refresh has found. Where a refresh is the whole operation, it is counted as op.
+func (tk *Taker) EndFound(d *stages.Decision, info stages.StepInfo) {
+	if tk.Book.Mode == stages.ModeRefresh {
+		tk.writes.Outcomes.Report(d)
+	}
+	tk.writes.Outcomes.End(d, stages.Outcome{Fate: stages.FateDone, Found: &info})
+	tk.Control.Emit(stages.StepDone{Step: info, Planning: tk.Control.DryRun(), At: tk.Control.Now()})
+}
+
 // ReportFailure shows a failed step.
 func (tk *Taker) ReportFailure(d *stages.Decision, info stages.StepInfo, a applied) {
 	code, text, at := stages.CodeFailed, a.Err.Error(), d.URN
@@ -51,7 +67,7 @@ func (tk *Taker) ReportFailure(d *stages.Decision, info stages.StepInfo, a appli
 		tk.Control.Fail(d.Seq, d.URN, stages.CodeShown, a.Err)
 	}
 	if a.status == statusUnknown {
-		tk.Book.Record.SetUncertain(d.URN, isLost(a.Err))
+		tk.writes.Outcomes.SetUncertain(d.URN, isLost(a.Err))
 	}
 }
 

@@ -14,10 +14,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Taker takes steps. Nothing else calls Create, Update and Delete.
+// Taker takes steps. Nothing else calls Create, Update and Delete, and nothing else writes what has become of steps.
 type Taker struct {
 	Control        *control.Control
 	Book           *book.Book
+	writes         book.StepWriters
 	access         *access.Access
 	Plans          *plan.Plans
 	caller         *caller
@@ -27,17 +28,17 @@ type Taker struct {
 }
 
 // NewTaker returns the taker of a run.
-func NewTaker(c *control.Control, b *book.Book, a *access.Access, p *plan.Plans, s stages.Settings, h *HookSet) *Taker {
+func NewTaker(c *control.Control, b *book.Book, w book.StepWriters, a *access.Access, p *plan.Plans, s stages.Settings, h *HookSet) *Taker {
 	return &Taker{
-		Control: c, Book: b, access: a, Plans: p, Recorder: s.Recorder, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
+		Control: c, Book: b, writes: w, access: a, Plans: p, Recorder: s.Recorder, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
 		caller: &caller{control: c, hooks: h, keepGoing: s.ContinueOnError},
 	}
 }
 
 // On returns the taker that works with another book of the same run.
-func (tk *Taker) On(b *book.Book, a *access.Access, p *plan.Plans) *Taker {
+func (tk *Taker) On(b *book.Book, w book.StepWriters, a *access.Access, p *plan.Plans) *Taker {
 	other := *tk
-	other.Book, other.access, other.Plans = b, a, p
+	other.Book, other.writes, other.access, other.Plans = b, w, a, p
 	return &other
 }
 
@@ -102,12 +103,42 @@ func (tk *Taker) RunStep(d *stages.Decision) (taken, error) {
 
 // start shows that a step begins, and records that.
 func (tk *Taker) start(s *Taking) (err error) {
-	tk.Book.Record.Begin(s.Decision)  // most were added when they were decided on
-	if s.Kind != stages.Provisional { // whether it stands is known at the end: see Taker.ShowProvisional
-		tk.Control.Emit(stages.StepStarted{Step: s.StepInfo, Planning: tk.Control.DryRun(), At: tk.Control.Now()})
-	}
+	tk.Begin(s.Decision)
 	if s.begun, err = tk.begin(s.Decision); err != nil {
 		return tk.Control.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+	}
+	return nil
+}
+
+// Begin records that a step is being taken, and shows that.
+func (tk *Taker) Begin(d *stages.Decision) {
+	tk.writes.Outcomes.Begin(d)
+	if d.Kind != stages.Provisional { // whether it stands is known at the end: see Taker.ShowProvisional
+		tk.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: tk.Control.DryRun(), At: tk.Control.Now()})
+	}
+}
+
+// Expect records steps that are to be taken: if the run stops before, they are listed as not reached.
+func (tk *Taker) Expect(steps ...*stages.Decision) { tk.writes.Outcomes.Expect(steps...) }
+
+// Keep stores the state that a step has produced, before the step's answer.
+func (tk *Taker) Keep(d *stages.Decision, final *state.Resource) {
+	if tk.writes.Results.Keep(d, final) && d.Answers {
+		tk.writes.Outputs.Open(d)
+	}
+}
+
+// KeepView stores a view that a refresh has found.
+func (tk *Taker) KeepView(v *state.Resource) { tk.writes.Results.AddView(v) }
+
+// Change applies what a refresh has found to what is recorded, and writes it if record is true.
+func (tk *Taker) Change(d *stages.Decision, c state.Change, record bool) error {
+	tk.writes.Results.Apply(c)
+	if !record || tk.Recorder == nil {
+		return nil
+	}
+	if err := tk.Recorder.End(tk.Control.Operations, c); err != nil {
+		return fmt.Errorf("recording what became of %s: %w", d.URN, err)
 	}
 	return nil
 }
@@ -124,10 +155,10 @@ func (tk *Taker) conclude(s *Taking, a applied) error {
 			a.Change.Remove = append(a.Change.Remove, tk.Book.Awaiting(a.Final.URN)...)
 		}
 		s.Made = a.Final
-		tk.Book.Results.Keep(s.Decision, a.Final)
+		tk.Keep(s.Decision, a.Final)
 	}
 	if s.Kind == stages.Uncreated {
-		tk.Book.Results.OpenFor(s.Decision)
+		tk.writes.Outputs.Open(s.Decision)
 	}
 	early := stages.Removes(s.Op) && s.View == nil
 	if early {
@@ -140,10 +171,9 @@ func (tk *Taker) conclude(s *Taking, a applied) error {
 		return tk.Control.Broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
 	}
 	if a.Err != nil {
-		tk.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateFailed, Made: s.Made})
-		tk.ReportFailure(s.Decision, s.Shown(), a)
+		tk.EndFailed(s.Decision, s.Made, s.Shown(), a)
 	} else {
-		tk.Book.Record.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
+		tk.writes.Outcomes.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
 		tk.caller.after(s, a.Final, returned)
 		tk.reportDone(s)
 	}
@@ -198,18 +228,18 @@ func (tk *Taker) begin(d *stages.Decision) (*state.Resource, error) {
 
 // end records what a step did.
 func (tk *Taker) end(s *Taking, a applied) error {
-	tk.Book.Results.Apply(a.Change)
+	tk.writes.Results.Apply(a.Change)
 	if tk.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
 		return nil
 	}
 	if a.Final == nil && isLost(a.Err) {
 		// The outcome is uncertain, so the operation stays pending (state.md 9.4 R-7).
-		tk.Book.Results.KeepPending(a.Change.Begun)
+		tk.writes.Results.KeepPending(a.Change.Begun)
 		return nil
 	}
 	if err := tk.Recorder.End(tk.Control.Operations, a.Change); err != nil {
 		if makes(s.Decision, a.Final) {
-			tk.Book.Results.KeepUnwritten(a.Final) // nothing else knows its ID
+			tk.writes.Results.KeepUnwritten(a.Final) // nothing else knows its ID
 		}
 		return err
 	}
@@ -226,7 +256,7 @@ func makes(d *stages.Decision, made *state.Resource) bool {
 
 // resolve records that the interrupted creates of a URN are resolved.
 func (tk *Taker) resolve(u urn.URN) error {
-	for _, begun := range tk.Book.InterruptedCreates.Resolve(u) {
+	for _, begun := range tk.writes.InterruptedCreates.Resolve(u) {
 		if err := tk.EndCreate(tk.Control.Operations, begun); err != nil {
 			return err
 		}

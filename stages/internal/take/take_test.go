@@ -89,11 +89,11 @@ func newRig(t *testing.T, s stages.Settings, recorded ...*state.Resource) *rig {
 
 	s.Base, s.Recorder = &state.Snapshot{Resources: recorded}, r.diary
 	c := control.NewControl(t.Context(), s.Info, time.Now, func(e stages.Event) { r.told = append(r.told, e) })
-	b, w := book.NewBook(s, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: s.Base})
+	b, w := book.NewBook(s)
+	w.Base.Open(book.Recorded{Snapshot: s.Base})
 	r.decisions = w.Decisions
 	a := &access.Access{Control: c, Book: b, Registry: registry, Extensions: access.NewExtensions(nil)}
-	r.taker = NewTaker(c, b, a, plan.NewPlans(c, b, s), s, r.hooks)
+	r.taker = NewTaker(c, b, w.Steps, a, plan.NewPlans(c, b, s), s, r.hooks)
 	return r
 }
 
@@ -168,7 +168,7 @@ func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, TaskFailed, rep.End)
 	require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
-	require.True(t, r.taker.Book.IsUncertain())
+	require.True(t, r.taker.Book.Outcomes.AreUncertain())
 	require.True(t, r.taker.Book.Results.StaysPending(d.New))
 }
 
@@ -195,7 +195,7 @@ func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
 			require.NoError(t, err)
 			require.ErrorContains(t, rep.Err, c.says)
 			require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
-			require.True(t, r.taker.Book.IsUncertain())
+			require.True(t, r.taker.Book.Outcomes.AreUncertain())
 			require.True(t, r.taker.Book.Results.StaysPending(d.New))
 		})
 	}
@@ -289,7 +289,7 @@ func TestStepsAfterTheAnswerAreTakenThoughTheRunHalts(t *testing.T) {
 	rep, err := r.one(q, create("web"), replaced)
 	require.NoError(t, err)
 	require.Equal(t, TaskDone, rep.End)
-	require.Equal(t, stages.FateDone, r.taker.Book.Record.OutcomeOf(replaced).Fate)
+	require.Equal(t, stages.FateDone, r.taker.Book.Outcomes.Of(replaced).Fate)
 }
 
 func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
@@ -298,13 +298,13 @@ func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
 	r := newRig(t, stages.Settings{ContinueOnError: true}, old)
 	r.diary.fails = "call"
 	next := create("web")
-	r.taker.Book.Record.Note(next)
+	r.taker.Expect(next)
 	rep, err := r.one(stages.NewPendingReply(true), remove(old), next)
 	require.NoError(t, err)
 	require.Equal(t, TaskFailed, rep.End)
-	require.Equal(t, stages.FateNotReached, r.taker.Book.Record.OutcomeOf(next).Fate)
+	require.Equal(t, stages.FateNotReached, r.taker.Book.Outcomes.Of(next).Fate)
 	require.Equal(t, []string{"begin deleting", "call", "end"}, r.diary.lines)
-	cause, failed := r.taker.Book.Results.FailureOf(old.URN)
+	cause, failed := r.taker.Book.FailureOf(old.URN)
 	require.True(t, failed)
 	require.Equal(t, old.URN, cause)
 }

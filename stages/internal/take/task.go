@@ -84,9 +84,18 @@ func (tk *Taker) taskFailed(b stages.Built, err error) error {
 		tk.Control.Halt()
 		return &stages.ReportedError{Err: err}
 	case b.PendingReply != nil:
-		tk.Book.Results.MarkFailed(b.URN, b.URN) // the caller replies when the other steps of the registration are over
+		tk.writes.Results.MarkFailed(b.URN, b.URN) // the caller replies when the other steps of the registration are over
 	}
 	return err
+}
+
+// Answer gives the reply to a registration of which no step is taken. The program may still register outputs of a component that is bypassed;
+// they are ignored.
+func (tk *Taker) Answer(b stages.Built) {
+	if b.Course.IsBypassed() {
+		tk.writes.Outputs.Open(&stages.Decision{StepInfo: stages.StepInfo{URN: b.URN, Type: b.Subject().Typ}, Kind: stages.Uncreated})
+	}
+	b.PendingReply.Answer(b.Reply)
 }
 
 // skipChain answers a registration whose steps are not taken because of a failure.
@@ -109,7 +118,7 @@ func (tk *Taker) skipChain(a Assignment, b stages.Built) error {
 
 // Skip records that a registration fails because of the failure of another one. It returns the reply to it, and its error.
 func (tk *Taker) Skip(b stages.Built, cause urn.URN) (*stages.RegisterReply, error) {
-	tk.Book.Results.MarkFailed(b.URN, cause)
+	tk.writes.Results.MarkFailed(b.URN, cause)
 	return &stages.RegisterReply{URN: b.URN, Result: stages.Skip}, fmt.Errorf("skipped because of %s", cause)
 }
 
@@ -125,7 +134,7 @@ func (tk *Taker) refuseChain(b stages.Built) error {
 	}
 	for _, s := range steps {
 		if s.Answers {
-			tk.Book.Record.End(s, stages.Outcome{Fate: stages.FateFailed})
+			tk.writes.Outcomes.End(s, stages.Outcome{Fate: stages.FateFailed})
 		}
 	}
 	tk.Control.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)

@@ -49,7 +49,7 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	if stages.Removes(op) && b.gone[NameOfView(s.Old)] == s.Old {
 		return nil // published already: the call is tried again, see caller.retrying
 	}
-	if err := b.taker.Book.ClaimView(s.URN, b.owner.URN); err != nil {
+	if err := b.taker.writes.ViewNames.Claim(s.URN, b.owner.URN); err != nil {
 		return err
 	}
 	b.advance(s)

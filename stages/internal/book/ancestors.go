@@ -9,94 +9,94 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Doubt says what is known about the decisions that may concern a base state: those about what it depends on.
-type Doubt uint8
+// openness is which of the decisions that may concern a base state are open: those about what it depends on.
+type openness uint8
 
 const (
-	Certain   Doubt = iota // all are made
-	Unclaimed              // some states are not registered; a registration to come may be about them
-	Undecided              // some registrations are not decided
+	settled   openness = iota // none
+	unclaimed                 // some states are not registered; a registration to come may be about them
+	undecided                 // some registrations are not decided
 )
 
-// doubts find the decisions that may still concern a recorded state. They are safe for concurrent use.
-type doubts struct {
+// Ancestors finds the open decisions that may concern a recorded state. It is safe for concurrent use.
+type Ancestors struct {
 	base     *Base
-	names    *names
-	progress *progress
-	// noOpenAncestor marks the base states that no undecided registration can concern: see OpenAncestor.
+	names    *Names
+	progress *Progress
+	// noOpenAncestor marks the base states that no undecided registration can concern: see NearestOpen.
 	noOpenAncestor []atomic.Int64
 }
 
-// About reports whether the registration that goes on with a base state is decided.
-func (ds *doubts) About(id graph.ID) (claimant int, d Doubt) {
-	res := ds.base.Resources[id]
+// about reports whether the registration that goes on with a base state is decided.
+func (an *Ancestors) about(id graph.ID) (claimant int, o openness) {
+	res := an.base.Resources[id]
 	if res.Delete {
-		return 0, Certain
+		return 0, settled
 	}
-	claimant, ok := ds.names.awaitClaim(id)
+	claimant, ok := an.names.awaitClaim(id)
 	switch {
 	case !ok:
-		return 0, Unclaimed
-	case ds.progress.HasPassed(claimant, Decided):
-		return claimant, Certain
+		return 0, unclaimed
+	case an.progress.HasPassed(claimant, Decided):
+		return claimant, settled
 	}
-	return claimant, Undecided
+	return claimant, undecided
 }
 
-// always is the mark of a state about which everything is certain.
+// always is the mark of a state that no open decision can concern any more.
 const always = -1
 
-// OpenAncestor walks up from a base state to the nearest ancestor whose registration is before seq and undecided: its
+// NearestOpen walks up from a base state to the nearest ancestor whose registration is before seq and undecided: its
 // decision could concern the state. What was visited is added to visited and not walked again.
 //
 // Ancestors without such a state above them are marked and end later walks, so that the cost over a whole run is linear
 // for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
 // registered, and perhaps never will be, the mark holds until such a state is claimed: the epoch of the names. Old copies
 // that await deletion are never registered and decide nothing.
-func (ds *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
+func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
 	type frame struct {
 		id   graph.ID
 		next int
-		Doubt
+		openness
 	}
-	epoch := ds.names.ClaimEpoch()
+	epoch := an.names.claimEpoch()
 	stack := []frame{{id: id}}
 	visited[id] = true
 	for len(stack) > 0 {
 		f := &stack[len(stack)-1]
-		deps := ds.base.Graph.Dependencies(f.id)
+		deps := an.base.Graph.Dependencies(f.id)
 		if f.next == len(deps) {
 			switch {
 			case f.id == id:
-			case f.Doubt == Certain:
-				ds.noOpenAncestor[f.id].Store(always)
-			case f.Doubt == Unclaimed:
-				ds.noOpenAncestor[f.id].Store(epoch)
+			case f.openness == settled:
+				an.noOpenAncestor[f.id].Store(always)
+			case f.openness == unclaimed:
+				an.noOpenAncestor[f.id].Store(epoch)
 			}
-			above := f.Doubt
+			above := f.openness
 			stack = stack[:len(stack)-1]
 			if len(stack) > 0 {
 				top := &stack[len(stack)-1]
-				top.Doubt = max(top.Doubt, above)
+				top.openness = max(top.openness, above)
 			}
 			continue
 		}
 		e := deps[f.next]
 		f.next++
-		mark := ds.noOpenAncestor[e.ID].Load()
+		mark := an.noOpenAncestor[e.ID].Load()
 		switch {
 		case e.Kind&ClosureKinds == 0 || mark == always:
 		case mark == epoch:
-			f.Doubt = max(f.Doubt, Unclaimed)
+			f.openness = max(f.openness, unclaimed)
 		case visited[e.ID]:
-			f.Doubt = Undecided
+			f.openness = undecided
 		default:
-			claimant, d := ds.About(e.ID)
-			if d == Undecided && claimant < seq {
+			claimant, o := an.about(e.ID)
+			if o == undecided && claimant < seq {
 				return claimant, true
 			}
 			visited[e.ID] = true
-			stack = append(stack, frame{id: e.ID, Doubt: d})
+			stack = append(stack, frame{id: e.ID, openness: o})
 		}
 	}
 	return 0, false
@@ -104,17 +104,17 @@ func (ds *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 
 // AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state.
 // It is for stages before build, whose items come in order: what they wait for is ahead of them.
-func (ds *doubts) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
-	id, ok := ds.base.ID(res)
+func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
+	id, ok := an.base.ID(res)
 	if !ok {
 		return nil
 	}
 	for {
-		claimant, open := ds.OpenAncestor(seq, id, map[graph.ID]bool{})
+		claimant, open := an.NearestOpen(seq, id, map[graph.ID]bool{})
 		if !open {
 			return nil
 		}
-		if err := ds.progress.Await(ctx, claimant, Decided); err != nil {
+		if err := an.progress.Await(ctx, claimant, Decided); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (book *Book) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (b
 	if l.Claimed == nil || l.IsRenamed() {
 		return false, nil
 	}
-	if err := book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+	if err := book.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return false, err
 	}
 	return book.IsDeletedBefore(l), nil
