@@ -7,14 +7,14 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
 // namer finds names and recorded states for registrations.
 type namer struct {
 	control  *control.Control
-	names    *book.NamesWriter
+	names    *rooms.NamesWriter
 	registry *providers.Registry
 }
 
