@@ -46,7 +46,7 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	programCtx, p.cancel = context.WithCancelCause(s.operations)
 	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // a second interrupt does not wait for the program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
-	return p, s.run.Unrecorded(s.assembly.Finish(s.run.Admitted(), s.assembly.Registrations))
+	return p, s.run.Unrecorded(s.assembly.Drain(s.run.Admitted(), s.assembly.Registrations))
 }
 
 // runProgram runs the program and informs the run. An error of the program after an interrupt is a consequence of it and not a
