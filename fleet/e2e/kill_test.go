@@ -195,7 +195,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	require.Len(t, p.objects("cloud"), 7)
 }
 
-// A provider whose create does not end is requested to abort it, even if the second interrupt follows at once.
+// A provider whose create does not end gets a Cancel, even if the second interrupt follows at once.
 func TestASecondInterruptAborts(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"fleet.yaml":      "name: shop\nstacks:\n  net: {directory: net, stack: dev}\n  web: {directory: web, stack: dev, needs: [net]}\n",

@@ -86,8 +86,8 @@ func (s *resolved) conclude(failures []stages.Failure, whole bool) (stages.RunRe
 	}
 }
 
-// failedByAborting reports whether there were no failures before the providers were requested to abort. Errors of
-// aborted calls are then expected, and are no failures of the operation.
+// failedByAborting reports whether there were no failures before the providers were canceled. Errors of aborted calls
+// are then expected, and are no failures of the operation.
 func (s *resolved) failedByAborting() bool {
 	before := s.failedBefore.Load()
 	return before != nil && !*before

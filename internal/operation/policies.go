@@ -81,7 +81,7 @@ func (o *opened) policyErrors(errs []error) error {
 	return errPolicyConfig
 }
 
-// cancelAnalyzers requests the analyzers to abort; close waits for it.
+// cancelAnalyzers calls Cancel of the analyzers; close waits for it.
 func (s *resolved) cancelAnalyzers() {
 	for _, a := range s.packs.analyzers {
 		s.background.run(func() {

@@ -27,7 +27,7 @@ type resolved struct {
 	release func() bool
 	// interrupt is the reason why the caller's context ended before the run did; nil if it did not.
 	interrupt error
-	// failedBefore is set when the providers are requested to abort. It reports whether anything had failed by then.
+	// failedBefore is set when the providers are canceled. It reports whether anything had failed by then.
 	failedBefore atomic.Pointer[bool]
 }
 
@@ -119,7 +119,7 @@ func (s *resolved) beginRecord(ctx context.Context) error {
 	return s.record.open(ctx, s.opened)
 }
 
-// cancelProviders requests the providers to abort; close waits for it.
+// cancelProviders calls Cancel of the providers; close waits for it.
 func (s *resolved) cancelProviders() {
 	failed := s.run.HasFailed()
 	s.failedBefore.CompareAndSwap(nil, &failed)

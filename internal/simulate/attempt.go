@@ -253,7 +253,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	}
 	o.Observe = func(e stages.Event) {
 		if _, waits := e.(stages.LimitWait); waits {
-			return // the effect of an interrupt may depend on how long calls wait
+			return // so that the moment of an interrupt does not depend on how long calls wait
 		}
 		a.mu.Lock()
 		defer a.mu.Unlock()

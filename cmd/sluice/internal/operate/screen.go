@@ -235,7 +235,7 @@ func (s *screen) observe(e stages.Event) {
 		s.summary.Observe(e)
 	}
 	if d, ok := e.(stages.Diagnostic); ok && d.Debugger != nil && (s.document != nil || s.summary != nil) {
-		fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // later, so as not to mix with the output for programs
+		fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // now, because the output for programs is written only after the wait
 	}
 	for _, l := range s.events {
 		l.Observe(e)

@@ -48,7 +48,7 @@ func IdentityAt(ctx context.Context, t *terminal.Terminal, url string) (Identity
 	return who, nil
 }
 
-// BackendURL returns the URL of the present backend. The project, if there is one, may name it.
+// BackendURL returns the URL of the backend to use. The project, if there is one, may name it.
 func BackendURL(lookup func(name string) (string, bool)) (string, error) {
 	home, err := workspace.Home(lookup)
 	if err != nil {

@@ -21,7 +21,7 @@ func FindProject() (*workspace.Project, error) {
 }
 
 // ProjectPackages returns the packages of which a project file has more than a name, and which are not in folders or git repositories: those
-// are plugins of the project. project is nil outside a project.
+// are plugins of the project. p is nil outside a project.
 func ProjectPackages(p *workspace.Project) []plugin.ProjectPackage {
 	if p == nil {
 		return nil
