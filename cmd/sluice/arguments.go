@@ -58,7 +58,7 @@ func excludes(cmd *cobra.Command, one, other string) {
 	}
 }
 
-// unknownCommand returns an error for a subcommand that does not exist. It suggests what may have been meant.
+// unknownCommand returns an error for an unknown subcommand, with suggestions.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	meant := ""
 	if near := meantCommands(cmd, name); len(near) > 0 {

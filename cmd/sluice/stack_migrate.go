@@ -105,7 +105,7 @@ func (m migration) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	current, _ := m.Backend.Resolve(selected) // a selection that is not valid here selects nothing
+	current, _ := m.Backend.Resolve(selected) // a selection that is invalid here selects nothing
 	for _, ref := range refs {
 		there, err := m.copy(ctx, ref)
 		if err != nil {
@@ -121,7 +121,7 @@ func (m migration) run(ctx context.Context, name string) error {
 	return err
 }
 
-// copy copies one stack, and returns what it is called there. The configuration file is written last.
+// copy copies one stack, and returns its name there. The configuration file is written last.
 func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref, err error) {
 	if !m.Owns(ref) {
 		return there, exit.Usagef("it belongs to another project; run this command in the folder of that one")
@@ -199,15 +199,15 @@ func (m migration) copy(ctx context.Context, ref backend.Ref) (there backend.Ref
 	return there, err
 }
 
-// key is what encrypts the secrets of a stack at the other backend.
+// key encrypts the secrets of a stack at the other backend.
 type key struct {
 	secrets.Manager
-	settings secrets.Settings // what the configuration file records of it
+	settings secrets.Settings // its parameters in the configuration file
 	decrypts workspace.Decrypter
-	stays    bool // it is the one that encrypts them already
+	stays    bool // it encrypts them already
 }
 
-// chooseKey returns what encrypts the secrets at the other backend.
+// chooseKey returns the key for the secrets at the other backend.
 func (m migration) chooseKey(ctx context.Context, from *session.Stack, snapshot *state.Snapshot, there backend.Ref) (key, error) {
 	present, err := session.SecretsManager(ctx, from)
 	if err != nil {
@@ -239,8 +239,8 @@ func (k key) rekey(ctx context.Context, from *session.Stack) error {
 	return nil
 }
 
-// put makes a state that of a stack, and compares what is there then. The stack has no resources, or has what an
-// earlier attempt has left: the same ones, with secrets under the same kind of key.
+// put writes a state to a stack, and verifies the result. The stack must have no resources, or those of an earlier
+// attempt: the same resources, with secrets under the same kind of key.
 func put(ctx context.Context, to backend.Stack, key secrets.Manager, snapshot *state.Snapshot) (err error) {
 	to = to.WithSecrets(key)
 	lock, err := to.Lock(ctx, backend.LockOptions{Operation: "stack migrate"})
@@ -286,7 +286,7 @@ func put(ctx context.Context, to backend.Stack, key secrets.Manager, snapshot *s
 	return err
 }
 
-// neutral returns a state in a form that is the same wherever it is kept.
+// neutral returns a state in a form that does not depend on the backend.
 func neutral(ctx context.Context, s *state.Snapshot) ([]byte, error) {
 	plain := state.Snapshot{}
 	if s != nil {

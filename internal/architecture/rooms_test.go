@@ -32,11 +32,11 @@ func TestRoomsHaveTheWritersThatTheArchitectureLists(t *testing.T) {
 	require.Equal(t, writersOfRooms(t), documented)
 }
 
-// writersOfRooms returns the writers of rooms, each with the types that have it. Those that are passed on together, in a struct of package rooms, are
-// those of every type that has the struct. The run itself, which passes them on, is left out.
+// writersOfRooms maps the writers of rooms to the types that have them as fields. A type that has a struct of writers has each of them. The run
+// itself, which passes the writers on, is left out.
 func writersOfRooms(t *testing.T) map[string][]string {
 	t.Helper()
-	const source = loader.NeedCompiledGoFiles | loader.NeedSyntax | loader.NeedTypesInfo // for the types that are not exported
+	const source = loader.NeedCompiledGoFiles | loader.NeedSyntax | loader.NeedTypesInfo // for unexported types
 	mode := loader.NeedName | loader.NeedTypes | loader.NeedImports | loader.NeedExportFile | source
 	loaded, err := loader.Load(&loader.Config{Dir: root, Mode: mode}, module+"/stages/...")
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func writersOfRooms(t *testing.T) map[string][]string {
 	return out
 }
 
-// inRooms returns the name of a type of package rooms, or of what a pointer to one points to; "" for other types.
+// inRooms returns the name of a type of package rooms, or of a pointer to one; "" for other types.
 func inRooms(t types.Type) string {
 	if p, is := t.(*types.Pointer); is {
 		t = p.Elem()

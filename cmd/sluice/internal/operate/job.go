@@ -38,7 +38,7 @@ type Job struct {
 	plan         *state.Plan       // the plan that the phases are held to; nil allows everything
 	predicted    map[string]change // of the outputs of other stacks, by the names of the stacks
 	remarks      *remarks
-	// installer installs plugins that are missing. It remembers what it could not install.
+	// installer installs missing plugins. It remembers failed installations.
 	installer *install.Installer
 	// described is the origin of the operation, nil until it is needed, and title the title of the program's commit.
 	described map[string]string

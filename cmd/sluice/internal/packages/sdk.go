@@ -86,7 +86,7 @@ func (r *Reader) generator(ctx context.Context, p *Package, language string) (*s
 	return sluice.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, dependencies.Printer(r.Terminal.Err, r.Terminal.Err))
 }
 
-// show prints what a generator says about a schema, and returns its errors.
+// show prints a generator's remarks about a schema, and returns its errors.
 func (r *Reader) show(p *Package, remarks []source.Remark) error {
 	var bad []error
 	for _, remark := range remarks {

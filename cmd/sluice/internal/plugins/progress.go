@@ -20,7 +20,7 @@ import (
 type progress struct {
 	terminal *terminal.Terminal
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the rest
 	line *display.Line
 	now  map[int]install.Progress // running installations, by the number of their request
 	last time.Time

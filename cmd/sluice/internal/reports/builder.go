@@ -30,7 +30,7 @@ type Options struct {
 // Builder collects the events of a preview or an operation. It is safe for concurrent use.
 type Builder struct {
 	o  Options
-	mu sync.Mutex // guards what follows
+	mu sync.Mutex // guards the rest
 
 	failure  *display.FailureText
 	tree     *tree.Tree
