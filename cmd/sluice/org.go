@@ -80,7 +80,7 @@ func setOrganization(ctx context.Context, t *terminal.Terminal, name string) err
 		return err
 	}
 	if !service.Handles(url) {
-		return exit.Usagef("%s is no service: it has the one organization %q", backend.MaskURL(url), backend.Organization)
+		return exit.Usagef("%s is not a service: its only organization is %q", backend.MaskURL(url), backend.Organization)
 	}
 	who, err := session.IdentityAt(ctx, t, url)
 	if err != nil {

@@ -41,7 +41,7 @@ func (d *Drawing) PNG(ctx context.Context) ([]byte, error) {
 	}
 	var laid laidOut
 	if err := json.Unmarshal(text, &laid); err != nil {
-		return nil, fmt.Errorf("read what Graphviz has laid out: %w", err)
+		return nil, fmt.Errorf("read the layout of Graphviz: %w", err)
 	}
 	return laid.png()
 }
@@ -90,7 +90,7 @@ func (l *laidOut) png() ([]byte, error) {
 		height, _ = strconv.ParseFloat(corners[3], 64)
 	}
 	if width <= 0 || height <= 0 {
-		return nil, fmt.Errorf("read what Graphviz has laid out: it has the size %q", l.Box)
+		return nil, fmt.Errorf("read the layout of Graphviz: it has the size %q", l.Box)
 	}
 	width, height = width+2*margin, height+2*margin
 	scale := min(pixelsPerPoint, math.Sqrt(maxPixels/(width*height)))

@@ -30,7 +30,7 @@ func withoutEchoes(list []message, notes []string) ([]message, []string) {
 		i++
 	}
 	if left {
-		notes = append(slices.Clone(notes), "... (what the SDK says of calls after the run had stopped is left out; --show-full-output shows it)")
+		notes = append(slices.Clone(notes), "... (the SDK's messages about calls after the end of the run are left out; --show-full-output shows them)")
 	}
 	return kept, notes
 }

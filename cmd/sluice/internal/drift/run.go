@@ -56,7 +56,7 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 		return nil, err
 	}
 	if doc.Unplanned != "" && !o.JSON {
-		s.Terminal.Warn("what `up --refresh` would do is not known: %s", doc.Unplanned)
+		s.Terminal.Warn("cannot predict what `up --refresh` would do: %s", doc.Unplanned)
 	}
 	return doc, nil
 }
@@ -67,7 +67,7 @@ func (doc *Document) save(path string) error {
 		err = private.Write(path, append(text, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("write what has moved: %w", err)
+		return fmt.Errorf("write the drift: %w", err)
 	}
 	return nil
 }

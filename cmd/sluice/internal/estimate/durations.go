@@ -91,7 +91,7 @@ func (k *resourceKey) UnmarshalText(text []byte) error {
 	verb, name, _ := strings.Cut(string(text), " ")
 	digest, err := hex.DecodeString(name)
 	if err != nil || len(digest) != len(k.name) {
-		return fmt.Errorf("%q is no operation on a resource", text)
+		return fmt.Errorf("%q is not an operation on a resource", text)
 	}
 	*k = resourceKey{verb, [8]byte(digest)}
 	return nil

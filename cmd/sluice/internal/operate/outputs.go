@@ -88,7 +88,7 @@ func readOutputs(ctx context.Context, path string) (map[string]change, error) {
 	}
 	files := map[string]plannedOutputs{}
 	if err := json.Unmarshal(text, &files); err != nil {
-		return nil, exit.Usagef("--stack-outputs: %s is not what --save-outputs writes, by names of stacks: %v", path, err)
+		return nil, exit.Usagef("--stack-outputs: %s does not map names of stacks to documents of --save-outputs: %v", path, err)
 	}
 	out := map[string]change{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

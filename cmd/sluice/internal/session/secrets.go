@@ -34,7 +34,7 @@ func serviceKeys(t *terminal.Terminal) secrets.ServiceOpener {
 		}
 		b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: at.URL, LookupEnv: lookup, Note: t.WarnWith})
 		if errors.Is(err, service.ErrLoggedOut) {
-			return nil, fmt.Errorf("the secrets are encrypted by the service at %s, and nobody has logged in to it: use `sluice login` for that, and then choose this backend again",
+			return nil, fmt.Errorf("the secrets are encrypted by the service at %s, and there is no login for it: use `sluice login` for that, and then choose this backend again",
 				backend.MaskURL(at.URL))
 		}
 		if err != nil {

@@ -43,7 +43,7 @@ func chooseByLine(ctx context.Context, t *Terminal, question string, answers []s
 		if i := slices.Index(answers, ByNumber(answer, answers)); i >= 0 {
 			return i, nil
 		}
-		fmt.Fprintf(t.Err, "%q is none of the answers\n", answer)
+		fmt.Fprintf(t.Err, "%q is not one of the answers\n", answer)
 	}
 }
 

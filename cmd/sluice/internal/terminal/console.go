@@ -239,7 +239,7 @@ func (h *held) write() {
 		_, _ = t.to.Write(t.text)
 	}
 	if h.cut {
-		_, _ = io.WriteString(h.texts[len(h.texts)-1].to, "[some of what was written meanwhile is left out]\n")
+		_, _ = io.WriteString(h.texts[len(h.texts)-1].to, "[some of the output in the meantime is left out]\n")
 	}
 	*h = held{}
 }

@@ -243,7 +243,7 @@ func (o Options) destination() (destination, error) {
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil {
-		return destination{}, errors.New("it is no URL") // the error of Parse would show a password
+		return destination{}, errors.New("it is not a URL") // the error of Parse would show a password
 	}
 	to := destination{scheme: u.Scheme, host: u.Host, path: u.Path, shown: u.Redacted()}
 	to.secret, _ = u.User.Password()

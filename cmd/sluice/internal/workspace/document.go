@@ -241,7 +241,7 @@ func (d *document) bytes() (out []byte, err error) {
 		return nil, d.errorAt(0, fmt.Sprintf("the file cannot be written: %v", err), "")
 	}
 	if !sameNode(d.node, again) {
-		return nil, d.errorAt(0, "the file cannot be written so that it says the same when it is read", "simplify it")
+		return nil, d.errorAt(0, "the file cannot be written without changing its meaning", "simplify it")
 	}
 	return out, nil
 }
