@@ -188,7 +188,7 @@ func TestAnInterruptEndsWhatHasBegunAndBeginsNothingElse(t *testing.T) {
 	require.NoError(t, c.Process.Signal(os.Interrupt))
 	_ = c.Wait() // its status is checked
 	require.Equal(t, 8, c.ProcessState.ExitCode(), "%s", &out)
-	require.Contains(t, out.String(), "stopping: what has begun is ended, and nothing else begins")
+	require.Contains(t, out.String(), "stopping: running operations finish, and no others begin")
 	require.Contains(t, out.String(), "canceled   s006: the run was canceled before it began")
 	text := p.fleet("up", "--yes")
 	require.NotContains(t, text, "failed")

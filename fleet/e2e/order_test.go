@@ -99,7 +99,7 @@ func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
 		want string
 	}{
 		"a selection":   {[]string{"up", "--yes", "--select", "dbb"}, `did you mean "db"?`},
-		"nobody to ask": {[]string{"up"}, "--yes must be given where nobody can be asked"},
+		"nobody to ask": {[]string{"up"}, "without a terminal, give --yes to confirm"},
 		"a flag":        {[]string{"up", "--yess"}, "unknown flag: --yess"},
 		"no file":       {[]string{"up", "--yes", "-f", "other.yaml"}, "a fleet is described by a file fleet.yaml"},
 		"a number":      {[]string{"up", "--yes", "--concurrency", "-3"}, "--concurrency -3: write a whole number from 1 on"},
@@ -107,7 +107,7 @@ func TestMistakesAndWrongCallsChangeNothing(t *testing.T) {
 		"a period":      {[]string{"drift", "--since", "yesterday"}, `--since cannot be "yesterday"`},
 		"a report":      {[]string{"up", "--yes", "--report", "x.pdf"}, "ends in .html, .md or .json"},
 		"a form":        {[]string{"graph", "--format", "png"}, "write text, dot, mermaid or json"},
-		"a key":         {[]string{"up", "--yes", "--address", "127.0.0.1:1"}, "there is no key for what the server keeps"},
+		"a key":         {[]string{"up", "--yes", "--address", "127.0.0.1:1"}, "there is no key for the server's data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, status := p.run(append([]string{"sluice", "fleet"}, c.args...)...)

@@ -134,7 +134,7 @@ func TestAnApprovalIsOfThePlanThatWasShown(t *testing.T) {
 	files["db/Pulumi.yaml"] = strings.Replace(files["db/Pulumi.yaml"], "size: {type: integer, default: 1}", "size: {type: integer, default: 7}", 1)
 	p.write(map[string]string{"db/Pulumi.yaml": files["db/Pulumi.yaml"]})
 	p.fleet("approve", "db")
-	up.says(t, "what it would do has changed since ")
+	up.says(t, "the preview has changed since ")
 	require.NotContains(t, p.objects("cloud"), "obj0-db0a1b2c3d")
 	out, status := p.run("sluice", "fleet", "approve", "db", "--plan", "another")
 	require.Equal(t, 1, status, out)

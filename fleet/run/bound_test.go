@@ -60,7 +60,7 @@ func TestARunIsNotBegunWithWhatWasSealedForAnotherOne(t *testing.T) {
 		r.Bound = true
 		change(&r)
 		env.ExecuteWorkflow(run.FleetWorkflow, r)
-		require.ErrorContains(t, env.GetWorkflowError(), "nobody who has the key of the fleet has begun this run", name)
+		require.ErrorContains(t, env.GetWorkflowError(), "no holder of the fleet's key has confirmed this run", name)
 		require.Empty(t, c.begun, name)
 	}
 }
@@ -82,7 +82,7 @@ func TestAnOutcomeOfAnotherRunDoesNotCount(t *testing.T) {
 	env, r := bound(t, c, request(run.Up, stacks(map[string][]string{"a": nil})))
 	v := env.run(t, r)
 	require.Equal(t, map[string]run.Status{"a": run.Failed}, statuses(v))
-	require.Equal(t, "what is said to have become of it is of another run", v.Stacks[0].Why)
+	require.Equal(t, "the outcome belongs to another run", v.Stacks[0].Why)
 }
 
 // An approval refers to the plan that the run has shown, to this run, and to this question.

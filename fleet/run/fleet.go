@@ -135,7 +135,7 @@ const admitted = 10 * time.Minute
 // another ID.
 func (f *fleet) admit(ctx workflow.Context) error {
 	info := workflow.GetInfo(ctx)
-	refused := temporal.NewNonRetryableApplicationError("nobody who has the key of the fleet has begun this run: what it was to do was sealed for another one", "unbidden", nil)
+	refused := temporal.NewNonRetryableApplicationError("no holder of the fleet's key has confirmed this run: its request was sealed for another one", "unbidden", nil)
 	switch {
 	case !f.Bound:
 		return nil
@@ -220,7 +220,7 @@ func (f *fleet) survey(ctx workflow.Context, stacks []spec.Stack) error {
 				continue
 			}
 			if f.Bound && is.Attempt != workflow.GetInfo(ctx).WorkflowExecution.RunID {
-				return temporal.NewNonRetryableApplicationError("what was found out about "+s.Name+" is of another run", "unbidden", nil)
+				return temporal.NewNonRetryableApplicationError("the survey of "+s.Name+" belongs to another run", "unbidden", nil)
 			}
 			f.known[s.Name], f.outputs[s.Name] = is.Known, is.Outputs
 			if is.Same {

@@ -20,7 +20,7 @@ const (
 func Stack(ctx workflow.Context, r StackRequest) (Outcome, error) {
 	me := workflow.GetInfo(ctx)
 	if r.Bound && (me.ParentWorkflowExecution == nil || me.ParentWorkflowExecution.RunID != r.Parent) {
-		return Outcome{}, temporal.NewNonRetryableApplicationError("what was to be done with the stack was sealed for another run", "unbidden", nil)
+		return Outcome{}, temporal.NewNonRetryableApplicationError("the request for the stack was sealed for another run", "unbidden", nil)
 	}
 	aborted := false
 	if err := workflow.SetQueryHandler(ctx, AbortQuery, func() (bool, error) { return aborted, nil }); err != nil {
@@ -83,7 +83,7 @@ func perform(ctx workflow.Context, r StackRequest) Outcome {
 }
 
 // ofAnother is the reason why an outcome that was sealed for another run does not count.
-const ofAnother = "what is said to have become of it is of another run"
+const ofAnother = "the outcome belongs to another run"
 
 // approve waits for the approval of the operation, if a run of an earlier version has not done so. It returns an outcome if the operation is not
 // approved.

@@ -62,7 +62,7 @@ func ReadKey(ctx context.Context, lookup func(string) (string, bool), wrapped *W
 	case errors.Is(err, fs.ErrNotExist) && make:
 		return makeKey(file)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no key for what the server keeps: set %s or %s to the key that the other machines have; "+
+		return nil, fmt.Errorf("there is no key for the server's data: set %s or %s to the key that the other machines have; "+
 			"`sluice fleet key` makes one, and `sluice fleet key --secrets-provider` one for fleet.yaml", Variable, FileVariable)
 	}
 	return nil, fmt.Errorf("the key of the fleet: %w", err)

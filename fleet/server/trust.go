@@ -54,7 +54,7 @@ func (t *trust) check(c tls.ConnectionState) error {
 		return err
 	}
 	if len(c.PeerCertificates) == 0 || !now.shows(c.PeerCertificates[0].Raw) {
-		return errors.New("who listens at the address of the fleet's server is not that server")
+		return errors.New("another process listens at the address of the fleet's server")
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -137,7 +137,7 @@ func (r *reader) key(n *syntax.Node) *KeyEntry {
 		EncryptedKey: r.text(fields["encryptedKey"], "an encrypted data key"), Sealed: r.text(fields["sealed"], "a sealed key"),
 	}
 	if k.Provider == "" || k.Sealed == "" || (k.Salt == "") == (k.EncryptedKey == "") {
-		r.fail(n.Range, "`sluice fleet key --secrets-provider` prints one", "the key is not complete: it has a provider, a salt or an encrypted key, and what is sealed")
+		r.fail(n.Range, "`sluice fleet key --secrets-provider` prints one", "the key is incomplete: it needs a provider, a salt or an encryptedKey, and sealed")
 	}
 	return k
 }

@@ -61,7 +61,7 @@ func repository(text string) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return "it is no URL"
+		return "it is not a URL"
 	}
 	if _, has := u.User.Password(); has {
 		return "it has a password, and fleet.yaml is no place for secrets: use the credential helper of git or an SSH key on the workers"

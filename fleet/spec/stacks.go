@@ -113,7 +113,7 @@ func (b *builder) add(s Stack, key, directory *syntax.Node) {
 	}
 	found, err := filepath.Glob(filepath.Join(b.root, filepath.FromSlash(s.Directory)))
 	if err != nil {
-		b.fail(directory.Range, "", "%q is no pattern: %v", s.Directory, err)
+		b.fail(directory.Range, "", "%q is not a pattern: %v", s.Directory, err)
 		return
 	}
 	before := len(b.fleet.Stacks)

@@ -37,7 +37,7 @@ func (r *reader) each(n *syntax.Node, what string, f func(key, value *syntax.Nod
 	switch {
 	case n == nil || n.Kind == syntax.Null:
 	case n.Kind != syntax.Object:
-		r.fail(n.Range, "write a name, a colon and what it is", "%s must be an object, not %v", what, n.Kind)
+		r.fail(n.Range, "write a name, a colon and a value", "%s must be an object, not %v", what, n.Kind)
 	default:
 		for _, e := range n.Entries {
 			if why := safeName(e.Key.Text); why != "" {

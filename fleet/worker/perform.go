@@ -157,7 +157,7 @@ func (a *attempt) do(ctx context.Context, r run.StackRequest, is recorded, now r
 			return shown, err
 		}
 		if shown.Plan != r.Approval.Plan {
-			shown.Status, shown.Why = run.Approving, "what it would do has changed since "+shortened(r.Approval.By, mostTitle)+" approved it"
+			shown.Status, shown.Why = run.Approving, "the preview has changed since "+shortened(r.Approval.By, mostTitle)+" approved it"
 			return shown, nil
 		}
 	}

@@ -51,7 +51,7 @@ func drawGraph(ctx context.Context, g *global, form string) error {
 	known := map[string]order.Known{}
 	for _, s := range f.Stacks {
 		if problem := found[s.Name].Problem; problem != "" {
-			fmt.Fprintf(errs(), "warning: what %s reads is not known: %s\n", s.Name, problem)
+			fmt.Fprintf(errs(), "warning: the references of %s are unknown: %s\n", s.Name, problem)
 		}
 		known[s.Name] = found[s.Name].Known
 	}

@@ -182,7 +182,7 @@ func confirm(op run.Operation, o *operationFlags, count int) error {
 		return nil
 	}
 	if !isAttended() || o.json {
-		return usagef("--yes must be given where nobody can be asked")
+		return usagef("without a terminal, give --yes to confirm")
 	}
 	answer := ask(fmt.Sprintf("%s %s? (y/N) ", op, numbered(count, "stack"))) // an empty line means no
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
@@ -204,7 +204,7 @@ func (s *session) follow(ctx context.Context, id string, show *show) (watch.Stat
 		for count := 1; signals(following); count++ {
 			switch count {
 			case 1:
-				show.note("stopping: what has begun is ended, and nothing else begins; press ^C again to abort it")
+				show.note("stopping: running operations finish, and no others begin; press ^C again to abort them")
 				_, _ = s.client.Cancel(following, id) // on an error, the run is over
 			case 2:
 				show.note("aborting; press ^C again to leave the run to itself")

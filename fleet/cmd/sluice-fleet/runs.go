@@ -235,7 +235,7 @@ func newCancel(g *global) *cobra.Command {
 			if err := s.client.Abort(ctx, id); err != nil {
 				return err
 			}
-			fmt.Fprintf(out(), "the run %s stops, and what it does is aborted\n", id)
+			fmt.Fprintf(out(), "the run %s stops, and its operations are aborted\n", id)
 			return nil
 		}),
 	}

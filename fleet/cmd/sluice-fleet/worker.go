@@ -128,7 +128,7 @@ func work(ctx context.Context, g *global, queues []string, most int) error {
 	next, release := newSignals()
 	defer release()
 	next(ctx)
-	fmt.Fprintln(errs(), "ending what has begun")
+	fmt.Fprintln(errs(), "ending the running operations")
 	stop()
 	return nil
 }
