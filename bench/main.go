@@ -170,7 +170,7 @@ func some(name, text string, known []string) ([]string, error) {
 	list := strings.Split(text, ",")
 	for _, s := range list {
 		if !slices.Contains(known, s) {
-			return nil, fmt.Errorf("%s: %q is none of %s", name, s, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s: %q is not one of %s", name, s, strings.Join(known, ", "))
 		}
 	}
 	return list, nil

@@ -34,7 +34,7 @@ func (e *StrangerError) Error() string {
 type UntoldError struct{ Err error }
 
 func (e *UntoldError) Error() string {
-	return "the system does not show whose connections are whose: " + e.Err.Error()
+	return "the system does not show the owners of connections: " + e.Err.Error()
 }
 func (e *UntoldError) Unwrap() error { return e.Err }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrReported is the error of an evaluation that a mistake prevents. A diagnostic or the engine has reported the mistake.
-var ErrReported = errors.New("what is wrong has been reported")
+var ErrReported = errors.New("the mistake has been reported")
 
 // Report collects the diagnostics of one run. It is safe for many goroutines.
 type Report struct {

@@ -186,7 +186,7 @@ func skipped(events io.Reader) (arguments string, err error) {
 		}
 	}
 	if len(tests) == 0 {
-		return "", errors.New("no test of the slow tier was skipped: the file has to be what the first tier printed with -json")
+		return "", errors.New("no test of the slow tier was skipped: the file must be the -json output of the first tier")
 	}
 	return "-run ^(" + strings.Join(slices.Sorted(maps.Keys(tests)), "|") + ")$ " + strings.Join(slices.Sorted(maps.Keys(packages)), " "), nil
 }

@@ -129,7 +129,7 @@ func (b *workbench) front(ctx context.Context, f front) error {
 		}
 		cmd.Dir = directory
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("installing what a program of %s needs: %s %s: %w\n%s", f.client, name, strings.Join(args, " "), err, out)
+			return fmt.Errorf("installing the dependencies of a program for %s: %s %s: %w\n%s", f.client, name, strings.Join(args, " "), err, out)
 		}
 		return nil
 	}

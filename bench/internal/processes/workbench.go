@@ -41,7 +41,7 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 	}
 	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 		b.close()
-		return nil, fmt.Errorf("building what is measured: %w\n%s", err, out)
+		return nil, fmt.Errorf("building the executables: %w\n%s", err, out)
 	}
 	err = b.front(ctx, frontOf(shape.ClientThin)) // commands that run no program use its project
 	for _, d := range []string{"state", "home"} {

@@ -153,7 +153,7 @@ func Read(path string) (*Report, error) {
 	}
 	var r Report
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("%s is no report of this command: %w", path, err)
+		return nil, fmt.Errorf("%s is not a report of this command: %w", path, err)
 	}
 	if len(r.Results) == 0 {
 		return nil, fmt.Errorf("%s has no results", path)
