@@ -117,7 +117,7 @@ func login(ctx context.Context, t *terminal.Terminal, url string, at serviceLogi
 		return loginToService(ctx, t, home, service.Address(url), at, asJSON)
 	}
 	if at != (serviceLogin{}) {
-		return exit.Usagef("--insecure and --default-org are for a service, and %s is none", backend.MaskURL(url))
+		return exit.Usagef("--insecure and --default-org are only for a service, and %s is not a service", backend.MaskURL(url))
 	}
 	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {

@@ -88,7 +88,7 @@ func askRuntime(ctx context.Context, project *workspace.Project, options sluice.
 		out = append(out, toolReport(t))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("not all tools for programs in %s have told their version within %s", project.Runtime, patience)
+		err = fmt.Errorf("not all tools for programs in %s have reported their versions within %s", project.Runtime, patience)
 	}
 	return out, err
 }

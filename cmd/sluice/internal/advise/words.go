@@ -42,7 +42,7 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.CancelDead: plain("\nIf that process has died, `sluice cancel` removes its lock, and the next command recovers what it has left"),
 	advice.DiscardJournal: plain("\nCompare that with the stack (`sluice stack export`, `sluice refresh --preview-only`), and then put the journal aside with " +
 		"`sluice recover --discard`"),
-	advice.DiscardMove:   plain(discarded + "`sluice state delete` takes what both stacks record out of one of them, and deletes no object"),
+	advice.DiscardMove:   plain(discarded + "`sluice state delete` removes the resources that both stacks record from one of them, and deletes no object"),
 	advice.DiscardRename: plain(discarded + "`sluice stack rm --force` removes the stack that should not be there, and deletes no object"),
 
 	advice.Repeat:       plain("\ncorrect the cause, and run the same command again: what was done is recorded"),

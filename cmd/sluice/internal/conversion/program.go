@@ -204,7 +204,7 @@ func (j *job) generate(ctx context.Context, given string) (string, error) {
 		return "", fmt.Errorf("pulumi-language-%s has written nothing; this is a bug in the plugin", j.Language)
 	}
 	if unpublished := parameterized(given); len(unpublished) > 0 {
-		j.terminal.Warn("the program uses packages that plugins make of parameters, for which there are no published SDKs: %s; "+
+		j.terminal.Warn("the program uses packages with parameters, for which there are no published SDKs: %s; "+
 			"`sluice package add` generates them", strings.Join(unpublished, ", "))
 	}
 	return written, addAssets(given, written, j.out)

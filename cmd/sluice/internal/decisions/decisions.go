@@ -32,7 +32,7 @@ func Of(s *session.Stack, r *sluice.Result, settings func() []why.ChangedSetting
 		return nil
 	}
 	if p := panics.Try(func() { log = r.DecisionsSince(settings) }); p != nil {
-		s.Terminal.Warn("`sluice why` will not know of this: %v", p.AsError())
+		s.Terminal.Warn("`sluice why` will not explain this operation: %v", p.AsError())
 		return nil
 	}
 	return log

@@ -45,7 +45,7 @@ type Parameters struct {
 func (of Parameters) enter(entry *workspace.Package) error {
 	switch {
 	case of.Extends && len(entry.Parameters) > 0:
-		return exit.Usagef("the package %s is made of parameters, so that it cannot be extended; name its plugin, %s", entry.Name, entry.Source)
+		return exit.Usagef("the package %s has parameters, so it cannot be extended; name its plugin, %s", entry.Name, entry.Source)
 	case of.Extends:
 		entry.Name, entry.Extensions = "", of.List
 	case len(of.List) > 0:

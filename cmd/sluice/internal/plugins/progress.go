@@ -58,7 +58,7 @@ func (p *progress) observe(request int, n install.Progress) {
 	case begins && n.Phase == install.Downloading:
 		p.say("downloading %s from %s", n.Plugin, n.URL)
 	case begins && n.Phase == install.Verified:
-		p.say("the checksum of %s is the one that %s says", n.Plugin, n.URL)
+		p.say("the checksum of %s matches the one at %s", n.Plugin, n.URL)
 	case begins && n.Phase == install.Completing:
 		p.say("installing what %s needs", n.Plugin)
 	case n.Phase == install.Complete:

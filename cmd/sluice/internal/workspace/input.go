@@ -32,18 +32,18 @@ func TypedScalar(typ, text string) (Value, error) {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return json.Number(strconv.FormatInt(i, 10)), nil
 		}
-		return nil, configErrorf("%q is not an integer, as --type int asks for", text)
+		return nil, configErrorf("%q is not an integer, as --type int requires", text)
 	case "float":
 		f, err := strconv.ParseFloat(text, 64)
 		if number, encodeErr := json.Marshal(f); err == nil && encodeErr == nil {
 			return json.Number(number), nil
 		}
-		return nil, configErrorf("%q is not a number, as --type float asks for", text)
+		return nil, configErrorf("%q is not a number, as --type float requires", text)
 	case "bool":
 		if text == "true" || text == "false" {
 			return text == "true", nil
 		}
-		return nil, configErrorf("%q is not a boolean, as --type bool asks for; write true or false", text)
+		return nil, configErrorf("%q is not a boolean, as --type bool requires; write true or false", text)
 	}
 	return nil, configErrorf("the type %q is not known; write string, int, bool or float", typ)
 }
