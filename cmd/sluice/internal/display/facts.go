@@ -20,7 +20,7 @@ type facts struct {
 	note    string             // the last ephemeral message
 	lastOut time.Time          // when something was last written, for heartbeats
 	signs   map[stages.Op]bool // of the rows that are written
-	refresh bool               // the line "refreshing" is written
+	refresh bool               // the text already shows that the operation refreshes
 	ending  Ending
 }
 

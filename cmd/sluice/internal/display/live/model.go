@@ -41,7 +41,7 @@ type model struct {
 	width, height int
 	frame         int
 	presses       int  // of Ctrl-C, while the operation runs
-	broken        bool // Ctrl-C was pressed while nothing ran
+	broken        bool // Ctrl-C was pressed, and no operation runs
 	mode          mode
 	selected      urn.URN // "" if none
 	first         int     // the first line of the tree that is shown
