@@ -129,7 +129,7 @@ func TestWhatAnSDKSaysOfTheEndIsLeftOut(t *testing.T) {
 	got := concluded(Options{}, ending, events...)
 	require.NotContains(t, got, "callErrorFromStatus")
 	require.Contains(t, got, "hello")
-	require.Contains(t, got, "left out; --show-full-output shows it")
+	require.Contains(t, got, "left out; --show-full-output shows them")
 	require.Contains(t, concluded(Options{Details: Details{ShowFullOutput: true}}, ending, events...), "callErrorFromStatus")
 	require.Contains(t, concluded(Options{}, Ending{}, events...), "callErrorFromStatus", "it may be all that is known")
 	other := append(echo("TypeError: x is undefined"), problem(thing("a"), "Duplicate resource URN"))
