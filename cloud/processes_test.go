@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/property"
@@ -92,7 +93,7 @@ func TestManyProcessesLoseNoUpdate(t *testing.T) {
 }
 
 func openBackend(t *testing.T, url string) backend.Backend {
-	b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{
+	b, err := host.OpenBackend(context.Background(), host.BackendOptions{
 		URL: url, Project: "shop", LookupEnv: os.LookupEnv, Stores: cloud.Stores(),
 	})
 	require.NoError(t, err)

@@ -88,6 +88,8 @@ type Stack interface {
 	Runs
 
 	Ref() Ref
+	// Named returns the project and the name of Ref: the engine refuses operations that name another stack.
+	Named() (project, name string)
 	// Revision identifies the content of the stack file; "" when there is none.
 	Revision(ctx context.Context) (string, error)
 	// WithSecrets returns the same stack, whose writes encrypt with m. Without it, writes use the provider that the

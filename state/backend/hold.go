@@ -19,7 +19,7 @@ func (e *NotLockedError) Error() string {
 	if e.Released {
 		return fmt.Sprintf("the lock of stack %s was released in the middle of an operation; no further step is started", e.Ref)
 	}
-	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded in its state: do this within sluice.Locked, or call Lock of this "+
+	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded in its state: do this within host.Locked, or call Lock of this "+
 		"stack value first", e.Ref)
 }
 

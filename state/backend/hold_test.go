@@ -33,7 +33,7 @@ func TestAStackIsRecordedOnlyUnderItsLock(t *testing.T) {
 	require.ErrorAs(t, err, &notLocked)
 	require.Equal(t, NotLockedError{Ref: s.Ref()}, *notLocked)
 	require.ErrorContains(t, err, "dev is not locked")
-	require.ErrorContains(t, err, "sluice.Locked")
+	require.ErrorContains(t, err, "host.Locked")
 
 	l, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)

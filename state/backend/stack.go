@@ -32,6 +32,9 @@ func (s *fileStack) seal() sealing.Seal {
 // Ref implements [Stack].
 func (s *fileStack) Ref() Ref { return s.ref }
 
+// Named implements [Stack].
+func (s *fileStack) Named() (project, name string) { return s.ref.Project, s.ref.Name }
+
 // WithSecrets implements [Stack].
 func (s *fileStack) WithSecrets(m secrets.Manager) Stack {
 	c := *s

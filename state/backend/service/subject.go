@@ -30,6 +30,9 @@ func (s subject) id() api.StackID { return idOf(s.ref) }
 // Ref implements [backend.Stack].
 func (s subject) Ref() backend.Ref { return s.ref }
 
+// Named implements [backend.Stack].
+func (s subject) Named() (project, name string) { return s.ref.Project, s.ref.Name }
+
 // File implements [backend.Stack].
 func (s subject) File(context.Context) string { return s.backend.client.URL() + "/" + s.ref.String() }
 
