@@ -7,7 +7,7 @@
 //
 // Package await lets other packages wait without making channels.
 //
-// The package is not a scheduler for work ordered by edges, and it knows nothing of the meaning of items.
+// The package is not a scheduler for work ordered by edges. It does not interpret items.
 //
 // Invariant: every item handed to the runtime has exactly one outcome. Either the next step works on it, or it is
 // rejected (see [Rejecter]). No item is forgotten, even after an error, a panic or a cancellation. [Run]

@@ -361,7 +361,7 @@ func TestRunLeavesNothingBehindWhenTheContextIsAlreadyDone(t *testing.T) {
 	})
 }
 
-// keeper keeps what it gets until Idle, and then emits the sum.
+// keeper keeps its inputs until Idle, and then emits the sum.
 func keeper(workers int) (Stage[int, int], *atomic.Int64) {
 	var running, sum, calls atomic.Int64
 	return Stage[int, int]{
