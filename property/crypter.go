@@ -56,8 +56,8 @@ type StateDecodeOptions struct {
 	Crypter string
 }
 
-// Lenient returns a decrypter that makes what d cannot decrypt a value that is not available (see [Unavailable]), where it would be an error
-// otherwise. The reason is the error's text. The errors of which isFatal reports true stay errors.
+// Lenient returns a decrypter that turns a value that d cannot decrypt into an unavailable one (see [Unavailable]) instead of an error. The
+// reason is the error's text. Errors for which isFatal returns true remain errors.
 func Lenient(d Decrypter, isFatal func(error) bool) Decrypter { return lenient{d, isFatal} }
 
 type lenient struct {

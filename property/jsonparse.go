@@ -38,7 +38,8 @@ type jsonParser struct {
 	*stateDecoder
 	data []byte
 	at   int
-	// members and elements are those of the objects and arrays that are open; each is copied when it is closed, when its length is known.
+	// members and elements are those of the open objects and arrays. Each object or array is copied when it closes and its length is
+	// known.
 	members  members
 	elements []Value
 }
