@@ -19,12 +19,12 @@ type recorder struct {
 	mu      sync.Mutex // guards the rest
 	streams map[string]*record
 	mixed   bytes.Buffer             // the last lines of both
-	left    int                      // bytes that were left out before mixed
+	left    int                      // bytes that were dropped before mixed
 	lines   map[string]*bytes.Buffer // the beginning of the line that is being written
-	over    map[string]int           // bytes of that line for which there is no room
+	over    map[string]int           // bytes of that line beyond its limit
 }
 
-// maxMixed is how much of the output is in the error of a command that fails, in bytes.
+// maxMixed is the number of bytes of output in the error of a command that fails.
 const maxMixed = redact.MaxMessage / 2
 
 func newRecorder(c native.Call) *recorder {
@@ -58,8 +58,8 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take shows and keeps the line that has been written. Lines are mixed as a whole: a secret in one must not be cut in two by what
-// another stream says meanwhile.
+// take shows and keeps the line that has been written. Whole lines are mixed, so that output of the other stream cannot cut a
+// secret in two.
 func (r *recorder) take(stream string) {
 	line := r.lines[stream].String()
 	if over := r.over[stream]; over > 0 {
@@ -87,7 +87,7 @@ func (r *recorder) show(stream, line string) {
 	}
 }
 
-// flush shows last lines that have no end.
+// flush shows the last lines, which have no end.
 func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

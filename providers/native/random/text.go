@@ -86,7 +86,7 @@ func password() native.Resource {
 	}
 }
 
-// hashed returns the bcrypt hash of as much of s as bcrypt accepts.
+// hashed returns the bcrypt hash of s, cut to the length that bcrypt accepts.
 func hashed(s string) (string, error) {
 	b := []byte(s)
 	hash, err := bcrypt.GenerateFromPassword(b[:min(len(b), 72)], bcrypt.DefaultCost)
@@ -130,8 +130,7 @@ func checkText(in native.Values) []providers.CheckFailure {
 	return failures
 }
 
-// numeric reports whether digits are allowed. "number" is the old name of "numeric"; if only one is given, it stands for
-// both.
+// numeric reports whether digits are allowed. "number" is the old name of "numeric"; if only one is given, it sets both.
 func numeric(in native.Values) bool {
 	for _, name := range []string{"numeric", "number"} {
 		if in.Has(name) {

@@ -185,5 +185,5 @@ func ask(ctx context.Context, in native.Values, client *http.Client) (*http.Resp
 	return found, body, err
 }
 
-// maxBody is the length of the longest answer, in bytes.
+// maxBody is the maximum length of an answer, in bytes.
 const maxBody = 32 << 20
