@@ -29,7 +29,7 @@ import (
 func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error) {
 	if text := env.get("GOOGLE_CREDENTIALS"); text != "" {
 		const scope = "https://www.googleapis.com/auth/cloud-platform"
-		var chosen struct{ Type google.CredentialsType } // by the user who sets the variable, who could also run the program
+		var chosen struct{ Type google.CredentialsType } // the user sets the variable, and could as well run the program
 		err := json.Unmarshal([]byte(text), &chosen)
 		var c *google.Credentials
 		if err == nil {

@@ -48,13 +48,13 @@ func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) 
 	return errors.Join(errs...)
 }
 
-// run is one call of Run. There is no idle goroutine: the goroutine that ends a piece of work starts what has become ready.
+// run is one call of Run. There is no idle goroutine: the goroutine that ends a piece of work starts the work that has become ready.
 type run struct {
 	ctx context.Context
 	do  func(context.Context, ID) error
 	wg  conc.WaitGroup
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	ready    *ReadySet
 	failures []Failure
 }

@@ -35,7 +35,7 @@ type Actor[In, Ask, Answer, Out any] struct {
 	// If it makes asks, it is called again when they have been answered.
 	Flush func(ctx context.Context, x Exchange[Ask, Out]) error
 	// Abandon is optional. It is called last and once, with the reason, if Flush failed or the run was over before the
-	// actor ended; Flush may have run by then. It rejects what the actor still keeps.
+	// actor ended; Flush may have run by then. It rejects the items that the actor still keeps.
 	Abandon func(reason error)
 }
 
@@ -87,7 +87,7 @@ type actorRun[In, Ask, Answer, Out any] struct {
 	answers *await.Mailbox[reply[Answer]]
 
 	exchange   Exchange[Ask, Out]
-	input      parcel[In] // what Receive works on
+	input      parcel[In] // the input of Receive
 	rank       rank       // of the cause of the next asks; 0 means the rank of input, which is computed only when it is needed
 	unanswered int
 	closed     bool  // there is no more input
@@ -134,7 +134,7 @@ func (a *actorRun[In, Ask, Answer, Out]) serve() {
 	conclude(a.node, a.flushErr, a.Abandon)
 }
 
-// next waits for the next event. Replies come first: they finish what is begun, and so keep memory small.
+// next waits for the next event. Replies come first: they finish work that has begun, and so keep memory small.
 func (a *actorRun[In, Ask, Answer, Out]) next() (event[In, Answer], bool) {
 	type found = event[In, Answer]
 	for {

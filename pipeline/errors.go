@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ErrStopped is what [Emit] returns once the run is over. Return it unchanged: a stage that ends with it has not failed
+// ErrStopped is the error of [Emit] once the run is over. Return it unchanged: a stage that ends with it has not failed
 // by itself, so it is never reported by [Run].
 var ErrStopped = errors.New("pipeline stopped")
 

@@ -28,7 +28,7 @@ func numbers(n, buffer int) Flow[int] {
 	})
 }
 
-// collect runs f and returns what reached the sink.
+// collect runs f and returns the items that reached the sink.
 func collect[T any](ctx context.Context, f Flow[T]) ([]T, error) {
 	var got []T
 	err := Run(ctx, f, func(_ context.Context, v T) error {

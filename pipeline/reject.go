@@ -21,7 +21,7 @@ import (
 // The error is a [*StageError] that names the stage. errors.Is(err, [ErrStopped]) holds in the last three cases, and in the
 // first one if the stage only reported that the run was over, which distinguishes them from a failure of the item. The
 // runtime never rejects an input for which the stage's function returned nil: the stage has emitted it, answered it or kept
-// it. A stage must emit or reject what it keeps itself, in Flush or Abandon.
+// it. A stage must itself emit or reject the items that it keeps, in Flush or Abandon.
 //
 // Reject is looked up on the item's own type: if the method has a pointer receiver, the flow must carry pointers.
 type Rejecter interface {

@@ -63,7 +63,7 @@ func (r *run) isConsequence(err error) bool {
 	return r.isOver() && (errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx)))
 }
 
-// result is what Run returns once all goroutines have ended. Errors are ordered by stage, then by the item's rank, then
+// result is the result of Run once all goroutines have ended. Errors are ordered by stage, then by the item's rank, then
 // by text: never by completion time.
 func (r *run) result(parent context.Context) error {
 	cause := context.Cause(parent)

@@ -27,8 +27,8 @@ type Stage[In, Out any] struct {
 	// is called each time when no input waits and no Run is active, and no Run begins before it returns. An error ends the run.
 	Idle func(ctx context.Context, emit Emit[Out]) error
 	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, with the
-	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It rejects what the
-	// stage still keeps.
+	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It rejects the
+	// items that the stage still keeps.
 	Abandon func(reason error)
 }
 

@@ -31,7 +31,7 @@ func As[T bool | float64 | int | string | Array | Map | Asset | Archive | Refere
 	return out, nil
 }
 
-// kind names what v holds, with an article.
+// kind names the kind of v's content, with an article.
 func (v Value) kind() string { return nameOf(v.v) }
 
 func nameOf(content any) string {

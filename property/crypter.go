@@ -12,7 +12,7 @@ type Decrypter interface {
 	Decrypt(ctx context.Context, ciphertext string) (string, error)
 }
 
-// SecretForm says how secrets are written.
+// SecretForm is the form in which secrets are written.
 type SecretForm uint8
 
 // The forms of a secret.
@@ -33,7 +33,7 @@ const (
 	elidedContent = "<contents elided>"
 )
 
-// StateOptions says how [AppendState] writes.
+// StateOptions define how [AppendState] writes.
 type StateOptions struct {
 	Secrets   SecretForm
 	Encrypter Encrypter // needed for SecretsEncrypted when there is a secret to encrypt
@@ -47,7 +47,7 @@ type StateOptions struct {
 	ElideText bool
 }
 
-// StateDecodeOptions says how [DecodeState] reads.
+// StateDecodeOptions define how [DecodeState] reads.
 type StateDecodeOptions struct {
 	// Decrypter opens the secrets. Without one, secrets stay sealed: their element is an unknown, and only the same
 	// Crypter can write them back; see [Value.IsSealed].

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says that text is not JSON.
+// SyntaxError reports that text is not JSON.
 type SyntaxError struct {
 	Offset  int // in bytes
 	Problem string
@@ -296,7 +296,7 @@ func (p *jsonParser) escape(out []byte) ([]byte, error) {
 	return nil, p.bad("unknown escape")
 }
 
-// pair completes a surrogate pair. Half of one is U+FFFD, and what follows it stands for itself.
+// pair completes a surrogate pair. Half of one is U+FFFD, and the text after it is read as usual.
 func (p *jsonParser) pair(first rune) rune {
 	back := p.at
 	if bytes.HasPrefix(p.data[p.at:], []byte(`\u`)) {

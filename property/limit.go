@@ -11,7 +11,7 @@ const (
 	MaxSize = 400 << 20
 )
 
-// LimitError says that a value is nested too deeply or is too large to be encoded or decoded.
+// LimitError reports that a value is nested too deeply or is too large to be encoded or decoded.
 type LimitError struct {
 	Path  Path   // where the limit was exceeded
 	What  string // "depth" or "size"
@@ -41,7 +41,7 @@ const (
 	limitSize  = "size"
 )
 
-// ValueError says that a value cannot be encoded or decoded, and where it is.
+// ValueError reports that a value cannot be encoded or decoded, with its path.
 type ValueError struct {
 	Path Path
 	Err  error // the cause outside this package, such as that of a crypter; may be nil

@@ -58,7 +58,7 @@ type Archive struct {
 	URI     string
 }
 
-// SourceKind says where the content of an asset or archive comes from.
+// SourceKind is the kind of source of an asset or archive.
 type SourceKind uint8
 
 // The sources of assets and archives. KindElided has only a hash: the form for values that are only compared.

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// InitError says that a resource exists but is not healthy: its fields are to be recorded (protocol.md 3.7). It is
+// InitError reports that a resource exists but is not healthy: its fields are to be recorded (protocol.md 3.7). It is
 // returned by Create, Update and Read. That of a Create must have the ID: without it the create has an uncertain
 // outcome.
 type InitError struct {
@@ -31,7 +31,7 @@ func (e *InitError) Error() string {
 
 func (e *InitError) Unwrap() error { return e.Err }
 
-// DiffUnavailableError says that a provider cannot compare yet; it counts as a change without details (steps.md 3.8).
+// DiffUnavailableError reports that a provider cannot compare yet. It counts as a change without details (steps.md 3.8).
 type DiffUnavailableError struct{ Reason string }
 
 func (e *DiffUnavailableError) Error() string { return e.Reason }
@@ -75,7 +75,7 @@ func (e *ConfigMissingError) Error() string {
 	return b.String()
 }
 
-// Advice suggests to set the keys.
+// Advice suggests setting the keys.
 func (e *ConfigMissingError) Advice() []advice.Advice {
 	var as []advice.Advice
 	for _, k := range e.Keys {

@@ -27,7 +27,7 @@ type instance struct {
 
 	configured *await.Promise[struct{}]
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	calls   int
 	used    bool // a call has waited for the configuration, and gets its error
 	retired bool
@@ -320,5 +320,5 @@ func (i *instance) Configure(context.Context, ConfigureRequest) error {
 	return fmt.Errorf("provider %s: only the registry configures providers", i.name())
 }
 
-// Close does nothing: the registry closes what it started, when the run is over or the provider resource is deleted.
+// Close does nothing: the registry closes the providers that it started, when the run is over or the provider resource is deleted.
 func (i *instance) Close() error { return nil }

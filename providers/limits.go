@@ -21,7 +21,7 @@ import (
 type Limits struct {
 	rules []compiledRule
 
-	mu       sync.Mutex // guards the rest; never held while waiting
+	mu       sync.Mutex // guards the fields below; never held while waiting
 	budgets  map[budgetKey]*budget
 	lines    []*line // one for each set of budgets that a call has needed
 	lineOf   map[limitedCall]*line

@@ -56,7 +56,7 @@ type Registry struct {
 	end     context.CancelCauseFunc
 	workers conc.WaitGroup
 
-	mu      sync.Mutex // guards what follows up to closed
+	mu      sync.Mutex // guards the fields below, up to closed
 	ready   map[urn.ProviderRef]*instance
 	checked map[urn.URN]*instance // started by Check and not configured
 	renamed map[urn.URN]urn.URN   // old URN -> the present one

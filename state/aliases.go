@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// AliasConflictError says that two resources claim the same old URN (steps.md 2.6).
+// AliasConflictError reports that two resources claim the same old URN (steps.md 2.6).
 type AliasConflictError struct {
 	Alias         urn.URN
 	First, Second urn.URN // in ascending order

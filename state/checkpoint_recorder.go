@@ -35,7 +35,7 @@ type CheckpointRecorder struct {
 	ledger  *Ledger
 	options CheckpointOptions
 
-	mu     sync.Mutex    // guards everything below
+	mu     sync.Mutex    // guards the fields below
 	group  *commit.Group // of the records in the ledger, and those of them in the checkpoint
 	elided bool          // the checkpoint has to be written at Close
 	closed bool

@@ -40,7 +40,7 @@ var ErrVersion = errors.New("unsupported checkpoint version")
 // ErrTooOld is the [ErrVersion] of exports that are older than version numbers.
 var ErrTooOld = fmt.Errorf("%w 0", ErrVersion)
 
-// DecodeError says which part of a state file cannot be read.
+// DecodeError reports which part of a state file cannot be read.
 type DecodeError struct {
 	Name  string  // of the file
 	Field string  // for example "resources[3]"; "" for the file as a whole

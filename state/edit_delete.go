@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// DeleteOptions define what [Delete] may delete.
+// DeleteOptions define which entries [Delete] may delete.
 type DeleteOptions struct {
 	Dependents bool // also delete the dependents of the targets
 	Protected  bool // also delete protected resources
@@ -112,7 +112,7 @@ func restoreOrder(s, out *Snapshot) error {
 	return Verify(out)
 }
 
-// DependentsError says that resources to delete from the state have dependents.
+// DependentsError reports that resources to delete from the state have dependents.
 type DependentsError struct{ Dependents []Dependent }
 
 // Dependent is a resource that refers to another one.
@@ -145,12 +145,12 @@ func (e *DependentsError) Error() string {
 	return b.String()
 }
 
-// Advice suggests to delete the dependents, too.
+// Advice suggests deleting the dependents, too.
 func (e *DependentsError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.DeleteDependents)}
 }
 
-// ProtectedError says that protected resources were left alone.
+// ProtectedError reports that protected resources were left alone.
 type ProtectedError struct {
 	URNs    []urn.URN // at least one
 	Refused Refused

@@ -81,7 +81,7 @@ func Live(s *Snapshot) []*Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r *Resource) bool { return r.Delete })
 }
 
-// UnknownResourceError says that the state has no resource of that URN or name.
+// UnknownResourceError reports that the state has no resource of that URN or name.
 type UnknownResourceError struct {
 	Text    string
 	Near    []urn.URN // likely intended names, the nearest first
@@ -106,7 +106,7 @@ func (e *UnknownResourceError) Error() string {
 	return b.String()
 }
 
-// Advice suggests to list the resources.
+// Advice suggests listing the resources.
 func (e *UnknownResourceError) Advice() []advice.Advice {
 	if e.OnlyOld {
 		return nil
@@ -114,7 +114,7 @@ func (e *UnknownResourceError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ListResources)}
 }
 
-// AmbiguousNameError says that several resources have the given name.
+// AmbiguousNameError reports that several resources have the given name.
 type AmbiguousNameError struct {
 	Name string
 	URNs []urn.URN
@@ -129,7 +129,7 @@ func (e *AmbiguousNameError) Error() string {
 	return b.String()
 }
 
-// CopiesError says that a URN has several entries although one is needed.
+// CopiesError reports that a URN has several entries although one is needed.
 type CopiesError struct{ Copies []*Resource }
 
 func (e *CopiesError) Error() string {

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// NameTakenError says that another resource has the URN that a resource would get.
+// NameTakenError reports that another resource has the URN that a resource would get.
 type NameTakenError struct {
 	URN  urn.URN
 	Dest bool // in the destination stack of a move

@@ -33,7 +33,7 @@ func allFeatures() []Feature {
 	}
 }
 
-// UnsupportedFeaturesError says that a file needs features that this version does not support.
+// UnsupportedFeaturesError reports that a file needs features that this version does not support.
 type UnsupportedFeaturesError struct{ Features []string }
 
 func (e *UnsupportedFeaturesError) Error() string {

@@ -34,7 +34,7 @@ type LedgerOptions struct {
 type Ledger struct {
 	options LedgerOptions
 
-	mu    sync.Mutex // guards everything below
+	mu    sync.Mutex // guards the fields below
 	base  *Snapshot
 	slots []slot
 	index map[*Resource]int // into slots

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ReferenceCycleError says that resources refer to each other in a cycle, so that no valid order of them exists.
+// ReferenceCycleError reports that resources refer to each other in a cycle, so that no valid order of them exists.
 type ReferenceCycleError struct {
 	URNs []urn.URN // each refers to the next one, the last one to the first
 }

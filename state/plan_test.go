@@ -150,7 +150,7 @@ func TestPlanSurvivesItsFile(t *testing.T) {
 	}
 }
 
-// The text is what Pulumi wrote for a preview with one changed resource.
+// The text is Pulumi's plan for a preview with one changed resource.
 func TestPlanOfTheReferenceIsRead(t *testing.T) {
 	p, err := DecodePlan(t.Context(), []byte(`{
     "manifest": {"time": "2026-03-04T05:06:07.891011+01:00", "magic": "0f", "version": "v3.260.0"},

@@ -72,7 +72,7 @@ func (f *Flight[K, V]) fly(key K, promise *Promise[V], call func() (V, error)) {
 	}
 }
 
-// drop forgets a call that failed, unless a newer one has taken its place.
+// drop removes a call that failed, unless a newer one has taken its place.
 func (f *Flight[K, V]) drop(key K, promise *Promise[V]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 type Mailbox[T any] struct {
 	ready chan struct{} // holds a token while there is something to take; closed by Close
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	items  []T
 	first  int // items before it have been taken
 	closed bool
@@ -43,7 +43,7 @@ func (m *Mailbox[T]) Close() {
 }
 
 // Take returns the oldest value, waiting for one if need be. It returns false when the mailbox is closed and empty, or
-// when it is empty and ctx ends; ctx.Err() tells these apart.
+// when it is empty and ctx ends; ctx.Err() distinguishes the two.
 func (m *Mailbox[T]) Take(ctx context.Context) (T, bool) {
 	for {
 		v, state := m.poll()

@@ -10,7 +10,7 @@ import (
 type Promise[T any] struct {
 	decided Event
 
-	mu    sync.Mutex // guards what follows until decided has fired
+	mu    sync.Mutex // guards the fields below until decided has fired
 	taken bool
 	value T
 	err   error

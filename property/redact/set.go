@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Mask is what is shown in place of a secret.
+// Mask is shown in place of a secret.
 const Mask = "[secret]"
 
 // Set is a growing set of secrets. The zero Set is empty and ready to use; a nil *Set stays empty. It is safe for concurrent use.
 type Set struct {
-	mu    sync.RWMutex        // guards the rest
+	mu    sync.RWMutex        // guards the fields below
 	known map[string]struct{} // the secrets
 	fresh []string            // those of them whose forms are not in the index yet
 	index index

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// Stream masks a text that comes in pieces, wherever it is cut. What it returns for the pieces, one after the other, is what
-// [Set.Mask] returns for the whole text, if no secret is learned in between. It is not safe for concurrent use.
+// Stream masks a text that comes in pieces, wherever it is cut. Its results for the pieces, one after the other, are the result
+// of [Set.Mask] for the whole text, if no secret is added in between. It is not safe for concurrent use.
 //
 // It holds back a possible beginning of a secret until the next piece decides. So it keeps less than the longest form of a
 // secret, which the set has in memory anyway.

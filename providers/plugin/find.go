@@ -83,7 +83,7 @@ const (
 // ErrNotAcquired is returned by an [Acquire] that installs nothing, because the user has switched that off.
 var ErrNotAcquired = errors.New("automatic installation is turned off")
 
-// MissingError says that a plugin is missing.
+// MissingError reports that a plugin is missing.
 type MissingError struct {
 	Kind        Kind
 	Name        string
@@ -122,14 +122,14 @@ func (e *MissingError) Error() string {
 // Unwrap returns why the plugin could not be installed.
 func (e *MissingError) Unwrap() error { return e.Acquiring }
 
-// Advice suggests to install the plugin.
+// Advice suggests installing the plugin.
 func (e *MissingError) Advice() []advice.Advice {
 	return []advice.Advice{{Action: advice.InstallPlugin, Plugin: advice.Plugin{
 		Kind: string(e.Kind), Name: e.Name, Version: e.Version, Server: e.DownloadURL,
 	}}}
 }
 
-// LanguageHostedError says that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
+// LanguageHostedError reports that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
 type LanguageHostedError struct {
 	Name, Directory string
 	Source          Source

@@ -63,7 +63,7 @@ type Options struct {
 	LookupEnv func(string) (string, bool)
 	Environ   func() []string
 
-	// Output receives what plugins print, from many goroutines; nil discards.
+	// Output receives the output of plugins, from many goroutines; nil discards.
 	Output func(Line)
 	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)

@@ -14,7 +14,7 @@ import (
 // maxPortLine is the maximum length of a plugin's first line. A plugin that writes more has no port.
 const maxPortLine = 4096
 
-// invalidPortError quotes what a plugin wrote instead of its port.
+// invalidPortError quotes the line that a plugin wrote instead of its port.
 type invalidPortError struct{ text string }
 
 // maxQuoted is the number of quoted bytes.

@@ -16,7 +16,7 @@ type recalled struct {
 	spec providers.Spec
 	at   Location
 
-	mu         sync.Mutex // guards the rest; held during calls of the plugin
+	mu         sync.Mutex // guards the fields below; held during calls of the plugin
 	extensions []providers.ParameterizeRequest
 	plugin     providers.Provider // nil until it is started
 }

@@ -81,7 +81,7 @@ func (f Failure) err(c Call) error {
 
 // log records calls.
 type log struct {
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	calls   []Call
 	counts  map[providers.Method]int
 	current map[providers.Method]int

@@ -46,7 +46,7 @@ type Cloud struct {
 	table   Table
 	log     *log
 
-	mu    sync.Mutex // guards the rest
+	mu    sync.Mutex // guards the fields below
 	loads []providers.Spec
 }
 

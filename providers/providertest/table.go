@@ -34,7 +34,7 @@ type Table interface {
 
 // Memory is a table in memory.
 type Memory struct {
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	records map[string]Record
 	made    map[urn.URN]map[string]struct{}
 }

@@ -191,7 +191,7 @@ type Lock interface {
 	Check(ctx context.Context) error
 }
 
-// RemoveOptions define what is removed with a stack.
+// RemoveOptions define which files are removed with a stack.
 type RemoveOptions struct {
 	Force   bool // also remove a stack that has resources
 	Backups bool // also remove the .bak files and backups

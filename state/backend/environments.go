@@ -84,7 +84,7 @@ func (v EnvironmentValue) Object() map[string]EnvironmentValue {
 	return object
 }
 
-// Text returns a scalar as the text that programs see, and reports whether it is one.
+// Text returns a scalar as a text for programs, and reports whether it is one.
 func (v EnvironmentValue) Text() (string, bool) {
 	if v.Unknown {
 		return "[unknown]", true

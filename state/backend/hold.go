@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// NotLockedError says that the state of a stack was not written, or is not recorded any more, because its lock is not held.
+// NotLockedError reports that the state of a stack was not written, or is not recorded any more, because its lock is not held.
 type NotLockedError struct {
 	Ref Ref
 	// Released is true if the lock was held when the recording began.
@@ -23,7 +23,7 @@ func (e *NotLockedError) Error() string {
 		"stack value first", e.Ref)
 }
 
-// RecordingError says that a stack is already being recorded, or its state already being written.
+// RecordingError reports that a stack is already being recorded, or its state already being written.
 type RecordingError struct{ Ref Ref }
 
 func (e *RecordingError) Error() string {
@@ -35,7 +35,7 @@ func (e *RecordingError) Error() string {
 //
 // Invariant: at most one recording or edit writes the state, and it began while the lock was held.
 type hold struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	lock    *ownLock   // nil while the handle does not hold the lock
 	claimed bool       // whether a recording or an edit has claimed the writing
 }

@@ -138,7 +138,7 @@ func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error
 	return h.write(ctx, u)
 }
 
-// explain explains a journal that may not be applied, and keeps a list of what it contains.
+// explain explains a journal that may not be applied, and keeps a list of its contents.
 func (j *journalFile) explain(ctx context.Context, err error) error {
 	s := j.stack
 	e := undecidable(s, err)

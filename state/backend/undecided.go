@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state/journal"
 )
 
-// JournalError says that an operation on a stack was interrupted and left a journal that may not be applied. The stack can be
+// JournalError reports that an operation on a stack was interrupted and left a journal that may not be applied. The stack can be
 // read, but not changed until the user has decided about the journal.
 type JournalError struct {
 	Stack string
@@ -81,7 +81,7 @@ func contents(b *strings.Builder, r *journal.Report) {
 	}
 }
 
-// IntentError says why an interrupted operation on two stacks may not be completed.
+// IntentError reports why an interrupted operation on two stacks may not be completed.
 type IntentError struct {
 	Name      string // of its record
 	Operation string // its description, for people

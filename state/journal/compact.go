@@ -131,7 +131,7 @@ func isUnsaved(err error) bool { return errors.As(err, new(*saveError)) && !isIn
 
 func isInvalid(err error) bool { return errors.As(err, new(*state.IntegrityError)) }
 
-// saveError says that a checkpoint was good but could not be written.
+// saveError reports that a checkpoint was good but could not be written.
 type saveError struct{ err error }
 
 func (e *saveError) Error() string { return e.err.Error() }

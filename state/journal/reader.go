@@ -21,7 +21,7 @@ func (j *Journal) isBegun() bool { return j.Header.Format != 0 }
 // Records returns the number of records after the header.
 func (j *Journal) Records() int { return len(j.entries) }
 
-// FormatError says that a later version of sluice wrote a journal.
+// FormatError reports that a later version of sluice wrote a journal.
 type FormatError struct {
 	Name   string // where the journal is
 	Format int
@@ -33,13 +33,13 @@ func (e *FormatError) Error() string {
 		"to recover it", e.Name, e.Tool, e.Format, format)
 }
 
-// DamagedError says that a journal cannot be read from some place on, although it was complete there once: it has been
+// DamagedError reports that a journal cannot be read from some place on, although it was complete there once: it has been
 // damaged since. An incomplete write is no damage; see [Journal.Torn].
 type DamagedError struct {
 	Name   string // where the journal is
 	Offset int64  // of the first byte that cannot be read
 	Whole  int    // records before it
-	Err    error  // what is wrong there
+	Err    error  // the problem there
 }
 
 func (e *DamagedError) Error() string {

@@ -45,7 +45,7 @@ type Recorder struct {
 	options Options
 	run     string
 
-	mu        sync.Mutex // guards everything below
+	mu        sync.Mutex // guards the fields below
 	commits   *commit.Group
 	numbers   map[*state.Resource]int
 	next      int // the number of the next new resource

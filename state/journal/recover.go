@@ -65,7 +65,7 @@ func (r *Report) List() []Listed {
 	return list
 }
 
-// StaleError says that a journal does not belong to the content of the stack file: another process has written that since, or
+// StaleError reports that a journal does not belong to the content of the stack file: another process has written that since, or
 // the journal is that of another stack. It has not been applied.
 type StaleError struct {
 	Name   string // where the journal is

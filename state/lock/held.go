@@ -92,7 +92,7 @@ func (l Held) Describe() string {
 	return text
 }
 
-// LostError says that a lock that this process held is no longer certainly its own.
+// LostError reports that a lock that this process held is no longer certainly its own.
 type LostError struct {
 	Path   string
 	Reason string

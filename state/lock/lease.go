@@ -102,7 +102,7 @@ func (l *Lock) lose(err *LostError) {
 	l.lost = err
 	hold := l.hold
 	l.mu.Unlock()
-	if l.again { // whoever ended the first one does not expect another one
+	if l.again { // a user who has ended the first one does not expect another one
 		_ = hold.Close()
 	}
 	if l.options.OnLost != nil {

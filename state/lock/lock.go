@@ -68,7 +68,7 @@ type Lock struct {
 	gone     error        // why the hold has to be taken again
 	again    bool         // the hold has been taken again
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	hold     store.Hold // nil where the store has none; changes only while renewing is held, too
 	renewed  moment
 	lost     error

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// UnknownProviderError says that there is no such kind of secrets provider.
+// UnknownProviderError reports that there is no such kind of secrets provider.
 type UnknownProviderError struct{ Kind string }
 
 func (e *UnknownProviderError) Error() string {

@@ -26,7 +26,7 @@ const (
 	TypeBase64     = "b64"
 )
 
-// UnsupportedProviderError says that a stack's secrets are encrypted by a provider that this program cannot use.
+// UnsupportedProviderError reports that a stack's secrets are encrypted by a provider that this program cannot use.
 type UnsupportedProviderError struct{ Type string }
 
 func (e *UnsupportedProviderError) Error() string {

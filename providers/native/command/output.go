@@ -16,7 +16,7 @@ import (
 type recorder struct {
 	call native.Call
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	streams map[string]*record
 	mixed   bytes.Buffer             // the last lines of both
 	left    int                      // bytes that were dropped before mixed
@@ -102,7 +102,7 @@ func (r *recorder) flush() {
 	}
 }
 
-// text returns what was written to a stream, without the end of its last line.
+// text returns the output of a stream, without the end of its last line.
 func (r *recorder) text(stream string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

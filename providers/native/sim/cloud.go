@@ -28,7 +28,7 @@ type Record struct {
 type Cloud struct {
 	dir string // "" for memory
 
-	mu       sync.Mutex // guards the rest, and the files
+	mu       sync.Mutex // guards the fields below, and the files
 	records  map[string]Record
 	deleted  map[string]bool
 	attempts map[string]int

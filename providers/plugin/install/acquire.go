@@ -59,7 +59,7 @@ func (i *Installer) mayObtain(w plugin.Wanted) error {
 type telling struct {
 	messages Messages
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	phase Phase
 	last  time.Time
 }

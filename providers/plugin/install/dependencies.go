@@ -16,7 +16,7 @@ type Written struct {
 	Said func(plugin.Line)
 }
 
-// DependenciesError says that the dependencies of a plugin in source form could not be installed. Nothing of the plugin
+// DependenciesError reports that the dependencies of a plugin in source form could not be installed. Nothing of the plugin
 // is kept.
 type DependenciesError struct {
 	Output string // the last lines of the output, below a heading; "" if there is none

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// Error says why a plugin cannot be installed: which places were tried, with their errors.
+// Error reports why a plugin cannot be installed: which places were tried, with their errors.
 type Error struct {
 	Request Request
 	Tries   []Try
@@ -48,7 +48,7 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// Advice suggests to install the plugin from a file, unless it comes from a git repository, or only its dependencies are
+// Advice suggests installing the plugin from a file, unless it comes from a git repository, or only its dependencies are
 // missing.
 func (e *Error) Advice() []advice.Advice {
 	r := e.Request
@@ -62,7 +62,7 @@ func (e *Error) Advice() []advice.Advice {
 	return []advice.Advice{{Action: advice.InstallFile, Plugin: about}}
 }
 
-// ChecksumError says that an archive is not the published one. Nothing of it is kept.
+// ChecksumError reports that an archive is not the published one. Nothing of it is kept.
 type ChecksumError struct {
 	Want, Got []byte
 	From      string // the source of the checksum: a URL, or "" for the request

@@ -18,7 +18,7 @@ type core struct {
 	client  *api.Client
 	can     await.Flight[struct{}, api.Capabilities]
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	keys   map[api.StackID]*keys
 	copies map[string]*copies // by organization
 }

@@ -17,7 +17,7 @@ var _ backend.Environments = (*Backend)(nil)
 
 // EnvironmentError lists the problems of the environments of a stack.
 type EnvironmentError struct {
-	Problems []string // "project/name:3:4: what is wrong"
+	Problems []string // "project/name:3:4: the problem"
 }
 
 func (e *EnvironmentError) Error() string {

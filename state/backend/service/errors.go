@@ -14,7 +14,7 @@ import (
 // ErrLoggedOut is the error for a service without an access token.
 var ErrLoggedOut = advice.With(errors.New("there is no access token for the service"), advice.On(advice.LogInToService))
 
-// BusyError says that another update of the stack runs.
+// BusyError reports that another update of the stack runs.
 type BusyError struct {
 	Ref  backend.Ref
 	Kind string // of the update; "" if it is unknown
@@ -29,10 +29,10 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("the stack %s is currently being updated by somebody else%s; wait for it to end", e.Ref, who)
 }
 
-// Advice suggests to cancel an update that no process carries out any more.
+// Advice suggests cancelling an update that no process carries out any more.
 func (e *BusyError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.CancelDead)} }
 
-// LeaseError says that the lease of an operation was lost.
+// LeaseError reports that the lease of an operation was lost.
 type LeaseError struct {
 	Ref    backend.Ref
 	Reason error
@@ -48,7 +48,7 @@ func (e *LeaseError) Error() string {
 
 func (e *LeaseError) Unwrap() error { return e.Reason }
 
-// TransferError says that a new name is in another organization.
+// TransferError reports that a new name is in another organization.
 type TransferError struct {
 	From, To backend.Ref
 	Page     string // where the organization can be changed; "" if that is unknown
@@ -64,7 +64,7 @@ func (e *TransferError) Error() string {
 	return fmt.Sprintf("a stack of the service keeps its organization: %s cannot become %s; name it %s, or transfer it at %s", e.From, e.To, same, at)
 }
 
-// PoliciesError says that an operation must be held to policies, and that its caller does not support them.
+// PoliciesError reports that an operation must be held to policies, and that its caller does not support them.
 type PoliciesError struct {
 	Ref      backend.Ref
 	Policies []backend.RequiredPolicy
@@ -79,7 +79,7 @@ func (e *PoliciesError) Error() string {
 		"call Begin of the stack, and give the operation the packs that its result names", e.Ref, strings.Join(names, ", "))
 }
 
-// ContradictionError says that some answers of a service contradict each other.
+// ContradictionError reports that some answers of a service contradict each other.
 type ContradictionError struct {
 	Ref            backend.Ref
 	Host           string
@@ -96,7 +96,7 @@ func isDoubtful(err error) bool {
 	return errors.As(err, new(*ContradictionError)) || errors.As(err, new(*api.WrongAnswerError))
 }
 
-// UnsentError says that the service does not have all changes of an operation.
+// UnsentError reports that the service does not have all changes of an operation.
 type UnsentError struct {
 	Ref  backend.Ref
 	File string // the working copy, which has them
@@ -107,7 +107,7 @@ func (e *UnsentError) Error() string {
 	return fmt.Sprintf("what was done to stack %s is recorded on this machine, in %s, and not yet at the service: %v", e.Ref, e.File, e.Err)
 }
 
-// Advice suggests what sends the changes.
+// Advice suggests the command that sends the changes.
 func (e *UnsentError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.SendState)} }
 
 func (e *UnsentError) Unwrap() error { return e.Err }
@@ -115,7 +115,7 @@ func (e *UnsentError) Unwrap() error { return e.Err }
 // Is reports that the error is [backend.ErrUnsaved].
 func (e *UnsentError) Is(target error) bool { return target == backend.ErrUnsaved }
 
-// OvertakenError says that another update of a stack came before the changes of an operation were sent.
+// OvertakenError reports that another update of a stack came before the changes of an operation were sent.
 type OvertakenError struct {
 	Ref  backend.Ref
 	File string // the working copy

@@ -89,7 +89,7 @@ type feed struct {
 	stop    context.CancelFunc
 	work    conc.WaitGroup
 
-	mu       sync.Mutex // guards what follows, and is locked while a checkpoint is sent
+	mu       sync.Mutex // guards the fields below, and is locked while a checkpoint is sent
 	sent     string     // the digest of the content that the service has
 	text     []byte     // of the latest checkpoint whose bytes count
 	sequence int

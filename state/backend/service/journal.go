@@ -32,7 +32,7 @@ type journal struct {
 	box      *await.Mailbox[api.Entry]
 	work     conc.WaitGroup
 
-	mu       sync.Mutex   // guards what follows
+	mu       sync.Mutex   // guards the fields below
 	onWay    int          // entries that the service does not have
 	sent     *await.Event // fires when the service has received more of them
 	sequence int64

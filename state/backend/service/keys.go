@@ -33,7 +33,7 @@ type keys struct {
 	provider *state.SecretsProvider
 	turns    *await.Slots // of calls that encrypt
 
-	mu       sync.Mutex          // guards what follows
+	mu       sync.Mutex          // guards the fields below
 	plain    map[string]string   // by ciphertext
 	ready    map[string][]string // ciphertexts that were made ahead, by text
 	waiting  []*wanted

@@ -32,7 +32,7 @@ type run struct {
 	stop    context.CancelFunc // stops the renewal of the lease
 	renewal conc.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	lost  error
 	ended bool
 }

@@ -26,7 +26,7 @@ type stack struct {
 
 // shared is the state that the handles of a stack share.
 type shared struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	held *held      // nil while the handle does not hold the lock
 	run  *run       // the operation that has begun, nil if none has
 }

@@ -161,7 +161,7 @@ const (
 	expansion = 256      // of the part above that size
 )
 
-// errTooLarge says that an answer is beyond a bound.
+// errTooLarge reports that an answer is beyond a bound.
 var errTooLarge = errors.New("it is larger than such an answer may be")
 
 // body reads the body of an answer, unpacked, up to a bound.
@@ -215,7 +215,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// formError says that an answer has arrived and does not have the right form.
+// formError reports that an answer has arrived and does not have the right form.
 type formError struct{ err error }
 
 func (e *formError) Error() string { return e.err.Error() }

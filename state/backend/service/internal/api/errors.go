@@ -39,7 +39,7 @@ func (e *AnswerError) Error() string {
 	return text + ")"
 }
 
-// Advice suggests to log in again.
+// Advice suggests logging in again.
 func (e *AnswerError) Advice() []advice.Advice {
 	if e.Status == http.StatusUnauthorized {
 		return []advice.Advice{advice.On(advice.LogInToService)}
@@ -47,7 +47,7 @@ func (e *AnswerError) Advice() []advice.Advice {
 	return nil
 }
 
-// AwayError says that the service gave no answer at all.
+// AwayError reports that the service gave no answer at all.
 type AwayError struct {
 	Host, Call string
 	Err        error
@@ -62,7 +62,7 @@ func (e *AwayError) Error() string {
 
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// WrongAnswerError says that the answer to a call has the wrong form. The outcome of the call is uncertain.
+// WrongAnswerError reports that the answer to a call has the wrong form. The outcome of the call is uncertain.
 type WrongAnswerError struct {
 	Host, Call string
 	Err        error // the problem of the answer

@@ -15,7 +15,7 @@ const (
 	batchBytes = 1 << 20
 )
 
-// ErrOneByOne says that the service takes secrets only one by one.
+// ErrOneByOne reports that the service takes secrets only one by one.
 var ErrOneByOne = errors.New("the service takes no batches of secrets")
 
 // batches cuts texts into batches.

@@ -17,7 +17,7 @@ type upload struct {
 	rate pace.Rate
 	stop func(error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	left  int        // bytes that were not read
 	guard *pace.Guard
 }
