@@ -86,12 +86,12 @@ func reflected(v reflect.Value, depth int) (Value, error) {
 		}
 		return Of(list.object()), nil
 	}
-	return Null, &ValueError{before: fmt.Sprintf("a %s at property ", v.Type()), after: " has no value; make one of what is in it"}
+	return Null, &ValueError{before: fmt.Sprintf("a %s at property ", v.Type()), after: " cannot be converted; convert its contents instead"}
 }
 
 func exact(f float64, ok bool, v reflect.Value) (Value, error) {
 	if !ok {
-		return Null, &ValueError{before: fmt.Sprintf("the number %v at property ", v), after: " is too large to be exact; make a text of it"}
+		return Null, &ValueError{before: fmt.Sprintf("the number %v at property ", v), after: " is too large to be exact; write it as a text"}
 	}
 	return Number(f), nil
 }

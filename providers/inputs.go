@@ -40,7 +40,7 @@ func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 	r := inputReader{}
 	spec := Spec{Package: t.ProviderPackage(), Version: r.version(inputs, VersionKey, "")}
 	if spec.Package == "" {
-		return Spec{}, &SpecError{Property: "type", Reason: fmt.Sprintf("%q is not that of a provider", t)}
+		return Spec{}, &SpecError{Property: "type", Reason: fmt.Sprintf("%q is not the type of a provider", t)}
 	}
 	if err := t.CheckPackage(); err != nil {
 		return Spec{}, &SpecError{Property: "type", Reason: "names no package: " + err.Error()}

@@ -106,7 +106,7 @@ func (r *Registry) WaitConfigured(ctx context.Context) {
 	for _, i := range begun {
 		_, err := i.configured.Wait(ctx)
 		if err != nil && i.configured.Decided() && !i.isUsed() {
-			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so the rest is not concerned", err))
+			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so no resource is affected", err))
 		}
 	}
 }

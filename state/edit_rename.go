@@ -31,7 +31,7 @@ func Rename(s *Snapshot, r *Resource, name string) (*Snapshot, error) {
 	case name == "":
 		return nil, fmt.Errorf("the new name of %s is empty", old)
 	case urn.URN(name).IsValid():
-		return nil, fmt.Errorf("the new name is to be a name, such as %q, and not a URN: the stack, the project and the type stay as they are",
+		return nil, fmt.Errorf("the new name must be a name such as %q, and not a URN: the stack, the project and the type stay as they are",
 			urn.URN(name).Name())
 	case old.IsRootStack():
 		return nil, fmt.Errorf("%s cannot be renamed: its name is made of those of the project and the stack", old)

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNoResult is the error for the other callers of a [Flight] whose call panicked.
-var ErrNoResult = errors.New("the call that was waited for panicked")
+var ErrNoResult = errors.New("the shared call panicked")
 
 // Flight does work once for each key, however many callers need it. A result is kept until [Flight.Forget]. An error goes to
 // the callers that wait at that moment and is not kept, so the next caller tries again. The zero value is ready to use. It

@@ -22,7 +22,7 @@ type tail struct {
 // fault returns how a tail has been damaged, nil for a torn one.
 func (t tail) fault() error {
 	if t.isFollowed() {
-		return errors.New("records follow that were written when it was durable")
+		return errors.New("later records were written after it was durable")
 	}
 	if len(t.data) < frameHeader {
 		return nil

@@ -107,7 +107,7 @@ func (o Options) tidy() {
 		return
 	}
 	if err := t.Tidy(o.Files...); err != nil && o.Note != nil {
-		o.Note(fmt.Sprintf("what killed processes have left could not be removed: %v", err))
+		o.Note(fmt.Sprintf("files that killed processes have left could not be removed: %v", err))
 	}
 }
 

@@ -56,7 +56,7 @@ func NewCloud(ctx context.Context, url string, from Source) (*Cloud, error) {
 		}
 		again, err := k.Decrypt(ctx, encrypted)
 		if err == nil && !bytes.Equal(raw, again) {
-			err = errors.New("it does not decrypt what it has encrypted to what it was")
+			err = errors.New("it decrypts its own ciphertext to another text")
 		}
 		return err
 	})

@@ -117,7 +117,7 @@ func (r *recorder) failure(ctx context.Context, command string, err error) error
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	if r.call.Secretive && r.call.Inputs.Text("logging") == "" {
-		return fmt.Errorf("%w: running a command with a secret input, whose output is not shown (logging says to show it)", err)
+		return fmt.Errorf("%w: running a command with a secret input, whose output is not shown (set logging to show it)", err)
 	}
 	said := r.mixed.String()
 	if r.left > 0 {

@@ -125,7 +125,7 @@ func checkText(in native.Values) []providers.CheckFailure {
 			"property %q is %d, but the least numbers of characters add up to %d", "length", in.Int("length"), sum)})
 	}
 	if known && set == "" && sum < in.Int("length") {
-		failures = append(failures, providers.CheckFailure{Property: "special", Reason: "no kind of characters is allowed"})
+		failures = append(failures, providers.CheckFailure{Property: "special", Reason: "no character class is enabled; enable at least one"})
 	}
 	return failures
 }
@@ -191,7 +191,7 @@ func generate(in native.Values) (string, error) {
 
 func pick(set string) (rune, error) {
 	if set == "" {
-		return 0, errors.New("no kind of characters is allowed")
+		return 0, errors.New("no character class is enabled; enable at least one")
 	}
 	runes := []rune(set)
 	i, err := rand.Int(rand.Reader, big.NewInt(int64(len(runes))))

@@ -88,7 +88,7 @@ type ContradictionError struct {
 
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("the service at %s contradicts itself about stack %s: %s, but %s; nothing more is done with the stack; try again, and if that does not "+
-		"help, ask whoever runs the service", e.Host, e.Ref, e.Before, e.Answer)
+		"help, ask the operator of the service", e.Host, e.Ref, e.Before, e.Answer)
 }
 
 // isDoubtful reports whether a request has an uncertain outcome: no answer came, or one that cannot be true.

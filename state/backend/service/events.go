@@ -97,7 +97,7 @@ func (e *events) save(ctx context.Context, all []json.RawMessage) {
 	e.mu.Unlock()
 	e.run.refused(err)
 	if first {
-		e.run.stack.backend.note("the service does not show the rest of what happens in this operation: %v", err)
+		e.run.stack.backend.note("the service does not show the other events of this operation: %v", err)
 	}
 }
 

@@ -131,7 +131,7 @@ func (s *stack) precede(ctx context.Context, name string) error {
 		return err
 	}
 	if left, err := c.unsent(ctx); err != nil || left != nil {
-		return errors.Join(err, fmt.Errorf("what was moved to stack %s has not been sent yet", other.ref))
+		return errors.Join(err, fmt.Errorf("the resources that were moved to stack %s have not been sent yet", other.ref))
 	}
 	return nil
 }

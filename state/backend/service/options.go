@@ -58,7 +58,7 @@ func newClient(o Options, token string, insecure bool) (*api.Client, error) {
 	}
 	address := Address(o.URL)
 	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		note(fmt.Sprintf("%s is asked without encryption: everybody on the way can read the access token", address))
+		note(fmt.Sprintf("%s is called without encryption: everybody on the way can read the access token", address))
 	}
 	version := strings.TrimPrefix(o.Version, "sluice/")
 	if text, _ := o.lookup()(EnvPatience); text != "" && o.Patience == 0 {

@@ -287,7 +287,7 @@ func (r *run) End(ctx context.Context, u backend.Update) error {
 		return errors.Join(err, asked)
 	}
 	if err != nil {
-		return fmt.Errorf("the service has the state of stack %s, and does not know that the operation has ended: %w", r.stack.ref, err)
+		return fmt.Errorf("the service has the state of stack %s, but could not be notified of the end of the operation: %w", r.stack.ref, err)
 	}
 	if err := r.confirm(ctx); err != nil {
 		marked := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1})

@@ -93,7 +93,7 @@ func (h *hold) Alive(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.conn == nil {
-		return errors.New("it has been given back")
+		return errors.New("it has been released")
 	}
 	var backend int
 	if err := h.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {

@@ -97,7 +97,7 @@ func (f File) refused(ctx context.Context, checkpoint []byte, err error) error {
 		return errors.Join(err, also)
 	}
 	return advice.Errorf(advice.On(advice.ImportState), "%w during this operation, which has the lock: somebody must have broken that. "+
-		"It is left as it is, and what this run knows was set aside in %s", err, where)
+		"It is left as it is, and the state of this run was set aside in %s", err, where)
 }
 
 // replaced removes the variants of the stack file with other compressions, and keeps a copy if copies are retained

@@ -70,9 +70,9 @@ func decode(body []byte, out answer) error {
 	case body[0] == '<':
 		return errors.New("it is a page for a browser; a proxy or a login page on the way may have sent it")
 	case !json.Valid(body):
-		return fmt.Errorf("it is no JSON, or not all of it: %s", whyInvalid(body))
+		return fmt.Errorf("it is not valid JSON, or incomplete: %s", whyInvalid(body))
 	case body[0] != '{':
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	depth := math.MaxInt
 	if len(body) > largeAnswer {

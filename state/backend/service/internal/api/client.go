@@ -49,7 +49,7 @@ const answerTime = time.Minute
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("%q is no address of a service: it must be like https://api.pulumi.com", o.URL)
+		return nil, fmt.Errorf("%q is not the address of a service; write a URL such as https://api.pulumi.com", o.URL)
 	}
 	if base.User != nil {
 		return nil, errors.New("the address of a service has no user and no password in it; the access token is in PULUMI_ACCESS_TOKEN")
@@ -85,7 +85,7 @@ func isToken(text string) bool {
 var errElsewhere = errors.New("it refers to another address, which sluice does not follow: the access token is for this one")
 
 // errOtherCall is the error for a redirect that would change the call.
-var errOtherCall = errors.New("it refers to another address with a status that drops what was sent")
+var errOtherCall = errors.New("it redirects to another address with a status that drops the request")
 
 const maxRedirects = 5
 
@@ -97,7 +97,7 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 		return errOtherCall
 	}
 	if len(via) > maxRedirects {
-		return errors.New("it refers from one address to another without end")
+		return errors.New("there are too many redirects")
 	}
 	return nil
 }

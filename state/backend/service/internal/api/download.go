@@ -26,7 +26,7 @@ func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, 
 	}
 	web := &http.Client{Transport: c.http.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
-			return backoff.Permanent(errors.New("it refers from one address to another without end"))
+			return backoff.Permanent(errors.New("there are too many redirects"))
 		}
 		return c.mayDownload(r.URL)
 	}}
@@ -50,7 +50,7 @@ func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, 
 
 func (c *Client) mayDownload(at *url.URL) error {
 	if c.base.Scheme == "https" && at.Scheme != "https" {
-		return backoff.Permanent(fmt.Errorf("%s is not asked over an encrypted connection, so what it sends cannot be trusted", at.Host))
+		return backoff.Permanent(fmt.Errorf("%s is not reached over an encrypted connection, so the download cannot be trusted", at.Host))
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate)
 func openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
-		return nil, backoff.Permanent(errors.New("the address of the download is not one"))
+		return nil, backoff.Permanent(errors.New("the address of the download is not a valid URL"))
 	}
 	response, err := web.Do(request)
 	if err != nil {

@@ -108,9 +108,9 @@ func (k Secrets) same(c call, texts, again []string, err error) error {
 	what := c.method + " " + c.path
 	switch {
 	case err == nil && !slices.Equal(texts, again):
-		return &WrongAnswerError{k.client.base.Host, what, errors.New("it does not decrypt what it has encrypted to what it was")}
+		return &WrongAnswerError{k.client.base.Host, what, errors.New("it decrypts its own ciphertext to another text")}
 	case errors.As(err, new(*AnswerError)) && !IsAway(err):
-		return &WrongAnswerError{k.client.base.Host, what, fmt.Errorf("it does not decrypt what it has encrypted: %w", err)}
+		return &WrongAnswerError{k.client.base.Host, what, fmt.Errorf("it cannot decrypt its own ciphertext: %w", err)}
 	}
 	return err
 }

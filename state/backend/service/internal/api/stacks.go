@@ -306,12 +306,12 @@ func (d *Deployment) check(given members) error {
 		return nil
 	}
 	if given["deployment"][0] != '{' {
-		return errors.New(`its "deployment" is no state`)
+		return errors.New(`its "deployment" is not an object`)
 	}
 	inner := objectOf(d.Deployment)
 	for name, open := range map[string]byte{"manifest": '{', "resources": '[', "secrets_providers": '{', "pending_operations": '[', "metadata": '{'} {
 		if raw := inner[name]; !isNull(raw) && raw[0] != open {
-			return fmt.Errorf("its %q is none", name)
+			return fmt.Errorf("its %q has the wrong type", name)
 		}
 	}
 	if isNull(inner["manifest"]) && len(inner) > 0 {

@@ -159,7 +159,7 @@ func (a *started) check(given members) error {
 // leaseToken returns an error unless a text has the form of a lease token.
 func leaseToken(value string) error {
 	if !isToken(value) {
-		return errors.New("its token is none: it has spaces, control characters or other letters than those of ASCII in it")
+		return errors.New("its token is not valid: it has spaces, control characters or characters outside ASCII")
 	}
 	return text("token", value)
 }
