@@ -78,9 +78,9 @@ func rootRank(r *Resource) int {
 	return 1
 }
 
-// topological returns rs in an order in which each resource comes after its references, and otherwise in the given
-// order. References to resources outside rs are ignored. A list that is in order already is returned as it is. A cycle
-// is reported; the order then breaks it at a fixed place.
+// topological returns rs in an order in which each resource comes after those that it refers to, and otherwise in the
+// given order. References to resources outside rs are ignored. A list that is in order already is returned as it is. A
+// cycle is reported; the order then breaks it at a fixed place.
 func topological(rs []*Resource) ([]*Resource, error) {
 	t := indexTargets(rs)
 	order, circle := graph.PostOrder(len(rs), func(id graph.ID, visit func(graph.ID)) {

@@ -41,7 +41,7 @@ type Pending struct {
 	UnderWay bool
 }
 
-// IsInterruptedCreate reports whether an object may have been made that is in no record and will be in none.
+// IsInterruptedCreate reports whether the operation is an interrupted create: it may have made an object that no record has.
 func (p Pending) IsInterruptedCreate() bool { return p.Type == Creating && !p.UnderWay }
 
 // IsInDoubt reports whether the outcome of the operation has to be found out. Reads and imports change nothing, and updates and
@@ -105,7 +105,7 @@ type Replacement struct{ Old, New *Resource }
 type Snapshot struct {
 	Manifest        Manifest
 	SecretsProvider *SecretsProvider
-	Resources       []*Resource // every resource comes after its references
+	Resources       []*Resource // every resource comes after those that it refers to
 	Pending         []Pending
 	Metadata        json.RawMessage // as read; nil writes {}
 	Snippets        []json.RawMessage

@@ -21,7 +21,7 @@ func Repair(s *Snapshot) (*Snapshot, error) {
 // Repairs are the changes of [RepairAll].
 type Repairs struct {
 	Magic   bool               // the manifest's magic is new
-	Ordered []urn.URN          // resources that came before one of their references, or in its way
+	Ordered []urn.URN          // resources that came before one that they refer to, or in its way
 	Renamed []Renamed          // resources whose parents are missing or renamed
 	Dropped []DroppedReference // dangling references
 }

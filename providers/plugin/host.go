@@ -50,7 +50,7 @@ type Options struct {
 	Acquire Acquire
 
 	// StartWritten starts a plugin without an executable; nil if none can be started. It returns a *[LanguageHostedError] for
-	// a plugin that the caller cannot serve.
+	// a plugin that another host serves.
 	StartWritten func(context.Context, Written) (Server, error)
 	// LogFlags are the arguments that plugins get before their own, except those that run dynamic providers.
 	LogFlags []string

@@ -72,7 +72,7 @@ func (p *intent) run(ctx context.Context, operation string, before, after [2][]b
 	return errors.Join(follows, err)
 }
 
-// stale is the error for a file that another process has written since the operation was computed.
+// stale is the error for a file that another process has written since the new contents were computed.
 func (p *intent) stale(ctx context.Context, i int, cause error) error {
 	return &StaleStateError{Ref: p.stacks[i].ref, File: p.stacks[i].file().Name(ctx), Err: cause}
 }

@@ -160,7 +160,7 @@ func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
 		if !collided || attempt == attempts {
 			return nil, err
 		}
-		// All attempts have given way. Not all should come back at once.
+		// All processes that tried have given way. Not all should come back at once.
 		_ = await.For(ctx, pause(attempt))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -10,7 +10,7 @@ import (
 type Written struct {
 	Kind      plugin.Kind
 	Name      string
-	Directory string // the folder of its manifest, which does not change any more
+	Directory string // the folder of its manifest, in its final place
 	// Said receives the output of package managers, from many goroutines. Its last lines are in the error if the installation
 	// fails.
 	Said func(plugin.Line)

@@ -21,7 +21,7 @@ import (
 type download struct {
 	web      *web
 	call     call
-	file     string // the fetched part; beside it, in a file that ends in .json, is its beginning
+	file     string // the fetched part; beside it, in a file that ends in .json, is the JSON of a beginning
 	progress func(done, total int64)
 	tries    *tries
 	silence  *time.Timer // reports that nothing has come for the time patience
@@ -42,8 +42,8 @@ const (
 	minGain = 64 << 10
 )
 
-// run downloads the file until it is complete. The fetched part stays for a later download, unless it cannot be written: then it may have
-// filled a disk.
+// run downloads the file until it is complete. The fetched part is kept for a later download, unless it cannot be written: then
+// it may be what fills the disk.
 func (d *download) run(ctx context.Context) error {
 	d.tries = d.web.tries()
 	_, err := retry(ctx, d.tries, func() (struct{}, error) { return struct{}{}, d.try(ctx) })

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// How events are sent: eventBatch at once, or those of eventDelay after the first, in eventCalls calls at the same time. Events are numbered, so
-// the order of the calls does not matter. eventsToWait may wait: then the engine waits, too.
+// How events are sent: eventBatch at once, or those of eventDelay after the first, in eventCalls calls at the same time. Events are
+// numbered, so the order of the calls does not matter. At most eventsToWait events wait to be sent; beyond that the engine waits.
 const (
 	eventBatch   = 100
 	eventDelay   = time.Second

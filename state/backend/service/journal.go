@@ -255,8 +255,8 @@ func (j *journal) take(r *state.Resource) {
 	}
 }
 
-// precede sends the references of a resource that are in no entry yet, as if they had been made again. The service puts resources from entries before
-// the rest of the base, and a reference must not lead to a later resource. j.mu is held.
+// precede sends the resources that a resource refers to and that are in no entry yet, as if they had been made again. The service
+// puts resources from entries before the rest of the base, and a reference must not lead to a later resource. j.mu is held.
 func (j *journal) precede(ctx context.Context, r *state.Resource) error {
 	for ref := range r.References() {
 		known := j.left[ref.URN]

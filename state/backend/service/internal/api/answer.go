@@ -90,7 +90,7 @@ func decode(body []byte, out answer) error {
 	}
 	if said, is := given["message"]; is {
 		var message string
-		_ = json.Unmarshal(said, &message) // this error means that it is no answer
+		_ = json.Unmarshal(said, &message) // the error does not matter: with a message it is not an answer
 		return fmt.Errorf("it is the message of an error: %q", message)
 	}
 	if err := json.Unmarshal(body, out); err != nil {

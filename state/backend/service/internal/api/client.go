@@ -85,7 +85,7 @@ func isToken(text string) bool {
 var errElsewhere = errors.New("it refers to another address, which sluice does not follow: the access token is for this one")
 
 // errOtherCall is the error for a redirect that would change the call.
-var errOtherCall = errors.New("it redirects to another address with a status that drops the request")
+var errOtherCall = errors.New("it redirects to another address with a status that drops the request body")
 
 const maxRedirects = 5
 

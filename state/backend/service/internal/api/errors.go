@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// AnswerError is an error that the service answered.
+// AnswerError is an error in an answer of the service.
 type AnswerError struct {
 	Status  int    // of HTTP
 	Message string // from the service, may be ""
