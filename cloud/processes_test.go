@@ -29,12 +29,12 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// processes is the number of processes that change one stack at the same time, and processesAtEmulators that at an emulator, where each has to wait for
-// hundreds of requests of the others.
+// processes is the number of processes that change one stack at the same time. At an emulator it is processesAtEmulators, because each process has to
+// wait for hundreds of requests of the others.
 const processes, processesAtEmulators = 20, 6
 
-// Each process adds one resource to those in the state. If two processes ran at the same time, or one overwrote what
-// another had written, resources would be missing at the end.
+// Each process adds one resource to the state. If two processes ran at the same time, or one overwrote the state of
+// another, resources would be missing at the end.
 func TestManyProcessesLoseNoUpdate(t *testing.T) {
 	if url := os.Getenv("SLUICE_TEST_BACKEND"); url != "" {
 		updateOnce(t, url, os.Getenv("SLUICE_TEST_NAME"), os.Getenv("SLUICE_TEST_MARK"))
