@@ -31,7 +31,7 @@ func (s *Stages) Assemble(r *standard.Run) (standard.Assembly, error) {
 	analyzed := via(r, pipeline.Via(checked, own.Analyze), "Analyzed", s.analyzed)
 	diffed := via(r, pipeline.Via(analyzed, own.Diff), "Diffed", s.diffed)
 	built := via(r, pipeline.ViaActor(diffed, own.Build), "Built", s.built)
-	a := standard.Assembly{Finish: func(ctx context.Context, f pipeline.Flow[stages.Executed]) error { return s.finish(ctx, r, f) }}
+	a := standard.Assembly{Drain: func(ctx context.Context, f pipeline.Flow[stages.Executed]) error { return s.finish(ctx, r, f) }}
 	if len(s.deleting) > 0 {
 		deletes := &slot.Group[stages.Deleting]{Slot: "Deleting", Stages: s.deleting, Refuse: r.Refuse}
 		built, a.Deleting = pipeline.Via(built, offer(deletes)), deletes.Pass

@@ -46,7 +46,7 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	programCtx, p.cancel = context.WithCancelCause(s.operations)
 	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // whoever asks a second time waits for no program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
-	return p, s.run.Unrecorded(s.assembly.Finish(s.run.Admitted(), s.assembly.Registrations))
+	return p, s.run.Unrecorded(s.assembly.Drain(s.run.Admitted(), s.assembly.Registrations))
 }
 
 // runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence

@@ -11,17 +11,17 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/admit"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/requests"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // analyst asks the analyzers.
 type analyst struct {
 	control   *control.Control
-	book      *book.Book
-	families  *admit.Families
+	rooms     *rooms.Rooms
+	families  *requests.Families
 	analyzers []stages.Analyzer
 	limit     int    // how many analyzers judge at once; 0 is all
 	directory string // relative paths of assets are resolved against it
@@ -146,7 +146,7 @@ func (an *analyst) analysis(a stages.Analyzed) stages.Analysis {
 	if a.Alias != "" {
 		out.Options.Aliases = []urn.URN{a.Alias}
 	}
-	out.Provider, _ = an.book.ProviderState(g.Provider)
+	out.Provider, _ = an.rooms.ProviderState(g.Provider)
 	return out
 }
 

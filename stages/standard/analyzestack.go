@@ -61,8 +61,8 @@ func (an *analyst) onlyViolations() bool {
 // stackResources describes all managed resources of the stack as they are now, each after what it refers to.
 func (an *analyst) stackResources() ([]stages.StackResource, error) {
 	var out []stages.StackResource
-	for _, s := range an.book.FinalStates() {
-		provider, ok := an.book.ProviderState(s.Provider)
+	for _, s := range an.rooms.FinalStates() {
+		provider, ok := an.rooms.ProviderState(s.Provider)
 		if !ok {
 			return nil, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 				"mixed with --target. Change your program back to the original providers", s.Provider, s.URN)

@@ -11,11 +11,11 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
 	"github.com/sluice-iac/sluice/stages/internal/possible"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -42,9 +42,9 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 }
 
 // newBuilder returns the builder of a run. It must be called after the phase that may change the base.
-func newBuilder(c *control.Control, b *book.Book, w *book.DecisionsWriter, p *plan.Plans, t *targeting.Targets) *builder {
+func newBuilder(c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, passes *rooms.ProgressWriter, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
-		control: c, book: b, decisions: w, plans: p, targets: t, parked: map[int][]stages.Diffed{},
+		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t, parked: map[int][]stages.Diffed{},
 		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()),
 	}
 }
@@ -52,8 +52,9 @@ func newBuilder(c *control.Control, b *book.Book, w *book.DecisionsWriter, p *pl
 // builder holds what is being decided.
 type builder struct {
 	control   *control.Control
-	book      *book.Book
-	decisions *book.DecisionsWriter
+	rooms     *rooms.Rooms
+	decisions *rooms.DecisionsWriter
+	passes    *rooms.ProgressWriter // of the milestone "decided"
 	plans     *plan.Plans
 	targets   *targeting.Targets
 	parked    map[int][]stages.Diffed // by the number of the registration that they wait for
@@ -66,7 +67,7 @@ type builder struct {
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	b.noteDone(d.Located)
-	for _, old := range []*state.Resource{d.Claimed, b.book.Base.StandIn(d.URN)} {
+	for _, old := range []*state.Resource{d.Claimed, b.rooms.Base.StandIn(d.URN)} {
 		if first, ok := b.waitsFor(d.Seq, old); ok {
 			b.parked[first] = append(b.parked[first], d)
 			return nil
@@ -78,23 +79,23 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 // noteDone records what the stages before have done about the recorded state of a registration.
 func (b *builder) noteDone(l stages.Located) {
 	if l.Origin == stages.ToReread {
-		b.decisions.Add(l.URN, book.Refreshed)
+		b.decisions.Add(l.URN, rooms.Refreshed)
 	}
 	if l.Origin == stages.FromImport || l.Course == stages.ImportFailed {
-		b.decisions.Add(l.URN, book.Imported)
+		b.decisions.Add(l.URN, rooms.Imported)
 	}
 	if l.Supersedes {
-		b.decisions.Add(l.URN, book.Replaced)
+		b.decisions.Add(l.URN, rooms.Replaced)
 	}
 }
 
 // waitsFor returns the earlier, undecided registration whose decision could concern the recorded state old.
 func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
-	id, ok := b.book.Base.ID(old)
+	id, ok := b.rooms.Base.ID(old)
 	if old == nil || !ok {
 		return 0, false
 	}
-	return b.book.Doubts.OpenAncestor(seq, id, map[graph.ID]bool{})
+	return b.rooms.Ancestors.NearestOpen(seq, id, map[graph.ID]bool{})
 }
 
 // commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.
@@ -106,7 +107,7 @@ func (b *builder) commit(d stages.Diffed, steps []*stages.Decision, x pipeline.E
 func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after []stages.Deletion, x pipeline.Exchange[Ask, stages.Built]) error {
 	var tasks []stages.Task
 	if len(steps) > 0 {
-		tasks = []stages.Task{{ID: b.book.Tasks.New(1), Steps: steps}}
+		tasks = []stages.Task{{ID: b.rooms.Tasks.New(1), Steps: steps}}
 	}
 	return b.commitTasks(d, steps, stages.Built{Located: d.Located, Tasks: tasks, After: after}, x)
 }
@@ -128,16 +129,15 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if out.Refusal == nil {
 		out.Refusal = b.refuseInterrupted(d, steps)
 	}
-	out.After = append(out.After, b.book.Decisions.DeletionsOf(b.book.Base.StandIn(d.URN))...)
-	b.book.Progress.Pass(d.Seq, book.Decided)
+	out.After = append(out.After, b.rooms.Decisions.DeletionsOf(b.rooms.Base.StandIn(d.URN))...)
+	b.passes.Pass(d.Seq)
 	for i, s := range steps {
 		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
 		if s.Reason.Kind == stages.ReasonNone {
 			s.Reason = d.Reason
 		}
 	}
-	b.book.Record.Note(steps...)
-	b.book.NoteDeclared(steps)
+	b.decisions.NoteDeclared(steps...)
 	if err := x.Emit(out); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 
 // decide chooses among the cases of steps.md 3.6.
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.book.Decisions
+	o := b.rooms.Decisions
 	d.Reason.Possible = b.possible.Of(d)
 	switch {
 	case d.Course == stages.ImportFailed:
@@ -178,15 +178,15 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
-		b.decisions.Add(d.URN, book.Created)
+		b.decisions.Add(d.URN, rooms.Created)
 		return b.commit(d, b.withPrelude(d, b.step(d, stages.OpCreate)), x)
 	case d.Old.External:
-		b.decisions.Add(d.URN, book.Created)
+		b.decisions.Add(d.URN, rooms.Created)
 		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 	case d.Replaces():
 		return b.replace(d, x)
 	case d.Diff.Changes == providers.DiffSome || len(d.Old.InitErrors) > 0:
-		b.decisions.Add(d.URN, book.Updated)
+		b.decisions.Add(d.URN, rooms.Updated)
 		s := b.step(d, stages.OpUpdate)
 		s.Keys = nil
 		showLostSettings(s, d)
@@ -196,7 +196,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
 	}
-	b.decisions.Add(d.URN, book.Same)
+	b.decisions.Add(d.URN, rooms.Same)
 	own := b.same(d)
 	return b.commit(d, append(b.withPrelude(d, own), b.sameViews(own)...), x)
 }
@@ -243,7 +243,7 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 	if d.Goal.Custom {
 		before = b.carryForwardProvider(d, d.Goal.Provider)
 	}
-	if b.book.Targeting.Targets.IsConstrained() {
+	if b.rooms.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
 		more, _ := b.carryReferences(own.New, d.Located) // an included resource may refer to what is missing
 		before = append(before, more...)
@@ -256,18 +256,18 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 // This depends on what is recorded and not on what has started the provider: another registration may have started it, or
 // an import or a refresh of the same one.
 func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.Decision {
-	p := b.book.Base.Providers[ref]
+	p := b.rooms.Base.Providers[ref]
 	if p == nil || p.Delete {
 		return nil
 	}
-	if _, claimed := b.book.Names.Claimant(p); claimed {
+	if _, claimed := b.rooms.Names.Claimant(p); claimed {
 		return nil
 	}
-	b.book.Use(p, d.URN)
+	b.decisions.Use(p, d.URN)
 	if b.isGenerated(p.URN) {
 		return nil
 	}
-	b.decisions.Add(p.URN, book.Same)
+	b.decisions.Add(p.URN, rooms.Same)
 	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to what is missing
 	s := stages.CarriedForwardStep(p)
 	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: d.URN}
@@ -291,7 +291,7 @@ func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Deci
 
 // recreate creates again a member of a closure that a delete-before-replace has deleted (steps.md 3.6).
 func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o := b.book.Decisions
+	o := b.rooms.Decisions
 	if d.Old == nil {
 		d.Old = d.Claimed // a refresh has not found it
 	}
@@ -300,9 +300,9 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 		return err
 	}
 	why, _ := o.ReasonOf(d.Claimed)
-	b.book.NotInTime(b.control, d.Located, why.Cause)
-	b.decisions.Remove(d.Claimed.URN, book.Deleted)
-	b.decisions.Add(d.URN, book.Replaced)
+	b.rooms.NotInTime(b.control, d.Located, why.Cause)
+	b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
+	b.decisions.Add(d.URN, rooms.Replaced)
 	d.Reason = why
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
@@ -315,8 +315,8 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
-	why, _ := b.book.Decisions.ReasonOf(d.Claimed)
-	b.book.NotInTime(b.control, d.Located, why.Cause)
+	why, _ := b.rooms.Decisions.ReasonOf(d.Claimed)
+	b.rooms.NotInTime(b.control, d.Located, why.Cause)
 	if !forced {
 		if why.Possible == nil {
 			d.Reason.Possible = nil
@@ -359,16 +359,16 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		b.roots[d.Seq] = root
 		return b.advance(root, x)
 	}
-	b.decisions.Add(d.URN, book.Replaced)
+	b.decisions.Add(d.URN, rooms.Replaced)
 	if d.DeletedByClosure {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.book.Decisions.DeletionsOf(d.Claimed), x)
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.rooms.Decisions.DeletionsOf(d.Claimed), x)
 	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
 
 // mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
 func (b *builder) mayReplace(d stages.Diffed) error {
-	if b.book.IsProtected(d.Located, d.IsPending()) {
+	if b.rooms.IsProtected(d.Located, d.IsPending()) {
 		if err := b.control.BailUnlessDry(d.Located, &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}); err != nil {
 			return err
 		}
@@ -407,7 +407,7 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	if g.ID.IsString() && g.ID.AsString() == "" {
 		return b.control.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
-	if e := b.book.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
+	if e := b.rooms.UnknownInput(d.Located, g.Properties.With("id", g.ID), false); e != nil && (e.Because == stages.SourceNotCreated || !b.control.DryRun()) {
 		return b.readUnknown(d, e, x)
 	}
 	id, fresh := g.ID.AsString(), d.NewRead()
@@ -415,13 +415,13 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 		Op: stages.OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: stages.Reason{Kind: stages.ReasonRead},
 	}, Answers: true}
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
-		b.decisions.Add(d.URN, book.Read)
+		b.decisions.Add(d.URN, rooms.Read)
 		return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s), x)
 	}
 	if err := b.mayReplace(d); err != nil {
 		return err
 	}
-	b.decisions.Add(d.URN, book.Replaced)
+	b.decisions.Add(d.URN, rooms.Replaced)
 	s.Op, s.Reason.Kind = stages.OpReadReplacement, stages.ReasonReadOther
 	marker := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,

@@ -3,36 +3,35 @@ package standard
 import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // decideBypassed decides about bypassed registrations.
 func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o, mode := b.book.Decisions, b.book.Mode
+	o, mode := b.rooms.Decisions, b.rooms.Mode
 	switch {
 	case d.Old == nil && mode == stages.ModeRefresh:
-		b.decisions.Add(d.URN, book.Same|book.SkippedCreate)
+		b.decisions.Add(d.URN, rooms.Same|rooms.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
 	case d.Old == nil, d.Course == stages.RefersToSkipped && mode == stages.ModeDestroy:
 		// Its recorded state, if it has one, is deleted in the end phase, because nothing is decided about the URN.
-		b.decisions.Add(d.URN, book.SkippedCreate)
+		b.decisions.Add(d.URN, rooms.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
 	case mode == stages.ModeRefresh && d.Old.URN != d.URN && d.Course != stages.RefersToSkipped && !o.IsDeletedByClosure(d.Claimed):
 		// It has not been read, but what the program declares after it may refer to its new name.
-		b.decisions.Add(d.URN, book.Same)
+		b.decisions.Add(d.URN, rooms.Same)
 		return b.commit(d, []*stages.Decision{renamedStep(d)}, x)
 	case mode == stages.ModeRefresh, o.IsDeletedByClosure(d.Claimed):
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
 		if (d.Course == stages.RefersToSkipped || o.IsDeletedByClosure(d.Claimed)) && d.Old.URN != d.URN {
-			b.decisions.Add(d.URN, book.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
+			b.decisions.Add(d.URN, rooms.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
 		}
-		b.book.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
 		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, nil, x)
 	}
-	b.decisions.Add(d.URN, book.Same)
+	b.decisions.Add(d.URN, rooms.Same)
 	s := b.same(d)
 	// The object has not changed, and neither has its recorded history.
 	s.New.Inputs, s.New.External, s.New.PendingReplacement = d.Old.Inputs, d.Old.External, d.Old.PendingReplacement

@@ -11,16 +11,16 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
 // checker makes providers check inputs.
 type checker struct {
 	control   *control.Control
-	book      *book.Book
+	rooms     *rooms.Rooms
 	access    *access.Access
 	plans     *plan.Plans
 	autonamer stages.Autonamer // nil: providers choose names
@@ -93,7 +93,7 @@ func (ck *checker) check(ctx context.Context, l stages.Located) (stages.Checked,
 // withKnownInputs returns a registration of an operation that does not make what the program declares with the recorded values of the inputs that are
 // not known: a provider is configured as it was.
 func (ck *checker) withKnownInputs(l stages.Located) stages.Located {
-	if ck.control.DryRun() || ck.book.Mode == stages.ModeUpdate {
+	if ck.control.DryRun() || ck.rooms.Mode == stages.ModeUpdate {
 		return l
 	}
 	if _, _, found := l.Goal.Inputs.FindUnknown(); !found {
@@ -111,12 +111,12 @@ func (ck *checker) withKnownInputs(l stages.Located) stages.Located {
 
 // unknownInput returns why nothing can be made of the program's inputs, nil if they are known. One whose changes are ignored does not count.
 func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
-	e := ck.book.UnknownInput(l, l.Goal.Inputs, ck.control.DryRun())
+	e := ck.rooms.UnknownInput(l, l.Goal.Inputs, ck.control.DryRun())
 	if e == nil || !l.Goal.Custom {
 		return e
 	}
 	_, news, _ := ck.checkInputs(l)
-	return ck.book.UnknownInput(l, news, ck.control.DryRun())
+	return ck.rooms.UnknownInput(l, news, ck.control.DryRun())
 }
 
 // checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state
@@ -130,7 +130,7 @@ func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (propert
 	}
 	res, err := p.Check(ctx, ck.checkRequest(*c, olds, news))
 	if !c.Raw && (err != nil || len(res.Failures) > 0) {
-		forgotten, err := ck.book.IsDeletedOnceDecided(ctx, c.Located)
+		forgotten, err := ck.rooms.IsDeletedOnceDecided(ctx, c.Located)
 		if err != nil {
 			return property.Map{}, err
 		}
@@ -143,7 +143,7 @@ func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (propert
 
 // checkInputs returns the inputs for Check (steps.md 3.5).
 func (ck *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || ck.book.Targeting.Replace.Matches(l.URN) || ck.book.IsDeletedBefore(l) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || ck.rooms.Targeting.Replace.Matches(l.URN) || ck.rooms.IsDeletedBefore(l) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
 	return l.Old.Inputs, ck.withoutIgnored(l), false

@@ -27,7 +27,7 @@ func newCircles() circles {
 // done. Of the resources on a circle, the last one that is decided is refused. It is always included: only its own
 // references can close the circle, as those of what is left out exist from the start.
 func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
-	if !b.book.Targeting.IsPartial() {
+	if !b.rooms.Targeting.IsPartial() {
 		return nil
 	}
 	for _, s := range steps {
@@ -48,7 +48,7 @@ func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 }
 
 func (b *builder) isCarriedForward(old *state.Resource) bool {
-	id, ok := b.book.Base.ID(old)
+	id, ok := b.rooms.Base.ID(old)
 	return ok && b.circles.carriedForward[id]
 }
 
@@ -88,7 +88,7 @@ func pathTo(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	var us []urn.URN
 	for ref := range r.References() {
-		us = append(us, b.book.Names.NewNameOf(ref.URN))
+		us = append(us, b.rooms.Names.NewNameOf(ref.URN))
 	}
 	slices.Sort(us)
 	return slices.Compact(us)
@@ -100,11 +100,11 @@ func (b *builder) expectedState(u urn.URN) *state.Resource {
 	if s := b.circles.decided[u]; s != nil {
 		return s
 	}
-	old := b.book.Base.Olds[u]
+	old := b.rooms.Base.Olds[u]
 	if old == nil || stages.IsImplicit(old.Type) {
 		return nil
 	}
-	if b.book.IncludesRecorded(old) {
+	if b.rooms.IncludesRecorded(old) {
 		return nil
 	}
 	return old

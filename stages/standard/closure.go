@@ -8,9 +8,9 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -19,11 +19,11 @@ import (
 // or goes on with a dependent, that one decides first: the replacement is parked, and there is no root.
 func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 	c := closure.NewRoot(d, d.Old)
-	if id, ok := b.book.Base.ID(d.Claimed); ok {
-		c.Closure = graph.NewClosure(b.book.Base.Graph, id, book.ClosureKinds, b.impossible(c))
+	if id, ok := b.rooms.Base.ID(d.Claimed); ok {
+		c.Closure = graph.NewClosure(b.rooms.Base.Graph, id, rooms.ClosureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.Closure.Candidates() {
-			if first, open := b.book.Doubts.OpenAncestor(d.Seq, candidate, visited); open {
+			if first, open := b.rooms.Ancestors.NearestOpen(d.Seq, candidate, visited); open {
 				b.parked[first] = append(b.parked[first], d)
 				return nil
 			}
@@ -42,14 +42,14 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 // The deletes of the latter must be over before that of the root.
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
-		res := b.book.Base.Resources[id]
-		if b.book.Decisions.IsDeletedByClosure(res) {
-			c.After = append(c.After, b.book.Decisions.DeletionsOf(res)...)
+		res := b.rooms.Base.Resources[id]
+		if b.rooms.Decisions.IsDeletedByClosure(res) {
+			c.After = append(c.After, b.rooms.Decisions.DeletionsOf(res)...)
 			return true
 		}
-		preceded := c.IsPrecededBy(b.book, res)
+		preceded := c.IsPrecededBy(b.rooms, res)
 		if preceded {
-			c.After = append(c.After, b.book.Decisions.DeletionsOf(res)...) // of its old object
+			c.After = append(c.After, b.rooms.Decisions.DeletionsOf(res)...) // of its old object
 		}
 		return preceded
 	}
@@ -63,9 +63,9 @@ func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built
 			return nil // answers are still to come
 		}
 		for _, id := range ready {
-			in, why, p := c.NeedsReplace(id, b.book.Base.Resources[id])
+			in, why, p := c.NeedsReplace(id, b.rooms.Base.Resources[id])
 			if p == nil {
-				c.Answer(id, b.book.Base.Resources[id], in, why)
+				c.Answer(id, b.rooms.Base.Resources[id], in, why)
 				continue
 			}
 			c.Pending[id] = p
@@ -92,14 +92,14 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
 	d := c.D
-	members := c.Members(b.book)
+	members := c.Members(b.rooms)
 	b.plans.MarkClosureUncertain(d, members)
 	b.possible.NoteClosure(d, members)
 	deletes := map[graph.ID]*stages.Decision{}
 	for _, m := range slices.Backward(members) {
-		if b.book.Decisions.IsDeletedByClosure(m.Res) {
+		if b.rooms.Decisions.IsDeletedByClosure(m.Res) {
 			if _, own := deletes[m.ID]; !own {
-				c.After = append(c.After, b.book.Decisions.DeletionsOf(m.Res)...)
+				c.After = append(c.After, b.rooms.Decisions.DeletionsOf(m.Res)...)
 			}
 			continue
 		}
@@ -111,11 +111,11 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 			Op: stages.OpDelete, URN: m.Res.URN, Type: m.Res.Type, Old: m.Res, Provider: m.Res.Provider, Internal: m.Res.URN.IsDefaultProvider(), Reason: m.Why,
 		}}
 		if !m.Res.Delete {
-			if m.Res.Protect && !b.book.IgnoreProtect {
+			if m.Res.Protect && !b.rooms.IgnoreProtect {
 				return b.control.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
 			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
-		} else if m.Res == b.book.Base.StandIn(m.Res.URN) {
+		} else if m.Res == b.rooms.Base.StandIn(m.Res.URN) {
 			s.Kind = stages.DeletedFirst // what stays may refer to it
 		}
 		deletes[m.ID] = s
@@ -125,24 +125,24 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	if err != nil {
 		return err
 	}
-	b.decisions.Add(d.URN, book.Replaced)
+	b.decisions.Add(d.URN, rooms.Replaced)
 	if d.DeletedByClosure {
-		c.After = append(c.After, b.book.Decisions.DeletionsOf(d.Claimed)...)
+		c.After = append(c.After, b.rooms.Decisions.DeletionsOf(d.Claimed)...)
 	}
 	var own []*stages.Decision
 	deletedFirst := d.DeletedByClosure || !b.claimedIsStillUsed(d, members)
 	if deletedFirst && !d.IsPending() {
-		b.decisions.Add(d.Old.URN, book.Deleted)
+		b.decisions.Add(d.Old.URN, rooms.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
 			RetainedNow: d.Goal.IsRetained() && !d.Old.RetainOnDelete,
 		}, Kind: stages.DeletedFirst})
 	}
-	if err := closure.ShowWaves(b.control, b.book.Base.WithinComponents(), deletes, d.URN, own); err != nil {
+	if err := closure.ShowWaves(b.control, b.rooms.Base.WithinComponents(), deletes, d.URN, own); err != nil {
 		return err
 	}
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
-	last := stages.Task{ID: b.book.Tasks.New(1), Steps: own}
+	last := stages.Task{ID: b.rooms.Tasks.New(1), Steps: own}
 	var steps []*stages.Decision
 	for _, t := range tasks {
 		last.After = append(last.After, t.ID)
@@ -154,11 +154,11 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 // scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before what it depends
 // on, even if it depends on that through something that stays.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decision) ([]stages.Task, error) {
-	schedule, err := b.book.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
+	schedule, err := b.rooms.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
 	}
-	first := b.book.Tasks.New(len(schedule))
+	first := b.rooms.Tasks.New(len(schedule))
 	tasks := make([]stages.Task, len(schedule))
 	for i, entry := range schedule {
 		tasks[i] = closure.TaskOf(entry, first, graph.ID(i))
@@ -174,14 +174,14 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decisio
 // only read, or the old copy of one that has moved to another provider. A state may not name a provider that is not
 // recorded (state.md 1.14 I-4), so the old provider stays until the end phase, as in a create-before-delete.
 func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
-	res := b.book.Base.Resources[id]
+	res := b.rooms.Base.Resources[id]
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
 	ref := state.ProviderRefOf(res)
-	return slices.ContainsFunc(b.book.Base.Graph.Dependents(id), func(e graph.Edge) bool {
-		user := b.book.Base.Resources[e.ID]
-		goes := user.PendingReplacement || b.book.Decisions.IsDeletedByClosure(user) ||
+	return slices.ContainsFunc(b.rooms.Base.Graph.Dependents(id), func(e graph.Edge) bool {
+		user := b.rooms.Base.Resources[e.ID]
+		goes := user.PendingReplacement || b.rooms.Decisions.IsDeletedByClosure(user) ||
 			slices.ContainsFunc(members, func(m closure.Member) bool { return m.ID == e.ID })
 		return user.Provider == ref && !goes
 	})
@@ -189,6 +189,6 @@ func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
 
 // claimedIsStillUsed is like isStillUsed, for the recorded state that a registration continues.
 func (b *builder) claimedIsStillUsed(d stages.Diffed, members []closure.Member) bool {
-	id, ok := b.book.Base.ID(d.Claimed)
+	id, ok := b.rooms.Base.ID(d.Claimed)
 	return ok && b.isStillUsed(id, members)
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // differ compares registrations with recorded states.
 type differ struct {
 	control    *control.Control
-	book       *book.Book
+	rooms      *rooms.Rooms
 	access     *access.Access
 	checker    *checker
 	analyst    *analyst
@@ -56,14 +56,14 @@ func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, e
 		return d, nil
 	case a.Old == nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonNew}
-		if df.book.HasVanished(a.URN) || a.Claimed != nil {
+		if df.rooms.HasVanished(a.URN) || a.Claimed != nil {
 			d.Reason.Kind = stages.ReasonVanished
 		}
 		return d, nil
 	case a.Unknown != nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonInputs, Properties: []string{a.Unknown.Property.String()}, By: stages.ByEngine}
 		return d, nil
-	case df.book.IsDeletedBefore(a.Located):
+	case df.rooms.IsDeletedBefore(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build recreates it
 	}
 	d.Compared = true
@@ -72,7 +72,7 @@ func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, e
 			return d, err
 		}
 		// The comparison only counts if the state does.
-		if forgotten, waitErr := df.book.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
+		if forgotten, waitErr := df.rooms.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
 			return stages.Diffed{Analyzed: a}, waitErr
 		}
 		return d, df.control.Bail(d.Located, stages.CodeFailed, err)
@@ -164,18 +164,18 @@ func (df *differ) triggerFired(l stages.Located) (bool, error) {
 
 // ordered reports whether something other than a difference requires a replacement. It also returns the key for events.
 func (df *differ) ordered(l stages.Located) (why stages.Reason, key string) {
-	if df.book.Targeting.Replace.Matches(l.URN) {
+	if df.rooms.Targeting.Replace.Matches(l.URN) {
 		return stages.Reason{Kind: stages.ReasonRequested}, "id"
 	}
 	if l.Old.Taint {
 		return stages.Reason{Kind: stages.ReasonTainted}, "id"
 	}
 	for _, u := range l.Goal.ReplaceWith {
-		if df.book.Decisions.Has(u, book.Replaced) {
+		if df.rooms.Decisions.Has(u, rooms.Replaced) {
 			return stages.Reason{Kind: stages.ReasonReplaceWith, Cause: u}, "replaceWith"
 		}
 	}
-	if u := l.Goal.DeletedWith; u != "" && df.book.Decisions.Has(u, book.Replaced) {
+	if u := l.Goal.DeletedWith; u != "" && df.rooms.Decisions.Has(u, rooms.Replaced) {
 		return stages.Reason{Kind: stages.ReasonDeletedWith, Cause: u}, "deletedWith"
 	}
 	return stages.Reason{}, ""
@@ -199,11 +199,11 @@ func (df *differ) providerChanged(ctx context.Context, l stages.Located) (bool, 
 	}
 	// After an interrupted replacement of the provider, the provider that made the resource may be recorded beside the
 	// new one (decision 0021).
-	made := df.book.Base.Providers[before.String()]
+	made := df.rooms.Base.Providers[before.String()]
 	if made == nil {
-		made = df.book.Base.Olds[before.URN]
+		made = df.rooms.Base.Olds[before.URN]
 	}
-	if before.URN != now.URN && df.book.Names.NewNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
+	if before.URN != now.URN && df.rooms.Names.NewNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
 		return false, nil
 	}
 	p, err := df.access.ProviderOf(l)
@@ -214,9 +214,9 @@ func (df *differ) providerChanged(ctx context.Context, l stages.Located) (bool, 
 	if made != nil {
 		req.OldInputs, req.OldOutputs = providers.Configuration(made.Inputs), made.Outputs
 	}
-	if s, ok := df.book.Results.Lookup(now.URN); ok {
+	if s, ok := df.rooms.Results.Lookup(now.URN); ok {
 		req.NewInputs = providers.Configuration(s.Inputs)
-	} else if s := df.book.Base.Providers[l.Goal.Provider]; s != nil {
+	} else if s := df.rooms.Base.Providers[l.Goal.Provider]; s != nil {
 		req.NewInputs = providers.Configuration(s.Inputs)
 	}
 	res, err := p.DiffConfig(ctx, req)
@@ -232,7 +232,7 @@ func (df *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	if !d.Goal.Custom || d.Raw || d.Reason.Kind == stages.ReasonTainted || d.Reason.Kind == stages.ReasonRequested {
 		return nil
 	}
-	if !df.control.DryRun() && (df.book.IsProtected(d.Located, d.IsPending()) || d.Goal.ImportID != "") {
+	if !df.control.DryRun() && (df.rooms.IsProtected(d.Located, d.IsPending()) || d.Goal.ImportID != "") {
 		return nil
 	}
 	_, inputs, err := df.checkAnew(ctx, d.Analyzed)

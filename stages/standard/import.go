@@ -6,9 +6,9 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
-	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/stages/internal/step"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -16,11 +16,11 @@ import (
 
 // importer takes under management the existing objects that the program names.
 type importer struct {
-	book    *book.Book
-	access  *access.Access
-	plans   *plan.Plans
-	taker   *take.Taker
-	targets *targeting.Targets
+	rooms    *rooms.Rooms
+	access   *access.Access
+	plans    *plan.Plans
+	executor *step.Executor
+	targets  *targeting.Targets
 }
 
 // stage returns the stage that takes existing objects under management (steps.md 4.2). If a registration names the ID of
@@ -53,7 +53,7 @@ func (i *importer) mustImport(l stages.Located) bool {
 	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() {
 		return false
 	}
-	if l.Course == stages.LeftOut && i.book.UncreatedOf(l.NewState(stages.Checked{})) != "" {
+	if l.Course == stages.LeftOut && i.rooms.UncreatedOf(l.NewState(stages.Checked{})) != "" {
 		return false
 	}
 	if l.Old == nil || l.Old.External {
@@ -77,7 +77,7 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if _, err := i.access.ProviderOf(l); err != nil {
 		return l, err
 	}
-	if err := i.book.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+	if err := i.rooms.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return l, err
 	}
 	if err := i.mayReplace(l); err != nil {
@@ -93,7 +93,7 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	steps := []*stages.Decision{s}
 	switch {
 	case l.Old == nil:
-	case i.book.Decisions.IsDeletedByClosure(l.Claimed):
+	case i.rooms.Decisions.IsDeletedByClosure(l.Claimed):
 		s.Superseded = l.Old
 	default:
 		s.Op, s.Old, s.Superseded = stages.OpImportReplacement, l.Old, l.Old
@@ -105,14 +105,14 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if err := i.targets.Uncreated(l, steps); err != nil {
 		return l, err
 	}
-	i.book.Record.Note(steps...)
-	for _, d := range i.book.Decisions.DeletionsOf(l.Claimed) {
-		if err := i.book.Progress.Await(ctx, d.Root, book.Over); err != nil {
+	i.executor.Expect(steps...)
+	for _, d := range i.rooms.Decisions.DeletionsOf(l.Claimed) {
+		if err := i.rooms.Progress.Await(ctx, d.Root, rooms.Over); err != nil {
 			return l, err
 		}
 	}
 	reply, err := i.takeImport(l, steps)
-	imported := i.book.Record.OutcomeOf(s)
+	imported := i.rooms.Outcomes.Of(s)
 	switch {
 	case stages.IsReported(err):
 		return l, err
@@ -130,11 +130,11 @@ func (i *importer) mayReplace(l stages.Located) error {
 	if l.Old == nil || l.Old.External {
 		return nil
 	}
-	if why, deleted := i.book.Decisions.ReasonOf(l.Claimed); deleted {
-		i.book.NotInTime(i.access.Control, l, why.Cause)
+	if why, deleted := i.rooms.Decisions.ReasonOf(l.Claimed); deleted {
+		i.rooms.NotInTime(i.access.Control, l, why.Cause)
 		return nil
 	}
-	if !i.book.IsProtected(l, l.Old.PendingReplacement) {
+	if !i.rooms.IsProtected(l, l.Old.PendingReplacement) {
 		return nil
 	}
 	return i.access.Control.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
@@ -144,14 +144,14 @@ func (i *importer) mayReplace(l stages.Located) error {
 // returns the reply to the registration as well.
 func (i *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stages.RegisterReply, error) {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
-	if cause, ok := i.book.FailedDependencyOf(b); ok {
-		return i.taker.Skip(b, cause)
+	if cause, ok := i.rooms.FailedDependencyOf(b); ok {
+		return i.executor.Skip(b, cause)
 	}
-	if now := i.book.Results.Current(l.Claimed); i.book.Decisions.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
-		return i.taker.Skip(b, now.URN) // it was to be deleted, and still exists
+	if now := i.rooms.Results.Current(l.Claimed); i.rooms.Decisions.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
+		return i.executor.Skip(b, now.URN) // it was to be deleted, and still exists
 	}
-	if _, err := i.taker.TakeTask(steps, b); err != nil {
-		return i.book.FailedReply(b), err
+	if _, err := i.executor.ExecuteTask(steps, b); err != nil {
+		return i.rooms.FailedReply(b), err
 	}
 	return nil, nil
 }

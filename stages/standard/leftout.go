@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -29,7 +29,7 @@ func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	}
 	own := stages.CarriedForwardStep(d.Old)
 	own.Answers = true
-	b.decisions.Add(d.URN, book.Same)
+	b.decisions.Add(d.URN, rooms.Same)
 	return b.commit(d, append(steps, own), x)
 }
 
@@ -43,12 +43,12 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 	if d.Goal.Provider == d.Old.Provider {
 		return nil
 	}
-	recorded := b.book.Base.Providers[d.Old.Provider]
+	recorded := b.rooms.Base.Providers[d.Old.Provider]
 	if recorded == nil {
 		return b.control.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
-	claimant, claimed := b.book.Names.Claimant(recorded)
-	if claimed && claimant < d.Seq && !b.book.Decisions.Has(b.book.Names.NewNameOf(recorded.URN), book.Replaced) {
+	claimant, claimed := b.rooms.Names.Claimant(recorded)
+	if claimed && claimant < d.Seq && !b.rooms.Decisions.Has(b.rooms.Names.NewNameOf(recorded.URN), rooms.Replaced) {
 		return nil // it is continued
 	}
 	return b.control.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
@@ -61,21 +61,21 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps []*stages.Decision, err error) {
 	var olds []graph.ID
 	why := stages.Reason{Kind: stages.ReasonNotTargeted}
-	whole := !b.book.Targeting.IsPartial()
+	whole := !b.rooms.Targeting.IsPartial()
 	if whole {
 		why = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: res.URN}
 	}
 	for ref := range res.References() {
-		u, old := ref.URN, b.book.Base.Olds[ref.URN]
+		u, old := ref.URN, b.rooms.Base.Olds[ref.URN]
 		if whole && old != nil {
-			b.book.Use(old, res.URN)
+			b.decisions.Use(old, res.URN)
 		}
 		switch {
 		case b.isGenerated(u):
 		case old != nil:
-			id, _ := b.book.Base.ID(old)
+			id, _ := b.rooms.Base.ID(old)
 			olds = append(olds, id)
-		case len(b.book.Base.All[u]) == 0 && res == l.Old && err == nil:
+		case len(b.rooms.Base.All[u]) == 0 && res == l.Old && err == nil:
 			err = b.control.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
 		}
 	}
@@ -84,11 +84,11 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 	}
 	slices.Sort(olds)
 	for _, id := range slices.Compact(olds) {
-		old := b.book.Base.Resources[id]
+		old := b.rooms.Base.Resources[id]
 		if b.isGenerated(old.URN) {
 			continue // carried forward meanwhile, as a reference of another resource
 		}
-		b.decisions.Add(old.URN, book.Same)
+		b.decisions.Add(old.URN, rooms.Same)
 		b.circles.carriedForward[id] = true
 		more, err := b.carryReferences(old, l)
 		if err != nil {
@@ -103,6 +103,6 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 
 // isGenerated reports whether something has been decided about a URN, or about the one that replaced it.
 func (b *builder) isGenerated(u urn.URN) bool {
-	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read | book.Imported
-	return b.book.Decisions.Has(u, decided) || b.book.Decisions.Has(b.book.Names.NewNameOf(u), decided)
+	const decided = rooms.Created | rooms.Same | rooms.Updated | rooms.Deleted | rooms.Replaced | rooms.Read | rooms.Imported
+	return b.rooms.Decisions.Has(u, decided) || b.rooms.Decisions.Has(b.rooms.Names.NewNameOf(u), decided)
 }

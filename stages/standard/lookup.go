@@ -7,14 +7,14 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
 // namer finds names and recorded states for registrations.
 type namer struct {
 	control  *control.Control
-	book     *book.Book
+	names    *rooms.NamesWriter
 	registry *providers.Registry
 }
 
@@ -30,7 +30,7 @@ func (n *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 			if err := in.Validate(); err != nil {
 				return n.control.Bail(stages.Located{}, stages.CodeFailed, err)
 			}
-			l, code, err := n.book.Locate(in)
+			l, code, err := n.names.Locate(in)
 			switch {
 			case err != nil && l.Goal != nil && (code == stages.CodeDuplicateAlias || code == stages.CodeURNIsAlias):
 				// Its inputs are still checked, so that more problems are shown at once (steps.md 2.4).

@@ -6,11 +6,12 @@ import (
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
-	"github.com/sluice-iac/sluice/stages/internal/sweep"
-	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/recovery"
+	"github.com/sluice-iac/sluice/stages/internal/refresh"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/stages/internal/step"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -51,9 +52,9 @@ func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 	var err error
 	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, state.Pending.IsInterruptedCreate) {
 		now, err = r.bringUpToDate(ctx, p)
-		r.book.Open(now)
+		r.writers.Base.Open(now)
 	} else {
-		r.book.Open(now)
+		r.writers.Base.Open(now)
 		err = checkTargets(r.targets, r.settings.Mode)
 	}
 	if err != nil {
@@ -62,7 +63,7 @@ func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 	return r.targets.CheckReplaceTargets()
 }
 
-func (r *Run) asRecorded() book.Recorded { return book.Recorded{Snapshot: r.settings.Base} }
+func (r *Run) asRecorded() rooms.Recorded { return rooms.Recorded{Snapshot: r.settings.Base} }
 
 // asksToBeRead reports whether a provider asked for the state to be read before every update (steps.md 3.15).
 func asksToBeRead(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
@@ -76,7 +77,7 @@ func checkTargets(t *targeting.Targets, mode stages.Mode) error {
 }
 
 // bringUpToDate returns what is recorded after reading and resolving, also together with an error.
-func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now book.Recorded, err error) {
+func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now rooms.Recorded, err error) {
 	now = r.asRecorded()
 	d := r.draftOf(now.Snapshot)
 	if err := checkTargets(d.targets, r.settings.Mode); err != nil {
@@ -98,48 +99,48 @@ func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now book.Record
 	if finds {
 		answer = d.answerOrFind
 	}
-	out, err := d.recoverer().ResolveCreates(ctx, func(op state.Pending) sweep.Answer { return answer(resolve, op) })
+	out, err := d.recoverer().ResolveCreates(ctx, func(op state.Pending) recovery.Answer { return answer(resolve, op) })
 	now.Snapshot, now.Again, r.resolved = out.Snapshot, out.Again, append(r.resolved, out.Creates...)
 	return now, err
 }
 
-// draft works on a book of what is recorded, before the base of the run is made.
+// draft works on rooms of its own, before the base of the run is made.
 type draft struct {
 	settings stages.Settings
 	control  *control.Control
-	book     *book.Book
+	rooms    *rooms.Rooms
 	access   *access.Access
-	taker    *take.Taker
+	executor *step.Executor
 	targets  *targeting.Targets
 	recorded *state.Snapshot
 }
 
 func (r *Run) draftOf(s *state.Snapshot) *draft {
-	b, _ := book.NewBook(r.settings, r.book.Record)
-	b.Open(book.Recorded{Snapshot: s})
-	a := &access.Access{Control: r.control, Book: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
+	b, w := rooms.NewDraft(r.settings, r.rooms.Outcomes, r.writers.Steps.Outcomes)
+	w.Base.Open(rooms.Recorded{Snapshot: s})
+	a := &access.Access{Control: r.control, Rooms: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
 	return &draft{
-		settings: r.settings, control: r.control, book: b, access: a, recorded: s,
-		taker:   r.taker.On(b, a, plan.NewPlans(r.control, b, r.settings)),
-		targets: &targeting.Targets{Control: r.control, Book: b},
+		settings: r.settings, control: r.control, rooms: b, access: a, recorded: s,
+		executor: r.executor.On(b, w.Steps, a, plan.NewPlans(r.control, b, r.settings)),
+		targets:  &targeting.Targets{Control: r.control, Rooms: b},
 	}
 }
 
-func (d *draft) refresher() *sweep.Refresher {
-	return &sweep.Refresher{
-		Control: d.control, Book: d.book, Targets: d.targets, Taker: d.taker, Recorded: d.recorded,
-		Reader: &sweep.Reader{
-			Control: d.control, Book: d.book, Access: d.access, Taker: d.taker, LegacyRefreshDiff: d.settings.Legacy.RefreshDiff,
+func (d *draft) refresher() *refresh.Refresher {
+	return &refresh.Refresher{
+		Control: d.control, Rooms: d.rooms, Targets: d.targets, Executor: d.executor, Recorded: d.recorded,
+		Reader: &refresh.Reader{
+			Control: d.control, Rooms: d.rooms, Access: d.access, Executor: d.executor, LegacyRefreshDiff: d.settings.Legacy.RefreshDiff,
 		},
 	}
 }
 
-func (d *draft) recoverer() *sweep.Recoverer {
-	return &sweep.Recoverer{Control: d.control, Book: d.book, Access: d.access, Taker: d.taker, Recorded: d.recorded}
+func (d *draft) recoverer() *recovery.Recoverer {
+	return &recovery.Recoverer{Control: d.control, Rooms: d.rooms, Access: d.access, Executor: d.executor, Recorded: d.recorded}
 }
 
-func (d *draft) read(ctx context.Context, reads Reads) (sweep.Refreshed, error) {
-	selected := d.book.Refreshable()
+func (d *draft) read(ctx context.Context, reads Reads) (refresh.Refreshed, error) {
+	selected := d.rooms.Refreshable()
 	switch reads {
 	case ReadInterrupted:
 		return d.refresher().ResolveChanges(ctx)
@@ -151,15 +152,15 @@ func (d *draft) read(ctx context.Context, reads Reads) (sweep.Refreshed, error) 
 			return in && res.RefreshBeforeUpdate // old copies, too, which alone are no reason to read anything
 		})
 	}
-	return sweep.Refreshed{Snapshot: d.recorded}, nil
+	return refresh.Refreshed{Snapshot: d.recorded}, nil
 }
 
 // answer returns what resolve says about an interrupted create; resolve may be nil.
-func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op state.Pending) sweep.Answer {
+func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op state.Pending) recovery.Answer {
 	if resolve == nil {
 		resolve = func(state.Pending) stages.CreateResolution { return stages.CreateResolution{} }
 	}
-	is := sweep.Answer{CreateResolution: resolve(op)}
+	is := recovery.Answer{CreateResolution: resolve(op)}
 	switch {
 	case is.ID != "":
 		is.Why = "its ID was given"
@@ -170,7 +171,7 @@ func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op s
 }
 
 // answerOrFind looks for the objects of creates that resolve leaves open, or that it assumes to have made nothing.
-func (d *draft) answerOrFind(resolve func(state.Pending) stages.CreateResolution, op state.Pending) sweep.Answer {
+func (d *draft) answerOrFind(resolve func(state.Pending) stages.CreateResolution, op state.Pending) recovery.Answer {
 	is := d.answer(resolve, op)
 	if is.ID != "" {
 		return is

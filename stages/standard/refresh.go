@@ -5,25 +5,31 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
-	"github.com/sluice-iac/sluice/stages/internal/sweep"
+	"github.com/sluice-iac/sluice/stages/internal/refresh"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
-// refreshStage returns the stage that reads recorded resources again as the program registers them (steps.md 7.4). It
+// rereader reads recorded resources again.
+type rereader struct {
+	reader *refresh.Reader
+	passes *rooms.ProgressWriter // of the milestone "reread"
+}
+
+// stage returns the stage that reads recorded resources again as the program registers them (steps.md 7.4). It
 // uses the provider that the program gives a resource. What it finds is recorded and replaces the recorded state.
 // Components and providers are not read. The stage calls providers, in previews too; what is new or left out passes
 // through.
-func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located] {
+func (rr *rereader) stage() pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "refresh",
-		Workers: r.Access.ReadWorkers(),
-		Buffer:  r.Access.ReadWorkers(),
+		Workers: rr.reader.Access.ReadWorkers(),
+		Buffer:  rr.reader.Access.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
 			if l.Origin != stages.ToReread {
 				return emit(l)
 			}
-			defer r.Book.Progress.Pass(l.Seq, book.Reread)
-			l, err := r.RefreshRegistered(ctx, l)
+			defer rr.passes.Pass(l.Seq)
+			l, err := rr.reader.RefreshRegistered(ctx, l)
 			if err != nil {
 				return err
 			}

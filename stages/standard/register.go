@@ -5,7 +5,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/admit"
+	"github.com/sluice-iac/sluice/stages/internal/requests"
 )
 
 // registerBuffer is how many goals may wait for their turn without a goroutine each. Programs declare thousands at once,
@@ -16,7 +16,7 @@ const registerBuffer = 8192
 // choice of a provider (steps.md 1.2). A remote component ends here: its provider constructs it.
 //
 // The stage calls programs and providers that call back, so each input has a goroutine of its own.
-func registerStage(r *admit.Admission) pipeline.Stage[stages.Submitted, stages.Registered] {
+func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stages.Registered] {
 	return pipeline.Stage[stages.Submitted, stages.Registered]{
 		Name:    "register",
 		Workers: pipeline.Unbounded,
@@ -33,7 +33,7 @@ func registerStage(r *admit.Admission) pipeline.Stage[stages.Submitted, stages.R
 				}
 				return emit(stages.Registered{PendingReply: s.PendingReply, Read: goal})
 			}
-			c := admit.Completion{Admission: r, Req: s.Register, PendingReply: s.PendingReply}
+			c := requests.Completion{Admission: r, Req: s.Register, PendingReply: s.PendingReply}
 			goal, err := c.Complete(ctx)
 			switch {
 			case err != nil:

@@ -11,14 +11,15 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/admit"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/endphase"
 	"github.com/sluice-iac/sluice/stages/internal/execute"
+	"github.com/sluice-iac/sluice/stages/internal/imports"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
-	"github.com/sluice-iac/sluice/stages/internal/sweep"
-	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/requests"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/stages/internal/step"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -28,14 +29,14 @@ import (
 type Run struct {
 	settings  stages.Settings
 	control   *control.Control
-	book      *book.Book
-	decisions *book.DecisionsWriter
+	rooms     *rooms.Rooms
+	writers   rooms.Writers // of the rooms; each goes to the constructor of one part
 	access    *access.Access
 	plans     *plan.Plans
-	taker     *take.Taker
+	executor  *step.Executor
 	targets   *targeting.Targets
-	admission *admit.Admission
-	executor  *execute.Executor
+	admission *requests.Admission
+	scheduler *execute.Scheduler
 	resolved  []stages.Resolution // of interrupted operations, before the program starts
 }
 
@@ -53,16 +54,14 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	}
 	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
 	r.control.Admit = s.Admit
-	hooks := &take.HookSet{}
-	var rooms book.Writers
-	r.book, rooms = book.NewBook(s, book.NewRecord())
-	r.decisions = rooms.Decisions
-	r.access = &access.Access{Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
-	r.plans = plan.NewPlans(r.control, r.book, s)
-	r.taker = take.NewTaker(r.control, r.book, r.access, r.plans, s, hooks)
-	r.targets = &targeting.Targets{Control: r.control, Book: r.book}
-	r.admission = admit.NewAdmission(r.control, r.access, r.taker, hooks, s)
-	r.executor = execute.NewExecutor(r.control, r.book, r.taker, s.Workers, s.Watch.Queued)
+	hooks := &step.HookSet{}
+	r.rooms, r.writers = rooms.NewRooms(s)
+	r.access = &access.Access{Control: r.control, Rooms: r.rooms, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
+	r.plans = plan.NewPlans(r.control, r.rooms, s)
+	r.executor = step.NewExecutor(r.control, r.rooms, r.writers.Steps, r.access, r.plans, s, hooks)
+	r.targets = &targeting.Targets{Control: r.control, Rooms: r.rooms}
+	r.admission = requests.NewAdmission(r.control, r.writers.Outputs, r.writers.Omissions, r.access, r.executor, hooks, s)
+	r.scheduler = execute.NewScheduler(r.control, r.rooms, r.writers.Over, r.executor, s.Workers, s.Watch.Queued)
 	return r
 }
 
@@ -71,7 +70,7 @@ func (r *Run) Monitor() stages.Monitor { return r.admission.Monitor() }
 
 // PublishViews publishes view steps for the call that the token was made for; see [stages.Views].
 func (r *Run) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
-	return r.taker.PublishViews(ctx, token, steps)
+	return r.executor.PublishViews(ctx, token, steps)
 }
 
 // EndOfProgram records that no more registrations will come.
@@ -117,13 +116,13 @@ func (r *Run) ShutDown() {
 }
 
 // RefreshesEach reports whether recorded resources are read again as the program registers them.
-func (r *Run) RefreshesEach() bool { return r.book.RefreshEach }
+func (r *Run) RefreshesEach() bool { return r.rooms.RefreshEach }
 
 // Submissions returns the source of the pipeline: everything that programs submit, until the program has ended.
 func (r *Run) Submissions() pipeline.Flow[stages.Submitted] { return r.admission.Submissions() }
 
 // Imports is the plan of an import without a program.
-type Imports struct{ plan *sweep.ImportPlan }
+type Imports struct{ plan *imports.ImportPlan }
 
 // PlanImports decides what an import has to make, and makes the new providers check their configurations. It creates and
 // records nothing, so that an impossible import changes nothing. The requests have passed [stages.CheckImports].
@@ -147,22 +146,22 @@ func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.import
 //
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
 func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
-	s := &sweep.Sweeper{
-		Control: r.control, Book: r.book, Decisions: r.decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
-		Executor: r.executor, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Finish: a.Finish,
+	s := &endphase.Phase{
+		Control: r.control, Rooms: r.rooms, Decisions: r.writers.Decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
+		Scheduler: r.scheduler, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Drain: a.Drain,
 	}
-	return s.EndPhase(ctx)
+	return s.Run(ctx)
 }
 
 // Finish ends a run whose steps are over. It applies the root stack's outputs (steps.md 9.7). After success it reports
 // what was planned and did not happen (12.5) and lets the analyzers judge the resulting stack (11.4). failed is true
 // after a failure that the run has not recorded, or when there was no program.
 func (r *Run) Finish(failed bool) error {
-	if !r.book.IsOpen() {
-		r.book.Open(r.asRecorded()) // the run was refused before it began
+	if !r.rooms.IsOpen() {
+		r.writers.Base.Open(r.asRecorded()) // the run was refused before it began
 	}
-	r.taker.ShowProvisional()
-	if err := r.taker.FinishOutputs(); err != nil {
+	r.executor.ShowProvisional()
+	if err := r.executor.FinishOutputs(); err != nil {
 		return err
 	}
 	if !failed {
@@ -201,12 +200,12 @@ type Results struct {
 // Results returns the result of the run. It is called once the run is over.
 func (r *Run) Results() Results {
 	res := Results{
-		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
-		Lost: r.book.Record.Lost(), Kept: r.book.Kept(),
-		Steps: r.book.Steps, Decided: r.book.Decided,
+		Outputs: r.rooms.StackOutputs(), OldOutputs: r.rooms.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.rooms.Outcomes.AreUncertain(),
+		Lost: r.rooms.Outcomes.Lost(), Kept: r.rooms.Kept(),
+		Steps: r.rooms.Steps, Decided: r.rooms.Decided,
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)
-	res.Changes, res.Possible = r.book.Counts()
+	res.Changes, res.Possible = r.rooms.Counts()
 	return res
 }
 
@@ -229,16 +228,16 @@ func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Plan
 
 // Unwritten returns the objects that were made and whose record could not be written when they were, by URN. Closing the
 // record may write it after all.
-func (r *Run) Unwritten() []*state.Resource { return r.book.Results.Unwritten() }
+func (r *Run) Unwritten() []*state.Resource { return r.rooms.Results.Unwritten() }
 
 // Find returns a resource that was registered or read in this run and whose step is done.
-func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }
+func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.rooms.Results.Lookup(u) }
 
 // ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, sorted. Providers
 // and parents are included. A destroy has to leave these in order to leave the protected resources (steps.md 6.1).
 // resources are in the order of a snapshot.
 func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
-	return book.ProtectedAndNeeded(resources)
+	return rooms.ProtectedAndNeeded(resources)
 }
 
 // DestroyWaves returns the states that a destroy of the whole stack would delete, in its deletion waves (steps.md 5.3).

@@ -5,8 +5,8 @@ import (
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
 // decided is what a later delete-before-replace needs of a registration that goes on with a recorded state.
@@ -18,12 +18,12 @@ type decided struct {
 
 // noteDecided keeps what is needed of a registration that has been decided on.
 func (b *builder) noteDecided(d stages.Diffed, tasks []stages.Task) {
-	id, recorded := b.book.Base.ID(d.Claimed)
+	id, recorded := b.rooms.Base.ID(d.Claimed)
 	if !recorded || len(tasks) == 0 || d.Goal == nil {
 		return
 	}
 	if b.decided == nil {
-		b.decided = make([]decided, len(b.book.Base.Resources))
+		b.decided = make([]decided, len(b.rooms.Base.Resources))
 	}
 	b.decided[id] = decided{tasks[len(tasks)-1].ID, true, d.Goal.IsRetained()}
 }
@@ -41,7 +41,7 @@ type superseded struct {
 // users returns what is deleted before a state (steps.md 5.3): what depends on it, its children, and what depends on a component that
 // contains it.
 func (b *builder) users(id graph.ID) []graph.ID {
-	within := b.book.Base.WithinComponents()
+	within := b.rooms.Base.WithinComponents()
 	var out, joins []graph.ID
 	collect := func(of graph.ID) {
 		for _, e := range within.Dependents(of) {
@@ -66,7 +66,7 @@ func (b *builder) users(id graph.ID) []graph.ID {
 // openDependent returns an earlier registration that is not decided and goes on with a dependent of what a registration deletes first: what
 // becomes of that has to be known.
 func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
-	if b.book.Targeting.IsPartial() || b.book.Progress.AreDecided(seq) { // of the latter nothing is open
+	if b.rooms.Targeting.IsPartial() || b.rooms.Progress.AreDecided(seq) { // of the latter nothing is open
 		return 0, false
 	}
 	visited := map[graph.ID]bool{root: true}
@@ -78,9 +78,9 @@ func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
 				continue
 			}
 			visited[user] = true
-			by, claimed := b.book.Names.Claimant(b.book.Base.Resources[user])
+			by, claimed := b.rooms.Names.Claimant(b.rooms.Base.Resources[user])
 			switch {
-			case claimed && by < seq && !b.book.Progress.HasPassed(by, book.Decided):
+			case claimed && by < seq && !b.rooms.Progress.HasPassed(by, rooms.Decided):
 				return by, true
 			case !claimed || by >= seq || b.isReplaced(user, seq): // what depends on it may have to go first, too
 				todo = append(todo, user)
@@ -93,8 +93,8 @@ func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
 // deleteSuperseded adds the deletes of such old objects to those of a closure. The deletes come after the replacements that they belong to, and after what goes
 // on with what depends on the old objects.
 func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, deletes map[graph.ID]*stages.Decision) {
-	id, recorded := b.book.Base.ID(c.D.Claimed)
-	if !recorded || b.decided == nil || b.book.Targeting.IsPartial() { // what is left out goes on using what is recorded
+	id, recorded := b.rooms.Base.ID(c.D.Claimed)
+	if !recorded || b.decided == nil || b.rooms.Targeting.IsPartial() { // what is left out goes on using what is recorded
 		return
 	}
 	s := &superseded{builder: b, root: c, members: members, checked: map[graph.ID]bool{}, deletes: deletes}
@@ -119,29 +119,29 @@ func (s *superseded) below(id graph.ID) {
 
 // isReplaced reports whether a registration before that number replaces a recorded object.
 func (b *builder) isReplaced(id graph.ID, before int) bool {
-	res := b.book.Base.Resources[id]
-	return !res.Delete && !res.External && !res.PendingReplacement && b.isDecided(id, before) && !b.book.Decisions.IsDeletedByClosure(res) &&
-		b.book.Decisions.Has(b.book.Names.NewNameOf(res.URN), book.Replaced)
+	res := b.rooms.Base.Resources[id]
+	return !res.Delete && !res.External && !res.PendingReplacement && b.isDecided(id, before) && !b.rooms.Decisions.IsDeletedByClosure(res) &&
+		b.rooms.Decisions.Has(b.rooms.Names.NewNameOf(res.URN), rooms.Replaced)
 }
 
 // isOldCopy reports whether a state is what an earlier run has replaced and not deleted.
 func (b *builder) isOldCopy(id graph.ID) bool {
-	res := b.book.Base.Resources[id]
-	return res.Delete && !res.External && res.ViewOf == "" && res != b.book.Base.StandIn(res.URN)
+	res := b.rooms.Base.Resources[id]
+	return res.Delete && !res.External && res.ViewOf == "" && res != b.rooms.Base.StandIn(res.URN)
 }
 
 // isDecided reports whether a registration before that number goes on with a recorded state.
 func (b *builder) isDecided(id graph.ID, before int) bool {
-	by, claimed := b.book.Names.Claimant(b.book.Base.Resources[id])
+	by, claimed := b.rooms.Names.Claimant(b.rooms.Base.Resources[id])
 	return claimed && by < before
 }
 
 // after makes the delete-before-replace come after the registration that goes on with a recorded state.
 func (s *superseded) after(id graph.ID) {
 	if d := s.builder.decided[id]; d.hasTasks {
-		res := s.builder.book.Base.Resources[id]
-		by, _ := s.builder.book.Names.Claimant(res)
-		s.root.After = append(s.root.After, stages.Deletion{Task: d.last, URN: s.builder.book.Names.NewNameOf(res.URN), Root: by})
+		res := s.builder.rooms.Base.Resources[id]
+		by, _ := s.builder.rooms.Names.Claimant(res)
+		s.root.After = append(s.root.After, stages.Deletion{Task: d.last, URN: s.builder.rooms.Names.NewNameOf(res.URN), Root: by})
 	}
 }
 
@@ -152,8 +152,8 @@ func (s *superseded) mayGo(id graph.ID) bool {
 		return may
 	}
 	s.checked[id] = true // a valid base has no circles
-	res := s.builder.book.Base.Resources[id]
-	may := s.builder.isOldCopy(id) || s.builder.decided[id].hasTasks && !s.builder.book.Decisions.Has(res.URN, book.Deleted|book.Imported) && len(s.builder.book.Decisions.DeletionsOf(res)) == 0
+	res := s.builder.rooms.Base.Resources[id]
+	may := s.builder.isOldCopy(id) || s.builder.decided[id].hasTasks && !s.builder.rooms.Decisions.Has(res.URN, rooms.Deleted|rooms.Imported) && len(s.builder.rooms.Decisions.DeletionsOf(res)) == 0
 	for _, user := range s.builder.users(id) {
 		switch {
 		case s.goes(user):
@@ -169,7 +169,7 @@ func (s *superseded) mayGo(id graph.ID) bool {
 
 // goes reports whether a closure deletes a state.
 func (s *superseded) goes(id graph.ID) bool {
-	return s.builder.book.Decisions.IsDeletedByClosure(s.builder.book.Base.Resources[id]) || slices.ContainsFunc(s.members, func(m closure.Member) bool { return m.ID == id })
+	return s.builder.rooms.Decisions.IsDeletedByClosure(s.builder.rooms.Base.Resources[id]) || slices.ContainsFunc(s.members, func(m closure.Member) bool { return m.ID == id })
 }
 
 // add adds the delete of an old object, and of those that depend on it.
@@ -177,7 +177,7 @@ func (s *superseded) add(id graph.ID) {
 	if s.deletes[id] != nil {
 		return
 	}
-	res := s.builder.book.Base.Resources[id]
+	res := s.builder.rooms.Base.Resources[id]
 	s.deletes[id] = &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpDeleteReplaced, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: stages.Reason{Kind: stages.ReasonReplaced}, RetainedNow: s.retains(id) && !res.RetainOnDelete,
@@ -196,8 +196,8 @@ func (s *superseded) add(id graph.ID) {
 // retains reports whether the program has declared that the object of a state is retained. Of an old copy it may declare that later, and too late
 // (decision 0191).
 func (s *superseded) retains(id graph.ID) bool {
-	res := s.builder.book.Base.Resources[id]
-	if live, ok := s.builder.book.Base.ID(s.builder.book.Base.Olds[res.URN]); ok && res.Delete {
+	res := s.builder.rooms.Base.Resources[id]
+	if live, ok := s.builder.rooms.Base.ID(s.builder.rooms.Base.Olds[res.URN]); ok && res.Delete {
 		id = live
 	}
 	return s.builder.decided[id].retains

@@ -3,13 +3,13 @@ package standard
 import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
 // refuseUnknown decides about a registration of whose inputs nothing can be made. Its steps are refused as a whole, or skipped if the value is missing
 // because something else has failed. What is recorded stays.
 func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	o, out := b.book.Decisions, stages.Built{Located: d.Located, Refusal: d.Unknown}
+	o, out := b.rooms.Decisions, stages.Built{Located: d.Located, Refusal: d.Unknown}
 	var steps []*stages.Decision
 	switch {
 	case o.IsDeletedByClosure(d.Claimed):
@@ -17,17 +17,17 @@ func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages
 			d.Old = d.Claimed
 		}
 		d.Reason, _ = o.ReasonOf(d.Claimed)
-		b.decisions.Remove(d.Claimed.URN, book.Deleted)
-		b.decisions.Add(d.URN, book.Replaced)
+		b.decisions.Remove(d.Claimed.URN, rooms.Deleted)
+		b.decisions.Add(d.URN, rooms.Replaced)
 		steps, out.After = b.replacement(d, true), o.DeletionsOf(d.Claimed)
 	case d.Old == nil || d.Old.External:
-		b.decisions.Add(d.URN, book.Created)
+		b.decisions.Add(d.URN, rooms.Created)
 		steps = []*stages.Decision{b.step(d, stages.OpCreate)}
 	default:
-		b.decisions.Add(d.URN, book.Updated)
+		b.decisions.Add(d.URN, rooms.Updated)
 		steps = []*stages.Decision{b.step(d, stages.OpUpdate)}
 	}
-	out.Tasks = []stages.Task{{ID: b.book.Tasks.New(1), Steps: steps}}
+	out.Tasks = []stages.Task{{ID: b.rooms.Tasks.New(1), Steps: steps}}
 	return b.commitTasks(d, steps, out, x)
 }
 
@@ -40,12 +40,12 @@ func (b *builder) readUnknown(d stages.Diffed, why *stages.UnknownInputError, x 
 		b.decisions.LeaveUncreated(s.New)
 		return b.commit(d, []*stages.Decision{s}, x)
 	}
-	b.decisions.Add(d.URN, book.Read)
+	b.decisions.Add(d.URN, rooms.Read)
 	s := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: d.NewRead(), Provider: g.Provider, Reason: stages.Reason{Kind: stages.ReasonRead},
 	}, Answers: true}
 	steps := []*stages.Decision{s}
 	return b.commitTasks(d, steps, stages.Built{
-		Located: d.Located, Refusal: why, Tasks: []stages.Task{{ID: b.book.Tasks.New(1), Steps: steps}},
+		Located: d.Located, Refusal: why, Tasks: []stages.Task{{ID: b.rooms.Tasks.New(1), Steps: steps}},
 	}, x)
 }

@@ -2,7 +2,7 @@ package standard
 
 import (
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -10,14 +10,14 @@ import (
 // sameViews returns the steps for the views of a resource that stays the same (steps.md 3.12).
 func (b *builder) sameViews(own *stages.Decision) []*stages.Decision {
 	var out []*stages.Decision
-	for _, old := range b.book.ViewsOf(own) {
+	for _, old := range b.rooms.ViewsOf(own) {
 		s := own.ForView(stages.OpSame)
 		s.Old, s.New, s.Kind = old, old, stages.Kept
 		if old.ViewOf != own.URN {
 			s.New, s.Kind = underNewOwner(old, own.URN), stages.Plain
 		}
 		s.URN, s.Type, s.View, s.Reason = s.New.URN, s.New.Type, nil, stages.Reason{Kind: stages.ReasonUnchanged}
-		b.decisions.Add(s.URN, book.Same)
+		b.decisions.Add(s.URN, rooms.Same)
 		out = append(out, s)
 	}
 	return out

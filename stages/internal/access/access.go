@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -61,7 +61,7 @@ func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	if _, ok := a.Registry.Lookup(ref); ok {
 		return nil
 	}
-	recorded := a.Book.Base.Providers[ref.String()]
+	recorded := a.Rooms.Base.Providers[ref.String()]
 	if recorded == nil || recorded.Delete {
 		return nil // reported by ProviderOf
 	}
@@ -81,7 +81,7 @@ func (a *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.
 // configuration that an earlier registration has given it, or else its recorded one, whatever a later registration does
 // (decision 0002). Who asks waits for the earlier one.
 func (a *Access) ProviderAt(ctx context.Context, s *state.Resource, seq int) (providers.Provider, error) {
-	if by, claimed := a.Book.Names.Claimant(a.Book.Base.Providers[s.Provider]); claimed && by < seq {
+	if by, claimed := a.Rooms.Names.Claimant(a.Rooms.Base.Providers[s.Provider]); claimed && by < seq {
 		return a.provider(ctx, s, a.Registry.Ensure)
 	}
 	return a.provider(ctx, s, a.Registry.Recorded)
@@ -98,7 +98,7 @@ func (a *Access) provider(ctx context.Context, s *state.Resource, start starter)
 	if err != nil {
 		return nil, fmt.Errorf("bad provider reference '%v' for resource '%v': %w", s.Provider, s.URN, err)
 	}
-	recorded := a.Book.Base.Providers[ref.String()]
+	recorded := a.Rooms.Base.Providers[ref.String()]
 	if recorded == nil {
 		p, ok := a.Registry.Lookup(ref)
 		if !ok {
@@ -132,7 +132,7 @@ func (a *Access) RemoteProvider(reference, what string) (providers.Provider, err
 // Access finds the providers of resources, starts them where need be, and asks them for comparisons.
 type Access struct {
 	Control    *control.Control
-	Book       *book.Book
+	Rooms      *rooms.Rooms
 	Registry   *providers.Registry
 	Extensions *extensions
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -48,9 +48,9 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() { require.NoError(t, registry.Close()) })
 	recorded := &state.Resource{URN: ref.URN, Type: ref.URN.Type(), Custom: true, ID: ref.ID}
 	c := control.NewControl(t.Context(), stages.RunInfo{}, time.Now, func(e stages.Event) { r.told = append(r.told, e.(stages.Diagnostic)) })
-	b, _ := book.NewBook(stages.Settings{}, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{recorded}}})
-	r.Access = &access.Access{Control: c, Book: b, Registry: registry, Extensions: access.NewExtensions(nil)}
+	b, w := rooms.NewRooms(stages.Settings{})
+	w.Base.Open(rooms.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{recorded}}})
+	r.Access = &access.Access{Control: c, Rooms: b, Registry: registry, Extensions: access.NewExtensions(nil)}
 	return r
 }
 

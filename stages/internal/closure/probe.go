@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -25,8 +25,8 @@ type Probe struct {
 // CallProbe asks the provider. Errors belong to the root. A provider that an earlier registration continues has the
 // configuration that this registration gives it; otherwise it has the recorded one.
 func (pr *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
-	if claimant, ok := pr.Book.Names.Claimant(pr.Book.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
-		if err := pr.Book.Progress.Await(ctx, claimant, book.Over); err != nil {
+	if claimant, ok := pr.Rooms.Names.Claimant(pr.Rooms.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
+		if err := pr.Rooms.Progress.Await(ctx, claimant, rooms.Over); err != nil {
 			return providers.DiffResponse{}, err
 		}
 	}
@@ -44,6 +44,6 @@ func (pr *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffRespon
 
 // Prober asks providers whether dependents could stay without what they use.
 type Prober struct {
-	Book   *book.Book
+	Rooms  *rooms.Rooms
 	Access *access.Access
 }

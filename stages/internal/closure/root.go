@@ -4,7 +4,7 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -25,7 +25,7 @@ func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 }
 
 // IsPrecededBy reports whether a registration before the root's continues a recorded state, or has the name that an old copy stands in for.
-func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
+func (c *Root) IsPrecededBy(r *rooms.Rooms, res *state.Resource) bool {
 	by, ok := r.Names.Claimant(res)
 	if res == r.Base.StandIn(res.URN) {
 		by, ok = r.Names.SeenBy(res.URN)
@@ -80,7 +80,7 @@ type Member struct {
 // Members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
 // and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays. Recorded partners of a
 // root that has another name now are replaced when they register.
-func (c *Root) Members(r *book.Book) []Member {
+func (c *Root) Members(r *rooms.Rooms) []Member {
 	var out []Member
 	if c.Closure != nil {
 		for _, id := range c.Closure.Members() {

@@ -14,9 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -41,19 +41,19 @@ func recorded(name string, from ...string) *state.Resource {
 	return r
 }
 
-func open(resources ...*state.Resource) *book.Book {
-	b, _ := book.NewBook(stages.Settings{Info: stages.RunInfo{Stack: "dev", Project: "p"}}, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
-	return b
+func open(resources ...*state.Resource) (*rooms.Rooms, *rooms.NamesWriter) {
+	b, w := rooms.NewRooms(stages.Settings{Info: stages.RunInfo{Stack: "dev", Project: "p"}})
+	w.Base.Open(rooms.Recorded{Snapshot: &state.Snapshot{Resources: resources}})
+	return b, w.Names
 }
 
 // rootOf is the delete-before-replace of the first resource of a base.
-func rootOf(b *book.Book) *closure.Root {
+func rootOf(b *rooms.Rooms) *closure.Root {
 	old := b.Base.Resources[0]
 	d := stages.Diffed{}
 	d.Seq, d.URN, d.Old, d.Claimed = 1, old.URN, old, old
 	c := closure.NewRoot(d, old)
-	c.Closure = graph.NewClosure(b.Base.Graph, 0, book.ClosureKinds, nil)
+	c.Closure = graph.NewClosure(b.Base.Graph, 0, rooms.ClosureKinds, nil)
 	return c
 }
 
@@ -115,7 +115,7 @@ func TestARootThatIsRenamedGoesByBothNames(t *testing.T) {
 
 // decide decides a closure as build does. Of what can be answered, next says what is answered first; goes are the
 // dependents whose providers say that they would be replaced.
-func decide(b *book.Book, c *closure.Root, goes map[urn.URN]bool, next func(pending []graph.ID) graph.ID) {
+func decide(b *rooms.Rooms, c *closure.Root, goes map[urn.URN]bool, next func(pending []graph.ID) graph.ID) {
 	for !c.Closure.Done() {
 		for _, id := range c.Closure.Ready() {
 			in, why, ask := c.NeedsReplace(id, b.Base.Resources[id])
@@ -145,7 +145,7 @@ func TestMembersDoNotDependOnWhichAnswerIsFirst(t *testing.T) {
 	goes := map[urn.URN]bool{urnOf("a"): true, urnOf("c"): true, urnOf("abc"): true, urnOf("far"): true}
 	var want []closure.Member
 	for _, next := range []func([]graph.ID) graph.ID{first, last, middle} {
-		b := open(
+		b, _ := open(
 			recorded("root"), recorded("a", "root"), recorded("b", "root"), recorded("c", "root"),
 			recorded("abc", "c", "b", "a"), recorded("far", "abc"), recorded("of b", "b"),
 		)
@@ -177,7 +177,7 @@ func TestWhatIsReplacedTogetherWithARootGoesAlong(t *testing.T) {
 	together.ReplaceWith = []urn.URN{root.URN}
 	bound.DeletedWith = root.URN
 	old.ReplaceWith, old.Delete = []urn.URN{root.URN}, true
-	b := open(root, together, bound, old)
+	b, _ := open(root, together, bound, old)
 	d := stages.Diffed{}
 	d.Seq, d.URN, d.Claimed = 1, root.URN, root
 	c := closure.NewRoot(d, root)
@@ -192,10 +192,10 @@ func TestWhatIsReplacedTogetherWithARootGoesAlong(t *testing.T) {
 func TestOnlyRegistrationsBeforeTheRootPrecedeIt(t *testing.T) {
 	early, root, late := recorded("early"), recorded("root"), recorded("late")
 	early.ReplaceWith, late.ReplaceWith = []urn.URN{root.URN}, []urn.URN{root.URN}
-	b := open(early, root, late)
+	b, names := open(early, root, late)
 	seqs := map[string]int{}
 	for _, name := range []string{"early", "root", "late"} {
-		l, _, err := b.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: name, Custom: true}})
+		l, _, err := names.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: name, Custom: true}})
 		require.NoError(t, err)
 		seqs[name] = l.Seq
 	}
@@ -220,7 +220,7 @@ func TestAProbeAsksAboutTheRecordedStateWithoutWhatIsReplaced(t *testing.T) {
 	user := recorded("user", "root")
 	user.Provider = urn.ProviderRef{URN: providerURN, ID: "1"}.String()
 	user.IgnoreChanges, user.ReplaceOnChanges = []string{"ignored"}, []string{"root"}
-	b := open(provider, recorded("root"), user)
+	b, _ := open(provider, recorded("root"), user)
 
 	var asked providers.DiffRequest
 	fake := providertest.NewFake("x")
@@ -233,8 +233,8 @@ func TestAProbeAsksAboutTheRecordedStateWithoutWhatIsReplaced(t *testing.T) {
 	registry := providers.NewRegistry(t.Context(), host, providers.RegistryOptions{})
 	defer func() { require.NoError(t, registry.Close()) }()
 	ctl := control.NewControl(t.Context(), stages.RunInfo{}, time.Now, nil)
-	prober := &closure.Prober{Book: b, Access: &access.Access{
-		Control: ctl, Book: b, Registry: registry, Extensions: access.NewExtensions(nil),
+	prober := &closure.Prober{Rooms: b, Access: &access.Access{
+		Control: ctl, Rooms: b, Registry: registry, Extensions: access.NewExtensions(nil),
 	}}
 
 	c := closure.NewRoot(stages.Diffed{}, b.Base.Resources[1])

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -61,7 +61,7 @@ func DestroyWaves(resources []*state.Resource) ([][]*state.Resource, error) {
 			ids = append(ids, graph.ID(i))
 		}
 	}
-	layers, err := book.NewBase(resources).WithinComponents().Antichains(ids, DeletesFirst.Scope)
+	layers, err := rooms.NewBase(resources).WithinComponents().Antichains(ids, DeletesFirst.Scope)
 	if err != nil {
 		return nil, err
 	}

@@ -198,7 +198,7 @@ func (p *Plans) HoldOutputs(s *stages.Decision, outputs property.Map) *stages.Pl
 			Now: "the program registers outputs of it",
 		}
 	}
-	d := p.changedProperties(p.book.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
+	d := p.changedProperties(p.rooms.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
 	if d == nil {
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -20,7 +20,7 @@ import (
 // Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
 type Plans struct {
 	control     *control.Control
-	book        *book.Book
+	rooms       *rooms.Rooms
 	entropy     []byte
 	showSecrets bool
 
@@ -46,9 +46,9 @@ type plannedStep struct {
 	seq, place int
 }
 
-func NewPlans(c *control.Control, b *book.Book, s stages.Settings) *Plans {
+func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
 	p := &Plans{
-		control: c, book: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
+		control: c, rooms: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
 		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
 		uncertain: map[urn.URN]bool{},
@@ -73,7 +73,7 @@ func (p *Plans) SeedFor(u urn.URN) []byte {
 // formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is created
 // again (steps.md 12.2).
 func (p *Plans) formerInputs(c stages.Checked) property.Map {
-	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.book.Targeting.Replace.Matches(c.URN) {
+	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.rooms.Targeting.Replace.Matches(c.URN) {
 		return property.Map{}
 	}
 	return c.Old.Inputs
@@ -121,7 +121,7 @@ func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 // object gets and what the recorded one lacks: it may turn out that it can stay.
 func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
 	inputs := d.Accepted
-	if p.uncertain[d.URN] && p.book.Decisions.IsDeletedByClosure(d.Claimed) {
+	if p.uncertain[d.URN] && p.rooms.Decisions.IsDeletedByClosure(d.Claimed) {
 		inputs = eitherInputs(d)
 	}
 	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
@@ -171,7 +171,7 @@ func (p *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outputs[s.Declared] = state.NewPlannedDiff(p.book.RecordedOutputs(s.URN), outputs)
+	p.outputs[s.Declared] = state.NewPlannedDiff(p.rooms.RecordedOutputs(s.URN), outputs)
 }
 
 // Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
@@ -182,7 +182,7 @@ func (p *Plans) Planned() map[urn.URN]*state.PlannedResource {
 	}
 	for u, planned := range p.goals {
 		planned.Goal.Outputs = p.outputs[u]
-		if s := p.book.Results.Made(u); s != nil {
+		if s := p.rooms.Results.Made(u); s != nil {
 			planned.Outputs = &s.Outputs
 		}
 	}

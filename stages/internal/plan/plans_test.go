@@ -11,8 +11,8 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -29,8 +29,8 @@ func newPlans(t *testing.T, s stages.Settings, recorded ...*state.Resource) *Pla
 	t.Helper()
 	s.Base = &state.Snapshot{Resources: recorded}
 	c := control.NewControl(t.Context(), s.Info, time.Now, nil)
-	b, _ := book.NewBook(s, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: s.Base})
+	b, w := rooms.NewRooms(s)
+	w.Base.Open(rooms.Recorded{Snapshot: s.Base})
 	return NewPlans(c, b, s)
 }
 

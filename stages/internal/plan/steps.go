@@ -72,7 +72,7 @@ func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
 		return max(slices.IndexFunc(left, deletes), 0)
 	}
 	copies := 0
-	for _, r := range p.book.Base.All[of] {
+	for _, r := range p.rooms.Base.All[of] {
 		if r.Delete {
 			copies++
 		}
@@ -164,7 +164,7 @@ func (p *Plans) CheckPlanFulfilled() {
 	}
 	for _, u := range slices.Sorted(maps.Keys(p.left)) {
 		left := p.left[u]
-		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(p.book.Base.All[u]) == 0 || p.mayBeLeftOver(u) {
+		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(p.rooms.Base.All[u]) == 0 || p.mayBeLeftOver(u) {
 			continue
 		}
 		v := &stages.PlanViolation{

@@ -6,20 +6,20 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // Changes tells the possible changes of a run from certain ones. Only the build stage uses it.
 type Changes struct {
-	book      *book.Book
-	decisions *book.DecisionsWriter
+	rooms     *rooms.Rooms
+	decisions *rooms.DecisionsWriter
 	preview   bool
 }
 
 // NewChanges returns the possible changes of a run, of which there are none unless it is a preview.
-func NewChanges(b *book.Book, w *book.DecisionsWriter, preview bool) *Changes {
+func NewChanges(b *rooms.Rooms, w *rooms.DecisionsWriter, preview bool) *Changes {
 	return &Changes{b, w, preview}
 }
 
@@ -44,7 +44,7 @@ func (c *Changes) Of(d stages.Diffed) *stages.Possibility {
 
 // with returns the possibility of what is replaced if another resource is.
 func (c *Changes) with(cause urn.URN) *stages.Possibility {
-	if !c.book.Decisions.Has(cause, book.PossiblyReplaced) {
+	if !c.rooms.Decisions.Has(cause, rooms.PossiblyReplaced) {
 		return nil
 	}
 	return &stages.Possibility{Otherwise: stages.OpSame}
@@ -78,8 +78,8 @@ func (c *Changes) Note(d stages.Diffed) {
 	if d.Reason.Possible == nil || !d.Replaces() {
 		return
 	}
-	c.decisions.Add(d.URN, book.PossiblyReplaced)
-	c.decisions.Add(d.Old.URN, book.PossiblyReplaced)
+	c.decisions.Add(d.URN, rooms.PossiblyReplaced)
+	c.decisions.Add(d.Old.URN, rooms.PossiblyReplaced)
 }
 
 // NoteClosure marks the members of the closure of a delete-before-replace that is only possible: so are their replacements.
@@ -89,6 +89,6 @@ func (c *Changes) NoteClosure(root stages.Diffed, members []closure.Member) {
 	}
 	for i := range members {
 		members[i].Why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
-		c.decisions.Add(members[i].Res.URN, book.PossiblyReplaced)
+		c.decisions.Add(members[i].Res.URN, rooms.PossiblyReplaced)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -18,7 +18,7 @@ func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 	was, _ := d.Old.Inputs.StripSecretsAndOutputs().Lookup(path)
 	var best found
 	for _, dep := range slices.Sorted(slices.Values(d.Goal.PropertyDependencies[path[0].Key])) {
-		made, ok := c.book.Results.Lookup(dep)
+		made, ok := c.rooms.Results.Lookup(dep)
 		if !ok {
 			continue
 		}
@@ -29,7 +29,7 @@ func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 		if !made.Custom || !was.IsString() {
 			continue
 		}
-		if f := outputIn(was.AsString(), c.book.Base.Olds[dep], made, op); f.isBetterThan(best) {
+		if f := outputIn(was.AsString(), c.rooms.Base.Olds[dep], made, op); f.isBetterThan(best) {
 			best = f
 			u.Of, u.Output, u.Op = dep, f.output, op
 		}
@@ -39,15 +39,15 @@ func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 
 // opOf returns what has been decided about a resource, "" if it does not change.
 func (c *Changes) opOf(u urn.URN) stages.Op {
-	o := c.book.Decisions
+	o := c.rooms.Decisions
 	switch {
-	case o.Has(u, book.Replaced):
+	case o.Has(u, rooms.Replaced):
 		return stages.OpReplace
-	case o.Has(u, book.Created):
+	case o.Has(u, rooms.Created):
 		return stages.OpCreate
-	case o.Has(u, book.Updated):
+	case o.Has(u, rooms.Updated):
 		return stages.OpUpdate
-	case o.Has(u, book.Read):
+	case o.Has(u, rooms.Read):
 		return stages.OpRead
 	}
 	return ""

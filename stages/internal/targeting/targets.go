@@ -7,8 +7,8 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -16,7 +16,7 @@ import (
 // Targets refuses names of unknown resources.
 type Targets struct {
 	Control *control.Control
-	Book    *book.Book
+	Rooms   *rooms.Rooms
 }
 
 // UnknownTargets reports the literal members of a set that name nothing (steps.md 6.6). The run goes on until its caller
@@ -24,7 +24,7 @@ type Targets struct {
 func (t *Targets) UnknownTargets(set *urn.PatternSet) error {
 	unknown := false
 	for u := range set.Literals() {
-		if len(t.Book.Base.All[u]) > 0 || t.Book.Names.IsSeen(u) {
+		if len(t.Rooms.Base.All[u]) > 0 || t.Rooms.Names.IsSeen(u) {
 			continue
 		}
 		unknown = true
@@ -33,7 +33,7 @@ func (t *Targets) UnknownTargets(set *urn.PatternSet) error {
 		if !strings.Contains(string(u), "$") {
 			code, text = stages.CodeTargetNotFoundEscape, text+" Did you forget to escape $ in your shell?"
 		}
-		if like := state.Near(t.Book.Base.Resources, string(u)); len(like) > 0 {
+		if like := state.Near(t.Rooms.Base.Resources, string(u)); len(like) > 0 {
 			text += "\nDid you mean"
 			for _, u := range like {
 				text += "\n  " + u.ShellQuoted()
@@ -56,7 +56,7 @@ func (t *Targets) UnknownTargets(set *urn.PatternSet) error {
 // UnknownExcludes is [Targets.UnknownTargets] for names of what is left out. A URN may be that of a resource that is not declared yet; a
 // name that nothing has is misspelt.
 func (t *Targets) UnknownExcludes() error {
-	if !t.unknownNames(t.Book.Targeting.Excludes) {
+	if !t.unknownNames(t.Rooms.Targeting.Excludes) {
 		return nil
 	}
 	t.Control.Fail(0, "", stages.CodeShown, errUnknownTargets)
@@ -68,9 +68,9 @@ func (t *Targets) UnknownExcludes() error {
 func (t *Targets) unknownNames(set *urn.PatternSet) (unknown bool) {
 	for name := range set.Names() {
 		var err error
-		switch called := t.Book.Names.SeenCalled(name); len(called) {
+		switch called := t.Rooms.Names.SeenCalled(name); len(called) {
 		case 0:
-			err = &state.UnknownResourceError{Text: name, Near: state.Near(t.Book.Base.Resources, name)}
+			err = &state.UnknownResourceError{Text: name, Near: state.Near(t.Rooms.Base.Resources, name)}
 		case 1:
 			continue
 		default:
@@ -85,11 +85,11 @@ func (t *Targets) unknownNames(set *urn.PatternSet) (unknown bool) {
 var errUnknownTargets = errors.New("one or more targets could not be found in the stack")
 
 // CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
-func (t *Targets) CheckReplaceTargets() error { return t.refuseUnknown(t.Book.Targeting.Replace) }
+func (t *Targets) CheckReplaceTargets() error { return t.refuseUnknown(t.Rooms.Targeting.Replace) }
 
 // CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
 func (t *Targets) CheckTargets() error {
-	return t.refuseUnknown(t.Book.Targeting.Targets, t.Book.Targeting.Excludes)
+	return t.refuseUnknown(t.Rooms.Targeting.Targets, t.Rooms.Targeting.Excludes)
 }
 
 // refuseUnknown stops the run if a set has literal members that name nothing.

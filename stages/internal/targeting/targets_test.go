@@ -8,8 +8,8 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -27,20 +27,20 @@ func set(t *testing.T, patterns ...string) *urn.PatternSet {
 }
 
 // targets returns the targets of a run in which "web" is recorded, and the diagnostics that it shows.
-func targets(t *testing.T, sel stages.Targeting, preview bool) (*targeting.Targets, *book.DecisionsWriter, *[]stages.Diagnostic) {
+func targets(t *testing.T, sel stages.Targeting, preview bool) (*targeting.Targets, rooms.Writers, *[]stages.Diagnostic) {
 	t.Helper()
 	var told []stages.Diagnostic
 	info := stages.RunInfo{Stack: "dev", Project: "p", DryRun: preview}
 	web := &state.Resource{URN: urnOf("web"), Type: thing, Custom: true, ID: "1"}
 	c := control.NewControl(t.Context(), info, time.Now, func(e stages.Event) { told = append(told, e.(stages.Diagnostic)) })
-	b, w := book.NewBook(stages.Settings{Info: info, Targeting: sel}, book.NewRecord())
-	b.Open(book.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{web}}})
-	return &targeting.Targets{Control: c, Book: b}, w.Decisions, &told
+	b, w := rooms.NewRooms(stages.Settings{Info: info, Targeting: sel})
+	w.Base.Open(rooms.Recorded{Snapshot: &state.Snapshot{Resources: []*state.Resource{web}}})
+	return &targeting.Targets{Control: c, Rooms: b}, w, &told
 }
 
 func TestTargetsThatNameSomethingAreKnown(t *testing.T) {
-	r, _, told := targets(t, stages.Targeting{}, false)
-	_, _, err := r.Book.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: "new", Custom: true}})
+	r, w, told := targets(t, stages.Targeting{}, false)
+	_, _, err := w.Names.Locate(stages.Registered{Goal: &stages.Goal{Type: thing, Name: "new", Custom: true}})
 	require.NoError(t, err)
 	require.NoError(t, r.UnknownTargets(set(t, string(urnOf("web")), string(urnOf("new")), "**no such thing**")))
 	require.NoError(t, r.UnknownTargets(nil))
@@ -93,9 +93,9 @@ func TestUnknownTargetsOfOperationsWithoutAProgramStopTheRun(t *testing.T) {
 }
 
 // user is a step whose resource depends on "db", which is not created because it is not part of the operation.
-func user(w *book.DecisionsWriter) *stages.Decision {
-	w.LeaveUncreated(&state.Resource{URN: urnOf("net")})
-	w.LeaveUncreated(&state.Resource{URN: urnOf("db"), Dependencies: []urn.URN{urnOf("net")}})
+func user(w rooms.Writers) *stages.Decision {
+	w.Decisions.LeaveUncreated(&state.Resource{URN: urnOf("net")})
+	w.Decisions.LeaveUncreated(&state.Resource{URN: urnOf("db"), Dependencies: []urn.URN{urnOf("net")}})
 	return &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpCreate, URN: urnOf("app"), New: &state.Resource{URN: urnOf("app"), Dependencies: []urn.URN{urnOf("db")}},
 	}}

@@ -10,19 +10,19 @@ import (
 // operation (steps.md 6.4). An update is refused before the step runs, as a state that refers to what does not exist cannot
 // be recorded; its preview warns. A preview reports each such resource: which of them comes first is a matter of timing.
 func (t *Targets) Uncreated(l stages.Located, steps []*stages.Decision) error {
-	sel := t.Book.Targeting
+	sel := t.Rooms.Targeting
 	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
 	if !targeted && !sel.Excludes.IsConstrained() {
 		return nil
 	}
 	var said urn.URN // a replacement has several steps
 	for _, s := range steps {
-		missing := t.Book.MissingFrom(s)
+		missing := t.Rooms.MissingFrom(s)
 		if missing == "" || s.URN == said {
 			continue
 		}
 		code, err := stages.CodeUntargetedCreate, advice.Errorf(
-			advice.On(advice.TargetNeeded, t.Book.Decisions.MissingFor(s.New)...),
+			advice.On(advice.TargetNeeded, t.Rooms.Decisions.MissingFor(s.New)...),
 			"Resource '%v' depends on '%v' which was not specified in --target list.", s.URN, missing)
 		if !targeted {
 			code, err = 0, advice.Errorf(advice.On(advice.ExcludeDependents),

@@ -1,0 +1,376 @@
+package endphase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/execute"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/refresh"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/sourcegraph/conc/pool"
+)
+
+// Phase is the end phase of a run: it deletes what the program no longer declares.
+type Phase struct {
+	Control   *control.Control
+	Rooms     *rooms.Rooms
+	Decisions *rooms.DecisionsWriter // build has ended
+	Access    *access.Access
+	Plans     *plan.Plans
+	Targets   *targeting.Targets
+	Scheduler *execute.Scheduler
+	Prober    *closure.Prober
+	Reader    *refresh.Reader
+
+	// Deleting is called with all deletes before the first begins; nil calls nothing. Drain runs the deletes to their end.
+	Deleting func(context.Context, []stages.Deleting) error
+	Drain    func(context.Context, pipeline.Flow[stages.Executed]) error
+}
+
+// Run runs the end phase, when the program has ended and the steps of all registrations are over.
+func (ph *Phase) Run(ctx context.Context) error {
+	if ph.Control.IsHalted() {
+		return nil
+	}
+	keeps := ph.keepsUndeclared() // a target that names nothing hides nothing from the program
+	unknown := errors.Join(ph.Targets.UnknownTargets(ph.Rooms.Targeting.Targets), ph.Targets.UnknownExcludes())
+	if err := ph.deleteRest(ctx, keeps); err != nil {
+		return err
+	}
+	return unknown
+}
+
+func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
+	switch {
+	case len(ph.Rooms.Base.Resources) == 0 && !ph.Rooms.Decisions.Declares():
+		return nil
+	case ph.Rooms.Mode == stages.ModeRefresh:
+		return ph.Reader.RefreshRest(ctx)
+	}
+	all := ph.Rooms.Remains()
+	chosen, err := ph.selector().selected(ctx, all)
+	if err != nil {
+		return err
+	}
+	steps, left := ph.planDeletes(all, chosen, keeps)
+	if !ph.Plans.FollowAtEnd(left, steps) {
+		return nil // the run has stopped
+	}
+	if err := ph.ensureProviders(ctx, steps); err != nil {
+		return err
+	}
+	if err := ph.untargetedDeletes(all, steps); err != nil {
+		return err
+	}
+	tasks, err := ph.endTasks(all, steps, left)
+	if err != nil {
+		return err
+	}
+	if err := closure.ShowWaves(ph.Control, all.WithinComponents(), steps, "", nil); err != nil {
+		return err
+	}
+	b := stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks}
+	if err := ph.offer(steps); err != nil {
+		return err
+	}
+	return ph.Scheduler.RunBatch(b, ph.Drain)
+}
+
+// offer shows the deletes to the caller's stages, in the order of the plan. None has begun.
+func (ph *Phase) offer(steps map[graph.ID]*stages.Decision) error {
+	if ph.Deleting == nil || len(steps) == 0 {
+		return nil
+	}
+	inOrder := slices.SortedFunc(maps.Values(steps), func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
+	err := ph.Deleting(ph.Control.Admitted, stages.DeletesIn(inOrder))
+	if err != nil {
+		ph.Control.Halt()
+	}
+	return ph.Control.Unrecorded(err)
+}
+
+func (ph *Phase) selector() *selector {
+	return &selector{control: ph.Control, rooms: ph.Rooms, access: ph.Access, prober: ph.Prober}
+}
+
+// endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
+// done; a failed one keeps what it depends on and nothing else.
+func (ph *Phase) endTasks(all rooms.EndGraph, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
+	schedule, err := all.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
+	if err != nil {
+		return nil, err // a cycle: a valid base has none
+	}
+	var tasks []stages.Task
+	var gate []graph.ID
+	if len(left) > 0 {
+		ph.Decisions.Note(left...)
+		gate = []graph.ID{ph.Rooms.Tasks.New(1)}
+		tasks = append(tasks, stages.Task{ID: gate[0], Steps: left})
+	}
+	first := ph.Rooms.Tasks.New(len(schedule))
+	for i, entry := range schedule {
+		t := closure.TaskOf(entry, first, graph.ID(i))
+		if len(t.After) == 0 {
+			t.After = gate
+		}
+		if s := deletes[entry.Node]; !entry.Relay {
+			t.Steps = []*stages.Decision{s}
+			ph.Decisions.Note(s)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+// ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
+// nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
+func (ph *Phase) ensureProviders(ctx context.Context, steps map[graph.ID]*stages.Decision) error {
+	users := map[string]*state.Resource{} // one for each provider and extension
+	for _, s := range steps {
+		if s.Op == stages.OpRemovePendingReplace && ph.Rooms.Base.Providers[s.Old.Provider] == nil {
+			continue // the state of something deleted need not have a provider (state.md 1.14 I-4)
+		}
+		key := s.Old.Provider + " " + s.Old.ExtensionRef
+		if u := users[key]; s.Old.Provider != "" && (u == nil || s.Old.URN < u.URN) {
+			users[key] = s.Old
+		}
+	}
+	keys := slices.Sorted(maps.Keys(users))
+	errs := make([]error, len(keys))
+	p := pool.New().WithMaxGoroutines(ph.Access.ReadWorkers())
+	for i, key := range keys {
+		p.Go(func() { _, errs[i] = ph.Access.ProviderFor(ctx, users[key]) })
+	}
+	p.Wait()
+	var failed error
+	for i, err := range errs {
+		if err != nil {
+			failed = ph.Control.Bail(stages.Located{URN: users[keys[i]].URN, Seq: stages.EndPhaseSeq}, stages.CodeFailed, err)
+		}
+	}
+	return failed
+}
+
+// planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
+// one runs, because a delete may be spared by another (ORD-7).
+//
+// left are the steps of what stays because it is not part of the operation. keeps is what [Phase.keepsUndeclared] returns.
+func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
+	steps = map[graph.ID]*stages.Decision{}
+	needed := ph.stillNeeded(all, keeps)
+	for i, res := range all.Resources {
+		now := ph.Rooms.Results.Current(res)
+		if now == nil || res.ViewOf != "" {
+			continue
+		}
+		if chosen != nil && !chosen[res.URN] {
+			if !ph.Rooms.IsOperatedOn(res.URN) {
+				left = append(left, stages.CarriedForwardStep(now)) // old copies of it, too
+			}
+			continue
+		}
+		op, why := ph.endStepFor(res, now, all.Declared[graph.ID(i)])
+		if op == "" {
+			continue
+		}
+		if keeps && isForWantOfDeclaration(op) {
+			ph.keepUndecided(all, graph.ID(i), now)
+			continue
+		}
+		if needed[graph.ID(i)] {
+			ph.Decisions.CarryForward(now, stages.Reason{Kind: stages.ReasonNeeded})
+			continue
+		}
+		ph.Decisions.Add(res.URN, rooms.Deleted)
+		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
+			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
+			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace, RetainedNow: op == stages.OpDeleteReplaced && ph.retainsNow(now),
+		}}
+	}
+	return steps, left
+}
+
+// endStepFor returns what the end phase does with a state and why; "" is nothing. declared is true for a state that the program
+// of a destroy has declared.
+func (ph *Phase) endStepFor(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
+	switch {
+	case isTakenByClosure(ph.Rooms, res, now):
+		return "", stages.Reason{}
+	case now.Delete && now.External:
+		return stages.OpDiscardReplaced, stages.Reason{Kind: stages.ReasonReplaced}
+	case now.Delete:
+		why := stages.Reason{Kind: stages.ReasonReplaced}
+		if !res.Delete && ph.Rooms.Decisions.Has(res.URN, rooms.PossiblyReplaced) {
+			why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
+		}
+		return stages.OpDeleteReplaced, why
+	case !declared && ph.Rooms.IsOperatedOn(res.URN):
+		return "", stages.Reason{}
+	}
+	why := stages.Reason{Kind: stages.ReasonNotInProgram}
+	switch parent := res.Parent; {
+	case ph.Rooms.Mode == stages.ModeDestroy:
+		why.Kind = stages.ReasonDestroy
+	case parent != "" && parent.Type() != urn.RootStackType && !ph.Rooms.IsOperatedOn(parent) && ph.Rooms.Base.Olds[parent] != nil:
+		why.Cause = parent
+	}
+	switch {
+	case now.PendingReplacement:
+		return stages.OpRemovePendingReplace, why
+	case now.External:
+		return stages.OpDiscard, why
+	}
+	return stages.OpDelete, why
+}
+
+// keepUndecided records that a recorded state stays although the program has not declared it: something failed, so that this does not
+// prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
+func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resource) {
+	if _, skipped := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
+		return // its own outcome shows that
+	}
+	why := stages.Reason{Kind: stages.ReasonUndecided}
+	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
+		cause, failed := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
+		if failed && (why.Cause == "" || cause < why.Cause) {
+			why.Cause = cause
+		}
+	}
+	ph.Decisions.CarryForward(now, why)
+}
+
+// stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
+// its recorded state depends on (steps.md 5.3 rule 4), and so does an old copy that a delete-before-replace has not deleted. What was skipped, or is no part of the operation, keeps what that
+// state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
+// is not missed.
+//
+// keeps says that what the program has not declared stays, too: see [Phase.keepsUndeclared]. What is not chosen needs no look: what it depends
+// on is not chosen either (see [Phase.selected]).
+func (ph *Phase) stillNeeded(all rooms.EndGraph, keeps bool) map[graph.ID]bool {
+	var failed, skipped, asRecorded []graph.ID
+	for i, res := range all.Resources {
+		cause, ok := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(res.URN))
+		now := ph.Rooms.Results.Current(res)
+		switch {
+		case now == nil:
+		case isTakenByClosure(ph.Rooms, res, now): // and its delete has failed, or was not begun
+			failed = append(failed, graph.ID(i))
+		case !ok:
+			stays := keeps || ph.Rooms.IsOperatedOn(res.URN) && !all.Declared[graph.ID(i)]
+			if !stays || now.Delete || res.ViewOf != "" {
+				continue
+			}
+			if now == res {
+				asRecorded = append(asRecorded, graph.ID(i))
+			}
+			if p := ph.Rooms.Results.Current(all.Providers[now.Provider]); p != nil && p.Delete {
+				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
+			}
+		case cause == ph.Rooms.Names.NewNameOf(res.URN):
+			failed = append(failed, graph.ID(i))
+		default:
+			skipped = append(skipped, graph.ID(i))
+		}
+	}
+	needed := map[graph.ID]bool{}
+	if len(failed)+len(skipped)+len(asRecorded) == 0 {
+		return needed
+	}
+	for id := range dependenciesOf(all, skipped) {
+		res := all.Resources[id]
+		if now := ph.Rooms.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
+			needed[id] = true
+		}
+	}
+	isElse := func(id graph.ID) bool {
+		res := all.Resources[id]
+		now := ph.Rooms.Results.Current(res)
+		// What has another record by now depends on other things, unless it only awaits its replacement.
+		return now == nil || now != res && !now.PendingReplacement || now.Delete && !res.Type.IsProvider()
+	}
+	for _, id := range all.Graph.TransitiveDependencies(asRecorded, graph.Reach{Skip: isElse}) {
+		needed[id] = true
+	}
+	maps.Copy(needed, dependenciesOf(all, failed))
+	return needed
+}
+
+// keepsUndeclared reports whether what the program has not declared stays nevertheless. After a failure the program may have come to its end
+// without registering what it declares: an evaluator leaves out what uses a resource that was not made, and an SDK what is declared in a
+// callback for an output that never came (decision 0165). A preview goes on after refusals, which hide nothing from it. A destroy
+// deletes whatever is declared.
+func (ph *Phase) keepsUndeclared() bool {
+	return ph.Rooms.Mode == stages.ModeUpdate && (ph.Rooms.HasFailures() || !ph.Control.DryRun() && ph.Control.HasFailed())
+}
+
+// retainsNow reports whether the program declares that the objects of a resource are retained, and the old copy does not say so.
+func (ph *Phase) retainsNow(old *state.Resource) bool {
+	made := ph.Rooms.Results.Made(ph.Rooms.Names.NewNameOf(old.URN))
+	return made != nil && made.RetainOnDelete && !old.RetainOnDelete
+}
+
+// untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
+func (ph *Phase) untargetedDeletes(all rooms.EndGraph, steps map[graph.ID]*stages.Decision) error {
+	if !ph.Rooms.Targeting.Targets.IsConstrained() || ph.Rooms.Targeting.TargetDependents {
+		return nil
+	}
+	var found []urn.URN
+	for i := range all.Resources {
+		s, ok := steps[graph.ID(i)]
+		if !ok || s.Op == stages.OpSame || ph.Rooms.Targeting.Targets.Matches(s.URN) {
+			continue
+		}
+		found = append(found, s.URN)
+		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
+			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
+		ph.Control.Fail(s.Seq, s.URN, stages.CodeUntargetedDelete, err)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	ph.Control.Diagnose("", stages.Info, 0, "Resources that are not targets would have to be deleted.",
+		advice.On(advice.TargetDeleted, found...))
+	if !ph.Control.DryRun() {
+		ph.Control.Halt()
+		return &stages.ReportedError{Err: errors.New("delete untargeted resource")}
+	}
+	return nil
+}
+
+// isForWantOfDeclaration reports whether the end phase of an update takes a step of this kind only because the program has not declared the
+// resource. Old copies go because they are replaced.
+func isForWantOfDeclaration(op stages.Op) bool {
+	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
+}
+
+// isTakenByClosure reports whether a delete-before-replace was to delete an old copy, which the end phase leaves alone then.
+func isTakenByClosure(b *rooms.Rooms, res, now *state.Resource) bool {
+	return now.Delete && len(b.Decisions.DeletionsOf(res)) > 0
+}
+
+// dependenciesOf returns everything that some of the given states depend on, others of the given ones among it.
+func dependenciesOf(all rooms.EndGraph, ids []graph.ID) map[graph.ID]bool {
+	out := map[graph.ID]bool{}
+	for _, id := range slices.Concat(ids, all.Graph.TransitiveDependencies(ids, graph.Reach{})) {
+		for _, e := range all.Graph.Dependencies(id) {
+			out[e.ID] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,371 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/stages/internal/step"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/sourcegraph/conc/pool"
+)
+
+// Reader reads recorded objects again.
+type Reader struct {
+	Control           *control.Control
+	Rooms             *rooms.Rooms
+	Access            *access.Access
+	Executor          *step.Executor
+	LegacyRefreshDiff bool
+}
+
+// found is what a refresh found: the state as it is now, nil if the object is gone.
+type found struct {
+	ok    bool // nothing failed
+	known bool // now says how the object is
+	now   *state.Resource
+	views refreshedViews
+}
+
+// refreshing says how a state is refreshed.
+type refreshing struct {
+	// into is a copy of the state for what is found: with the options of the program, where the program runs.
+	into *state.Resource
+	// opWithoutRead is the reported operation where there is nothing to read.
+	opWithoutRead stages.Op
+	// record is true for a state that is recorded by itself and not together with all others.
+	record bool
+	// keepsUncompared is true if what was read is kept even if the provider then fails to compare it with what was recorded.
+	keepsUncompared bool
+}
+
+// RefreshRegistered reads the recorded state that a registration continues. It waits for the decisions that could concern that
+// state: one that a delete-before-replace deletes is not read (steps.md 7.6).
+func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stages.Located, error) {
+	managed := l.Goal.IsManaged()
+	if managed {
+		if err := r.Access.EnsureProvider(ctx, l); err != nil {
+			return l, err
+		}
+		if _, err := r.Access.ProviderOf(l); err != nil {
+			return l, err
+		}
+		if err := r.Rooms.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+			return l, err
+		}
+	}
+	s := &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
+		Reason: stages.Reason{Kind: stages.ReasonRefresh},
+	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
+	r.Executor.Expect(s)
+	// Where there is nothing to read, Pulumi reports an update, as it makes a copy of the state. Nobody sees it, except for a
+	// resource that waits for its replacement.
+	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
+	if !f.ok {
+		r.Control.Halt()
+		return l, &stages.ReportedError{Err: ErrFailed}
+	}
+	if l.Old = f.now; l.Old == nil {
+		return l, nil
+	}
+	r.Executor.Keep(s, l.Old)
+	return l, nil
+}
+
+// toRefresh returns the state into which a refresh puts what it finds. Unless the run is an update, which records the options
+// of the program later, the state has them.
+func (r *Reader) toRefresh(l stages.Located) *state.Resource {
+	if r.Rooms.Mode == stages.ModeUpdate {
+		return l.Old.Clone()
+	}
+	s := l.NewState(stages.Checked{Inputs: l.Old.Inputs})
+	s.External, s.Taint = l.Old.External, l.Old.Taint
+	if r.Rooms.Names.LeavesRecorded() && r.closesCircle(s) {
+		old := l.Old
+		s.Provider, s.Dependencies, s.PropertyDependencies = old.Provider, old.Dependencies, old.PropertyDependencies
+		s.DeletedWith, s.ReplaceWith = old.DeletedWith, old.ReplaceWith
+	}
+	return s
+}
+
+// closesCircle reports whether a state with the program's references would come to refer to itself, because something that they lead to is left as
+// it is recorded: a refresh does not touch what refers to something that is not created. What the program's references lead to has been answered;
+// what only recorded ones lead to may change meanwhile, and counts as it is recorded.
+func (r *Reader) closesCircle(s *state.Resource) bool {
+	type node struct {
+		*state.Resource
+		recorded bool
+	}
+	seen := map[urn.URN]bool{}
+	for todo := []node{{s, false}}; len(todo) > 0; todo = todo[1:] {
+		here := todo[0]
+		for ref := range here.References() {
+			u := r.Rooms.Names.NewNameOf(ref.URN)
+			if u == s.URN {
+				return true
+			}
+			if seen[u] {
+				continue
+			}
+			seen[u] = true
+			if now, ok := r.Rooms.Results.Lookup(u); ok && !here.recorded {
+				todo = append(todo, node{now, false})
+			} else if old := r.Rooms.Base.Olds[ref.URN]; old != nil {
+				todo = append(todo, node{old, true})
+			}
+		}
+	}
+	return false
+}
+
+// RefreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
+// deleted. A failure does not stop the others.
+func (r *Reader) RefreshRest(ctx context.Context) error {
+	selected := r.Rooms.Refreshable()
+	var steps []*stages.Decision
+	for i, res := range r.Rooms.Base.Resources {
+		in, now := selected(res), r.Rooms.Results.Current(res)
+		if !in || now == nil || res.ViewOf != "" || r.Rooms.IsOperatedOn(res.URN) {
+			continue
+		}
+		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
+			Op: stages.OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: now.URN.IsDefaultProvider(),
+			Reason: stages.Reason{Kind: stages.ReasonRefresh},
+		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
+	}
+	r.Executor.Expect(steps...)
+	p := pool.New().WithErrors().WithMaxGoroutines(r.Access.ReadWorkers())
+	for _, s := range steps {
+		p.Go(func() error {
+			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, record: true, keepsUncompared: true}); !f.ok {
+				return ErrFailed
+			}
+			return nil
+		})
+	}
+	if err := p.Wait(); err != nil {
+		r.Control.Halt()
+		return &stages.ReportedError{Err: errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
+	}
+	return nil
+}
+
+// refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
+func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refreshing) found {
+	if !r.Control.Enter() {
+		return found{}
+	}
+	defer r.Control.Leave(nil)
+	s := &step.InProgress{Decision: d}
+	r.Executor.Begin(d)
+	s.Publication = r.Executor.PublicationFor(d, true)
+	now, op, diff, err := r.readNow(ctx, s, how)
+	known := err == nil || now != nil && how.keepsUncompared
+	if known && how.record && now != nil {
+		if unrecorded := r.recordFound(d, now); err == nil {
+			err = unrecorded
+		}
+	}
+	if err != nil {
+		r.Executor.EndFailed(d, nil, d.StepInfo, step.Failed(err))
+		if !known {
+			now = d.Old
+		}
+		f, _ := r.refreshViews(s, found{known: known, now: now}, how.record)
+		return f
+	}
+	info := d.StepInfo
+	info.New, info.Reason = now, foundReason(op, d.Old, diff)
+	if now == d.Old {
+		info.Reason = stages.Reason{Kind: stages.ReasonUnchanged} // whatever it is reported as
+	}
+	if r.Rooms.Mode == stages.ModeRefresh {
+		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
+	}
+	r.Executor.EndFound(d, info)
+	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
+	if err == nil && how.record && now == nil {
+		if unrecorded := r.recordFound(d, nil); unrecorded != nil { // after its views
+			err = r.Control.Broken(d, unrecorded)
+		}
+	}
+	f.ok = err == nil
+	return f
+}
+
+// recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
+func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
+	if now == s.Old {
+		return nil
+	}
+	c := state.Change{Refresh: true}
+	if now == nil {
+		c.Remove = []*state.Resource{s.Old}
+	} else {
+		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
+		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
+	}
+	return r.Executor.Change(s, c, true)
+}
+
+// readNow reads a recorded object and returns its state and what kind of change that is (steps.md 7.6). If it fails after the
+// object has been read, it returns the state with the error.
+func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
+	old := s.Old
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Rooms.Decisions.IsDeletedByClosure(old) {
+		return old, how.opWithoutRead, diff, nil
+	}
+	p, err := r.refresher(ctx, s.Decision, old)
+	if err != nil {
+		return nil, "", diff, err
+	}
+	res, initErrors, err := r.callRead(p, s)
+	if err != nil {
+		return nil, "", diff, err
+	}
+	if res.ID == "" || !res.Exists {
+		return nil, stages.OpDelete, diff, nil
+	}
+	now = how.into
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = res.ID, res.Properties, initErrors, res.RefreshBeforeUpdate
+	if res.HasInputs {
+		now.Inputs = res.Inputs
+	}
+	drifted := !property.EqualMaps(old.Inputs, now.Inputs) || !property.EqualMaps(old.Outputs, now.Outputs)
+	if drifted {
+		now.Modified = r.Control.Now().UTC()
+	}
+	if old.External || r.LegacyRefreshDiff {
+		return r.Executor.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
+	}
+	// The diff that people see goes from what was recorded to what is there.
+	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
+		return r.Executor.MarkSecrets(now), "", diff, err
+	}
+	diff.DetailedDiff = inverted(diff.DetailedDiff)
+	return r.Executor.MarkSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
+}
+
+// refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
+// the recorded one.
+func (r *Reader) refresher(ctx context.Context, s *stages.Decision, old *state.Resource) (providers.Provider, error) {
+	if s.Provider != old.Provider {
+		old = old.Clone()
+		old.Provider = s.Provider
+	}
+	return r.Access.ProviderFor(ctx, old)
+}
+
+// callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
+func (r *Reader) callRead(p providers.Provider, s *step.InProgress) (providers.ReadResponse, []string, error) {
+	old := s.Old
+	res, err := p.Read(r.Control.Operations, providers.ReadRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
+		Timeout: old.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
+	})
+	var partial *providers.InitError
+	if !errors.As(err, &partial) {
+		return res, nil, err
+	}
+	r.Control.Warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
+	return providers.ReadResponse{
+		ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
+		RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
+	}, partial.Reasons, nil
+}
+
+// refreshViews takes the view steps that were published while a resource was read (steps.md 9.9). Unless record says so,
+// they have no record of their own but change the base with it. The views of what is gone are gone too.
+func (r *Reader) refreshViews(s *step.InProgress, f found, record bool) (found, error) {
+	var errs []error
+	steps := s.Publication.Close()
+	for _, v := range steps {
+		errs = append(errs, r.refreshView(v, record))
+	}
+	if f.known && f.now == nil {
+		for i, old := range r.Rooms.ViewsOf(s.Decision) {
+			d := s.ForView(stages.OpDelete)
+			d.Op, d.Old, d.URN, d.Type, d.Sub = stages.OpRefresh, old, old.URN, old.Type, len(steps)+i+1
+			r.Executor.Begin(d)
+			errs = append(errs, r.refreshView(&step.InProgress{Decision: d}, record))
+		}
+	}
+	f.views = compareViews(s.Publication.Olds, r.Rooms.ViewsOf(s.Decision))
+	return f, errors.Join(errs...)
+}
+
+// refreshView takes one step.
+func (r *Reader) refreshView(s *step.InProgress, record bool) error {
+	a := r.Executor.ApplyView(s)
+	if a.Final != nil {
+		s.Made = a.Final
+		r.Executor.KeepView(a.Final)
+	}
+	a.Change.Add, a.Change.Refresh = a.Final, true
+	if err := r.Executor.Change(s.Decision, a.Change, record && !a.Unrecorded); err != nil {
+		return r.Control.Broken(s.Decision, err)
+	}
+	if a.Err != nil {
+		r.Executor.EndFailed(s.Decision, s.Made, s.Shown(), a)
+		return a.Err
+	}
+	info := s.Shown()
+	if r.Rooms.Mode == stages.ModeRefresh {
+		info.Op = s.View.Op
+	}
+	r.Executor.EndFound(s.Decision, info)
+	return nil
+}
+
+func opOf(changed bool) stages.Op {
+	if changed {
+		return stages.OpUpdate
+	}
+	return stages.OpSame
+}
+
+// inverted returns a diff in the other direction: an addition becomes a deletion.
+func inverted(in map[string]providers.PropertyDiff) map[string]providers.PropertyDiff {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]providers.PropertyDiff, len(in))
+	for path, d := range in {
+		switch d.Kind {
+		case providers.DiffAdd:
+			d.Kind = providers.DiffDelete
+		case providers.DiffAddReplace:
+			d.Kind = providers.DiffDeleteReplace
+		case providers.DiffDelete:
+			d.Kind = providers.DiffAdd
+		case providers.DiffDeleteReplace:
+			d.Kind = providers.DiffAddReplace
+		}
+		out[path] = d
+	}
+	return out
+}
+
+// foundReason is why a refresh reports a recorded state as it does.
+func foundReason(op stages.Op, old *state.Resource, diff providers.DiffResponse) stages.Reason {
+	switch {
+	case op == stages.OpDelete:
+		return stages.Reason{Kind: stages.ReasonVanished, By: stages.ByRead}
+	case op == stages.OpUpdate:
+		return stages.Reason{Kind: stages.ReasonDrift, Properties: compare.ChangedProperties(diff), By: stages.ByRead}
+	case !old.Custom || old.Type.IsProvider():
+		return stages.Reason{Kind: stages.ReasonUnchanged}
+	}
+	return stages.Reason{Kind: stages.ReasonUnchanged, By: stages.ByRead}
+}
+
+var ErrFailed = errors.New("the refresh failed; see the errors of the resources")

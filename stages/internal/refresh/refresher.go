@@ -1,0 +1,223 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
+	"github.com/sluice-iac/sluice/stages/internal/step"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/sourcegraph/conc/pool"
+)
+
+// Refresher reads everything that is recorded, before the program starts.
+type Refresher struct {
+	Control  *control.Control
+	Rooms    *rooms.Rooms // of what is recorded, not of the run, whose base is what the refresh returns
+	Reader   *Reader
+	Targets  *targeting.Targets
+	Executor *step.Executor
+	Recorded *state.Snapshot
+}
+
+// Refreshed is what a refresh has come to.
+type Refreshed struct {
+	*state.Snapshot
+	// Read are the URNs that have been looked at: whether all copies could be read.
+	Read map[urn.URN]bool
+	// Vanished are those of them whose object does not exist any more.
+	Vanished map[urn.URN]bool
+	// Changes say how interrupted operations other than creates are resolved, if that was asked for.
+	Changes []stages.Resolution
+}
+
+// Refresh reads what is recorded from its providers and returns the state with what it has found (steps.md 7.1, 7.3), also
+// with an error. Only states for which selected is true are read, all at once; a failure does not stop the others, and what was
+// read is kept.
+func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) bool) (Refreshed, error) {
+	unchanged := Refreshed{Snapshot: r.Recorded}
+	if len(r.Rooms.Base.Resources) == 0 {
+		return unchanged, nil
+	}
+	if err := r.Targets.CheckTargets(); err != nil {
+		return unchanged, err
+	}
+	var steps []*stages.Decision
+	for i, res := range r.Rooms.Base.Resources {
+		if res.ViewOf != "" || !selected(res) {
+			continue
+		}
+		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
+			Op: stages.OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
+			Reason: stages.Reason{Kind: stages.ReasonRefresh},
+		}, Rank: stages.Rank{Place: i}})
+	}
+	if len(steps) == 0 {
+		return unchanged, nil
+	}
+	r.Executor.Expect(steps...)
+	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
+	p := pool.New().WithMaxGoroutines(r.Reader.Access.ReadWorkers())
+	for i, s := range steps {
+		p.Go(func() {
+			found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
+			unrecorded[i] = r.recordProgress(s, found[i])
+		})
+	}
+	p.Wait()
+	if err := errors.Join(unrecorded...); err != nil {
+		return unchanged, fmt.Errorf("recording what was read: %w", err)
+	}
+	return r.rebuild(ctx, steps, found)
+}
+
+// recordProgress records what one read has found, so that a refresh that is killed has not read in vain (state.md 9.4 R-5). It
+// waits for nothing: when all is read the whole base is recorded. What the object consists of is left to that.
+func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
+	if r.Executor.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
+		return nil
+	}
+	c := state.Change{Refresh: true, Elide: true}
+	switch {
+	case f.now == nil:
+		c.Remove = append(c.Remove, s.Old)
+	case s.Old.ID != f.now.ID || state.MustWrite(s.Old, f.now):
+		c.Replace = append(c.Replace, state.Replacement{Old: s.Old, New: f.now})
+	default:
+		return nil
+	}
+	return r.Executor.Recorder.End(r.Control.Operations, c)
+}
+
+// rebuild puts what was found in the place of what was recorded (steps.md 7.3).
+func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all []found) (Refreshed, error) {
+	out := Refreshed{Read: map[urn.URN]bool{}, Vanished: map[urn.URN]bool{}}
+	changed := map[*state.Resource]*state.Resource{}
+	views := map[*state.Resource][]*state.Resource{}
+	failed := false
+	for i, f := range all {
+		maps.Copy(changed, f.views.changed)
+		if len(f.views.added) > 0 {
+			views[steps[i].Old] = f.views.added
+		}
+		failed = failed || !f.ok
+		if before, twice := out.Read[steps[i].URN]; !twice || before {
+			out.Read[steps[i].URN] = f.ok && f.known
+		}
+		if f.known && f.now != steps[i].Old {
+			changed[steps[i].Old] = f.now
+			if f.now == nil {
+				out.Vanished[steps[i].URN] = true
+			}
+		}
+	}
+	snapshot := *r.Recorded
+	snapshot.Resources = state.Rebuild(withViews(r.Rooms.Base.Resources, views), changed)
+	snapshot.Pending = slices.DeleteFunc(slices.Clone(snapshot.Pending), func(op state.Pending) bool {
+		return isChange(op) && out.Read[r.readWith(op)] // the object is recorded as it is
+	})
+	out.Snapshot = &snapshot
+	if r.Executor.Recorder != nil {
+		if err := r.Executor.Recorder.Rebase(ctx, &snapshot); err != nil {
+			return out, fmt.Errorf("recording the refreshed state: %w", err)
+		}
+	}
+	if failed || r.Control.IsHalted() {
+		r.Control.Halt()
+		return out, &stages.ReportedError{Err: ErrFailed}
+	}
+	return out, nil
+}
+
+// ResolveChanges finds out by reading how updates and deletes ended that an earlier run began and whose outcome is not known
+// (state.md 9.4 R-8), and returns what it has found. What cannot be read stays pending. Interrupted reads and imports have
+// changed nothing and are dropped.
+func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
+	concerned := map[urn.URN]bool{}
+	for _, op := range r.Recorded.Pending {
+		if isChange(op) {
+			concerned[r.readWith(op)] = true
+		}
+	}
+	found, err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
+	if err != nil && !stages.IsReported(err) {
+		return found, err
+	}
+	found.Changes = r.resolutions(found)
+	if r.Executor.Recorder == nil {
+		return found, err
+	}
+	return found, errors.Join(err, r.forgetResolved(ctx, &found))
+}
+
+// forgetResolved records which interrupted operations are resolved, other than by having read an object: that is recorded.
+func (r *Refresher) forgetResolved(ctx context.Context, found *Refreshed) error {
+	now := *found.Snapshot
+	for _, is := range found.Changes {
+		at := slices.Index(now.Pending, is.Pending)
+		if at < 0 || is.Outcome == stages.Unresolved || !isChange(is.Pending) {
+			continue
+		}
+		if err := r.Executor.Recorder.End(ctx, state.Change{Begun: is.Resource}); err != nil {
+			return fmt.Errorf("recording that %s of %s is resolved: %w", is.Type, is.Resource.URN, err)
+		}
+		now.Pending = slices.Delete(slices.Clone(now.Pending), at, at+1)
+	}
+	found.Snapshot = &now
+	return nil
+}
+
+// readWith returns the resource whose read tells what became of op: a view is read with its owner (steps.md 9.9).
+func (r *Refresher) readWith(op state.Pending) urn.URN {
+	if op.Resource.ViewOf != "" {
+		return op.Resource.ViewOf
+	}
+	return r.recordedAs(op)
+}
+
+// recordedAs returns the name under which the resource of an interrupted operation is recorded. It is a former one if the operation
+// was to rename it.
+func (r *Refresher) recordedAs(op state.Pending) urn.URN {
+	if is := op.StateIn(r.Recorded.Resources); is != nil {
+		return is.URN
+	}
+	return op.Resource.URN
+}
+
+// resolutions says how the interrupted operations other than creates are resolved by what was read.
+func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
+	there := map[urn.URN]*state.Resource{} // a live copy, if there is one
+	for _, res := range found.Resources {
+		if known := there[res.URN]; known == nil || known.Delete {
+			there[res.URN] = res
+		}
+	}
+	for _, op := range r.Recorded.Pending {
+		is := stages.Resolution{Pending: op}
+		now := there[r.recordedAs(op)]
+		switch {
+		case op.Type == state.Creating:
+			continue
+		case op.Type == state.Reading || op.Type == state.Importing:
+			is.Outcome, is.Why = stages.Dropped, "it changes no object"
+		case now == nil:
+			is.Outcome, is.Why = stages.Gone, "no object was found"
+		case !found.Read[r.readWith(op)]:
+			is.Outcome, is.Why = stages.Unresolved, "the object could not be read"
+		default:
+			is.Outcome, is.ID, is.Why = stages.Exists, now.ID, "the object was read"
+		}
+		all = append(all, is)
+	}
+	return all
+}
+
+// isChange reports whether reading an object tells what became of an operation.
+func isChange(op state.Pending) bool { return op.Type != state.Creating && op.IsInDoubt() }

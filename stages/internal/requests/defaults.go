@@ -1,0 +1,172 @@
+package requests
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// DefaultProviders makes one provider for each package that is used without an explicit one (steps.md 1.6). The first
+// request for a package registers it; others wait for the same answer (ORD-9). A failure is not kept.
+type DefaultProviders struct {
+	intake        *await.Mailbox[stages.Submitted]
+	packageConfig func(pkg string) property.Map
+	denied        []string
+	newest        map[string]stages.Package // what the language host reported, by package
+	name          func(downloadURL string)  // what the program says about where plugins come from
+	flights       await.Flight[string, string]
+}
+
+func newDefaultProviders(intake *await.Mailbox[stages.Submitted], s stages.Settings) *DefaultProviders {
+	d := &DefaultProviders{intake: intake, packageConfig: s.PackageConfig, denied: s.DeniedProviders, newest: map[string]stages.Package{}, name: s.Registry.Name}
+	for _, p := range s.Packages {
+		if !p.Recorded {
+			d.name(p.DownloadURL)
+		}
+		if p.Extension != nil {
+			continue
+		}
+		name := p.Name
+		if p.Parameterization != nil {
+			name = p.Parameterization.Name
+		}
+		if have, ok := d.newest[name]; !ok || stages.IsNewer(p.OwnVersion(), have.OwnVersion()) {
+			d.newest[name] = p
+		}
+	}
+	return d
+}
+
+// Normalize fills in what the request leaves open from what the language host reported.
+func (d *DefaultProviders) Normalize(pkg string, p stages.Package) stages.Package {
+	p = d.completed(pkg, p)
+	p.DownloadURL = strings.TrimSuffix(p.DownloadURL, "/") // one place has one provider, however it is written
+	return p
+}
+
+func (d *DefaultProviders) completed(pkg string, p stages.Package) stages.Package {
+	known, ok := d.newest[pkg]
+	if p.Name == "" {
+		p.Name = pkg
+	}
+	if !ok {
+		return p
+	}
+	if p.Parameterization == nil && known.Parameterization != nil {
+		p.Parameterization, p.Name, p.Version = known.Parameterization, known.Name, known.Version
+	}
+	if p.Version == "" {
+		p.Version = known.Version
+	}
+	if p.DownloadURL == "" {
+		p.DownloadURL = known.DownloadURL
+	}
+	if p.Checksums == nil {
+		p.Checksums = known.Checksums
+	}
+	return p
+}
+
+func (d *DefaultProviders) IsDenied(pkg string) bool {
+	return pkg != stages.BuiltinPackage && (slices.Contains(d.denied, "*") || slices.Contains(d.denied, pkg))
+}
+
+// reference returns the reference of the default provider of a package, and registers it first if need be.
+func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.Package) (string, error) {
+	d.name(p.DownloadURL)
+	p = d.Normalize(pkg, p)
+	if d.IsDenied(pkg) {
+		return urn.DeniedRef(pkg).String(), nil
+	}
+	spec := p.Spec(pkg)
+	key := strings.Join([]string{pkg, spec.Version, spec.DownloadURL}, "\x00")
+
+	return d.flights.Do(ctx, key, func() (string, error) { return d.register(ctx, spec) })
+}
+
+func (d *DefaultProviders) register(ctx context.Context, spec providers.Spec) (string, error) {
+	name, err := DefaultName(spec)
+	if err != nil {
+		return "", err
+	}
+	q := stages.NewPendingReply(true)
+	ok := d.intake.Put(stages.Submitted{PendingReply: q, Internal: &stages.Goal{
+		Type:   urn.ProviderType(spec.Package),
+		Name:   name,
+		Custom: true,
+		Inputs: spec.Inputs(d.packageConfig(spec.Package)),
+	}})
+	if !ok {
+		return "", stages.ErrShutDown
+	}
+	reply, err := q.Wait(ctx)
+	if err != nil {
+		return "", err
+	}
+	if reply.Result != stages.Success {
+		return "", fmt.Errorf("the default provider for package %q could not be made; see its own error", spec.Package)
+	}
+	return urn.ProviderRef{URN: reply.URN, ID: reply.ID}.String(), nil
+}
+
+// DefaultName returns the name of a default provider (steps.md 1.6).
+func DefaultName(spec providers.Spec) (string, error) {
+	name := "default"
+	if spec.Version != "" {
+		v, err := semver.NewVersion(spec.Version)
+		if err != nil {
+			return "", &stages.InvalidRequestError{Err: fmt.Errorf("package %q has the version %q, which is not a semantic version: %w", spec.Package, spec.Version, err)}
+		}
+		name += fmt.Sprintf("_%d_%d_%d", v.Major(), v.Minor(), v.Patch())
+		for _, part := range []string{v.Prerelease(), v.Metadata()} {
+			if part != "" {
+				name += "_" + strings.ReplaceAll(part, ".", "_")
+			}
+		}
+	}
+	if spec.DownloadURL != "" {
+		name += "_" + urlAsName(spec.DownloadURL)
+	}
+	return name, nil
+}
+
+// urlAsName turns what names of providers do not have into underscores. Slashes separate the parts of a name; empty parts are left out.
+func urlAsName(url string) string {
+	var parts []string
+	for part := range strings.SplitSeq(url, "/") {
+		if part == "" {
+			continue
+		}
+		name := []byte(part)
+		for i, b := range name {
+			switch {
+			case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', b == '_', b == '.', b == '-':
+			default:
+				name[i] = '_'
+			}
+		}
+		parts = append(parts, string(name))
+	}
+	return cmp.Or(strings.Join(parts, "/"), "_")
+}
+
+// mergeProviders returns the providers of a component, completed from its parent component's.
+func mergeProviders(own, parents map[string]string) map[string]string {
+	if len(parents) == 0 {
+		return own
+	}
+	merged := maps.Clone(parents)
+	maps.Copy(merged, own)
+	return merged
+}

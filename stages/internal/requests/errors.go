@@ -1,0 +1,18 @@
+package requests
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+func (e *unknownPackageError) Error() string {
+	return fmt.Sprintf("unknown provider package '%v'", e.ref)
+}
+
+// repeatsShutDown reports whether a message of a program only repeats that the monitor has ended. There is no other way to
+// recognize it: what programs log is text.
+func repeatsShutDown(message string) bool {
+	return strings.Contains(message, stages.ErrShutDown.Error())
+}

@@ -1,0 +1,317 @@
+package requests
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Completion turns one request into a goal.
+type Completion struct {
+	Admission    *Admission
+	Req          *stages.RegisterRequest
+	PendingReply *stages.PendingReply
+
+	props    property.Map
+	opts     stages.TransformOptions
+	own      []stages.Transform
+	deps     []urn.URN
+	propDeps map[string][]urn.URN
+	shared   bool // propDeps are of other registrations, too, and must not be changed
+	// isTransformed is true when a transform has run: the resource's own, or one of an ancestor or of the stack.
+	isTransformed bool
+	provider      string
+	providers     map[string]string
+}
+
+func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
+	c.inherit()
+	req := c.Req
+	if (req.Custom || req.Remote) && !req.Type.IsToken() {
+		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
+	}
+	if req.Custom || req.Remote || req.Type.IsProvider() {
+		if err := req.Type.CheckPackage(); err != nil {
+			return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
+		}
+	}
+	if len(req.EnvVarMappings) > 0 && !req.Type.IsProvider() {
+		return nil, stages.Invalid("envVarMappings can only be used with provider resources")
+	}
+	var err error
+	if c.props, err = property.HashAssets(ctx, req.Inputs, c.Admission.Directory); err != nil {
+		return nil, fmt.Errorf("%s %q: %w", req.Type, req.Name, err)
+	}
+	c.dependencies()
+	if err := c.transform(ctx); err != nil {
+		return nil, err
+	}
+	c.completeProviders()
+	if err := c.chooseProvider(ctx); err != nil {
+		return nil, err
+	}
+	c.rebuildDependencies()
+	c.completeDependencies()
+	if err := c.providerInputs(); err != nil {
+		return nil, err
+	}
+	return c.goal()
+}
+
+// inherit takes over from the parent's goal what the request leaves open (steps.md 1.2 item 2).
+func (c *Completion) inherit() {
+	if c.Req.Parent == "" {
+		return
+	}
+	f := c.Admission.Families.Of(c.Req.Parent)
+	if f == nil || f.Own == nil {
+		return
+	}
+	g := f.Own
+	if g.deletedWith == "" && g.protect == nil && g.retainOnDelete == nil && g.provider == "" {
+		return
+	}
+	inherited := *c.Req // the caller's stays as it is
+	c.Req = &inherited
+	req := c.Req
+	if req.DeletedWith == "" {
+		req.DeletedWith = g.deletedWith
+	}
+	if req.Protect == nil {
+		req.Protect = g.protect
+	}
+	if req.RetainOnDelete == nil {
+		req.RetainOnDelete = g.retainOnDelete
+	}
+	if req.Provider == "" {
+		ref, err := urn.ParseProviderRef(g.provider)
+		if !req.Remote && !req.Custom || err == nil && ref.Package() == req.Type.Package() {
+			req.Provider = g.provider
+		}
+	}
+}
+
+// dependencies collects what the request depends on (steps.md 1.2 items 8 and 9).
+func (c *Completion) dependencies() {
+	c.deps = urn.SortedSet(c.Req.Dependencies)
+	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote && len(c.deps) == 0 {
+		c.propDeps, c.shared = c.Admission.monitor.independent.of(c.Req.Type, c.props), true
+		return
+	}
+	c.propDeps = map[string][]urn.URN{}
+	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
+		for name := range c.props.All() {
+			c.propDeps[name] = c.deps
+		}
+		return
+	}
+	for name, ds := range c.Req.PropertyDependencies {
+		c.propDeps[name] = urn.SortedSet(ds)
+	}
+}
+
+// transform runs the transforms that apply, each on what the one before returned (steps.md 1.2 item 10).
+func (c *Completion) transform(ctx context.Context) error {
+	req := c.Req
+	if len(req.Transforms) > 0 {
+		c.props = c.props.WithDependencies(c.propDeps)
+	}
+	c.opts = stages.TransformOptions{
+		DependsOn: c.deps, Protect: req.Protect, IgnoreChanges: req.IgnoreChanges, ReplaceOnChanges: req.ReplaceOnChanges,
+		Version: req.Package.Version, Aliases: nodeAliases(req), Provider: req.Provider, CustomTimeouts: req.CustomTimeouts,
+		PluginDownloadURL: req.Package.DownloadURL, RetainOnDelete: req.RetainOnDelete, DeletedWith: req.DeletedWith,
+		DeleteBeforeReplace: req.DeleteBeforeReplace, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		Providers: req.Providers, PluginChecksums: req.Package.Checksums, Hooks: req.Hooks, Import: req.ImportID,
+		HideDiffs: req.HideDiffs, ReplaceWith: req.ReplaceWith, ReplacementTrigger: req.ReplacementTrigger,
+	}
+	if req.Custom || req.Remote {
+		c.opts.Provider = c.Admission.resolveProvider(req.Provider, req.Providers, req.Parent, req.Type.Package())
+	}
+	c.own = c.Admission.monitor.ownTransforms(req)
+	all := c.Admission.monitor.transformsFor(c.own, req.Parent)
+	for _, t := range all {
+		out, err := t(ctx, stages.TransformInput{
+			Type: req.Type, Name: req.Name, Custom: req.Custom, Parent: req.Parent, Properties: c.props, Options: c.opts,
+		})
+		if err != nil {
+			return fmt.Errorf("invoke transform: %w", causeOf(ctx, err))
+		}
+		c.props, c.opts = out.Properties, out.Options
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	c.isTransformed = true
+	props, err := property.HashAssets(ctx, c.props, c.Admission.Directory)
+	c.props = props
+	return err
+}
+
+// nodeAliases reads the parents of aliases as old Node.js SDKs mean them (steps.md 1.2 item 5).
+func nodeAliases(req *stages.RegisterRequest) []urn.Alias {
+	if req.AliasSpecs || !req.IsNodeJS {
+		return req.Aliases
+	}
+	out := slices.Clone(req.Aliases)
+	for i, a := range out {
+		if a.URN != "" {
+			continue
+		}
+		switch {
+		case a.NoParent:
+			out[i].NoParent = false
+		case a.Parent == "":
+			out[i].NoParent = true
+		}
+	}
+	return out
+}
+
+// rebuildDependencies adds what output values depend on (steps.md 1.2 item 10), and what transforms have made the resource depend on,
+// whosever they are. Only the resource's own transforms get properties with their dependencies, and so may take some away.
+func (c *Completion) rebuildDependencies() {
+	carried := c.props.OutputDependencies()
+	if len(c.Req.Transforms) > 0 {
+		all := slices.Clone(c.opts.DependsOn)
+		c.propDeps = map[string][]urn.URN{}
+		for name := range c.props.All() {
+			c.propDeps[name] = urn.SortedSet(carried[name])
+			all = append(all, carried[name]...)
+		}
+		c.deps = urn.SortedSet(all)
+	} else {
+		for name := range c.props.All() {
+			deps, listed := c.propDeps[name] // a property without dependencies is listed, too
+			more := carried[name]
+			if listed && len(more) == 0 {
+				continue
+			}
+			if len(more) > 0 {
+				deps = urn.SortedSet(append(slices.Clone(deps), more...))
+			}
+			if c.shared {
+				c.propDeps, c.shared = maps.Clone(c.propDeps), false
+			}
+			c.propDeps[name] = deps
+		}
+		if c.isTransformed {
+			all := slices.Clone(c.opts.DependsOn)
+			for _, deps := range c.propDeps {
+				all = append(all, deps...)
+			}
+			c.deps = urn.SortedSet(all)
+		}
+	}
+	if !c.Req.Remote {
+		c.props = c.props.DowngradeOutputs()
+	}
+}
+
+// completeDependencies gives each property that depends on nothing an empty list, as states have it.
+func (c *Completion) completeDependencies() {
+	for name, deps := range c.propDeps {
+		if deps == nil { // never in the map that is shared
+			c.propDeps[name] = []urn.URN{}
+		}
+	}
+}
+
+func (c *Completion) goal() (*stages.Goal, error) {
+	timeouts, err := parseTimeouts(c.opts.CustomTimeouts)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range c.opts.HideDiffs {
+		if _, err := property.ParsePathStrict(p); err != nil {
+			return nil, stages.Invalid("hideDiffs[%d]: %w", i, err)
+		}
+	}
+	extension, err := c.extension()
+	if err != nil {
+		return nil, err
+	}
+	g := &stages.Goal{
+		Type: c.Req.Type, Name: c.Req.Name, Custom: c.Req.Custom, Parent: c.Req.Parent, Inputs: c.props,
+		Protect: c.opts.Protect, Dependencies: c.deps, PropertyDependencies: c.propDeps, Provider: c.provider,
+		DeleteBeforeReplace: c.opts.DeleteBeforeReplace, IgnoreChanges: c.opts.IgnoreChanges, HideDiff: c.opts.HideDiffs,
+		ReplaceOnChanges: c.opts.ReplaceOnChanges, ReplacementTrigger: c.opts.ReplacementTrigger,
+		AdditionalSecretOutputs: c.opts.AdditionalSecretOutputs, Aliases: c.opts.Aliases, ImportID: c.opts.Import,
+		CustomTimeouts: timeouts, RetainOnDelete: c.opts.RetainOnDelete, DeletedWith: c.opts.DeletedWith,
+		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
+		SourcePosition: c.Req.SourcePosition, StackTrace: c.Req.StackTrace,
+	}
+	f := &family{parent: g.Parent, Own: ownOf(g), transforms: c.own, custom: g.Custom}
+	if !g.Custom {
+		// A component has no provider of its own, and so passes none on but those by package.
+		if f.providers = c.providers; f.providers == nil {
+			f.providers = map[string]string{}
+		}
+	}
+	c.Admission.Families.expect(c.PendingReply, f)
+	return g, nil
+}
+
+func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
+	if t == (stages.CustomTimeouts{}) {
+		return state.Timeouts{}, nil
+	}
+	var out state.Timeouts
+	for _, x := range []struct {
+		text    string
+		seconds *float64
+	}{{t.Create, &out.Create}, {t.Update, &out.Update}, {t.Delete, &out.Delete}, {t.Read, &out.Read}} {
+		if x.text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(x.text)
+		if err != nil {
+			return out, stages.Invalid("unable to parse customTimeout Value %s", x.text)
+		}
+		*x.seconds = d.Seconds()
+	}
+	return out, nil
+}
+
+// CompleteRead turns a read request into a goal.
+func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
+	req := s.Read
+	if !req.Type.IsToken() {
+		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
+	}
+	if err := req.Type.CheckPackage(); err != nil {
+		return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
+	}
+	pkg, err := a.packages.meant(req.Package, req.PackageRef)
+	if err != nil {
+		return nil, err
+	}
+	provider := req.Provider
+	if provider == "" {
+		if provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
+			return nil, err
+		}
+	}
+	if ref, err := urn.ParseProviderRef(provider); err == nil {
+		if pkg, denied := ref.Denied(); denied {
+			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
+		}
+	}
+	a.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
+	extension := ""
+	if pkg.Extension != nil {
+		extension = a.access.Extensions.Register(*pkg.Extension)
+	}
+	return &stages.ReadGoal{
+		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
+		Dependencies: urn.SortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		SourcePosition: req.SourcePosition, StackTrace: req.StackTrace,
+	}, nil
+}

@@ -1,0 +1,142 @@
+package rooms
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// openness is which of the decisions that may concern a base state are open: those about what it depends on.
+type openness uint8
+
+const (
+	settled   openness = iota // none
+	unclaimed                 // some states are not registered; a registration to come may be about them
+	undecided                 // some registrations are not decided
+)
+
+// Ancestors finds the open decisions that may concern a recorded state. It is safe for concurrent use.
+type Ancestors struct {
+	base     *Base
+	names    *Names
+	progress *Progress
+	// noOpenAncestor marks the base states that no undecided registration can concern: see NearestOpen.
+	noOpenAncestor []atomic.Int64
+}
+
+// about reports whether the registration that goes on with a base state is decided.
+func (an *Ancestors) about(id graph.ID) (claimant int, o openness) {
+	res := an.base.Resources[id]
+	if res.Delete {
+		return 0, settled
+	}
+	claimant, ok := an.names.awaitClaim(id)
+	switch {
+	case !ok:
+		return 0, unclaimed
+	case an.progress.HasPassed(claimant, Decided):
+		return claimant, settled
+	}
+	return claimant, undecided
+}
+
+// always is the mark of a state that no open decision can concern any more.
+const always = -1
+
+// NearestOpen walks up from a base state to the nearest ancestor whose registration is before seq and undecided: its
+// decision could concern the state. What was visited is added to visited and not walked again.
+//
+// Ancestors without such a state above them are marked and end later walks, so that the cost over a whole run is linear
+// for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
+// registered, and perhaps never will be, the mark holds until such a state is claimed: the epoch of the names. Old copies
+// that await deletion are never registered and decide nothing.
+func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
+	type frame struct {
+		id   graph.ID
+		next int
+		openness
+	}
+	epoch := an.names.claimEpoch()
+	stack := []frame{{id: id}}
+	visited[id] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		deps := an.base.Graph.Dependencies(f.id)
+		if f.next == len(deps) {
+			switch {
+			case f.id == id:
+			case f.openness == settled:
+				an.noOpenAncestor[f.id].Store(always)
+			case f.openness == unclaimed:
+				an.noOpenAncestor[f.id].Store(epoch)
+			}
+			above := f.openness
+			stack = stack[:len(stack)-1]
+			if len(stack) > 0 {
+				top := &stack[len(stack)-1]
+				top.openness = max(top.openness, above)
+			}
+			continue
+		}
+		e := deps[f.next]
+		f.next++
+		mark := an.noOpenAncestor[e.ID].Load()
+		switch {
+		case e.Kind&ClosureKinds == 0 || mark == always:
+		case mark == epoch:
+			f.openness = max(f.openness, unclaimed)
+		case visited[e.ID]:
+			f.openness = undecided
+		default:
+			claimant, o := an.about(e.ID)
+			if o == undecided && claimant < seq {
+				return claimant, true
+			}
+			visited[e.ID] = true
+			stack = append(stack, frame{id: e.ID, openness: o})
+		}
+	}
+	return 0, false
+}
+
+// AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state.
+// It is for stages before build, whose items come in order: what they wait for is ahead of them.
+func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
+	id, ok := an.base.ID(res)
+	if !ok {
+		return nil
+	}
+	for {
+		claimant, open := an.NearestOpen(seq, id, map[graph.ID]bool{})
+		if !open {
+			return nil
+		}
+		if err := an.progress.Await(ctx, claimant, Decided); err != nil {
+			return err
+		}
+	}
+}
+
+// ClosureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
+const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
+
+// IsDeletedBefore reports whether the recorded state of a registration does not count any more because a delete-before-replace of
+// something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
+// else is checked and compared as usual, and is then one whose replacement has begun.
+func (rooms *Rooms) IsDeletedBefore(l stages.Located) bool {
+	return !l.IsRenamed() && rooms.Decisions.IsDeletedByClosure(l.Claimed)
+}
+
+// IsDeletedOnceDecided is IsDeletedBefore once every decision that could concern the recorded state has been made.
+func (rooms *Rooms) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool, error) {
+	if l.Claimed == nil || l.IsRenamed() {
+		return false, nil
+	}
+	if err := rooms.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
+		return false, err
+	}
+	return rooms.IsDeletedBefore(l), nil
+}

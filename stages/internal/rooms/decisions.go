@@ -1,0 +1,253 @@
+package rooms
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// outcome is a set of things decided about one URN (steps.md 0.2).
+type outcome uint16
+
+const (
+	Created outcome = 1 << iota
+	Same
+	Updated
+	Replaced
+	Read
+	Refreshed
+	Imported
+	Deleted
+	SkippedCreate
+	// PossiblyReplaced is of a preview, beside Replaced: the replacement depends on an unknown value.
+	PossiblyReplaced
+)
+
+// Decisions is the room of decisions about recorded and declared resources. Any stage may read it; [DecisionsWriter] writes it. It is safe for
+// concurrent use.
+type Decisions struct {
+	base  *Base
+	mode  stages.Mode
+	mu    sync.RWMutex // guards what follows
+	byURN map[urn.URN]outcome
+	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
+	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
+	closureDeletes map[graph.ID]stages.Reason
+	deletes        map[graph.ID]stages.Deletion // what does it
+	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
+	// to: whoever wants one of them needs those too.
+	uncreated map[urn.URN][]urn.URN
+	noted     []*stages.Decision // the steps that were decided on, in no particular order
+	carried   []*stages.Decision // of recorded states that stay although nothing has declared them: nothing is done about them
+	declared  []*stages.Decision // of registrations whose states a destroy deletes at its end, in no particular order
+	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
+	// resources that they are kept for.
+	users map[graph.ID]urn.URN
+}
+
+// DecisionsWriter writes the decisions of a run. Build has it while registrations are decided, and the end phase after that.
+type DecisionsWriter struct{ decisions *Decisions }
+
+func newDecisions(m stages.Mode) (*Decisions, *DecisionsWriter) {
+	d := &Decisions{
+		base:           &Base{},
+		mode:           m,
+		users:          map[graph.ID]urn.URN{},
+		byURN:          map[urn.URN]outcome{},
+		closureDeletes: map[graph.ID]stages.Reason{},
+		deletes:        map[graph.ID]stages.Deletion{},
+		uncreated:      map[urn.URN][]urn.URN{},
+	}
+	return d, &DecisionsWriter{d}
+}
+
+func (w *DecisionsWriter) Add(u urn.URN, what outcome) {
+	w.decisions.mu.Lock()
+	defer w.decisions.mu.Unlock()
+	w.decisions.byURN[u] |= what
+}
+
+func (w *DecisionsWriter) Remove(u urn.URN, what outcome) {
+	w.decisions.mu.Lock()
+	defer w.decisions.mu.Unlock()
+	w.decisions.byURN[u] &^= what
+}
+
+// LeaveUncreated records that a resource is not created because it is no target.
+func (w *DecisionsWriter) LeaveUncreated(s *state.Resource) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byURN[s.URN] |= Same | SkippedCreate
+	var needs []urn.URN
+	for ref := range s.References() {
+		if _, ok := d.uncreated[ref.URN]; ok {
+			needs = append(needs, ref.URN)
+		}
+	}
+	d.uncreated[s.URN] = needs
+}
+
+// DeleteByClosure records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
+func (w *DecisionsWriter) DeleteByClosure(id graph.ID, why stages.Reason) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.byURN[d.base.Resources[id].URN] |= Deleted
+	d.closureDeletes[id] = why
+}
+
+// SetDeletion records which task of this run deletes a condemned state.
+func (w *DecisionsWriter) SetDeletion(id graph.ID, by stages.Deletion) {
+	w.decisions.mu.Lock()
+	defer w.decisions.mu.Unlock()
+	w.decisions.deletes[id] = by
+}
+
+// Note adds the steps that were decided on.
+func (w *DecisionsWriter) Note(steps ...*stages.Decision) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.noted = append(d.noted, steps...)
+}
+
+// NoteDeclared is [DecisionsWriter.Note] for the steps of a registration or a read. A destroy deletes at its end every state that they produce.
+func (w *DecisionsWriter) NoteDeclared(steps ...*stages.Decision) {
+	w.Note(steps...)
+	d := w.decisions
+	if d.mode != stages.ModeDestroy {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range steps {
+		if s.New != nil && s.Kind != stages.Uncreated && s.Op != stages.OpReplace {
+			d.declared = append(d.declared, s)
+		}
+	}
+}
+
+// CarryForward records that a recorded state stays although nothing has declared it.
+func (w *DecisionsWriter) CarryForward(res *state.Resource, why stages.Reason) {
+	d := w.decisions
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.carried = append(d.carried, &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{
+		Op: stages.OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
+	}})
+}
+
+// Use records that a resource uses another one as it is recorded.
+func (w *DecisionsWriter) Use(old *state.Resource, by urn.URN) {
+	d := w.decisions
+	id, ok := d.base.ID(old)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if first, used := d.users[id]; !used || by < first {
+		d.users[id] = by
+	}
+}
+
+// Declares reports whether a destroy has states of its program to delete.
+func (d *Decisions) Declares() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.declared) > 0
+}
+
+// listed returns the steps that were noted, those of states that were carried forward, and those of states that a destroy deletes at its end.
+func (d *Decisions) listed() (noted, carried, declared []*stages.Decision) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Clone(d.noted), slices.Clone(d.carried), slices.Clone(d.declared)
+}
+
+// firstUser returns the resource that a recorded state is kept for.
+func (d *Decisions) firstUser(r *state.Resource) (urn.URN, bool) {
+	id, ok := d.base.ID(r)
+	if !ok {
+		return "", false
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	u, ok := d.users[id]
+	return u, ok
+}
+
+// Has reports whether any of the given things was decided about u.
+func (d *Decisions) Has(u urn.URN, what outcome) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.byURN[u]&what != 0
+}
+
+// MissingFor returns what would have to be created for a resource, and is not because it is no target: what it refers to,
+// what that refers to, and so on, sorted.
+func (d *Decisions) MissingFor(s *state.Resource) []urn.URN {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var todo []urn.URN
+	for ref := range s.References() {
+		todo = append(todo, ref.URN)
+	}
+	found := map[urn.URN]bool{}
+	for len(todo) > 0 {
+		u := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if needs, ok := d.uncreated[u]; ok && !found[u] {
+			found[u] = true
+			todo = append(todo, needs...)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// IsDeletedByClosure reports whether a delete-before-replace of something else deletes a base state. A registration that continues the
+// state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
+// registration may have another name.
+func (d *Decisions) IsDeletedByClosure(r *state.Resource) bool {
+	_, ok := d.ReasonOf(r)
+	return ok
+}
+
+// ReasonOf returns why a delete-before-replace of something else deletes a base state, and false if none does.
+func (d *Decisions) ReasonOf(r *state.Resource) (stages.Reason, bool) {
+	id, ok := d.base.ID(r)
+	if !ok {
+		return stages.Reason{}, false
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	why, ok := d.closureDeletes[id]
+	return why, ok
+}
+
+// DeletionsOf returns what deletes it, if something in this run does.
+func (d *Decisions) DeletionsOf(r *state.Resource) []stages.Deletion {
+	id, ok := d.base.ID(r)
+	if !ok {
+		return nil
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if by, ok := d.deletes[id]; ok {
+		return []stages.Deletion{by}
+	}
+	return nil
+}
+
+// TaskIDs gives out the IDs of the tasks of a run. It is safe for concurrent use.
+type TaskIDs struct{ next atomic.Int64 }
+
+// New gives out n consecutive IDs and returns the first.
+func (t *TaskIDs) New(n int) graph.ID { return graph.ID(t.next.Add(int64(n)) - int64(n)) }

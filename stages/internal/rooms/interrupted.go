@@ -1,0 +1,60 @@
+package rooms
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// InterruptedCreates are the creates that earlier runs began and whose outcome is not known, by URN (state.md 9.4 R-6). They are found before
+// the program starts; which of them there are does not change then. [InterruptedCreatesWriter] resolves them.
+type InterruptedCreates struct {
+	ByURN map[urn.URN]*stages.InterruptedCreate
+
+	mu      sync.Mutex                    // guards creates
+	creates map[urn.URN][]*state.Resource // those that are not resolved
+}
+
+// InterruptedCreatesWriter resolves interrupted creates. Only what takes steps has it.
+type InterruptedCreatesWriter struct{ creates *InterruptedCreates }
+
+// open finds the interrupted creates among pending operations.
+func (d *InterruptedCreates) open(was Recorded, b *Base) {
+	for _, op := range was.Pending {
+		if !op.IsInterruptedCreate() {
+			continue
+		}
+		u := op.Resource.URN
+		of := d.ByURN[u]
+		if of == nil {
+			of = &stages.InterruptedCreate{URN: u, Again: true}
+			d.ByURN[u] = of
+		}
+		d.creates[u] = append(d.creates[u], op.Resource)
+		of.Open = of.Open || !HasNoObject(op.Resource) && !b.hasObject(op.Resource)
+		of.Again = of.Again && (was.Again[op.Resource] || HasNoObject(op.Resource))
+	}
+}
+
+// Resolve returns the interrupted creates of a URN, once.
+func (w *InterruptedCreatesWriter) Resolve(u urn.URN) []*state.Resource {
+	i := w.creates
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	creates := i.creates[u]
+	delete(i.creates, u)
+	return creates
+}
+
+// HasNoObject reports whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
+func HasNoObject(res *state.Resource) bool {
+	return !res.Custom || res.Type.IsProvider() || res.Type.Package() == stages.BuiltinPackage
+}
+
+// hasObject reports whether the object of a resource is recorded under its URN.
+func (b *Base) hasObject(res *state.Resource) bool {
+	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
+}

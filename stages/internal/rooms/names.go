@@ -1,0 +1,265 @@
+package rooms
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Names is the room of names: which URNs are taken, and which recorded state each registration continues. Any stage may read it. Lookup writes
+// it with [NamesWriter], and the names of views are added with [ViewNamesWriter] as providers publish them. It is safe for concurrent use.
+type Names struct {
+	base    *Base
+	mu      sync.RWMutex // guards what follows
+	seen    map[urn.URN]int
+	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
+	aliasOf map[urn.URN]urn.URN // the reverse
+	kept    map[urn.URN]bool    // old URNs that go on, as what took them over is not part of the operation
+	leaves  bool                // a registration leaves its recorded state as it is, because it refers to something that is not created
+	led     map[urn.URN]int     // new URN -> the earlier registration that it depends on and whose closure deletes its recorded state
+	claims  []int               // by base position: the registration that goes on with it, 0 if there is none
+	views   map[urn.URN]urn.URN // view -> the resource that it belongs to
+	// awaited are unclaimed recorded states that a walk has met; epoch goes up with each of them that is claimed.
+	awaited map[graph.ID]bool
+	epoch   int64
+	grown   selection
+	// readers are the registrations that have their recorded states read again.
+	readers map[graph.ID]int
+}
+
+// selection is how far targets and excludes have grown during a run. It belongs to the names: lookup alone writes it, in
+// order of arrival, so that a dependent sees whether what it depends on is a member (ORD-5).
+type selection struct {
+	targets, excludes *urn.PatternSet
+}
+
+func newNames(b *Base, s stages.Targeting) *Names {
+	return &Names{
+		base:    b,
+		seen:    map[urn.URN]int{},
+		aliased: map[urn.URN]urn.URN{},
+		aliasOf: map[urn.URN]urn.URN{},
+		kept:    map[urn.URN]bool{},
+		led:     map[urn.URN]int{},
+		views:   map[urn.URN]urn.URN{},
+		awaited: map[graph.ID]bool{},
+		epoch:   1,
+		grown:   selection{targets: s.Targets.Clone(), excludes: s.Excludes.Clone()},
+		readers: map[graph.ID]int{},
+	}
+}
+
+func (n *Names) open(b *Base) { n.base, n.claims = b, make([]int, len(b.Resources)) }
+
+// NewNameOf returns the URN under which a recorded URN goes on.
+func (n *Names) NewNameOf(u urn.URN) urn.URN {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if v, ok := n.aliased[u]; ok {
+		return v
+	}
+	return u
+}
+
+// IsKept reports whether a recorded URN goes on although a registration has taken it over under another name, which is not part of the
+// operation.
+func (n *Names) IsKept(u urn.URN) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.kept[u]
+}
+
+// LeavesRecorded reports whether a registration leaves its recorded state as it is, because it refers to something that is not created.
+func (n *Names) LeavesRecorded() bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.leaves
+}
+
+// Claimant returns the number of the registration that continues a recorded state.
+func (n *Names) Claimant(r *state.Resource) (int, bool) {
+	id, ok := n.base.ID(r)
+	if !ok {
+		return 0, false
+	}
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.claims[id], n.claims[id] != 0
+}
+
+// awaitClaim is [Names.Claimant], and makes the epoch go up when a state without a claimant is claimed.
+func (n *Names) awaitClaim(id graph.ID) (int, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.claims[id] == 0 {
+		n.awaited[id] = true
+	}
+	return n.claims[id], n.claims[id] != 0
+}
+
+// claimEpoch changes with each awaited claim that is made.
+func (n *Names) claimEpoch() int64 {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.epoch
+}
+
+// IsSeen reports whether a registration has a URN.
+func (n *Names) IsSeen(u urn.URN) bool {
+	_, ok := n.SeenBy(u)
+	return ok
+}
+
+// SeenBy returns the number of the registration that has a URN.
+func (n *Names) SeenBy(u urn.URN) (seq int, ok bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	seq, ok = n.seen[u]
+	return seq, ok
+}
+
+// SeenCalled returns the registered resources that a text names (see [urn.Called]), in ascending order.
+func (n *Names) SeenCalled(text string) []urn.URN {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return urn.Called(slices.Sorted(maps.Keys(n.seen)), text)
+}
+
+// ReaderOf returns the registration that has a recorded state read again, if there is one.
+func (n *Names) ReaderOf(r *state.Resource) (seq int, ok bool) {
+	id, ok := n.base.ID(r)
+	if !ok {
+		return 0, false
+	}
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	seq, ok = n.readers[id]
+	return seq, ok
+}
+
+// ownerOf returns the resource that a URN is a view of, if it is a view.
+func (n *Names) ownerOf(u urn.URN) (owner urn.URN, ok bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.owner(u)
+}
+
+// owner is ownerOf while the names are locked.
+func (n *Names) owner(u urn.URN) (owner urn.URN, ok bool) {
+	if owner, ok = n.views[u]; ok {
+		return owner, true
+	}
+	if old := n.base.Olds[u]; old != nil && old.ViewOf != "" {
+		return old.ViewOf, true
+	}
+	return "", false
+}
+
+// recordedFor returns the recorded state that a registration would continue; nil if there is none, or another registration continues it.
+func (n *Names) recordedFor(who urn.Subject, aliases []urn.Alias) *state.Resource {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	matched := func(u urn.URN) (urn.URN, bool) { old, ok := n.aliasOf[u]; return old, ok }
+	for _, name := range append([]urn.URN{who.URN()}, urn.ExpandAliases(who, aliases, matched)...) {
+		old := n.base.Olds[name]
+		if old == nil || old.ViewOf != "" {
+			continue
+		}
+		if id, _ := n.base.ID(old); n.claims[id] == 0 {
+			return old
+		}
+		return nil
+	}
+	return nil
+}
+
+// includes reports whether a recorded state is part of an operation, by the targets and excludes as they have grown.
+func (n *Names) includes(sel stages.Targeting, s *state.Resource) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	switch {
+	case sel.Targets.IsConstrained():
+		return sel.Targets.Matches(s.URN) || sel.TargetDependents && refersTo(s, n.grown.targets, 0)
+	case sel.Excludes.IsConstrained():
+		return !sel.Excludes.Matches(s.URN) && !(sel.ExcludeDependents && refersTo(s, n.grown.excludes, 0))
+	}
+	return true
+}
+
+// entry is what a registration changes in the names.
+type entry struct {
+	seq       int
+	urn       urn.URN         // "" if the registration gets none
+	alias     urn.URN         // the former URN that it takes over
+	claimed   *state.Resource // the recorded state that it continues
+	keepsName bool            // its former URN goes on
+	leaves    bool            // it leaves its recorded state as it is
+	reread    *state.Resource // the recorded state that it has read again
+	led       int             // the registration whose closure deletes its recorded state; 0 if there is none
+	grows     *urn.PatternSet // the set that it joins
+}
+
+// enter makes the changes of a registration, all at once. It makes none if the URN has become that of a view meanwhile, and returns its owner.
+func (n *Names) enter(e entry) (owner urn.URN, isView bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if e.urn == "" {
+		return "", false
+	}
+	if owner, isView = n.owner(e.urn); isView {
+		return owner, true
+	}
+	n.seen[e.urn] = e.seq
+	if e.alias != "" {
+		n.aliased[e.alias], n.aliasOf[e.urn] = e.urn, e.alias
+		if e.keepsName {
+			n.kept[e.alias] = true
+		}
+	}
+	if e.claimed != nil {
+		id, _ := n.base.ID(e.claimed)
+		n.claims[id] = e.seq
+		if n.awaited[id] {
+			delete(n.awaited, id)
+			n.epoch++
+		}
+	}
+	if id, ok := n.base.ID(e.reread); ok {
+		n.readers[id] = e.seq
+	}
+	if e.led != 0 {
+		n.led[e.urn] = e.led
+	}
+	if e.grows != nil {
+		e.grows.Add(e.urn)
+	}
+	n.leaves = n.leaves || e.leaves
+	return "", false
+}
+
+// ViewNamesWriter adds the names of views. What takes steps has it, and uses it while providers publish views.
+type ViewNamesWriter struct{ names *Names }
+
+// Claim reserves the URN of a view. A view has a URN to itself.
+func (w *ViewNamesWriter) Claim(u, owner urn.URN) error {
+	n := w.names
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	other, known := n.views[u]
+	_, seen := n.seen[u]
+	old := n.base.Olds[u]
+	switch {
+	case known && other != owner:
+		return fmt.Errorf("%s is a view of %s already; give the view another name", u, other)
+	case seen, old != nil && old.ViewOf == "":
+		return fmt.Errorf("%s is a resource of the program; give the view another name", u)
+	}
+	n.views[u] = owner
+	return nil
+}

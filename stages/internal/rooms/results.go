@@ -1,0 +1,200 @@
+package rooms
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Results is the room of the states that steps have produced, and of what has become of recorded ones. Any stage may read it;
+// [ResultsWriter] writes it, after a step and before its answer (steps.md ORD-6). It is safe for concurrent use.
+type Results struct {
+	mu         sync.Mutex
+	news       map[urn.URN]*state.Resource
+	reads      map[urn.URN]*state.Resource
+	successors map[*state.Resource]*state.Resource // recorded state, or one that this run has made -> its successor in place; nil: removed
+	views      map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
+	copies     map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
+	failed     map[urn.URN]urn.URN                 // failed and skipped registrations (steps.md 9.4) -> the resource whose failure is the cause
+	pending    map[*state.Resource]bool            // recorded or made by this run, whose operations stay pending
+	unwritten  []*state.Resource                   // made by this run; their record failed
+}
+
+// ResultsWriter writes the results of a run. Only what takes steps has it.
+type ResultsWriter struct{ results *Results }
+
+func newResults() (*Results, *ResultsWriter) {
+	r := &Results{
+		news:       map[urn.URN]*state.Resource{},
+		reads:      map[urn.URN]*state.Resource{},
+		successors: map[*state.Resource]*state.Resource{},
+		views:      map[urn.URN][]*state.Resource{},
+		copies:     map[*state.Resource]*state.Resource{},
+		failed:     map[urn.URN]urn.URN{},
+		pending:    map[*state.Resource]bool{},
+	}
+	return r, &ResultsWriter{r}
+}
+
+// Current returns what became of a recorded state: itself, a marked copy, or nil when it is gone.
+func (r *Results) Current(res *state.Resource) *state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.follow(res)
+}
+
+func (r *Results) follow(res *state.Resource) *state.Resource {
+	for res != nil {
+		next, changed := r.successors[res]
+		if !changed {
+			return res
+		}
+		res = next
+	}
+	return nil
+}
+
+// Apply records what a finished step did to recorded states.
+func (w *ResultsWriter) Apply(c state.Change) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, res := range c.Remove {
+		r.successors[res] = nil
+	}
+	for _, rep := range c.Replace {
+		r.successors[rep.Old] = rep.New
+		if of, isView := r.copies[rep.Old]; isView {
+			r.copies[rep.New] = of
+		}
+	}
+}
+
+// Lookup finds a resource whose step is done (steps.md 10.5 "getResource").
+func (r *Results) Lookup(u urn.URN) (*state.Resource, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if res, ok := r.news[u]; ok {
+		return res, true
+	}
+	res, ok := r.reads[u]
+	return res, ok
+}
+
+// failureOf is [Rooms.FailureOf] for what was registered.
+func (r *Results) failureOf(u urn.URN) (cause urn.URN, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cause, ok = r.failed[u]
+	return cause, ok
+}
+
+// MarkFailed records that a registration failed, or was skipped because of another one. The first cause stands.
+func (w *ResultsWriter) MarkFailed(u, cause urn.URN) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.failed[u]; !known {
+		r.failed[u] = cause
+	}
+}
+
+// haveFailures reports whether a registration failed or was skipped.
+func (r *Results) haveFailures() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.failed) > 0
+}
+
+// AddView adds a view that a refresh has found.
+func (w *ResultsWriter) AddView(v *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.views[v.ViewOf] = append(r.views[v.ViewOf], v)
+}
+
+// Keep stores the state that a step produced, before the step's answer. It reports whether the URN of the registration stands for that state
+// from now on.
+func (w *ResultsWriter) Keep(d *stages.Decision, final *state.Resource) bool {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if final.ViewOf != "" && !d.IsKept() {
+		r.views[final.ViewOf] = append(r.views[final.ViewOf], final)
+	}
+	if d.IsRead() {
+		r.reads[d.URN] = final
+		return false
+	}
+	if final.Delete {
+		return false // an old copy is not what its name means
+	}
+	if _, known := r.news[d.URN]; known && d.Kind == stages.Provisional {
+		return false // the registration was faster
+	}
+	r.news[d.URN] = final
+	return true
+}
+
+// KeepPending records that an operation stays pending: its outcome is unknown, so that no other may begin on its resource.
+func (w *ResultsWriter) KeepPending(res *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending[res] = true
+}
+
+// KeepUnwritten records an object that was made and whose record could not be written.
+func (w *ResultsWriter) KeepUnwritten(res *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unwritten = append(r.unwritten, res)
+}
+
+// Unwritten returns the objects that were made and whose record could not be written, by URN.
+func (r *Results) Unwritten() []*state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.SortedStableFunc(slices.Values(r.unwritten), func(a, b *state.Resource) int { return cmp.Compare(a.URN, b.URN) })
+}
+
+// StaysPending reports whether the operation on a resource stays pending.
+func (r *Results) StaysPending(res *state.Resource) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pending[res]
+}
+
+// Made returns the state that the step of a registration has produced, nil if there is none.
+func (r *Results) Made(u urn.URN) *state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.news[u]
+}
+
+// all returns the states that steps of registrations have produced, by URN.
+func (r *Results) all() map[urn.URN]*state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.news)
+}
+
+// SetOutputs gives the state of a URN other outputs and returns it before and after that.
+func (w *ResultsWriter) SetOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before = r.news[u]
+	after = before.Clone()
+	after.Outputs = outputs
+	r.news[u] = after
+	return before, after
+}

@@ -1,0 +1,195 @@
+package rooms
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// final completes a list of decisions once the run is over, in their order. It leaves out those that a registration has made void: a decision to
+// keep a recorded state for the sake of what refers to it stands only if nothing goes on with that state, before or afterwards (steps.md 6.5).
+// What is kept for several resources is kept for the first of them by name.
+func (rooms *Rooms) final(ds []*stages.Decision) []stages.Step {
+	out := make([]stages.Step, 0, len(ds))
+	for _, s := range rooms.Outcomes.stepsOf(ds) {
+		if s.Kind == stages.Provisional {
+			if _, claimed := rooms.Names.Claimant(s.Old); claimed {
+				continue
+			}
+			if user, ok := rooms.Decisions.firstUser(s.Old); ok {
+				kept := *s.Decision
+				kept.Reason = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: user}
+				s.Decision = &kept
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Provisional returns what is kept for the sake of what refers to it and nothing goes on with. It is called once the run is
+// over.
+func (rooms *Rooms) Provisional() []stages.Step {
+	all := slices.DeleteFunc(rooms.Outcomes.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
+	steps := rooms.final(all)
+	slices.SortStableFunc(steps, func(a, b stages.Step) int { return a.Rank.Compare(b.Rank) })
+	return steps
+}
+
+// Kept returns the names of the recorded states that stay although the program has not declared them, because something failed, in order; those
+// of default providers are left out.
+func (rooms *Rooms) Kept() []urn.URN {
+	_, carried, _ := rooms.Decisions.listed()
+	var out []urn.URN
+	for _, d := range carried {
+		if d.Reason.Kind == stages.ReasonUndecided && !d.Internal {
+			out = append(out, d.URN)
+		}
+	}
+	return urn.SortedSet(out)
+}
+
+// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
+// about the rest. It is called once the run is over.
+func (rooms *Rooms) Decided() []stages.Decided {
+	noted, carried, _ := rooms.Decisions.listed()
+	steps := rooms.final(append(rooms.Outcomes.with(noted), rooms.Omissions.all()...))
+	for _, d := range carried {
+		steps = append(steps, stages.Step{Decision: d, Outcome: stages.Outcome{Fate: stages.FateDone, Made: d.New}})
+	}
+	slices.SortStableFunc(steps, func(a, b stages.Step) int {
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank))
+	})
+	out, shown := make([]stages.Decided, len(steps)), make([]stages.StepInfo, len(steps))
+	for i, s := range steps {
+		shown[i] = s.Shown()
+		out[i] = stages.Decided{StepInfo: &shown[i], Fate: s.Fate, Declared: s.Declared, Wanted: shown[i].New}
+		if s.Fate == stages.FateFailed {
+			out[i].Wanted = s.New
+		}
+		if s.Fate == stages.FateNotReached {
+			if cause, ok := rooms.FailureOf(s.URN); ok {
+				out[i].Fate, out[i].FailedDependency = stages.FateSkipped, cause
+			}
+		}
+	}
+	return out
+}
+
+// Steps returns the steps taken, in an order that does not depend on timing: every resource after what it refers to, ties in the
+// order of the recorded state and then of the URNs; the steps of one resource in the order in which they were taken. It is called once the
+// run is over.
+func (rooms *Rooms) Steps() []stages.StepInfo {
+	steps := rooms.final(rooms.Outcomes.allReported())
+	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Or(cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank)) })
+	var urns []urn.URN
+	var ends []int // by URN
+	for i, s := range steps {
+		if i == 0 || s.URN != steps[i-1].URN {
+			urns, ends = append(urns, s.URN), append(ends, i)
+		}
+		ends[len(ends)-1]++
+	}
+	of := func(i int) []stages.Step {
+		if i == 0 {
+			return steps[:ends[0]]
+		}
+		return steps[ends[i-1]:ends[i]]
+	}
+	out := make([]stages.StepInfo, 0, len(steps))
+	for _, i := range rooms.inOrder(urns, func(i int) *state.Resource { return stateOf(of(i)) }) {
+		for _, s := range of(i) {
+			out = append(out, s.Shown())
+		}
+	}
+	return out
+}
+
+// Counts counts the steps that are meant for users, by kind (steps.md 8.3), and among them the changes that are only possible, which is
+// nil if there are none. It is called once the run is over.
+func (rooms *Rooms) Counts() (all, possible map[stages.Op]int) {
+	all = map[stages.Op]int{}
+	for _, step := range rooms.final(rooms.Outcomes.allReported()) {
+		s := step.Shown()
+		if !s.Op.IsLogical() || s.Internal || s.Op == stages.OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
+			continue
+		}
+		all[s.Op]++
+		if s.IsPossible() {
+			if possible == nil {
+				possible = map[stages.Op]int{}
+			}
+			possible[s.Op]++
+		}
+	}
+	return all, possible
+}
+
+// stateOf returns what the steps of a resource leave behind, or what they began with.
+func stateOf(steps []stages.Step) *state.Resource {
+	if last := steps[len(steps)-1].Shown().New; last != nil {
+		return last
+	}
+	return steps[0].Shown().Old
+}
+
+// inOrder sorts URNs canonically, and returns their places in the list. of returns the state of one, which may be nil.
+func (rooms *Rooms) inOrder(urns []urn.URN, of func(int) *state.Resource) []int {
+	var b graph.Builder
+	b.AddNodes(len(urns))
+	at := make(map[urn.URN]graph.ID, len(urns))
+	for i, u := range urns {
+		at[u] = graph.ID(i)
+	}
+	for i := range urns {
+		res := of(i)
+		if res == nil {
+			continue
+		}
+		for ref := range res.References() {
+			if id, ok := at[ref.URN]; ok && id != graph.ID(i) {
+				b.AddEdge(graph.ID(i), id, ref.Kind)
+			}
+		}
+	}
+	order, err := b.Graph().TopologicalOrder(graph.Order{Priority: func(id graph.ID) int64 {
+		if old := rooms.Base.Olds[urns[id]]; old != nil {
+			id, _ := rooms.Base.ID(old)
+			return int64(id)
+		}
+		return int64(len(rooms.Base.Resources)) + int64(id)
+	}})
+	places := make([]int, len(urns))
+	for i := range places {
+		if places[i] = i; err == nil {
+			places[i] = int(order[i])
+		}
+	}
+	return places // in the URNs' order if deletes and creates of a swap refer to each other
+}
+
+// StackOutputs returns the outputs of the root stack as they are after the run.
+func (rooms *Rooms) StackOutputs() property.Map {
+	root := rooms.root
+	s, ok := rooms.Results.Lookup(root)
+	if !ok {
+		s = rooms.Results.Current(rooms.Base.Olds[root]) // the run came to nothing before the stack was registered
+	}
+	if s == nil {
+		return property.Map{}
+	}
+	return s.Outputs
+}
+
+// OldStackOutputs returns the outputs of the root stack as they were before the run.
+func (rooms *Rooms) OldStackOutputs() property.Map {
+	if s := rooms.Base.Olds[rooms.root]; s != nil {
+		return s.Outputs
+	}
+	return property.Map{}
+}

@@ -1,0 +1,211 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// viewBatch checks the steps of one publication and turns them into the run's.
+type viewBatch struct {
+	*publication
+	live, replaced, gone map[ViewName]*state.Resource
+	steps                []*stages.Decision
+}
+
+// viewOps are the steps that the numbers on the wire stand for.
+var viewOps = map[providers.ViewOp]stages.Op{
+	providers.ViewSame: stages.OpSame, providers.ViewCreate: stages.OpCreate, providers.ViewUpdate: stages.OpUpdate, providers.ViewDelete: stages.OpDelete,
+	providers.ViewReplace: stages.OpReplace, providers.ViewCreateReplacement: stages.OpCreateReplacement,
+	providers.ViewDeleteReplaced: stages.OpDeleteReplaced, providers.ViewRead: stages.OpRead, providers.ViewReadReplacement: stages.OpReadReplacement,
+	providers.ViewRefresh: stages.OpRefresh, providers.ViewDiscard: stages.OpDiscard, providers.ViewDiscardReplaced: stages.OpDiscardReplaced,
+	providers.ViewRemovePendingReplace: stages.OpRemovePendingReplace, providers.ViewImport: stages.OpImport,
+	providers.ViewImportReplacement: stages.OpImportReplacement,
+}
+
+// add checks one step against the views as the steps before it leave them.
+func (b *viewBatch) add(v providers.ViewStep) error {
+	op, ok := viewOps[v.Op]
+	if !ok {
+		return fmt.Errorf("unknown step op %v", int(v.Op))
+	}
+	if v.Status < providers.ViewOK || v.Status > providers.ViewUnknown {
+		return fmt.Errorf("unknown step status %v", int(v.Status))
+	}
+	s := b.owner.ForView(op)
+	s.Sub = len(b.publication.steps) + len(b.steps) + 1
+	s.Keys, s.Diffs, s.DetailedDiff = v.Keys, v.Diffs, v.DetailedDiff
+	if v.Error != "" {
+		s.View.Err, s.View.Status = errors.New(v.Error), v.Status
+	}
+	if err := b.setStates(s, v); err != nil {
+		return err
+	}
+	if stages.Removes(op) && b.gone[NameOfView(s.Old)] == s.Old {
+		return nil // published already: the call is tried again, see caller.retrying
+	}
+	if err := b.executor.writes.ViewNames.Claim(s.URN, b.owner.URN); err != nil {
+		return err
+	}
+	b.advance(s)
+	if b.refresh {
+		s.Op = stages.OpRefresh
+	}
+	b.steps = append(b.steps, s)
+	return nil
+}
+
+// setStates finds the old state and makes the new one.
+func (b *viewBatch) setStates(s *stages.Decision, v providers.ViewStep) error {
+	op := s.View.Op
+	if v.Old != nil {
+		if s.Old = b.find(op, v.Old); s.Old == nil {
+			return fmt.Errorf("there is no view %s of type %s; old must be a view that is recorded", v.Old.Name, v.Old.Type)
+		}
+	}
+	if v.New != nil {
+		if v.New.Name == "" || v.New.Type == "" {
+			return errors.New("a view needs a type and a name")
+		}
+		s.New = b.state(v.New)
+	}
+	switch {
+	case stages.Removes(op):
+		if s.Old == nil {
+			return fmt.Errorf("%s needs the old state", op)
+		}
+		s.New = nil
+	case s.New == nil && s.Old != nil && (op == stages.OpSame || op == stages.OpRefresh || op == stages.OpReplace):
+		s.New = s.Old
+	case s.New == nil:
+		return fmt.Errorf("%s needs the new state", op)
+	}
+	if s.New != nil && s.Old != nil && s.New != s.Old {
+		if s.New.URN != s.Old.URN {
+			s.New.Aliases = []urn.URN{s.Old.URN}
+		}
+		if op == stages.OpUpdate && s.View.Status == providers.ViewPartialFailure {
+			s.New.Inputs = s.Old.Inputs // so that the next run sees a difference (steps.md 9.3)
+		}
+	}
+	of := s.New
+	if of == nil {
+		of = s.Old
+	}
+	s.URN, s.Type = of.URN, of.Type
+	return nil
+}
+
+func (b *viewBatch) find(op stages.Op, v *providers.View) *state.Resource {
+	name := ViewName{v.Type, v.Name}
+	if op == stages.OpDeleteReplaced || op == stages.OpDiscardReplaced || op == stages.OpReplace {
+		if old := b.replaced[name]; old != nil {
+			return old
+		}
+	}
+	if old := b.live[name]; old != nil {
+		return old
+	}
+	return b.gone[name]
+}
+
+// state makes the state of a view: a component below the resource (steps.md 9.9).
+func (b *viewBatch) state(v *providers.View) *state.Resource {
+	r := b.executor
+	u := urn.Subject{Stack: r.Control.Info.Stack, Project: r.Control.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
+	return r.MarkSecrets(&state.Resource{
+		URN: u, Type: v.Type, Inputs: v.Inputs, Outputs: v.Outputs, Parent: b.owner.URN, ViewOf: b.owner.URN,
+	})
+}
+
+// advance updates the views that later steps find.
+func (b *viewBatch) advance(s *stages.Decision) {
+	if s.View.Err != nil && s.View.Status != providers.ViewPartialFailure || s.View.Op == stages.OpReplace {
+		return
+	}
+	if stages.Removes(s.View.Op) {
+		for _, m := range []map[ViewName]*state.Resource{b.replaced, b.live} {
+			if m[NameOfView(s.Old)] == s.Old {
+				delete(m, NameOfView(s.Old))
+			}
+		}
+		b.gone[NameOfView(s.Old)] = s.Old
+		return
+	}
+	if stages.Replacing(s.View.Op) && s.Old != nil {
+		b.replaced[NameOfView(s.Old)] = s.Old
+	}
+	b.live[NameOfView(s.New)] = s.New
+}
+
+// ApplyView returns what a view step changes.
+func (ex *Executor) ApplyView(s *InProgress) applied {
+	v := s.View
+	if v.Err != nil && v.Status != providers.ViewPartialFailure {
+		return applied{Err: v.Err, status: int(v.Status)}
+	}
+	a := applied{Err: v.Err, status: int(v.Status)}
+	switch {
+	case v.Op == stages.OpReplace:
+		a.Unrecorded = true
+		return a
+	case stages.Removes(v.Op):
+		a.Change.Remove = ex.Rooms.Present(s.Old)
+	case stages.Replacing(v.Op) && s.Old != nil:
+		a.Final = s.New
+		ex.Rooms.Supersede(s.Old, s.New, &a.Change)
+	default:
+		a.Final = s.New
+		if s.Old != nil {
+			a.Change.Remove = ex.Rooms.Present(s.Old)
+			a.Change.Elide = v.Op == stages.OpSame && !state.MustWrite(s.Old, s.New)
+		}
+	}
+	switch {
+	case s.orphaned:
+		a.Change, a.Final = state.Change{}, nil
+	case a.Final != nil:
+		ex.replaceSameName(s.Decision, &a.Change)
+	}
+	return a
+}
+
+// replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one
+// replaces it.
+func (ex *Executor) replaceSameName(s *stages.Decision, c *state.Change) {
+	for _, v := range ex.Rooms.Results.ViewsOf(s.View.Owner) {
+		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
+		if v.URN == s.URN && !v.Delete && !known && v != s.New {
+			c.Remove = append(c.Remove, v)
+		}
+	}
+}
+
+// executeViews takes the view steps that were published during a step, and returns the errors of those that failed. When
+// the resource is removed its views are too, even if the provider has not published that.
+func (ex *Executor) executeViews(s *InProgress, a applied) error {
+	var errs []error
+	published := s.Publication.Close()
+	for _, v := range published {
+		v.orphaned = a.Final == nil && !stages.Removes(s.Op) && (s.Op != stages.OpUpdate || s.Old.URN != s.URN)
+		if err := ex.endStep(v, ex.ApplyView(v)); err != nil {
+			errs = append(errs, fmt.Errorf("view %s: %w", v.URN, err))
+		}
+	}
+	if a.Err != nil || len(errs) > 0 || !stages.Removes(s.Op) {
+		return errors.Join(errs...)
+	}
+	for i, old := range ex.Rooms.ViewsOf(s.Decision) {
+		v := s.ForView(stages.OpDelete)
+		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
+		if _, err := ex.ExecuteStep(v); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
