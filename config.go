@@ -59,17 +59,6 @@ func (c Config) shown() map[string]string {
 	return values
 }
 
-// withoutSecrets returns the settings that are no secrets as JSON (state.md 6.5).
-func (c Config) withoutSecrets() (json.RawMessage, error) {
-	values := make(map[string]string, len(c))
-	for k, v := range c {
-		if !v.Secret {
-			values[k] = v.Text
-		}
-	}
-	return json.Marshal(values)
-}
-
 // packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7): the settings in its
 // namespace, by their names there. The provider of dynamic resources runs providers of the program, which read any setting of the
 // program, so it gets all of them, by their whole keys.

@@ -7,18 +7,20 @@
 //
 //	result, err := sluice.Update(ctx, sluice.Options{
 //		Project: "shop", Stack: "dev",
-//		State:     &sluice.MemoryState{},         // or a stack of a backend, see Locked
-//		Providers: cloud.Host(),                  // or plugins, see NewPluginHost
-//		Program:   source.Func(declareResources), // or source.Requests, NewYAMLText, Options.WithProgramIn
+//		State:     &sluice.MemoryState{},         // or a stack of a backend, see host.Locked
+//		Providers: cloud.Host(),                  // or plugins, see host.NewPluginHost
+//		Program:   source.Func(declareResources), // or source.Requests, host.NewYAMLText, host.WithProgramIn
 //		Observe:   func(e stages.Event) { ... },
 //	})
 //
-// To write the state of a stack in a backend, a caller must hold its lock. [Locked] selects or creates the stack, holds the
+// This package is the engine, and nothing else. Package host is above it: it hosts programs in languages, plugins and backends.
+//
+// To write the state of a stack in a backend, a caller must hold its lock. host.Locked selects or creates the stack, holds the
 // lock while a function runs, and writes the history:
 //
-//	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: "file://~", Project: "shop", LookupEnv: os.LookupEnv})
+//	b, err := host.OpenBackend(ctx, host.BackendOptions{URL: "file://~", Project: "shop", LookupEnv: os.LookupEnv})
 //	...
-//	err = sluice.Locked(ctx, b, "dev", sluice.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
+//	err = host.Locked(ctx, b, "dev", host.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
 //		options.State = s
 //		_, err := sluice.Update(ctx, options)
 //		return err
@@ -43,5 +45,5 @@ package sluice
 // Version is the version of this library and of the command line.
 const Version = "0.1.0"
 
-// manifestVersion is the name of the writer in states (state.md 1.5).
-const manifestVersion = "sluice/" + Version
+// ManifestVersion is the name of the writer in states (state.md 1.5).
+const ManifestVersion = "sluice/" + Version

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 func TestABufferedObserverGetsAllEventsInTheirOrder(t *testing.T) {
 	options := sluice.Options{
-		Project: "shop", Stack: "dev", Providers: providertest.NewCloud(providertest.Options{}).Host(), Program: sluice.NewYAMLText(text, nil),
+		Project: "shop", Stack: "dev", Providers: providertest.NewCloud(providertest.Options{}).Host(), Program: host.NewYAMLText("resources: {web: {type: 'simple:index:Thing', properties: {size: 1}}}\n", nil),
 	}
 	var direct, later []string
 	buffered := sluice.NewBufferedObserver(2, func(e stages.Event) { later = append(later, fmt.Sprintf("%T", e)) })
@@ -53,7 +54,7 @@ func TestAFullBufferMakesTheOperationWait(t *testing.T) {
 func TestABufferedObserverThatPanicsStopsTheOperation(t *testing.T) {
 	b := sluice.NewBufferedObserver(1, func(stages.Event) { panic("boom") })
 	_, err := sluice.Update(t.Context(), sluice.Options{
-		Project: "shop", Stack: "dev", Providers: providertest.NewCloud(providertest.Options{}).Host(), Program: sluice.NewYAMLText(text, nil), Observe: b.Observe,
+		Project: "shop", Stack: "dev", Providers: providertest.NewCloud(providertest.Options{}).Host(), Program: host.NewYAMLText("resources: {web: {type: 'simple:index:Thing', properties: {size: 1}}}\n", nil), Observe: b.Observe,
 	})
 	var failed *sluice.FailedError
 	require.ErrorAs(t, err, &failed)

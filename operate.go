@@ -70,8 +70,8 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	own.session = e.options.Interrupts.begin()
 	defer own.session.end()
 	result, err := own.traced(ctx, k)
-	if s, ok := e.options.State.(lockedStack); ok {
-		s.ended(ctx, k, e.options, began, result, err)
+	if s, ok := e.options.State.(Historian); ok && result != nil && !k.dryRun {
+		s.Ended(ctx, Ended{Kind: k.name, Began: began, Config: e.options.Config, Changes: result.Changes, Err: err})
 	}
 	return result, err
 }
@@ -117,13 +117,13 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	s := operation.Settings{
 		Name: k.name, Stages: inner, Imports: k.imports, Recovers: k.recovers, Refresh: o.Refresh, RunProgram: o.RunProgram && !k.recovers,
 		Program: o.Program, Root: o.Root, Providers: o.Providers, PolicyPacks: o.PolicyPacks,
-		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
+		State: o.State, Version: ManifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
 		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
-		Messages: o.Service.attach, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
+		Messages: func(func(stages.LogMessage)) {}, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
 		Log: o.Log,
 	}
-	if o.Service != nil { // not a nil pointer in an interface
-		s.Engine = o.Service
+	if o.Service != nil {
+		s.Engine, s.Messages = o.Service, o.Service.Attach
 	}
 	var invalid error
 	s.Calls, invalid = o.calls()

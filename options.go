@@ -10,7 +10,6 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
-	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -33,7 +32,7 @@ type Options struct {
 	Program source.Program
 	// Providers starts providers.
 	Providers providers.Host
-	// State is where the stack's state is read from and recorded: a stack of a backend within [Locked], or a [MemoryState]. One
+	// State is where the stack's state is read from and recorded: a stack of a backend within host.Locked, or a [MemoryState]. One
 	// operation at a time can record it. nil is a MemoryState that is forgotten at the end, with all that the operation has made.
 	State state.Store
 	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. If nil,
@@ -41,7 +40,7 @@ type Options struct {
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
 	// Service receives the log messages of programs and plugins; nil when there is none.
-	Service *EngineService
+	Service Service
 
 	Parallel int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
 	// ReadLimit is how many calls of Check, Diff and Read of resources the operation has under way at once, of all packages together; 0 is
@@ -72,7 +71,7 @@ type Options struct {
 	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run the program call neither.
 	// AnalyzeLimit is how many of them run at once; 0 is all.
 	Analyzers    []stages.Analyzer
-	PolicyPacks  []*policy.Pack
+	PolicyPacks  []source.PolicyPack
 	AnalyzeLimit int
 	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
 	// [*stages.PlanViolation]. nil allows everything. MakePlan makes them return a plan (see [Result.Plan]). Other operations refuse a Plan and make none.
@@ -91,6 +90,28 @@ type Options struct {
 	// Entropy is what random seeds and the IDs of providers are derived from; nil takes 32 random bytes. The same
 	// entropy gives the same values, so each operation needs its own: a provider that is replaced would keep its ID otherwise.
 	Entropy []byte
+}
+
+// Service is what the engine serves to programs and plugins during an operation: they send their log messages to it. Package host has one.
+type Service interface {
+	source.Service
+	// Attach sets the receiver of the messages from now on; nil drops them. It may be called from any goroutine.
+	Attach(sink func(stages.LogMessage))
+}
+
+// Historian is a [state.Store] with a history of operations, such as a stack within host.Locked.
+type Historian interface {
+	// Ended writes an operation into the history when it has ended. Previews are not written.
+	Ended(ctx context.Context, e Ended)
+}
+
+// Ended describes an operation that has ended.
+type Ended struct {
+	Kind    string // "update", "refresh", "destroy", "import" or "recover"
+	Began   time.Time
+	Config  Config
+	Changes map[stages.Op]int
+	Err     error // nil after success
 }
 
 // Legacy brings back behaviour that newer engines have changed, for stacks that rely on it. The zero value is the present

@@ -54,7 +54,7 @@ func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Rec
 	}
 	m.recording = true
 	r := &memoryRecording{state: m}
-	ledger := state.NewLedger(base, state.LedgerOptions{Version: manifestVersion, Now: m.Now})
+	ledger := state.NewLedger(base, state.LedgerOptions{Version: ManifestVersion, Now: m.Now})
 	r.MemoryRecorder = state.NewMemoryRecorder(ledger, func(s *state.Snapshot) { r.final = s })
 	return r, nil
 }
@@ -106,7 +106,7 @@ func DestroyWaves(s *state.Snapshot) ([][]*state.Resource, error) {
 func MoveResources(ctx context.Context, source, dest *state.Snapshot, resources []*state.Resource, o state.MoveOptions) (*state.Movement, error) {
 	if dest == nil {
 		dest = &state.Snapshot{Manifest: state.Manifest{
-			Time: time.Now().UTC(), Version: manifestVersion, Magic: state.Magic(manifestVersion),
+			Time: time.Now().UTC(), Version: ManifestVersion, Magic: state.Magic(ManifestVersion),
 		}}
 	}
 	return state.Move(ctx, source, dest, resources, o)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -42,13 +41,13 @@ func (o Options) checkNames(add func(error)) {
 			add(fmt.Errorf("Options.%s must not be %q: the name of a resource separates its parts by %q", n.option, n.given, "::"))
 		}
 	}
-	stack, ok := o.State.(backend.Stack)
+	stack, ok := o.State.(interface{ Named() (project, name string) }) // one of a backend
 	if !ok || isNil(o.State) {
 		return
 	}
-	if ref := stack.Ref(); ref.Name != o.Stack || ref.Project != "" && ref.Project != o.Project {
+	if project, name := stack.Named(); name != o.Stack || project != "" && project != o.Project {
 		add(fmt.Errorf("Options.State is the stack %s of project %s, and Options name the stack %s of project %s; they must be the same",
-			ref.Name, ref.Project, o.Stack, o.Project))
+			name, project, o.Stack, o.Project))
 	}
 }
 
@@ -72,7 +71,7 @@ func (o Options) checkValues(add func(error)) {
 	for _, v := range []struct {
 		option string
 		value  any
-	}{{"Providers", o.Providers}, {"State", o.State}, {"Autonamer", o.Autonamer}} {
+	}{{"Providers", o.Providers}, {"State", o.State}, {"Service", o.Service}, {"Autonamer", o.Autonamer}} {
 		if isNil(v.value) {
 			add(nilOption(v.option, v.value))
 		}
@@ -83,7 +82,7 @@ func (o Options) checkValues(add func(error)) {
 		}
 	}
 	for i, p := range o.PolicyPacks {
-		if p == nil {
+		if p == nil || isNil(p) {
 			add(fmt.Errorf("Options.PolicyPacks[%d] is nil", i))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // openAzure uses the credentials that the driver finds: the AZURE_STORAGE_* variables, else the default ones.
 func openAzure(ctx context.Context, u *url.URL, _ environment) (*blob.Bucket, objects.Options, error) {
 	bucket, err := blob.DefaultURLMux().OpenBucketURL(ctx, u)
-	// The driver panics when a write fails to which it was given the content piece by piece.
+	// If a write fails whose content was passed piece by piece, the driver panics.
 	return bucket, objects.Options{Match: matchAzure, Whole: true}, err
 }
 

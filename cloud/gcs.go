@@ -29,7 +29,7 @@ import (
 func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error) {
 	if text := env.get("GOOGLE_CREDENTIALS"); text != "" {
 		const scope = "https://www.googleapis.com/auth/cloud-platform"
-		var chosen struct{ Type google.CredentialsType } // by the user who sets the variable, who could also run the program
+		var chosen struct{ Type google.CredentialsType } // the user sets the variable, and could as well run the program
 		err := json.Unmarshal([]byte(text), &chosen)
 		var c *google.Credentials
 		if err == nil {
@@ -64,14 +64,14 @@ func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, ob
 		}
 	}
 	opener := &gcsblob.URLOpener{Client: client}
-	if env.get("STORAGE_EMULATOR_HOST") != "" { // for which the driver has a client of its own
+	if env.get("STORAGE_EMULATOR_HOST") != "" { // the driver has its own client for emulators
 		opener.Options.ClientOptions = []option.ClientOption{option.WithHTTPClient(&client.Client)}
 	}
 	bucket, err := opener.OpenBucketURL(ctx, u)
 	if err != nil {
 		return nil, options, err
 	}
-	// By itself the library repeats a read for as long as the server does not answer.
+	// By default the library repeats a read until the server answers.
 	var service *storage.Client
 	if bucket.As(&service) {
 		service.SetRetry(storage.WithMaxAttempts(attempts))
@@ -82,8 +82,8 @@ func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, ob
 // attempts is how often a request to Google's object store is sent. The library does not repeat a write whose reply is lost.
 const attempts = 3
 
-// repeating sends a request again that got no reply, as the drivers of the other object stores do. Whatever a store asks may be
-// repeated: objects are written, copied and removed as a whole, and a write with a condition is recognised when it is there.
+// repeating sends a request again that got no reply, as the drivers of the other object stores do. Every request of a store may
+// be repeated: objects are written, copied and removed as a whole, and a conditional write recognises its own earlier success.
 type repeating struct{ http.RoundTripper }
 
 func (r repeating) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -23,7 +23,7 @@ type vault struct {
 	refuses atomic.Bool
 }
 
-// theVault lives as long as the process, because the library's client does, which reads its environment variables only
+// theVault lives as long as the process: the library's client lives as long, and reads its environment variables only
 // once.
 var theVault = sync.OnceValue(func() *vault {
 	v := &vault{}

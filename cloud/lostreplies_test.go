@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// losing is an object store that loses the replies to the next writes, as many as there are left.
+// losing is an object store that loses the replies to the next writes; left is how many.
 func losing(t *testing.T, at emulatortest.Store) (url string, left *atomic.Int32) {
 	left = new(atomic.Int32)
 	lose := func(r *http.Request) bool { return r.Method == at.Write && left.Add(-1) >= 0 }
@@ -49,7 +49,7 @@ func aWriteWhoseReplyIsLostIsRecognised(t *testing.T, at emulatortest.Store) {
 	require.Equal(t, "3", string(b))
 }
 
-// The write of another process with the same content is not taken for one's own.
+// A write of another process with the same content does not count as this process's own.
 func TestAWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T) {
 	everywhere(t, aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost)
 }
@@ -72,7 +72,7 @@ func aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T, at em
 	}
 }
 
-// After as many lost replies as the client library puts up with, nothing is known. The next write finds out.
+// When the client library gives up after several lost replies, the outcome is uncertain. The next write finds it out.
 func TestAWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T) {
 	everywhere(t, func(t *testing.T, at emulatortest.Store) {
 		for name, before := range map[string]string{"a first write": "", "a replacement": "0"} {
@@ -160,7 +160,7 @@ func writeID(t *testing.T, r *http.Request) string {
 	return string(id)
 }
 
-// A store that does not answer is an error, and not a wait without an end.
+// A store that does not answer causes an error and no endless wait.
 func TestAStoreThatIsDownIsAnError(t *testing.T) {
 	everywhere(t, func(t *testing.T, at emulatortest.Store) {
 		ctx := context.Background()
@@ -203,7 +203,7 @@ func aLockWhoseReplyIsLostIsHeld(t *testing.T, at emulatortest.Store) {
 	require.Empty(t, held)
 }
 
-// What is left of a lock that could not be taken keeps nobody away.
+// A lock that could not be taken leaves nothing behind that excludes others.
 func TestALockThatWasNotTakenIsNotThere(t *testing.T) {
 	everywhere(t, aLockThatWasNotTakenIsNotThere)
 }

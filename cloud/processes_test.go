@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/property"
@@ -28,12 +29,12 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// processes is the number of processes that change one stack at the same time, and processesAtEmulators that at an emulator, where each has to wait for
-// hundreds of requests of the others.
+// processes is the number of processes that change one stack at the same time. At an emulator it is processesAtEmulators, because each process has to
+// wait for hundreds of requests of the others.
 const processes, processesAtEmulators = 20, 6
 
-// Each process adds one resource to those in the state. If two processes ran at the same time, or one overwrote what
-// another had written, resources would be missing at the end.
+// Each process adds one resource to the state. If two processes ran at the same time, or one overwrote the state of
+// another, resources would be missing at the end.
 func TestManyProcessesLoseNoUpdate(t *testing.T) {
 	if url := os.Getenv("SLUICE_TEST_BACKEND"); url != "" {
 		updateOnce(t, url, os.Getenv("SLUICE_TEST_NAME"), os.Getenv("SLUICE_TEST_MARK"))
@@ -92,7 +93,7 @@ func TestManyProcessesLoseNoUpdate(t *testing.T) {
 }
 
 func openBackend(t *testing.T, url string) backend.Backend {
-	b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{
+	b, err := host.OpenBackend(context.Background(), host.BackendOptions{
 		URL: url, Project: "shop", LookupEnv: os.LookupEnv, Stores: cloud.Stores(),
 	})
 	require.NoError(t, err)

@@ -27,7 +27,8 @@ func openS3(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, obj
 	return bucket, objects.Options{Match: matchS3, BeforeCopy: copyS3, Refused: refusedS3}, nil
 }
 
-// checkRegion refuses a bucket whose region nobody has named: the first request would fail, with the rules that look for it.
+// checkRegion refuses a bucket without a configured region. Otherwise the first request would fail with an error about
+// endpoint rules.
 func checkRegion(bucket *blob.Bucket) error {
 	var client *s3.Client
 	if bucket.As(&client) && client.Options().Region == "" {
@@ -36,8 +37,8 @@ func checkRegion(bucket *blob.Bucket) error {
 	return nil
 }
 
-// s3Parameters adapts parameters that earlier versions of Pulumi accepted, and those of endpoints that are not Amazon's
-// (state.md 4.2).
+// s3Parameters adapts the parameters that earlier versions of Pulumi accepted, and the defaults for endpoints other
+// than Amazon's (state.md 4.2).
 func s3Parameters(q url.Values, env environment) url.Values {
 	if q.Has("disableSSL") {
 		q.Set("disable_https", q.Get("disableSSL"))

@@ -56,7 +56,7 @@ func everywhere(t *testing.T, f func(t *testing.T, at emulatortest.Store)) {
 	}
 }
 
-// behind starts an object store, leads the drivers to it, and returns the URL of a prefix in a bucket.
+// behind starts an object store, directs the drivers to it, and returns the URL of a prefix in a bucket.
 func behind(t *testing.T, at emulatortest.Store, prefix string, between emulatortest.Between) string {
 	t.Helper()
 	place := at.Start(t, prefix, between)
@@ -64,7 +64,7 @@ func behind(t *testing.T, at emulatortest.Store, prefix string, between emulator
 	return place.URL
 }
 
-// The object stores list a thousand objects at a time, and the prefix may be in a bucket with more.
+// The object stores list a thousand objects at a time, and a bucket may have more than that below the prefix.
 func TestListsHaveMoreThanOnePage(t *testing.T) {
 	everywhere(t, func(t *testing.T, at emulatortest.Store) {
 		ctx := context.Background()
@@ -137,7 +137,7 @@ func TestBackendURLsOfBucketsNeedABucket(t *testing.T) {
 	require.ErrorContains(t, err, "write the name of the bucket")
 }
 
-// The first request would fail with the rules by which the SDK looks for an endpoint.
+// Without a region the first request would fail with the SDK's rules for finding an endpoint.
 func TestABucketNeedsARegion(t *testing.T) {
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
 		t.Setenv(name, "")

@@ -39,7 +39,7 @@ func TestAntichainsOfNothing(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// The work is one visit for each node and, at each visit, one look along the node's edges. The usual loop of asking every
+// The work is one visit for each node and, at each visit, one look along the node's edges. A loop that looks at every
 // remaining node in every round takes a number of visits that grows with the square.
 func TestEachNodeIsVisitedOnceAndEachEdgeKeptOnce(t *testing.T) {
 	for name, g := range map[string]*Graph{"chain": chain(5000), "star": star(5000)} {

@@ -44,7 +44,7 @@ func (b *Builder) AddEdge(from, to ID, kind Kind) {
 	b.edges = append(b.edges, builderEdge{from, to, kind})
 }
 
-// addJoin adds a join node that stands for parts.
+// addJoin adds a join node that represents the given parts.
 func (b *Builder) addJoin(parts []ID) ID {
 	id := b.AddNode()
 	b.joins = append(b.joins, id)

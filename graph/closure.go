@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Closure works out, one answer at a time, which dependents must be deleted together with a node that is deleted before
-// it is replaced (steps.md 3.11). The candidates are the root's transitive dependents. A candidate can be asked about as
-// soon as all its direct dependencies among the candidates have been answered, so independent candidates can be asked
-// about at the same time, and the outcome is the one that asking one by one in base order gives.
+// Closure computes, one answer at a time, which dependents must be deleted together with a node that is deleted before
+// it is replaced (steps.md 3.11). The candidates are the root's transitive dependents. A candidate is ready to be probed
+// as soon as all its direct dependencies among the candidates have been answered, so independent candidates can be
+// probed at the same time. The outcome is the same as when one after the other is probed in base order.
 //
-// A candidate none of whose direct dependencies has turned out to be in the set is out without being asked: every
-// condition of needsReplace names a direct dependency that is in the set. Its own dependents are told at once.
+// A candidate is out without a probe if none of its direct dependencies is in the set: every condition of needsReplace
+// names a direct dependency that is in the set. The same then holds for its own dependents.
 //
-// Only edges to a lower ID count, as in a valid base, so a Closure always ends. Join nodes are ignored: the
-// rule does not speak of the children of components. A Closure does not look at the graph again after it is made, and
-// belongs to one goroutine.
+// Only edges to a lower ID count, as in a valid base, so a Closure always ends. Join nodes are ignored: the rule does
+// not speak of the children of components. A Closure does not look at the graph again after it is made, and belongs to
+// one goroutine.
 type Closure struct {
 	root       ID
 	candidates []ID // ascending
@@ -38,7 +38,7 @@ const (
 )
 
 // NewClosure starts the closure of root. Kinds are the edges to follow, 0 meaning [NotParent]. A node for which
-// impossible is true is neither a candidate nor followed; impossible may be nil and is asked at most once about each
+// impossible is true is neither a candidate nor followed; impossible may be nil and is called at most once for each
 // node. The cost is the edges around the candidates, times a logarithm.
 func NewClosure(g *Graph, root ID, kinds Kind, impossible func(ID) bool) *Closure {
 	kinds = kinds.or(NotParent)
@@ -108,7 +108,7 @@ func (c *Closure) IsCandidate(id ID) bool {
 	return found
 }
 
-// Ready returns the candidates that can be asked about and have not been returned before, ascending.
+// Ready returns the candidates that have become ready to be probed since the last call, ascending.
 func (c *Closure) Ready() []ID {
 	fresh := slices.DeleteFunc(c.fresh, func(id ID) bool { return c.isAnswered(id) })
 	c.fresh = nil
@@ -117,7 +117,7 @@ func (c *Closure) Ready() []ID {
 }
 
 // Answer records whether a candidate is in the set. It may come before Ready has returned the candidate, as when a
-// registration proves that the candidate no longer depends on the root; the early answer then stands. It panics if id is
+// registration proves that the candidate no longer depends on the root; the early answer then counts. It panics if id is
 // not a candidate or has been answered.
 func (c *Closure) Answer(id ID, inSet bool) {
 	i, found := c.at.at(id)
@@ -129,7 +129,7 @@ func (c *Closure) Answer(id ID, inSet bool) {
 
 func (c *Closure) propagate(first int32, inSet bool) {
 	c.mark(first, inSet)
-	// The work list holds what has just been answered; whatever none of its dependencies touches is answered on the way.
+	// The work list holds the latest answers. A candidate without a touched dependency is answered here, too.
 	for todo := []int32{first}; len(todo) > 0; {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -194,7 +194,7 @@ func (c *Closure) Members() []ID {
 }
 
 // ReplaceClosure computes the closure when each question can be answered at once: it calls needs for one candidate after
-// another, and needs may look at the set so far through inSet. It returns the members in base order, without the root.
+// another. needs may use inSet to look at the set so far. It returns the members in base order, without the root.
 func ReplaceClosure(g *Graph, root ID, kinds Kind, impossible func(ID) bool, needs func(id ID, inSet func(ID) bool) bool) []ID {
 	c := NewClosure(g, root, kinds, impossible)
 	for ready := c.Ready(); len(ready) > 0; ready = c.Ready() {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawNeeds draws a rule of the shape of steps.md 3.11: a node is drawn in by certain of its direct dependencies.
+// drawNeeds draws a rule of the shape of steps.md 3.11: certain direct dependencies put a node into the set.
 func drawNeeds(t *rapid.T, m model) func(id ID, inSet func(ID) bool) bool {
 	draws := make([]map[ID]bool, len(m))
 	for i := range m {
@@ -49,7 +49,7 @@ func TestClosureIsThatOfAskingOneByOneInBaseOrder(t *testing.T) {
 		isImpossible := func(id ID) bool { return impossible[id] }
 		require.Equal(t, want, ReplaceClosure(g, root, 0, isImpossible, needs))
 
-		// Answers in any order give the same set, and nothing is asked before its dependencies are known.
+		// Answers in any order give the same set, and no candidate is ready before its dependencies are answered.
 		c := NewClosure(g, root, 0, isImpossible)
 		require.Equal(t, candidates, c.Candidates())
 		answered := map[ID]bool{}

@@ -7,22 +7,21 @@ type Components struct {
 	// IsComponent reports whether a node is a component. It must be set.
 	IsComponent func(ID) bool
 	// Parent returns a node's parent, false if it has none; nil means the highest dependency of kind [Parent] with an ID
-	// below the node's own. A parent whose ID is not below the child's is taken as none.
+	// below the node's own. A parent with an ID that is not below the child's does not count.
 	Parent func(ID) (ID, bool)
 	// Kinds are the edges to a component that are also edges to its children; 0 means [NotParent]. A child does not
 	// depend on its siblings just because they have the same parent.
 	Kinds Kind
 }
 
-// ExpandComponents returns a copy of the graph in which whatever depends on a component also depends on those of the
-// component's transitive children that have a lower ID than itself (steps.md 5.3 step 2). Later children are left out, or
-// a child that depends on its own component would close a cycle.
+// ExpandComponents returns a copy of the graph in which every node that depends on a component also depends on those of
+// the component's transitive children that have a lower ID than the node (steps.md 5.3 step 2). Later children are left
+// out, or a child that depends on its own component would close a cycle.
 //
-// The edges are not written out, as their number can be quadratic. One join node stands for a run of children and is
-// shared by everything that depends on at least those. Join nodes get the IDs after the existing ones; no question reports
-// them, and every question follows them under the kinds of the edge to the component. With n nodes and e edges to
-// components there are at most (n+e) log n of them, in the usual case of children that all precede the dependents about
-// n/3 in all.
+// The edges are not written out, as their number can be quadratic. One join node represents a run of children and is
+// shared by all nodes that depend on at least those. Join nodes get the IDs after the existing ones. No query returns
+// them, and every query follows them under the kinds of the edge to the component. With n nodes and e edges to components
+// there are at most (n+e) log n of them; usually all children precede the dependents, and there are about n/3.
 func (g *Graph) ExpandComponents(c Components) *Graph {
 	b := &Builder{}
 	b.AddNodes(g.Len())
@@ -48,7 +47,7 @@ func (g *Graph) ExpandComponents(c Components) *Graph {
 				x.expand(id, e)
 			}
 		}
-		// Only now does id become visible: a node sees the children before it.
+		// id becomes visible only now: a node depends on the children before it.
 		x.cover.insert(x.tree.first[id], id)
 	}
 	out := b.Graph()
@@ -76,7 +75,7 @@ type expansion struct {
 	shared      map[ID]sharedJoin // by component
 }
 
-// sharedJoin is the last join made for a component; it serves as long as no further child has appeared.
+// sharedJoin is the last join made for a component; it is valid until another child appears.
 type sharedJoin struct {
 	parts []ID
 	join  ID

@@ -15,7 +15,7 @@ func drawForest(t *rapid.T, n int) []ID {
 	return parent
 }
 
-// The joins must order and block exactly as all the edges they stand for would.
+// The joins must order and block exactly like the edges that they represent.
 func TestExpandedGraphAnswersAsIfEdgesWereWrittenOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
@@ -167,7 +167,7 @@ func TestExpandedGraphCanGrowAndKeepsLabels(t *testing.T) {
 	require.Equal(t, []ID{1, 2}, NewClosure(x, 0, Parent, nil).Candidates(), "a closure ignores joins")
 }
 
-// With everything below one component and everything else using it, the edges written out would be a quarter of a square.
+// With everything below one component and everything else using it, there would be n²/4 edges.
 func TestJoinsStayNearLinear(t *testing.T) {
 	const n = 20_000
 	for name, build := range map[string]func(b *Builder){

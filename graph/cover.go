@@ -1,9 +1,9 @@
 package graph
 
-// cover stands for runs of places by few nodes. It is a tree of blocks over the places, each four times as wide as those
-// below it. A block is represented by the single node in it, or by a join node of the representatives of its blocks. Nodes
-// arrive one at a time; a representative that has been handed out must keep its meaning, so a block that has grown gets a
-// new one, and only when somebody asks. One arrival outdates one block per level.
+// cover represents runs of places by few nodes. It is a tree of blocks over the places, each block four times as wide as
+// those below it. The representative of a block is the single node in it, or a join node of the representatives of its
+// blocks. Nodes arrive one at a time. A representative that has been handed out must keep its meaning, so a block that has
+// grown gets a new one the next time one is needed. One arrival outdates one block per level.
 type cover struct {
 	b      *Builder
 	levels [][]block // levels[0] are the places
@@ -39,7 +39,7 @@ func (c *cover) insert(place int32, id ID) {
 	}
 }
 
-// parts returns nodes that together stand for everything that has arrived at the places from lo up to, not including, hi.
+// parts returns nodes that together represent all nodes that have arrived at the places from lo up to, not including, hi.
 func (c *cover) parts(lo, hi int32) []ID {
 	var out []ID
 	take := func(level int, at int32) {

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// CycleError reports that nodes wait for each other. Of all cycles in a graph the choice depends only on the graph.
+// CycleError reports that nodes wait for each other. If a graph has several cycles, the choice depends only on the
+// graph.
 type CycleError struct {
 	// Path is the cycle in order: each node depends on the next one, and the last on the first. The first has the lowest
-	// ID of the path. Edge kinds outside the question's mask are left out.
+	// ID of the path. Edge kinds outside the query's mask are left out.
 	Path []CycleStep
 }
 
-// CycleStep is one node of a cycle and why it depends on the next.
+// CycleStep is one node of a cycle, with its edge to the next.
 type CycleStep struct {
 	ID     ID
 	Kind   Kind
@@ -40,8 +41,8 @@ func (e *CycleError) Format(name func(ID) string) string {
 	return b.String()
 }
 
-// cycle finds a cycle among the nodes that still wait for something. Each of them waits for another one of them, so
-// walking on must come back to a node; the shortest cycle through the lowest node of that walk is reported.
+// cycle finds a cycle among the nodes that still wait. Each of them waits for another one of them, so a walk must come
+// back to a node; the shortest cycle through the lowest node of that walk is reported.
 func (s *induced) cycle(waits []int32) *CycleError {
 	stuck := func(i int32) bool { return waits[i] > 0 }
 	at := int32(slices.IndexFunc(waits, func(w int32) bool { return w > 0 }))

@@ -59,7 +59,7 @@ func ExampleGraph_TransitiveDependents() {
 }
 
 func ExampleClosure() {
-	// The network is deleted before it is replaced. Only what has a property from a deleted resource must go too.
+	// The network is deleted before it is replaced. Only resources with a property from a deleted resource must go too.
 	g := infrastructure()
 	closure := graph.NewClosure(g, 1, graph.NotParent, nil)
 	for !closure.Done() {

@@ -21,7 +21,7 @@ type Graph struct {
 	dependencies [][]Edge // by node, ascending by ID, one edge per neighbour
 	dependents   [][]Edge // the same edges from the other end
 	joins        []bool   // which nodes are join nodes; nil when none is
-	climbs       bool     // an edge between two nodes that are no joins runs to an ID that is not lower
+	climbs       bool     // whether an edge between two nodes other than joins runs to an ID that is not lower
 	labels       map[[2]ID][]string
 }
 
@@ -87,11 +87,11 @@ func (g *Graph) AddLabel(from, to ID, label string) {
 // Labels returns the labels of the pair in ascending order. The result must not be changed.
 func (g *Graph) Labels(from, to ID) []string { return g.labels[[2]ID{from, to}] }
 
-// Dependencies returns what id depends on directly, ascending by ID. The result must not be changed, and later additions
-// to the graph may or may not show in it.
+// Dependencies returns the direct dependencies of id, ascending by ID. The result must not be changed, and later
+// additions to the graph may or may not show in it.
 func (g *Graph) Dependencies(id ID) []Edge { return g.dependencies[id] }
 
-// Dependents returns what depends on id directly, ascending by ID, under the same conditions as [Graph.Dependencies].
+// Dependents returns the direct dependents of id, ascending by ID, under the same conditions as [Graph.Dependencies].
 func (g *Graph) Dependents(id ID) []Edge { return g.dependents[id] }
 
 // Kinds returns the kinds of the edge from one node to another, 0 if there is none. It costs a binary search.
@@ -103,8 +103,8 @@ func (g *Graph) Kinds(from, to ID) Kind {
 	return 0
 }
 
-// IsJoin reports whether id is one of the join nodes that [Graph.ExpandComponents] adds. They stand for many edges, are
-// never part of an answer and never shown to a callback.
+// IsJoin reports whether id is one of the join nodes that [Graph.ExpandComponents] adds. They represent many edges, are
+// never part of an answer and never passed to a callback.
 func (g *Graph) IsJoin(id ID) bool { return g.joins != nil && g.joins[id] }
 
 func search(edges []Edge, id ID) (int, bool) {

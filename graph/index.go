@@ -1,7 +1,7 @@
 package graph
 
-// index numbers nodes. It starts as a hash map, so that a small answer in a huge graph costs what the answer costs, and
-// turns into an array once the array is no more than a constant factor larger than what it holds.
+// index numbers nodes. It starts as a hash map, so that a small answer in a huge graph costs only the size of the
+// answer. It turns into an array once the array is no more than a constant factor larger than its contents.
 type index struct {
 	nodes  int
 	sparse map[ID]int32

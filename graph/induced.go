@@ -2,10 +2,10 @@ package graph
 
 import "slices"
 
-// induced is the part of a graph that one question is about: its members, the relays between them, and the edges among
-// all of those under local numbers. Members come first, ascending by ID, so comparing local numbers of members compares
-// IDs. Relays follow: join nodes, and, if asked for, nodes outside the members through which members depend on each other.
-// A relay carries order from one member to another and takes no part itself.
+// induced is the part of a graph that one query concerns: its members, the relays between them, and the edges among all of
+// those under local numbers. Members come first, ascending by ID, so comparing local numbers of members compares IDs.
+// Relays follow: join nodes, and, on request, nodes outside the members through which members depend on each other. A
+// relay carries order from one member to another and is not a member itself.
 type induced struct {
 	g            *Graph
 	kinds        Kind
@@ -78,7 +78,7 @@ func (s *induced) addRelays(through bool) {
 	if s.g.joins == nil && !through || len(s.ids) == 0 {
 		return
 	}
-	// Where every edge runs to a lower ID no path from member to member passes below the lowest of them.
+	// If every edge runs to a lower ID, no path from member to member passes below the lowest of them.
 	lowest := s.ids[0]
 	if s.g.climbs {
 		lowest = -1

@@ -3,7 +3,7 @@ package graph
 import "strings"
 
 // Kind is a set of reasons for which one node depends on another. Kinds combine with |. The zero Kind in an option means
-// "the default of that question"; an edge always has at least one kind.
+// the default of the query; an edge always has at least one kind.
 type Kind uint8
 
 // The kinds of dependency between resources (steps.md 0.1, "all dependencies").
@@ -15,7 +15,7 @@ const (
 	DeletedWith                         // the node is deleted with the other
 	ReplaceWith                         // the node is replaced whenever the other is
 
-	// member joins a join node to what it stands for. Every traversal follows it, whatever its mask.
+	// member joins a join node to the nodes that it represents. Every traversal follows it, whatever its mask.
 	member
 )
 

@@ -96,7 +96,7 @@ func (m model) closed(kinds Kind, via func(ID) bool) model {
 	return c
 }
 
-// layers takes, round after round, what nothing that is left depends on.
+// layers takes, round after round, the nodes without remaining dependents.
 func (m model) layers(condemned map[ID]bool, kinds Kind) [][]ID {
 	left := map[ID]bool{}
 	for id := range condemned {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Order says which nodes to order and how.
+// Order defines which nodes to order and how.
 type Order struct {
 	// Nodes are the nodes to order; nil means all, an empty slice none. Repetitions count once.
 	Nodes []ID
 	// Kinds are the edges that count; 0 means [AllKinds].
 	Kinds Kind
-	// Priority breaks ties: of the nodes whose dependencies have all been placed the one with the lowest priority comes
-	// next, then the one with the lowest ID. nil means by ID alone. It is called once for each node.
+	// Priority breaks ties: of the nodes whose dependencies have all been placed, the one with the lowest priority comes
+	// next; of equal ones, the one with the lowest ID. nil means by ID alone. It is called once for each node.
 	Priority func(ID) int64
 }
 
-// TopologicalOrder returns the nodes so that each comes after everything it depends on. The result depends only on the
-// graph and the priorities. If listing the nodes by priority is already a valid order, it is the result: a snapshot whose
+// TopologicalOrder returns the nodes so that each comes after all its dependencies. The result depends only on the graph
+// and the priorities. If the nodes sorted by priority are already in a valid order, that is the result: a snapshot whose
 // resources have their old positions as priorities keeps its order (state.md 1.11, 3.4). Only edges between the given
 // nodes count. The error is a [*CycleError] or nil. The cost is linear in nodes and edges, times the logarithm of the
 // number of nodes that wait at once.
@@ -80,13 +80,13 @@ func (s *induced) byPriority(priority func(ID) int64) func(a, b int32) bool {
 	}
 }
 
-// PostOrder orders the nodes 0 to n-1 without a [Graph], so that each comes after what it depends on: it visits them in
+// PostOrder orders the nodes 0 to n-1 without a [Graph], so that each comes after its dependencies. It visits them in
 // ascending order, depth first, and places each one after its dependencies, which are visited in ascending order too. It
-// moves a misplaced dependency just before its first user and leaves everything else where it was; this is how a snapshot
-// is repaired (state.md 1.15). dependencies calls visit for each dependency of a node, in any order and any number of
-// times; it is called once for each node. The cost is linear in n and the calls of visit, but for sorting.
+// moves a misplaced dependency just before its first user and leaves everything else in its place; this is how a snapshot
+// is repaired (state.md 1.15). dependencies is called once for each node; it calls visit for each dependency of the node,
+// in any order and any number of times. The cost is linear in n and the calls of visit, but for sorting.
 //
-// Where there are cycles, order is complete nevertheless: what closes a cycle is ignored. cycle is the first one that is
+// Order is complete even if there are cycles: an edge that closes a cycle is ignored. cycle is the first one that is
 // found, nil if there is none: each node depends on the next one, and the last on the first.
 func PostOrder(n int, dependencies func(id ID, visit func(ID))) (order, cycle []ID) {
 	w := postOrder{marks: make([]mark, n), order: make([]ID, 0, n), dependencies: dependencies}
@@ -119,7 +119,7 @@ type postOrder struct {
 	order, cycle []ID
 }
 
-// visited is an open node with the dependencies that have not been looked at.
+// visited is an open node with the dependencies that have not been visited yet.
 type visited struct {
 	id   ID
 	rest []ID
@@ -161,7 +161,7 @@ func (w *postOrder) open(id ID) {
 	w.stack = append(w.stack, v)
 }
 
-// close remembers the first cycle: the open nodes from id to the top of the stack, which depends on id.
+// close records the first cycle: the open nodes from id to the top of the stack, which depends on id.
 func (w *postOrder) close(id ID) {
 	if w.cycle != nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naiveOrder looks through everything for the next node.
+// naiveOrder looks through all nodes for the next one.
 func (m model) naiveOrder(nodes map[ID]bool, kinds Kind, priority func(ID) int64) []ID {
 	left := sorted(nodes)
 	var out []ID
@@ -63,7 +63,7 @@ func TestValidBaseOrderIsKept(t *testing.T) {
 	})
 }
 
-// postOrderOf asks for the post-order of a graph.
+// postOrderOf returns the post-order of a graph.
 func postOrderOf(g *Graph) (order, cycle []ID) {
 	return PostOrder(g.Len(), func(id ID, visit func(ID)) {
 		for _, e := range slices.Backward(g.Dependencies(id)) {
@@ -196,7 +196,7 @@ func TestCycleIsReportedAsItsPath(t *testing.T) {
 	}
 }
 
-// everyOrdering asks all questions that need an order.
+// everyOrdering makes all queries that need an order.
 func everyOrdering(g *Graph, kinds Kind) map[string]error {
 	all := ids(g.Len())
 	errs := map[string]error{}

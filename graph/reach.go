@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// Reach says which edges and nodes a transitive question follows.
+// Reach defines which edges and nodes a transitive query follows.
 type Reach struct {
 	// Kinds are the edges to follow; 0 means [AllKinds]. An edge counts if it has at least one of them.
 	Kinds Kind
@@ -11,14 +11,14 @@ type Reach struct {
 	Skip func(ID) bool
 }
 
-// TransitiveDependents returns everything that depends on a root, directly or through others, ascending by ID. Roots are
+// TransitiveDependents returns all nodes that depend on a root, directly or through others, ascending by ID. Roots are
 // not part of the answer, even if one depends on another. The cost is the edges around the answer, plus sorting it,
 // independent of the size of the graph.
 func (g *Graph) TransitiveDependents(roots []ID, r Reach) []ID {
 	return g.reach(roots, r, g.dependents)
 }
 
-// TransitiveDependencies returns everything that a root depends on, directly or through others, ascending by ID, under the
+// TransitiveDependencies returns all nodes that a root depends on, directly or through others, ascending by ID, under the
 // same conditions as [Graph.TransitiveDependents].
 func (g *Graph) TransitiveDependencies(roots []ID, r Reach) []ID {
 	return g.reach(roots, r, g.dependencies)

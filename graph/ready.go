@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// ReadySet hands out work as soon as what it waits for is over. It grows while it is in use: work is added together with the
-// IDs of what must be over before it, which may be added later. There are no layers. Work that fails takes everything that
-// waits for it out of the set, and nothing else (steps.md 5.3 rule 4 for deletes).
+// ReadySet hands out work as soon as the work before it is over. It grows while it is in use: work is added together with
+// the IDs of the work before it, which may be added later. There are no layers. Work that fails takes all work that waits
+// for it out of the set, and nothing else (steps.md 5.3 rule 4 for deletes).
 //
-// The IDs are those of the work and not of any graph; [Graph.Schedule] computes what waits for what in a graph. They should be
+// The IDs are those of the work and not of any graph; [Graph.Schedule] computes the order of work in a graph. They should be
 // dense: the set keeps some bytes for every ID up to the highest. The lowest ID that may begin is handed out first.
 //
 // The zero ReadySet is empty and ready to use. It belongs to one goroutine.
@@ -19,11 +19,11 @@ type ReadySet struct {
 	open  int
 }
 
-// readyNode is one piece of work. One that is only known as what others wait for is absent.
+// readyNode is one piece of work. It is absent if others wait for it and it has not been added.
 type readyNode struct {
 	status readyStatus
-	waits  int32 // how many that it waits for are not finished
-	after  []ID  // what waits for it
+	waits  int32 // how many unfinished pieces of work it waits for
+	after  []ID  // the work that waits for it
 }
 
 type readyStatus uint8
@@ -37,9 +37,9 @@ const (
 	skipped
 )
 
-// Add adds a piece of work that begins only when everything in after is finished. If any of that has failed or been
-// skipped, the work is skipped at once. Add returns what is skipped now, ascending: nothing, or id and what waits for it. It
-// panics if id has been added before.
+// Add adds a piece of work that begins only when all work in after is finished. If any of that has failed or been skipped,
+// the new work is skipped at once. Add returns the IDs that are skipped now, ascending: none, or id and all work that waits
+// for it. It panics if id has been added before.
 func (r *ReadySet) Add(id ID, after ...ID) []ID {
 	if r.node(id).status != absent {
 		panic(fmt.Sprintf("graph: work %d is added twice", id))
@@ -67,7 +67,7 @@ func (r *ReadySet) Add(id ID, after ...ID) []ID {
 	return nil
 }
 
-// AddSkipped adds work that will never begin. It returns what is skipped with it, as Add does.
+// AddSkipped adds work that will never begin. Like Add it returns the IDs that are skipped now.
 func (r *ReadySet) AddSkipped(id ID) []ID {
 	if r.node(id).status != absent {
 		panic(fmt.Sprintf("graph: work %d is added twice", id))
@@ -104,10 +104,10 @@ func (r *ReadySet) Next() (ID, bool) {
 // Free returns how many pieces of work may begin and have not been handed out.
 func (r *ReadySet) Free() int { return r.free.len() }
 
-// Finish records that work that Next returned is done. It panics for any other.
+// Finish records that work that Next returned is done. It panics for other work.
 func (r *ReadySet) Finish(id ID) {
 	for _, next := range r.end(id, finished) {
-		// What has been skipped still waits for something that will never finish, so its count cannot reach zero here.
+		// Skipped work still waits for something that will never finish, so its count cannot reach zero here.
 		n := &r.nodes[next]
 		if n.waits--; n.waits == 0 && n.status == pending {
 			r.release(next)
@@ -115,8 +115,9 @@ func (r *ReadySet) Finish(id ID) {
 	}
 }
 
-// Fail records that work that Next returned was not done. It returns, ascending, what is skipped because of it: what waits
-// for it, directly or through others, and was not skipped before. It panics for any work that Next has not returned.
+// Fail records that work that Next returned has failed. It returns, ascending, the IDs that are skipped because of it: the
+// work that waits for it, directly or through others, and was not skipped before. It panics for work that Next has not
+// returned.
 func (r *ReadySet) Fail(id ID) []ID {
 	var lost []ID
 	for _, next := range r.end(id, failed) {
@@ -126,7 +127,7 @@ func (r *ReadySet) Fail(id ID) []ID {
 	return lost
 }
 
-// skip takes work and what waits for it out of the set and returns what it has taken out, ascending.
+// skip takes a piece of work and all work that waits for it out of the set, and returns their IDs, ascending.
 func (r *ReadySet) skip(first ID) []ID {
 	var lost []ID
 	for todo := []ID{first}; len(todo) > 0; {
@@ -157,5 +158,5 @@ func (r *ReadySet) end(id ID, as readyStatus) (after []ID) {
 	return after
 }
 
-// Open returns how much of what was added is not finished, failed or skipped.
+// Open returns how many pieces of work are not finished, failed or skipped.
 func (r *ReadySet) Open() int { return r.open }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawSchedule draws a subset and a schedule and says which member waits for which.
+// drawSchedule draws a subset and a schedule, and returns which member waits for which.
 func drawSchedule(t *rapid.T, m model) (map[ID]bool, Schedule, func(waiter, first ID) bool) {
 	subset := drawSet(t, len(m), "member")
 	s := Schedule{
@@ -141,7 +141,7 @@ func TestReadySetHandsOutWhatNothingHoldsBack(t *testing.T) {
 	})
 }
 
-// Whether work is added before, while or after what it waits for is done makes no difference to what becomes of it.
+// Work may be added before, while or after the work before it runs: its fate is the same.
 func TestReadySetMayGrowAtAnyTimeAndInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
@@ -250,7 +250,7 @@ func TestOnlyWhatWasHandedOutCanEnd(t *testing.T) {
 func TestWorkThatIsAddedAfterAFailureIsSkippedAtOnce(t *testing.T) {
 	var r ReadySet
 	r.Add(0)
-	r.Add(2, 1) // what it waits for comes later
+	r.Add(2, 1) // 2 waits for 1, which is added later
 	_, _ = r.Next()
 	require.Empty(t, r.Fail(0))
 	require.Equal(t, []ID{1, 2}, r.Add(1, 0))
@@ -266,7 +266,7 @@ func TestFailedDeleteKeepsItsTransitiveDependencies(t *testing.T) {
 	require.Zero(t, r.Open())
 }
 
-// What every member depends on is no way from one member to another, so a small schedule need not look at it.
+// A dependency of every member is not a path from one member to another, so a small schedule need not look at it.
 func TestScheduleOfFewMembersLeavesOutWhatIsBelowThem(t *testing.T) {
 	list, err := chain(1000).Schedule([]ID{900, 902}, Schedule{DependentsFirst, Scope{ThroughOthers: true}})
 	require.NoError(t, err)

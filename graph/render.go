@@ -19,7 +19,7 @@ func (g *Graph) Text(w io.Writer, name func(ID) string) error {
 	return g.TextOf(w, g.all(), name)
 }
 
-// TextOf is [Graph.Text] for some nodes in the given order, each with all its dependencies.
+// TextOf is [Graph.Text] for the given nodes in their order, each with all its dependencies.
 func (g *Graph) TextOf(w io.Writer, nodes []ID, name func(ID) string) error {
 	out := bufio.NewWriter(w)
 	for _, id := range nodes {
@@ -31,8 +31,8 @@ func (g *Graph) TextOf(w io.Writer, nodes []ID, name func(ID) string) error {
 	return out.Flush()
 }
 
-// DOT writes the graph in the language of Graphviz, edges from a node to what it depends on. Name gives a node's name; nil
-// means its number.
+// DOT writes the graph in the language of Graphviz, with edges from a node to its dependencies. Name gives a node's name;
+// nil means its number.
 func (g *Graph) DOT(w io.Writer, name func(ID) string) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "digraph {")
@@ -92,8 +92,8 @@ func (g *Graph) named(id ID, name func(ID) string) string {
 	return text + " " + name(id)
 }
 
-// describe prints kinds with the labels behind the kind that they most likely belong to, which is the property, or else
-// behind all.
+// describe prints kinds with their labels. The labels follow the property kind, to which they most likely belong;
+// without it they follow all kinds.
 func describe(kind Kind, labels []string) string {
 	if len(labels) == 0 {
 		return kind.String()
@@ -106,7 +106,7 @@ func describe(kind Kind, labels []string) string {
 	return strings.Replace(kind.String(), property, property+listed, 1)
 }
 
-// quoteDOT quotes as Graphviz reads it, which is not as Go does: only these three need an escape.
+// quoteDOT quotes for Graphviz, which differs from Go: only these three characters need an escape.
 func quoteDOT(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

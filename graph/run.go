@@ -22,15 +22,15 @@ func (f Failure) Error() string { return fmt.Sprintf("node %d: %v", f.ID, f.Err)
 // Unwrap returns the error.
 func (f Failure) Unwrap() error { return f.Err }
 
-// errGoexit stands in for the result of a function that left by runtime.Goexit.
+// errGoexit is the result of a function that left by runtime.Goexit.
 var errGoexit = errors.New("work ended its goroutine without returning")
 
-// Run calls do for all work that is in the set and for what becomes ready through it, each piece in a goroutine of its own as
-// soon as what it waits for is finished. Work that fails skips only what waits for it. A panic in do is a failure of that
-// work. When ctx ends nothing more begins. Run waits for what it started; the set must not be used by others meanwhile.
+// Run calls do for all work that is in the set and all that becomes ready later, each piece in a goroutine of its own as soon
+// as the work before it is finished. Work that fails skips only the work that waits for it. A panic in do is a failure of
+// that work. When ctx ends nothing more begins. Run waits for all work that it started; the set must not be used by others
+// meanwhile.
 //
-// The error joins the [Failure]s, ascending by ID, and then the cause of the end of ctx if that prevented anything from
-// beginning.
+// The error joins the [Failure]s, ascending by ID. If the end of ctx prevented work from beginning, its cause follows.
 func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) error {
 	run := &run{ready: r, ctx: ctx, do: do}
 	run.mu.Lock()
@@ -48,19 +48,19 @@ func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) 
 	return errors.Join(errs...)
 }
 
-// run is one call of Run. There is no idle goroutine: the goroutine that ends a piece of work starts what has become ready.
+// run is one call of Run. There is no idle goroutine: the goroutine that ends a piece of work starts the work that has become ready.
 type run struct {
 	ctx context.Context
 	do  func(context.Context, ID) error
 	wg  conc.WaitGroup
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	ready    *ReadySet
 	failures []Failure
 }
 
-// start starts what is ready. The caller holds the lock and, except for the first call, is itself a member of the wait group,
-// which therefore cannot have been waited for yet.
+// start starts all work that is ready. The caller holds the lock. Except for the first call, the caller is a member of the
+// wait group, so no Wait can have returned yet.
 func (r *run) start() {
 	for r.ctx.Err() == nil {
 		id, ok := r.ready.Next()

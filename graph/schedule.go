@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// Direction says which end of an edge goes first.
+// Direction defines which end of an edge goes first.
 type Direction uint8
 
 const (
@@ -23,14 +23,15 @@ type Scheduled struct {
 	// Node is the member. A relay has none: it carries order from one member to another, and nothing is done for it.
 	Node  ID
 	Relay bool
-	// After are the positions in the list of what must be over before the entry begins, ascending and all lower than its own.
+	// After are the positions in the list of the entries that must be over before this one begins, ascending and all lower
+	// than its own.
 	After []ID
 }
 
-// Schedule lists the members of the subset in an order in which they can be handled one at a time, and says which of them
-// have to wait for which others: what a [ReadySet] needs. Among the members that nothing holds back the one with the lowest
-// ID comes first, or the highest when dependents go first, so the list keeps base order or its reverse as far as the graph
-// allows. Repetitions in the subset count once.
+// Schedule lists the members of the subset in an order in which they can be handled one at a time, with the waits between
+// them: the input of a [ReadySet]. Among the members that may come next, the one with the lowest ID comes first, or the
+// highest when dependents go first, so the list keeps base order or its reverse as far as the graph allows. Repetitions in
+// the subset count once.
 //
 // The error is a [*CycleError] or nil. The cost is linear in the subset and its edges, times a logarithm.
 func (g *Graph) Schedule(subset []ID, how Schedule) ([]Scheduled, error) {

@@ -9,14 +9,14 @@ import (
 )
 
 // Actor is a single writer with workers. Receive, Resume, Flush and Abandon are never called at the same time, so they may
-// share unlocked state; they decide and must not wait for anything but Emit. They give what takes time to the workers: Work
+// share unlocked state; they decide and must not wait for anything but Emit. Slow work goes to the workers as an ask: Work
 // runs in parallel, and its answer comes back through Resume, while the actor goes on with other input. Like a [Stage], an
 // actor comes from a constructor, one per run.
 //
-// The actor always takes input, so asks are bounded only by what bounds the inputs. While Receive or Resume blocks in Emit,
-// asks go on being worked on and their answers queue in memory.
+// The actor always takes input, so only the bounds of the inputs bound the asks. While Receive or Resume blocks in Emit,
+// the workers go on with the asks, and their answers queue in memory.
 type Actor[In, Ask, Answer, Out any] struct {
-	// Name is how errors call the actor. It is required.
+	// Name is the name of the actor in errors. It is required.
 	Name string
 	// Workers is how many asks are worked on at once; 0 means 1. See also Unbounded.
 	Workers int
@@ -25,22 +25,22 @@ type Actor[In, Ask, Answer, Out any] struct {
 	// Receive takes one input. If it returns an error or panics, the input is rejected and the error is reported.
 	Receive func(ctx context.Context, in In, x Exchange[Ask, Out]) error
 	// Work answers one ask; it is called in parallel and shares nothing with the other functions. An error or a panic is
-	// reported like a stage's, the ask is rejected if it is a [Rejecter], and Resume is not called: a failure that the
-	// actor has to know about belongs in the answer.
+	// reported like a stage's, the ask is rejected if it is a [Rejecter], and Resume is not called. A failure that the
+	// actor has to handle is therefore part of the answer.
 	Work func(ctx context.Context, ask Ask) (Answer, error)
 	// Resume takes one answer, in the order in which answers come. If it returns an error or panics, the answer is rejected
 	// if it is a Rejecter. Answers that come after the run is over are rejected instead.
 	Resume func(ctx context.Context, answer Answer, x Exchange[Ask, Out]) error
-	// Flush is optional. It is called when there is no more input and no ask is unanswered, unless the run is over by then;
-	// and again each time what it asked has been answered.
+	// Flush is optional. It is called when there is no more input and no ask is unanswered, unless the run is over by then.
+	// If it makes asks, it is called again when they have been answered.
 	Flush func(ctx context.Context, x Exchange[Ask, Out]) error
 	// Abandon is optional. It is called last and once, with the reason, if Flush failed or the run was over before the
-	// actor ended; Flush may have run by then. It rejects what the actor still keeps.
+	// actor ended; Flush may have run by then. It rejects the items that the actor still keeps.
 	Abandon func(reason error)
 }
 
-// Exchange is what an actor's function emits to and asks through. It is valid until that function returns, and in its
-// goroutine only.
+// Exchange gives a function of an actor access to the next step and to the workers. It is valid until that function
+// returns, and in its goroutine only.
 type Exchange[Ask, Out any] struct {
 	emit Emit[Out]
 	ask  func(Ask)
@@ -49,7 +49,7 @@ type Exchange[Ask, Out any] struct {
 // Emit hands v to the next step; see [Emit].
 func (x Exchange[Ask, Out]) Emit(v Out) error { return x.emit(v) }
 
-// Ask gives a question to the workers. It never blocks. An ask made when the run is over is rejected.
+// Ask gives an ask to the workers. It never blocks. An ask made when the run is over is rejected.
 func (x Exchange[Ask, Out]) Ask(q Ask) { x.ask(q) }
 
 // ViaActor adds an actor to a flow.
@@ -87,11 +87,11 @@ type actorRun[In, Ask, Answer, Out any] struct {
 	answers *await.Mailbox[reply[Answer]]
 
 	exchange   Exchange[Ask, Out]
-	input      parcel[In] // what Receive works on
-	rank       rank       // of what leads to an ask; 0 if it is the rank of the input, which most asks do not need
+	input      parcel[In] // the input of Receive
+	rank       rank       // of the cause of the next asks; 0 means the rank of input, which is computed only when it is needed
 	unanswered int
 	closed     bool  // there is no more input
-	flushed    bool  // and nothing was asked since
+	flushed    bool  // Flush has been called, and no ask was made since
 	flushErr   error // as reported
 }
 
@@ -103,10 +103,10 @@ type question[Ask any] struct {
 type reply[Answer any] struct {
 	answer Answer
 	rank   rank
-	failed bool // there is no answer; only the count of unanswered asks has to know
+	failed bool // there is no answer; the reply only lowers the count of unanswered asks
 }
 
-// event is the next thing for the actor to deal with.
+// event is an input or a reply for the actor to handle, or its time to flush.
 type event[In, Answer any] struct {
 	kind  eventKind
 	input parcel[In]
@@ -134,7 +134,7 @@ func (a *actorRun[In, Ask, Answer, Out]) serve() {
 	conclude(a.node, a.flushErr, a.Abandon)
 }
 
-// next waits for the next event. Replies come first: they finish what is begun, and so keep memory small.
+// next waits for the next event. Replies come first: they finish work that has begun, and so keep memory small.
 func (a *actorRun[In, Ask, Answer, Out]) next() (event[In, Answer], bool) {
 	type found = event[In, Answer]
 	for {
@@ -215,7 +215,7 @@ func (a *actorRun[In, Ask, Answer, Out]) put(q Ask) {
 	a.asks.Put(question[Ask]{ask: q, rank: a.rank})
 }
 
-// answer does the work of one ask. It always replies, since the actor counts what is unanswered.
+// answer does the work of one ask. It always replies, since the actor counts the unanswered asks.
 func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
 	r := reply[Answer]{rank: q.rank, failed: true}
 	if r.rank == 0 && !isSequencer[Answer]() {

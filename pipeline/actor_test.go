@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// asker is an actor that asks about every input and emits the answers.
+// asker is an actor that makes one ask for every input and emits the answers.
 func asker(workers int, work func(context.Context, int) (int, error)) Actor[int, int, int, int] {
 	return Actor[int, int, int, int]{
 		Name: "ask", Workers: workers,

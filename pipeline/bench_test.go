@@ -21,7 +21,7 @@ func fourStages(n, workers int, call func(context.Context)) Flow[int] {
 	return Via(f, Stage[int, int]{Name: "build", Buffer: 16, Run: pass})
 }
 
-// measure runs what make returns and reports items per second and the most goroutines seen.
+// measure runs the flow that make returns and reports items per second and the highest number of goroutines.
 func measure(b *testing.B, n int, make func() Flow[int]) {
 	b.Helper()
 	b.ReportAllocs()

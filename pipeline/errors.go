@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ErrStopped is what [Emit] returns once the run is over. Return it unchanged: a stage that ends with it has not failed
+// ErrStopped is the error of [Emit] once the run is over. Return it unchanged: a stage that ends with it has not failed
 // by itself, so it is never reported by [Run].
 var ErrStopped = errors.New("pipeline stopped")
 
@@ -41,9 +41,9 @@ func (e *StageError) Unwrap() error { return e.Err }
 
 // PanicError is a panic in a stage's function. Its text is one line; the stack is for a bug report.
 type PanicError struct {
-	// Item is what the stage was working on, if the item has a String method; otherwise it is empty.
+	// Item is the item of the call, if the item has a String method; otherwise it is empty.
 	Item string
-	// Value is what was passed to panic.
+	// Value is the argument of panic.
 	Value any
 	// Stack is the stack of the goroutine at the moment of the panic, as runtime/debug prints it.
 	Stack []byte
@@ -65,7 +65,7 @@ func (e *PanicError) Unwrap() error {
 // errExited is reported for a stage's function that ended its goroutine instead of returning, as testing.T.FailNow does.
 var errExited = errors.New("the stage's function called runtime.Goexit; it must return")
 
-// formatErrors renders the aggregate of a run: one error stands alone, several are listed one a line.
+// formatErrors renders the aggregate of a run: one error stands alone, several are listed, one on each line.
 func formatErrors(errs []error) string {
 	if len(errs) == 1 {
 		return errs[0].Error()

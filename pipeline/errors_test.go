@@ -19,7 +19,7 @@ import (
 
 var errBad = errors.New("bad")
 
-// failing passes values on, except those for which bad says otherwise.
+// failing passes values on, except those for which bad returns true.
 func failing(name string, workers int, seed uint64, bad func(int) bool) Stage[int, int] {
 	return Stage[int, int]{Name: name, Workers: workers, Run: func(_ context.Context, v int, emit Emit[int]) error {
 		nap(seed, v, time.Second)
@@ -62,7 +62,7 @@ type numbered int
 
 func (n numbered) Sequence() int64 { return int64(n) }
 
-// failingLate passes values on at once, except those for which bad says otherwise: they fail between one and two seconds
+// failingLate passes values on at once, except those for which bad returns true: they fail between one and two seconds
 // later, whether the run is over or not.
 func failingLate[V int | numbered](name string, workers int, seed uint64, bad func(int) bool) Stage[V, numbered] {
 	return Stage[V, numbered]{Name: name, Workers: workers, Run: func(_ context.Context, v V, emit Emit[numbered]) error {
@@ -94,7 +94,7 @@ func TestErrorListIsTheSameUnderAnyLatency(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					f := Via(numbers(60, 2), failingLate[int]("a", workers, seed, func(v int) bool { return v%5 == 0 }))
 					f = Via(f, failingLate[numbered]("b", workers, seed+100, func(v int) bool { return v%7 == 1 }))
-					left := 60 - (len(want) - 1) // that arrive; the sink is not in the way of the others
+					left := 60 - (len(want) - 1) // the number of values that arrive; the sink does not hold up the others
 					err := Run(t.Context(), f, func(_ context.Context, v numbered) error {
 						if left--; left > 0 {
 							return nil

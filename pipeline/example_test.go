@@ -42,7 +42,7 @@ func program(names ...string) (pipeline.Flow[registered], []registered) {
 	}), all
 }
 
-// check asks about each item on its own, so it runs in parallel.
+// check looks at each item on its own, so it runs in parallel.
 func check() pipeline.Stage[registered, checked] {
 	return pipeline.Stage[registered, checked]{
 		Name: "check", Workers: 8, Buffer: 4,
@@ -55,7 +55,7 @@ func check() pipeline.Stage[registered, checked] {
 	}
 }
 
-// decide is a single writer: the map in its closure needs no lock. What takes time it asks of its workers.
+// decide is a single writer: the map in its closure needs no lock. Slow work goes to its workers.
 func decide() pipeline.Actor[checked, checked, decided, decided] {
 	names := map[string]bool{}
 	return pipeline.Actor[checked, checked, decided, decided]{
@@ -104,7 +104,7 @@ func Example() {
 	// bucket -> replace <nil>
 }
 
-// Whoever waits for an item learns why it went no further.
+// The error that a waiting caller gets says why its item went no further.
 func ExampleRejecter() {
 	source, all := program("b c")
 	flow := pipeline.ViaActor(pipeline.Via(source, check()), decide())
@@ -118,7 +118,7 @@ func ExampleRejecter() {
 	// b c -> check: "b c" has a space in it
 }
 
-// A caller's own stage takes and gives the type of the place where it stands.
+// A caller's own stage takes and returns the type at its place in the flow.
 func ExampleVia() {
 	numbers := pipeline.From("numbers", 0, func(_ context.Context, emit pipeline.Emit[int]) error {
 		for i := range 4 {
@@ -166,7 +166,7 @@ func ExampleFilter() {
 	// <nil>
 }
 
-// A stage may gather items, and lets the rest go at the end.
+// A stage may gather items, and emits the rest at the end.
 func ExampleStage_flush() {
 	words := pipeline.From("words", 0, func(_ context.Context, emit pipeline.Emit[string]) error {
 		for w := range strings.FieldsSeq("a vpc two nets and three") {

@@ -2,8 +2,8 @@ package pipeline
 
 import "context"
 
-// Filter is a stage that lets the items pass for which keep returns true. The others end there: whoever may wait for one (see [Rejecter]) must
-// have an answer before. keep is called for one item at a time; it may keep state, like any stage.
+// Filter is a stage that passes on the items for which keep returns true. The others end there: keep must have answered whoever waits for such
+// an item (see [Rejecter]). keep is called for one item at a time; it may keep state, like any stage.
 func Filter[T any](name string, keep func(T) bool) Stage[T, T] {
 	mustHave(keep != nil, name, "a function that says what to keep")
 	return Stage[T, T]{Name: name, Run: func(_ context.Context, v T, emit Emit[T]) error {

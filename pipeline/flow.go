@@ -10,7 +10,8 @@ import (
 // returned.
 type Emit[T any] func(v T) error
 
-// Flow describes steps joined so far; T is what comes out of the last one. It is a value: nothing runs until [Run].
+// Flow describes the steps joined so far; T is the type of the items that leave the last one. It is a value: nothing
+// runs until [Run].
 //
 // Steps usually keep state in their functions, so a flow should be built anew for every run. A flow that is continued in
 // two ways is two flows, each with the common part.
@@ -37,7 +38,7 @@ func From[T any](name string, buffer int, gen func(ctx context.Context, emit Emi
 	}}
 }
 
-// SinkName is the stage under which errors of a run's sink are reported.
+// SinkName is the stage name in errors of a run's sink.
 const SinkName = "sink"
 
 // Run drives f into sink and returns when every goroutine of the run has ended. sink is called for one value at a time, in

@@ -28,7 +28,7 @@ func numbers(n, buffer int) Flow[int] {
 	})
 }
 
-// collect runs f and returns what reached the sink.
+// collect runs f and returns the items that reached the sink.
 func collect[T any](ctx context.Context, f Flow[T]) ([]T, error) {
 	var got []T
 	err := Run(ctx, f, func(_ context.Context, v T) error {
@@ -361,7 +361,7 @@ func TestRunLeavesNothingBehindWhenTheContextIsAlreadyDone(t *testing.T) {
 	})
 }
 
-// keeper keeps what it gets until Idle, and then emits the sum.
+// keeper keeps its inputs until Idle, and then emits the sum.
 func keeper(workers int) (Stage[int, int], *atomic.Int64) {
 	var running, sum, calls atomic.Int64
 	return Stage[int, int]{

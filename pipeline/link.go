@@ -2,13 +2,13 @@ package pipeline
 
 import "sync/atomic"
 
-// link carries items from one step to the next. It is made and closed by the sending step alone, and the receiving step
-// always reads it to its close, so that whatever lies in it when the run ends gets rejected.
+// link carries items from one step to the next. The sending step alone makes and closes it, and the receiving step
+// always reads it until it is closed, so that the items in it when the run ends are rejected.
 type link[T any] struct {
 	from *node
 	ch   chan parcel[T]
 	sent atomic.Int64
-	// turn holds a token of the one that waits for room; nil for a step of so few workers that all may wait.
+	// turn holds the token of the one worker that waits for room; nil for a step with so few workers that all may wait.
 	turn chan struct{}
 }
 
@@ -25,7 +25,7 @@ func newLink[T any](from *node, buffer int) *link[T] {
 // send is the link's Emit.
 func (l *link[T]) send(v T) error {
 	arrival := l.sent.Add(1)
-	// Looked at first, so that a run that is over accepts nothing even where there is room.
+	// Check this first, so that a run that is over accepts nothing even where there is room.
 	if l.from.run.isOver() {
 		return l.refuse(v)
 	}
@@ -47,7 +47,7 @@ func (l *link[T]) send(v T) error {
 	}
 }
 
-// takeTurn returns true when nobody else waits for room, or false when the run is over.
+// takeTurn waits until no other worker waits for room. It returns false when the run is over.
 func (l *link[T]) takeTurn() bool {
 	if l.turn == nil {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Rejecter is an item that a caller waits for. Reject tells that caller that the item goes no further, and why. It must be
-// idempotent, safe for concurrent use, and must not block.
+// Rejecter is an item that a caller waits for. Reject informs that caller that the item goes no further, and why. It must
+// be idempotent, safe for concurrent use, and must not block.
 //
 // The runtime calls Reject on an item
 //
@@ -21,15 +21,15 @@ import (
 // The error is a [*StageError] that names the stage. errors.Is(err, [ErrStopped]) holds in the last three cases, and in the
 // first one if the stage only reported that the run was over, which distinguishes them from a failure of the item. The
 // runtime never rejects an input for which the stage's function returned nil: the stage has emitted it, answered it or kept
-// it. A stage must emit or reject what it keeps itself, in Flush or Abandon.
+// it. A stage must itself emit or reject the items that it keeps, in Flush or Abandon.
 //
 // Reject is looked up on the item's own type: if the method has a pointer receiver, the flow must carry pointers.
 type Rejecter interface {
 	Reject(err error)
 }
 
-// Sequencer is an item that knows its place. [Run] lists the errors of one stage by this number, so that the list is the
-// same whatever finished first. Items without it are listed in the order in which they were handed to the stage.
+// Sequencer is an item with a place. [Run] lists the errors of one stage by this number, so that the list does not
+// depend on which item finished first. Items without it are listed in the order in which they were handed to the stage.
 type Sequencer interface {
 	Sequence() int64
 }
@@ -37,10 +37,10 @@ type Sequencer interface {
 // rank orders the errors of one stage.
 type rank = int64
 
-// lastRank is the rank of what a stage does after its inputs.
+// lastRank is the rank of errors that a stage makes after its inputs.
 const lastRank rank = math.MaxInt64
 
-// rankOf copies v to the heap. It is for what has failed, and for what rarely happens.
+// rankOf copies v to the heap. Use it only for failures and in rare cases.
 func rankOf[T any](v T, fallback rank) rank {
 	if s, ok := any(v).(Sequencer); ok {
 		return s.Sequence()
@@ -48,7 +48,7 @@ func rankOf[T any](v T, fallback rank) rank {
 	return fallback
 }
 
-// isSequencer reports whether every T is a Sequencer. It is false if T is an interface: that can only be seen of a value.
+// isSequencer reports whether every T is a Sequencer. It is false if T is an interface: only a value shows that.
 func isSequencer[T any]() bool {
 	var zero T
 	_, ok := any(zero).(Sequencer)
@@ -66,7 +66,7 @@ func reject[T any](n *node, v T, err error) {
 	}
 }
 
-// nameOf returns what v calls itself, or "".
+// nameOf returns the text of v's String method, or "".
 func nameOf[T any](v T) (name string) {
 	s, ok := any(v).(fmt.Stringer)
 	if !ok {
@@ -77,8 +77,8 @@ func nameOf[T any](v T) (name string) {
 	return name
 }
 
-// attempt calls f and hands its error to end, whichever way f ends: it returns, panics, or leaves its goroutine. In the
-// last case end still runs, and the goroutine dies.
+// attempt calls f and passes its error to end, whichever way f ends: it returns, panics, or leaves its goroutine. In
+// the last case end still runs, and the goroutine dies.
 func attempt(f func() error, end func(error)) {
 	var err error
 	returned := false

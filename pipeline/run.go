@@ -43,7 +43,7 @@ func (r *run) isOver() bool {
 	}
 }
 
-// reason says why the run is over, in the form that waiting callers get.
+// reason returns the reason why the run is over, in the form that waiting callers get.
 func (r *run) reason() error {
 	cause := context.Cause(r.ctx)
 	if cause == nil {
@@ -63,7 +63,7 @@ func (r *run) isConsequence(err error) bool {
 	return r.isOver() && (errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx)))
 }
 
-// result is what Run returns once all goroutines have ended. Errors are ordered by stage, then by the item's rank, then
+// result is the result of Run once all goroutines have ended. Errors are ordered by stage, then by the item's rank, then
 // by text: never by completion time.
 func (r *run) result(parent context.Context) error {
 	cause := context.Cause(parent)
@@ -100,7 +100,7 @@ func (r *run) addNode(name string) *node {
 	return n
 }
 
-// fail records err, ends the run, and returns the error in the form that the item is rejected with.
+// fail records err, ends the run, and returns the error with which the item is rejected.
 func (n *node) fail(rk rank, err error) error {
 	if err == ErrStopped {
 		return n.stopped()
@@ -119,7 +119,7 @@ func (n *node) fail(rk rank, err error) error {
 	return wrapped
 }
 
-// stopped is the error for an item that n could not deal with because the run is over.
+// stopped is the error for an item that n did not process because the run is over.
 func (n *node) stopped() error { return &StageError{Stage: n.name, Err: n.run.reason()} }
 
 // drop rejects an item that came too late to be processed.

@@ -10,7 +10,7 @@ import (
 
 // Stage is one typed step. It comes from a constructor, one per run: its functions usually keep state in a closure.
 type Stage[In, Out any] struct {
-	// Name is how errors call the stage. It is required.
+	// Name is the name of the stage in errors. It is required.
 	Name string
 	// Workers is how many inputs are worked on at once; each result leaves as soon as it is there. 0 means 1, and makes the
 	// stage a single writer: Run is never called twice at the same time and may keep unlocked state. See also Unbounded.
@@ -23,12 +23,12 @@ type Stage[In, Out any] struct {
 	// Flush is optional. It is called once, when all inputs have been worked on and no Run is active, unless the run is
 	// over by then.
 	Flush func(ctx context.Context, emit Emit[Out]) error
-	// Idle is optional, for a stage that keeps items from one Run to another, where more input may depend on what it keeps. It
+	// Idle is optional, for a stage that keeps items from one Run to another, where more input may depend on the kept items. It
 	// is called each time when no input waits and no Run is active, and no Run begins before it returns. An error ends the run.
 	Idle func(ctx context.Context, emit Emit[Out]) error
 	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, with the
-	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It rejects what the
-	// stage still keeps.
+	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It rejects the
+	// items that the stage still keeps.
 	Abandon func(reason error)
 }
 
@@ -90,8 +90,8 @@ func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {
 	workOn(s.node, p.value, p.arrival, func() error { return s.Run(s.node.run.ctx, p.value, emit) })
 }
 
-// rest is the end of the work on one input. The last of those that end at the same time calls Idle. If another Run has begun by
-// then, that one comes here, too.
+// rest ends the work on one input. Of several that end at the same time, the last one calls Idle. If another Run has begun by
+// then, the rest of that Run calls it.
 func (s *stageRun[In, Out]) rest(emit Emit[Out]) {
 	s.quiet.RUnlock()
 	if s.busy.Add(-1) > 0 || len(s.in.ch) > 0 || !s.quiet.TryLock() {
@@ -108,7 +108,7 @@ func (s *stageRun[In, Out]) rest(emit Emit[Out]) {
 	})
 }
 
-// flush returns the error of Flush as it was reported.
+// flush calls Flush and returns its error as it was reported.
 func (s *stageRun[In, Out]) flush() (reported error) {
 	if s.Flush == nil || s.node.run.isOver() {
 		return nil
@@ -121,7 +121,8 @@ func (s *stageRun[In, Out]) flush() (reported error) {
 	return reported
 }
 
-// conclude is the last thing a step does: it abandons what the step keeps, if the run is over or flushing failed.
+// conclude is the last thing a step does: if the run is over or Flush failed, it abandons the items that the step
+// keeps.
 func conclude(n *node, flushErr error, abandon func(error)) {
 	reason := flushErr
 	if reason == nil && n.run.isOver() {

@@ -6,10 +6,9 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// Unbounded, as a number of workers, means a goroutine for each input that is being worked on. It is for work that may
-// call back into the program that feeds the pipeline, directly or by waiting for it: such work held in a limited pool
-// can use up the places that the work it waits for needs. Work that waits for room in the next step is no such work: a stage takes no
-// further input while there is some.
+// Unbounded, as a number of workers, means a goroutine for each input. It is for work that may call back into the program that feeds
+// the pipeline, directly or by waiting for it: in a limited pool such work can use up the workers that it waits for. Waiting for room
+// in the next step is different: meanwhile a stage takes no further input.
 const Unbounded = -1
 
 // workers is a set of goroutines that take jobs until there are none. A goroutine is added only when all are busy, so a

@@ -1,7 +1,7 @@
 package property
 
-// AnnotateSecrets returns out with the secretness of in applied to it, for providers that do not accept secrets
-// (protocol.md 2.4). Only properties that both have are touched: one that is a secret in in becomes a secret, nested objects
+// AnnotateSecrets returns out with its values marked secret where those of in are, for providers that do not accept secrets
+// (protocol.md 2.4). Only properties in both maps change: a property that is a secret in in becomes a secret, nested objects
 // are annotated too, and where in has an array with a secret anywhere in it, the whole value becomes a secret.
 func AnnotateSecrets(out, in Map) Map {
 	changed, _ := out.mapped(func(name string, got Value) (Value, bool) {
@@ -40,8 +40,8 @@ func (m Map) SecretsAll() Map {
 	return out
 }
 
-// RestoreAssets returns got with each elided asset and archive, which has nothing but a hash, replaced by the
-// one that was sent at the same place with the same hash (protocol.md 2.6).
+// RestoreAssets returns got with each elided asset and archive, which has only a hash, replaced by the sent one at the
+// same place with the same hash (protocol.md 2.6).
 func RestoreAssets(got, sent Map) Map {
 	v, _ := restoreAssets(Of(got), Of(sent))
 	return v.AsMap()

@@ -36,7 +36,7 @@ func formatOf(name string) archiveFormat {
 	return notArchive
 }
 
-// writeCanonical writes what the hash of an archive is computed from: the bytes of the archive file if it is one, else a
+// writeCanonical writes the bytes that the hash of an archive is computed from: the archive file if it is one, else a
 // tar stream of its members (protocol.md 2.6).
 func (ar AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer) error {
 	file, format, err := ar.openArchiveFile(ctx, a)
@@ -84,8 +84,8 @@ func (ar AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, arc
 	return blob{}, notArchive, nil
 }
 
-// maxNames is how many bytes the names of the files of one archive may need, each with what it costs to keep it. It is
-// enough for some millions of files.
+// maxNames limits the memory for the file names of one archive, in bytes, with the overhead of each name. It is enough
+// for some millions of files.
 const (
 	maxNames    = 512 << 20
 	costOfAName = 64

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// KindError says that a value is not what [As] was asked for.
+// KindError is the error of [As] for a value of another kind.
 type KindError struct{ Wanted, Got string } // "a number", "an unknown"
 
 func (e *KindError) Error() string { return fmt.Sprintf("the value is %s, not %s", e.Got, e.Wanted) }
 
-// As returns what v holds, or a [*KindError] if it holds something else: a secret or an unknown, too. An int is a number without a fraction.
-// The As methods of [Value] return the zero value instead, for callers that have asked what v is.
+// As returns the content of v, or a [*KindError] if v holds something else, such as a secret or an unknown. An int is a number without a
+// fraction. The As methods of [Value] return the zero value instead; use them after a check of the kind.
 func As[T bool | float64 | int | string | Array | Map | Asset | Archive | Reference](v Value) (T, error) {
 	var none T
 	if _, whole := any(none).(int); whole {
@@ -31,7 +31,7 @@ func As[T bool | float64 | int | string | Array | Map | Asset | Archive | Refere
 	return out, nil
 }
 
-// kind names what v holds, with an article.
+// kind names the kind of v's content, with an article.
 func (v Value) kind() string { return nameOf(v.v) }
 
 func nameOf(content any) string {

@@ -35,7 +35,7 @@ func hashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// knownHash returns the hash if it is there or costs no I/O.
+// knownHash returns the hash if the asset has one or if computing it costs no I/O.
 func (a Asset) knownHash() string {
 	if a.Hash == "" && a.Kind == KindText {
 		return hashText(a.Text)
@@ -43,8 +43,8 @@ func (a Asset) knownHash() string {
 	return a.Hash
 }
 
-// newAsset distinguishes the sources as every decoder must (protocol.md 2.6, state.md 2.6): without any content key, an
-// asset is an empty text unless its hash says otherwise.
+// newAsset chooses the source of an asset, as every decoder must (protocol.md 2.6, state.md 2.6): without any content
+// key, an asset is an empty text unless its hash shows otherwise.
 func newAsset(hash, text, path, uri string, hasText bool) Asset {
 	switch {
 	case path != "":

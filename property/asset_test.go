@@ -25,7 +25,7 @@ func write(t *testing.T, root, name, content string) {
 	require.NoError(t, os.WriteFile(p, []byte(content), 0o600))
 }
 
-// tree makes a directory with everything that canonical order and naming have rules for.
+// tree makes a directory with a case for every rule of canonical order and naming.
 func tree(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

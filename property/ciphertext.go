@@ -1,6 +1,6 @@
 package property
 
-// sealedSecret returns a secret that remembers its encrypted form.
+// sealedSecret returns a secret with its encrypted form.
 func sealedSecret(element Value, s *sealed) Value {
 	v := &secret{element: element}
 	v.sealed.Store(s)
@@ -9,7 +9,7 @@ func sealedSecret(element Value, s *sealed) Value {
 
 // ReuseCiphertexts lets the secrets of m be written as the ciphertext of the equal secret at the same place in old, so
 // that a program that registers an unchanged secret does not change the state file (state.md 5.6). It changes no value,
-// only what is remembered beside the secrets, and is safe for concurrent use.
+// only the stored ciphertexts, and is safe for concurrent use.
 func (m Map) ReuseCiphertexts(old Map) {
 	for k, v := range m.All() {
 		if o, ok := old.Get(k); ok {

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// blob is an open content. size is -1 when it is not known before the end.
+// blob is an open content. size is -1 until the end if nothing gives it before.
 type blob struct {
 	io.ReadCloser
 	size int64
-	file *os.File // that has the content, for reading in any order; nil for none
+	file *os.File // the file with the content, for reading in any order; nil for none
 }
 
-// attentive ends a content with an error when its context ends: reading what is long, or packed to seem so, can be
-// interrupted.
+// attentive ends a content with an error when its context ends, so that reading a long content can be interrupted, also
+// one that is packed to seem long.
 type attentive struct {
 	ctx context.Context
 	io.ReadCloser
@@ -35,8 +35,8 @@ func (a attentive) Read(p []byte) (int, error) {
 	return a.ReadCloser.Read(p)
 }
 
-// onDisk copies a content to a temporary file if it is in none: its size has to be known before it is read, or it is read
-// from the end. The caller closes the result and not b.
+// onDisk copies a content to a temporary file unless it is in a file already: its size is needed before it is read, or it
+// is read from the end. The caller closes the result and not b.
 func (ar AssetReader) onDisk(b blob) (blob, error) {
 	if b.file != nil {
 		return b, nil
@@ -92,7 +92,7 @@ func (ar AssetReader) resolve(path string) string {
 	return filepath.Join(ar.Dir, path)
 }
 
-// openFile opens a file, or what a link leads to.
+// openFile opens a file, or the target of a link.
 func openFile(ctx context.Context, path string) (blob, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func openFile(ctx context.Context, path string) (blob, error) {
 	return blob{attentive{ctx, f}, info.Size(), f}, nil
 }
 
-// openRegular refuses other things than files before they are opened: opening a pipe would wait for its other end, and a
+// openRegular refuses anything but a regular file before it opens it: opening a pipe would wait for its other end, and a
 // device may have no end.
 func openRegular(path string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
@@ -124,7 +124,7 @@ func openRegular(path string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// kindOf names what is not a regular file.
+// kindOf names the kind of a file that is not regular.
 func kindOf(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -141,8 +141,8 @@ func kindOf(m fs.FileMode) string {
 	return "not a regular one"
 }
 
-// ReadFile reads a file that becomes a value. It is an error if that is no file, which may have no end, or has more than
-// [MaxSize] bytes. An error of the file is an [*fs.PathError].
+// ReadFile reads a file that becomes a value. It is an error if path is not a regular file, since others may have no
+// end, or if the file has more than [MaxSize] bytes. An error of the file is an [*fs.PathError].
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func ReadFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// unopened is the error of a file that was looked at before it is opened, as if it had been opened.
+// unopened turns the error of looking at a file into the error of opening it.
 func unopened(err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {

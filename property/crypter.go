@@ -12,7 +12,7 @@ type Decrypter interface {
 	Decrypt(ctx context.Context, ciphertext string) (string, error)
 }
 
-// SecretForm says how secrets are written.
+// SecretForm is the form in which secrets are written.
 type SecretForm uint8
 
 // The forms of a secret.
@@ -33,7 +33,7 @@ const (
 	elidedContent = "<contents elided>"
 )
 
-// StateOptions says how [AppendState] writes.
+// StateOptions define how [AppendState] writes.
 type StateOptions struct {
 	Secrets   SecretForm
 	Encrypter Encrypter // needed for SecretsEncrypted when there is a secret to encrypt
@@ -47,7 +47,7 @@ type StateOptions struct {
 	ElideText bool
 }
 
-// StateDecodeOptions says how [DecodeState] reads.
+// StateDecodeOptions define how [DecodeState] reads.
 type StateDecodeOptions struct {
 	// Decrypter opens the secrets. Without one, secrets stay sealed: their element is an unknown, and only the same
 	// Crypter can write them back; see [Value.IsSealed].
@@ -56,8 +56,8 @@ type StateDecodeOptions struct {
 	Crypter string
 }
 
-// Lenient returns a decrypter that makes what d cannot decrypt a value that is not available (see [Unavailable]), where it would be an error
-// otherwise. The reason is the error's text. The errors of which isFatal reports true stay errors.
+// Lenient returns a decrypter that turns a value that d cannot decrypt into an unavailable one (see [Unavailable]) instead of an error. The
+// reason is the error's text. Errors for which isFatal returns true remain errors.
 func Lenient(d Decrypter, isFatal func(error) bool) Decrypter { return lenient{d, isFatal} }
 
 type lenient struct {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ObjectDiff is how one object became another. A property is in exactly one of the four; one whose value is null counts
-// as missing.
+// ObjectDiff is the difference between two objects. A property is in exactly one of the four maps; a property whose
+// value is null counts as missing.
 type ObjectDiff struct {
 	Adds    map[string]Value
 	Deletes map[string]Value
@@ -14,7 +14,8 @@ type ObjectDiff struct {
 	Sames   map[string]Value // the old values
 }
 
-// ArrayDiff is how one array became another, index by index: elements that only the longer one has are adds or deletes.
+// ArrayDiff is the difference between two arrays, index by index: elements that only the longer one has are adds or
+// deletes.
 type ArrayDiff struct {
 	Adds    map[int]Value
 	Deletes map[int]Value
@@ -30,8 +31,8 @@ type ValueDiff struct {
 }
 
 // Diff compares two objects at every depth, in the sense of [Equal], and returns nil when they are equal. Secret and
-// output wrappers are part of the values; strip them first where they are not to count (steps.md 3.8). ignore, which
-// may be nil, leaves out the places it holds for, with all that is inside them; it must not keep the path.
+// output wrappers are part of the values; strip them first where they are not to count (steps.md 3.8). ignore may be
+// nil. Places for which it returns true are left out, with everything inside them; it must not keep the path.
 func Diff(old, new Map, ignore func(Path) bool) *ObjectDiff {
 	if ignore == nil && EqualMaps(old, new) {
 		return nil // most comparisons end here, without building anything

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ChangeKind says what happened to one place.
+// ChangeKind is the kind of change of one place.
 type ChangeKind uint8
 
 // The kinds of change.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// FromGo makes a value of a Go value, the other way of [ToGo]: nil, bools, numbers, texts, slices, maps with texts as keys, and values of this
-// package, at any depth. Nothing in them has a meaning of its own, as it has for [FromJSON], which is for the state. The error is a [*ValueError]
-// for anything else, and for a whole number that is not exact as a float64.
+// FromGo converts a Go value, as the inverse of [ToGo]: nil, bools, numbers, texts, slices, maps with texts as keys, and values of this package,
+// at any depth. Unlike in [FromJSON], which is for the state, no key or text has a special meaning. The error is a [*ValueError] for anything
+// else, and for a whole number that is not exact as a float64.
 func FromGo(v any) (Value, error) {
 	out, err := fromGo(v, 0)
 	return out, outermost(err, "")
@@ -86,12 +86,12 @@ func reflected(v reflect.Value, depth int) (Value, error) {
 		}
 		return Of(list.object()), nil
 	}
-	return Null, &ValueError{before: fmt.Sprintf("a %s at property ", v.Type()), after: " has no value; make one of what is in it"}
+	return Null, &ValueError{before: fmt.Sprintf("a %s at property ", v.Type()), after: " cannot be converted; convert its contents instead"}
 }
 
 func exact(f float64, ok bool, v reflect.Value) (Value, error) {
 	if !ok {
-		return Null, &ValueError{before: fmt.Sprintf("the number %v at property ", v), after: " is too large to be exact; make a text of it"}
+		return Null, &ValueError{before: fmt.Sprintf("the number %v at property ", v), after: " is too large to be exact; write it as a text"}
 	}
 	return Number(f), nil
 }

@@ -35,11 +35,11 @@ func TestGoValuesOfAllKindsHaveValues(t *testing.T) {
 
 func TestWhatHasNoValueIsAnErrorThatSaysWhereItIs(t *testing.T) {
 	for text, v := range map[string]any{
-		`a struct {} at property "list[1].x" has no value`: map[string]any{"list": []any{1, map[string]any{"x": struct{}{}}}},
-		`is too large to be exact; make a text of it`:      uint64(math.MaxUint64),
-		`the number 9007199254740993 at property "id"`:     map[string]any{"id": int64(1<<53 + 1)},
-		`a map[int]int at property "" has no value`:        map[int]int{1: 1},
-		`has no value: strconv.ParseFloat`:                 json.Number("many"),
+		`a struct {} at property "list[1].x" cannot be converted`: map[string]any{"list": []any{1, map[string]any{"x": struct{}{}}}},
+		`is too large to be exact; write it as a text`:            uint64(math.MaxUint64),
+		`the number 9007199254740993 at property "id"`:            map[string]any{"id": int64(1<<53 + 1)},
+		`a map[int]int at property "" cannot be converted`:        map[int]int{1: 1},
+		`has no value: strconv.ParseFloat`:                        json.Number("many"),
 	} {
 		_, err := FromGo(v)
 		require.ErrorContains(t, err, text)

@@ -22,7 +22,7 @@ import (
 	. "github.com/sluice-iac/sluice/property"
 )
 
-// requireLocated checks that an error of a value is one of the two that say where.
+// requireLocated fails unless an error of a value is one of the two that have a path.
 func requireLocated(t *testing.T, err error) {
 	t.Helper()
 	var value *ValueError
@@ -30,8 +30,8 @@ func requireLocated(t *testing.T, err error) {
 	require.True(t, errors.As(err, &value) || errors.As(err, &limit), "%T: %v", err, err)
 }
 
-// FuzzWireValues reads any bytes as the properties of a message. What is read must be the same after it was sent on, in the
-// form that keeps everything and in the plain one.
+// FuzzWireValues reads any bytes as the properties of a message. The result must be the same after it is encoded and
+// decoded again, with all options kept and in the plain form.
 func FuzzWireValues(f *testing.F) {
 	seed := func(m Map) {
 		s, err := MarshalStruct(m, keepAll)
@@ -59,7 +59,7 @@ func FuzzWireValues(f *testing.F) {
 				continue
 			}
 			if o.Outputs == UpgradeOutputs {
-				o.Outputs = KeepOutputs // what has been upgraded is sent as it is
+				o.Outputs = KeepOutputs // upgraded outputs are sent as outputs
 			}
 			sent, err := MarshalStruct(m, o)
 			if err != nil {
@@ -68,7 +68,7 @@ func FuzzWireValues(f *testing.F) {
 			}
 			again, err := UnmarshalStruct(sent, o)
 			require.NoError(t, err)
-			if o.Unknowns != DropUnknowns { // what is null because it was unknown may be left out
+			if o.Unknowns != DropUnknowns { // otherwise, values that are null because they were unknown may be left out
 				requireIdentical(t, m, again)
 			}
 		}
@@ -109,8 +109,8 @@ func (temporary) Close() error { return nil }
 
 var archiveFormats = []string{"tar", "tgz", "zip"}
 
-// FuzzArchives reads any bytes as an archive. The hash must be that of a tar file of the files that are in it, and the names
-// that callers get must be paths below it.
+// FuzzArchives reads any bytes as an archive. The hash must be that of a tar file with the archive's files, and the names
+// passed to callers must be paths below it.
 func FuzzArchives(f *testing.F) {
 	for i, format := range archiveFormats {
 		for _, pairs := range [][]string{

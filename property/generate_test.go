@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// features says which kinds of value a generator makes.
+// features are the kinds of value that a generator makes.
 type features struct{ unknowns, secrets, outputs, assets, references, bytes, floats, nulls bool }
 
 func everything() features {

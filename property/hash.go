@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// HashAssets returns m in which every asset and archive, at any depth, has its hash (protocol.md 2.6). Hashes that are
-// there already are kept and cost nothing. Relative paths are relative to dir, the program's working directory.
-// It reads files and the network; an error is a [*ValueError] that names the first property, in order, whose content
-// cannot be read.
+// HashAssets returns m in which every asset and archive, at any depth, has its hash (protocol.md 2.6). Existing hashes
+// are kept and cost nothing. Relative paths are relative to dir, the program's working directory. It reads files and
+// the network; an error is a [*ValueError] that names the first property, in order, whose content cannot be read.
 func HashAssets(ctx context.Context, m Map, dir string) (Map, error) {
 	return AssetReader{Dir: dir}.Hash(ctx, m)
 }
 
 // AssetReader reads the contents of assets and archives. It is safe for concurrent use.
 type AssetReader struct {
-	Dir    string       // what relative paths are relative to; "" is the working directory of this process
+	Dir    string       // the base of relative paths; "" is the working directory of this process
 	Client *http.Client // for http and https; nil is [http.DefaultClient]
-	// MaxUnpacked is how many bytes one archive file may unpack to where its files are read, and how many a download may
-	// have that has to be kept while it is read; 0 means 16 GiB. Contents that only pass have no limit.
+	// MaxUnpacked is the number of bytes to which one archive file may unpack when its files are read, and the maximum
+	// size of a download that has to be stored while it is read; 0 means 16 GiB. Contents that are only streamed have no
+	// limit.
 	MaxUnpacked int64
 }
 

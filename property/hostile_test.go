@@ -19,7 +19,7 @@ import (
 	. "github.com/sluice-iac/sluice/property"
 )
 
-// in is an archive with an archive file in it, which is read and not only taken as its bytes.
+// in is an archive with an archive file in it, whose members are read, not only its bytes.
 func in(name string) Map { return object("a", MemberArchive(object("in", PathArchive(name)))) }
 
 func TestEntriesThatAreNoFilesAreRefusedByName(t *testing.T) {
@@ -41,7 +41,7 @@ func TestEntriesThatAreNoFilesAreRefusedByName(t *testing.T) {
 	}
 }
 
-// Hashes are those of Pulumi for any name, but who writes the files somewhere gets only names below the archive.
+// Hashes equal those of Pulumi for any name, but callers that write the files get only names below the archive.
 func TestNamesThatLeadOutOfAnArchiveAreNotUsed(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"../up", "a/../../up", "/abs", `..\up`, `a\..\..\up`, "..", "nul\x00"} {
@@ -94,7 +94,7 @@ func TestArchivesThatUnpackToTooMuchAreRefused(t *testing.T) {
 	require.NoError(t, err, "a whole archive is only its bytes")
 }
 
-// Servers do not always say how long a content is, and zip files are read from their end.
+// Servers do not always send the length of a content, and zip files are read from their end.
 func TestDownloadsOfUnknownLengthAreKeptOnDisk(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)

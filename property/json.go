@@ -23,7 +23,7 @@ func appendJSONNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
-// longString is the length in bytes from which on the copies of a string are counted.
+// longString is the number of bytes at which copies of a string begin to matter.
 const longString = 1 << 20
 
 const hexDigits = "0123456789abcdef"
@@ -32,7 +32,7 @@ const hexDigits = "0123456789abcdef"
 // U+2028 and U+2029 are escaped.
 func appendJSONString(dst []byte, s string) []byte {
 	if len(s) > longString {
-		dst = slices.Grow(dst, len(s)+len(s)/8) // with room for escapes and for what follows: no second copy
+		dst = slices.Grow(dst, len(s)+len(s)/8) // with room for escapes and the rest: no second copy
 	}
 	dst = append(dst, '"')
 	start := 0

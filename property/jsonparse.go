@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says that text is not JSON.
+// SyntaxError reports that text is not JSON.
 type SyntaxError struct {
 	Offset  int // in bytes
 	Problem string
@@ -38,7 +38,8 @@ type jsonParser struct {
 	*stateDecoder
 	data []byte
 	at   int
-	// members and elements are those of the objects and arrays that are open; each is copied when it is closed, when its length is known.
+	// members and elements are those of the open objects and arrays. Each object or array is copied when it closes and its length is
+	// known.
 	members  members
 	elements []Value
 }
@@ -295,7 +296,7 @@ func (p *jsonParser) escape(out []byte) ([]byte, error) {
 	return nil, p.bad("unknown escape")
 }
 
-// pair completes a surrogate pair. Half of one is U+FFFD, and what follows it stands for itself.
+// pair completes a surrogate pair. Half of one is U+FFFD, and the text after it is read as usual.
 func (p *jsonParser) pair(first rune) rune {
 	back := p.at
 	if bytes.HasPrefix(p.data[p.at:], []byte(`\u`)) {

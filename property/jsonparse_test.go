@@ -12,7 +12,7 @@ import (
 	. "github.com/sluice-iac/sluice/property"
 )
 
-// What encoding/json reads, the direct parser reads, with the same result; what the one refuses the other refuses.
+// The direct parser accepts and refuses the same texts as encoding/json, with the same results.
 func FuzzStateParserAgreesWithEncodingJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-0,1.5e-3,true,null,"x"]}`, `"\u2028\ud83d\ude00\ud83d\u0041\n\/"`, `{"a":1,"a":2}`, " [ ] ", `{}`, "01", "1e999",

@@ -5,20 +5,20 @@ import "fmt"
 // The limits of both encodings. They keep a malformed or hostile value from exhausting the stack or the memory, and lie
 // far above what real programs use: Pulumi allows gRPC messages of 400 MiB.
 const (
-	// MaxDepth is how many arrays, objects, secrets and outputs may be nested.
+	// MaxDepth is the maximum depth of nested arrays, objects, secrets and outputs.
 	MaxDepth = 1000
-	// MaxSize is how many bytes one object may have in its encoded form, about.
+	// MaxSize is the approximate maximum size of one encoded object, in bytes.
 	MaxSize = 400 << 20
 )
 
-// LimitError says that a value is nested too deeply or is too large to be encoded or decoded.
+// LimitError reports that a value is nested too deeply or is too large to be encoded or decoded.
 type LimitError struct {
 	Path  Path   // where the limit was exceeded
 	What  string // "depth" or "size"
 	Limit int64  // MaxDepth in levels or MaxSize in bytes
 }
 
-// shownElements is how much of a path goes into the message; the path of a value that is too deep is not readable.
+// shownElements is the number of path elements in a message; the path of a value that is too deep is not readable.
 const shownElements = 12
 
 func (e *LimitError) Error() string {
@@ -41,7 +41,7 @@ const (
 	limitSize  = "size"
 )
 
-// ValueError says that a value cannot be encoded or decoded, and where it is.
+// ValueError reports that a value cannot be encoded or decoded, with its path.
 type ValueError struct {
 	Path Path
 	Err  error // the cause outside this package, such as that of a crypter; may be nil
@@ -71,7 +71,7 @@ type located interface {
 	turn()
 }
 
-// within adds the element that a failed walk was below.
+// within adds to an error the path element at which the walk failed.
 func within(err error, el Element) error {
 	if l, ok := err.(located); ok { //nolint:errorlint // only an error made by this walk itself collects a path
 		l.under(el)
@@ -79,7 +79,7 @@ func within(err error, el Element) error {
 	return err
 }
 
-// outermost completes the path at the top of a walk; name is what the whole value is called, "" for nothing.
+// outermost completes the path at the top of a walk; name is the name of the whole value, "" for none.
 func outermost(err error, name string) error {
 	if l, ok := err.(located); ok { //nolint:errorlint // see within
 		if name != "" {
@@ -96,10 +96,10 @@ func reversePath(p Path) {
 	}
 }
 
-// budget counts what a walk has used of the limits. Depth is given by the walk itself.
+// budget counts the size that a walk has used. The walk passes the depth itself.
 type budget struct{ size int64 }
 
-// perValue is what one value costs besides its text: tag and length bytes of the nested messages.
+// perValue is the size of one value besides its text: tag and length bytes of the nested messages.
 const perValue = 8
 
 func (b *budget) spend(depth, bytes int) error {

@@ -10,12 +10,12 @@ import (
 // Map is an immutable object: property names to values. The zero Map is empty.
 type Map struct{ o *object }
 
-// object holds properties, of which there is at least one. It is behind a pointer, so that a [Value] holds it without another allocation.
+// object holds at least one property. It is behind a pointer, so that a [Value] holds it without another allocation.
 type object struct {
 	members members
 }
 
-// members are in ascending byte order of their names, which differ: the order in which they are written, compared and walked.
+// members are in ascending byte order of their distinct names: the order in which they are written, compared and walked.
 type members []member
 
 type member struct {
@@ -32,7 +32,7 @@ func NewMap(m map[string]Value) Map {
 	return list.object()
 }
 
-// object makes a Map of members in any order, which belong to it from then on. Of several with one name the last counts.
+// object makes a Map of members in any order, and takes ownership of them. Of several with one name the last counts.
 func (list members) object() Map {
 	if len(list) == 0 {
 		return Map{}
@@ -66,9 +66,9 @@ func (m Map) members() members {
 	return m.o.members
 }
 
-// find returns where a name is, or where it would be.
+// find returns the index of a name, or the index at which to insert it.
 func (list members) find(name string) (at int, ok bool) {
-	const few = 8 // among which a search by halves is no faster
+	const few = 8 // with fewer, a binary search is no faster
 	if len(list) > few {
 		return slices.BinarySearchFunc(list, name, func(e member, name string) int { return strings.Compare(e.name, name) })
 	}
@@ -137,7 +137,7 @@ func (m Map) Without(names ...string) Map {
 	return m.filter(func(name string, _ Value) bool { return !slices.Contains(names, name) })
 }
 
-// filter returns m with those properties that are to be kept.
+// filter returns m with the properties for which keep returns true.
 func (m Map) filter(keep func(name string, v Value) bool) Map {
 	list := m.members()
 	for i, e := range list {

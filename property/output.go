@@ -21,8 +21,8 @@ func (m Map) DowngradeOutputs() Map {
 	return d
 }
 
-// DowngradeBareOutputs downgrades only those output values that name no resources: what they say fits into an unknown, a
-// secret or a plain value. It is the form in which a Call's arguments travel.
+// DowngradeBareOutputs downgrades only the output values that name no resources, since an unknown, a secret or a plain
+// value can express these. It is the form in which a Call's arguments travel.
 func (m Map) DowngradeBareOutputs() Map {
 	d, _ := rewriteMap(m, downgradeBareOutputs)
 	return d
@@ -87,8 +87,8 @@ func liftOutputs(v Value) (Value, bool) {
 	return rewriteChildren(v, liftOutputs)
 }
 
-// mergeOutput puts element into o. An output directly inside an output means the same as one output with the facts of
-// both, and only that form means the same to every receiver.
+// mergeOutput puts element into o. An output directly inside an output means the same as one output with the flags and
+// dependencies of both, and all receivers agree only on that form.
 func mergeOutput(o Output, element Value) Output {
 	switch x := element.v.(type) {
 	case *Output:

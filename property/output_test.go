@@ -23,7 +23,7 @@ func TestLiftedValuesDowngradeToThemselves(t *testing.T) {
 	})
 }
 
-// Lifting is what the wire decoder does under UpgradeOutputs.
+// The wire decoder lifts outputs under UpgradeOutputs.
 func TestLiftingOnTheWireIsLiftingInMemory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := genMap(everything()).Draw(t, "map")

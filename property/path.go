@@ -105,9 +105,9 @@ func parseBracket(s string) (e Element, rest string, err error) {
 	return Element{}, "", errors.New("a quoted name is not closed")
 }
 
-// String returns the text form. Names of ASCII letters, digits and "_" stand bare, others are quoted. [ParsePath] reads it
-// back as p, except for a name that the notation cannot express: one with a "." or "[" that also ends with a backslash or
-// holds one before a quote.
+// String returns the text form. Names of ASCII letters, digits and "_" are not quoted, others are. [ParsePath] returns p
+// again, except if a name has no text form: one with a "." or "[" that also ends with a backslash or has one before a
+// quote.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, e := range p {
@@ -131,8 +131,8 @@ func (p Path) String() string {
 }
 
 func isBareName(s string) bool {
-	// The quoted form has no way to write a backslash before a quote, but a bare name may hold anything except "." and
-	// "[", so such names are written bare where that is possible.
+	// The quoted form has no way to write a backslash before a quote, but an unquoted name may contain anything except "."
+	// and "[", so such names are written unquoted if possible.
 	if strings.Contains(s, `\"`) || strings.HasSuffix(s, `\`) {
 		return !strings.ContainsAny(s, ".[")
 	}

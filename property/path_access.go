@@ -50,7 +50,7 @@ func (m Map) Delete(p Path) (Map, bool) {
 	return out.AsMap(), ok && len(p) > 0
 }
 
-// edit applies change to the container of each place that p leads to and rebuilds what lies above it.
+// edit applies change to the container of each place that p leads to and rebuilds the values above it.
 func edit(v Value, p Path, change func(container Value, last Element) (Value, bool)) (Value, bool) {
 	if len(p) == 0 {
 		return v, false

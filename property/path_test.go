@@ -16,7 +16,7 @@ func TestPathText(t *testing.T) {
 	tests := map[string]struct {
 		text      string
 		want      Path
-		canonical string // "" when it is the text
+		canonical string // "" when it equals the text
 	}{
 		"empty":                     {text: ""},
 		"name":                      {text: "root", want: Path{Key("root")}},

@@ -11,8 +11,8 @@ import (
 	. "github.com/sluice-iac/sluice/property"
 )
 
-// The reference implementation's own library serves as the oracle of the tests below: for every generated value both
-// have to say the same.
+// The reference implementation's own library is the oracle of the tests below: both must agree on every generated
+// value.
 
 func peerMap(m Map) resource.PropertyMap {
 	out := resource.PropertyMap{}
@@ -88,7 +88,7 @@ func peerArchive(a Archive) *archive.Archive {
 	return p
 }
 
-// render shows a value in failures.
+// render formats a value for failure messages.
 func render(m Map) string {
 	b, err := EncodeState(context.Background(), m, StateOptions{Secrets: SecretsPlaintext})
 	if err != nil {

@@ -17,8 +17,8 @@ func (ar AssetReader) Open(ctx context.Context, a Asset) (io.ReadCloser, error) 
 	return b, nil
 }
 
-// OpenArchive returns the bytes of an archive that is a file, here or at a URI; the caller closes it. Other archives have
-// none, see [AssetReader.Members].
+// OpenArchive returns the bytes of an archive that is a file, here or at a URI; the caller closes it. For other archives
+// use [AssetReader.Members].
 func (ar AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser, error) {
 	b, format, err := ar.openArchiveFile(ctx, a)
 	switch {
@@ -30,9 +30,9 @@ func (ar AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser
 	return b, nil
 }
 
-// Members calls f for every file of an archive with its path in it, which has slashes, in an order that depends on
-// nothing but the archive. f must read the content before it returns, and need not close it. A path is below the archive:
-// it is an error if one is absolute or leads out of it, which only archives have that are made for mischief.
+// Members calls f for every file of an archive with its path in the archive, which has slashes, in an order that depends
+// only on the archive. f must read the content before it returns, and need not close it. Every path is below the archive:
+// an absolute path, or one that leads out of the archive, is an error. Only malicious archives have such paths.
 func (ar AssetReader) Members(ctx context.Context, a Archive, f func(name string, content io.Reader) error) error {
 	return ar.eachMember(ctx, a, func(name string, b blob) error {
 		if !isBelow(name) {

@@ -1,8 +1,8 @@
 package property
 
-// MapReferences returns m with every resource reference in it, at any depth, replaced by f of it. What f leaves alone is
-// shared with m, and m itself is returned if f changed nothing. A secret in which something changed is a new one, without
-// the ciphertext of the old; sealed secrets cannot be looked into and stay as they are.
+// MapReferences returns m with every resource reference in it, at any depth, replaced by the result of f. Unchanged parts
+// are shared with m, and m itself is returned if f changed nothing. A secret with a change inside is a new one, without
+// the ciphertext of the old; sealed secrets cannot be opened and stay as they are.
 func (m Map) MapReferences(f func(Reference) Reference) Map {
 	out, _ := rewriteMap(m, referenceRewriter(f))
 	return out

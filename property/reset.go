@@ -1,18 +1,18 @@
 package property
 
-// Reset returns new with the value at p put back to what it is in old: the meaning of one ignoreChanges path
-// (steps.md 3.4). It never creates levels in between and never changes the length of an array.
+// Reset returns new with the value at p put back to the one in old: the meaning of one ignoreChanges path (steps.md
+// 3.4). It never creates levels in between and never changes the length of an array.
 //
-// Secrets are looked through on the way. A value that lay inside a secret in old and comes to lie outside of any in new
-// becomes a secret. ok is false when the path cannot be ignored because it adds or removes an element; the places that
-// could be reset are reset even then, and the others keep their new value.
+// Secrets on the way are opened. A value that is inside a secret in old and would be outside of any in new becomes a
+// secret. ok is false when the path cannot be ignored because it adds or removes an element; the places that could be
+// reset are reset even then, and the others keep their new value.
 func Reset(p Path, old, new Map) (result Map, ok bool) {
 	r := resetting{}
 	v, ok := r.at(p, Of(old), Of(new))
 	return v.AsMap(), ok
 }
 
-// resetting reports whether the containers of the current place are secret.
+// resetting holds whether the containers of the current place are secret.
 type resetting struct{ oldSecret, newSecret bool }
 
 func (r resetting) at(p Path, old, new Value) (Value, bool) {
@@ -52,7 +52,7 @@ func (r resetting) at(p Path, old, new Value) (Value, bool) {
 	}
 }
 
-// taken is an old value on its way into new.
+// taken returns an old value as it is put into new.
 func (r resetting) taken(v Value) Value {
 	if r.oldSecret && !r.newSecret {
 		return MakeSecret(v)

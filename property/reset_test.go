@@ -79,7 +79,8 @@ func TestResetAgreesWithTheReferenceImplementation(t *testing.T) {
 	})
 }
 
-// withoutDoubleSecrets makes a secret in a secret one: the reference implementation makes what is within a secret secret again.
+// withoutDoubleSecrets turns a secret in a secret into one: the reference implementation marks values within a secret secret
+// again.
 func withoutDoubleSecrets(v resource.PropertyValue) resource.PropertyValue {
 	switch {
 	case v.IsSecret() && v.SecretValue().Element.IsSecret():

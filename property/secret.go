@@ -13,7 +13,7 @@ func (s *secret) isOpaque() bool {
 }
 
 // Unwrap removes the secret and output wrappers around v, not those inside it. It returns an unknown for an output that
-// is not known, and reports whether any wrapper said "secret".
+// is not known, and reports whether any wrapper was secret.
 func (v Value) Unwrap() (inner Value, secretive bool) {
 	for {
 		switch x := v.v.(type) {

@@ -2,7 +2,7 @@ package property
 
 import "strings"
 
-// The signature key marks an object as a special value; its text says which (protocol.md 2.1, state.md section 2).
+// The signature key marks an object as a special value; its text is the kind (protocol.md 2.1, state.md section 2).
 const (
 	SignatureKey = "4dabf18193072939515e22adb298388d"
 
@@ -15,7 +15,7 @@ const (
 	floatSignature      = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c"
 )
 
-// The strings that stand for unknown values (protocol.md 2.2).
+// The strings that represent unknown values (protocol.md 2.2).
 const (
 	unknownStringSentinel  = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 	unknownBoolSentinel    = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"
@@ -26,7 +26,7 @@ const (
 	unknownObjectSentinel  = "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"
 )
 
-// IsUnknownMarker reports whether a text is one of those that stand for unknown values on the wire and in states.
+// IsUnknownMarker reports whether a text is one of those that represent unknown values on the wire and in states.
 func IsUnknownMarker(s string) bool {
 	_, ok := unknownFromSentinel(s)
 	return ok

@@ -28,7 +28,7 @@ func DecodeState(ctx context.Context, data []byte, o StateDecodeOptions) (Map, e
 	return v.AsMap(), nil
 }
 
-// DecodeStateValue is [DecodeState] for one value. It keeps nothing of data.
+// DecodeStateValue is [DecodeState] for one value. The result does not refer to data.
 func DecodeStateValue(ctx context.Context, data []byte, o StateDecodeOptions) (Value, error) {
 	d := stateDecoder{StateDecodeOptions: o, ctx: ctx}
 	v, err := d.parse(data, 0)
@@ -38,8 +38,8 @@ func DecodeStateValue(ctx context.Context, data []byte, o StateDecodeOptions) (V
 	return v, nil
 }
 
-// FromJSON reads a value that package encoding/json has already decoded into an any: nil, bool, float64, string,
-// []any and map[string]any. [DecodeStateValue] is several times as fast where the text is at hand.
+// FromJSON reads a value that package encoding/json has already decoded into an any: nil, bool, float64, string, []any
+// and map[string]any. [DecodeStateValue] is several times as fast if the text is available.
 func FromJSON(ctx context.Context, raw any, o StateDecodeOptions) (Value, error) {
 	d := stateDecoder{StateDecodeOptions: o, ctx: ctx}
 	v, err := d.value(raw, 0)

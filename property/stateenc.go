@@ -229,7 +229,7 @@ func (e *stateEncoder) secret(s *secret, depth int) error {
 	return e.spend(depth, len(ciphertext))
 }
 
-// element encodes what is inside a secret; that text is what gets encrypted.
+// element encodes the element of a secret; that text is then encrypted.
 func (e *stateEncoder) element(s *secret, depth int, o StateOptions) (string, error) {
 	if s.isOpaque() {
 		return "", sealedError(s)
@@ -258,8 +258,8 @@ func (e *stateEncoder) ciphertext(s *secret, depth int) (string, error) {
 	if e.Crypter == "" {
 		return ciphertext, nil
 	}
-	// Remembered, so that writing the same snapshot again is cheap and changes nothing. Of two writers at once the
-	// first one wins, and both write its text.
+	// Stored, so that writing the same snapshot again is cheap and changes nothing. Of two writers at once the first one
+	// wins, and both write its text.
 	mine := &sealed{ciphertext: ciphertext, crypter: e.Crypter}
 	for {
 		kept := s.sealed.Load()

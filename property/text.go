@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is how many bytes the text of a value has at most, about; more is cut off.
+// MaxText is the approximate maximum length of the text of a value, in bytes; the rest is cut off.
 const MaxText = 1 << 10
 
-// maxItem is how many bytes of one string are in a text.
+// maxItem is the maximum number of bytes of one string in a text.
 const maxItem = 200
 
 // String returns a text for people and logs, such as {name: "web", size: 2, token: [secret]}. It shows no secret, is at most about [MaxText] bytes long, and
@@ -110,7 +110,7 @@ func writeObject(b *strings.Builder, m Map, depth int) {
 	b.WriteByte('}')
 }
 
-// separate writes what is before item i, and reports whether there is room for the item.
+// separate writes the separator before item i, and reports whether there is room for the item.
 func separate(b *strings.Builder, i int) bool {
 	if i > 0 {
 		b.WriteString(", ")
@@ -122,7 +122,7 @@ func separate(b *strings.Builder, i int) bool {
 	return false
 }
 
-// writeBlob writes the first text that is given.
+// writeBlob writes the first of the texts that is not empty.
 func writeBlob(b *strings.Builder, texts ...string) {
 	for _, s := range texts {
 		if s != "" {
@@ -141,7 +141,7 @@ func writeQuoted(b *strings.Builder, s string) {
 	b.WriteString(strconv.Quote(short) + "...")
 }
 
-// shortened cuts off what is too long, between two characters.
+// shortened cuts off the end of a text that is too long, between two characters.
 func shortened(s string) string {
 	if len(s) <= maxItem {
 		return s

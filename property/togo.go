@@ -1,7 +1,7 @@
 package property
 
-// ToGo returns a plain value as a Go value, for packages such as encoding/json. ok is false if it contains something that is not
-// data: secrets and outputs, too.
+// ToGo returns a plain value as a Go value, for packages such as encoding/json. ok is false if it contains anything that is not
+// plain data, such as a secret or an output.
 func ToGo(v Value) (out any, ok bool) {
 	switch {
 	case v.IsNull():

@@ -2,8 +2,8 @@ package property
 
 import "slices"
 
-// Unavailable returns a secret of which nobody has the content, such as an output of another stack that cannot be decrypted. It counts as
-// unknown. why is a sentence without a full stop that says what it is and how to get it.
+// Unavailable returns a secret whose content is not available, such as an output of another stack that cannot be decrypted. It counts as
+// unknown. why is a sentence without a full stop that says what the value is and how to get it.
 func Unavailable(why string) Value { return sealedSecret(Computed(), &sealed{opaque: true, why: why}) }
 
 // IsUnavailable reports whether v was made by [Unavailable], and returns the reason.
@@ -34,13 +34,14 @@ func isUnavailable(v Value) bool {
 	return ok
 }
 
-// HasMark reports whether v is or contains an unknown. What is in secrets that are not open does not count.
+// HasMark reports whether v is or contains an unknown. The contents of sealed secrets do not count.
 func (v Value) HasMark() bool {
 	_, _, found := find(v, Value.IsUnknown)
 	return found
 }
 
-// ReplaceUnavailable returns m with every value that [Unavailable] made, at any depth, replaced by what with returns for it and its reason.
+// ReplaceUnavailable returns m with every value that [Unavailable] made, at any depth, replaced by the result of with for it and its
+// reason.
 func (m Map) ReplaceUnavailable(with func(v Value, why string) Value) Map {
 	out, _ := rewriteMap(m, replacer(func(v Value) (Value, bool) {
 		why, ok := v.IsUnavailable()
@@ -52,7 +53,8 @@ func (m Map) ReplaceUnavailable(with func(v Value, why string) Value) Map {
 	return out
 }
 
-// ReplaceUnknowns returns v with every unknown at any depth, the unavailable ones excepted, replaced by what with returns.
+// ReplaceUnknowns returns v with every unknown at any depth, the unavailable ones excepted, replaced by the result of
+// with.
 func (v Value) ReplaceUnknowns(with func() Value) Value {
 	var all rewriter
 	all = func(v Value) (Value, bool) {
@@ -68,7 +70,7 @@ func (v Value) ReplaceUnknowns(with func() Value) Value {
 	return out
 }
 
-// replacer returns the rewriter that tries f on a value, and goes into it if f leaves it alone.
+// replacer returns the rewriter that tries f on a value, and goes into the value if f does not change it.
 func replacer(f rewriter) rewriter {
 	var all rewriter
 	all = func(v Value) (Value, bool) {
@@ -80,7 +82,8 @@ func replacer(f rewriter) rewriter {
 	return all
 }
 
-// ReplaceReferences returns m with every reference at any depth for which with returns true replaced by the value that it returns.
+// ReplaceReferences returns m with each reference, at any depth, replaced by the value that with returns, if with also returns
+// true.
 func (m Map) ReplaceReferences(with func(r Reference) (Value, bool)) Map {
 	out, _ := rewriteMap(m, replacer(func(v Value) (Value, bool) {
 		if r, ok := v.v.(Reference); ok {
@@ -91,7 +94,7 @@ func (m Map) ReplaceReferences(with func(r Reference) (Value, bool)) Map {
 	return out
 }
 
-// ReplaceTexts returns v with every string and every asset of a text, at any depth, for which with returns true replaced by the value that it returns.
+// ReplaceTexts returns v with each string and each asset of a text, at any depth, replaced by the value that with returns, if with also returns true.
 func (v Value) ReplaceTexts(with func(text string) (Value, bool)) Value {
 	out, _ := replacer(func(v Value) (Value, bool) {
 		text, ok := v.v.(string)
@@ -109,17 +112,18 @@ func (v Value) ReplaceTexts(with func(text string) (Value, bool)) Value {
 	return out
 }
 
-// FindUnknown returns the first value of m, in the order of names, that is not known, and where it is. What counts is what may not leave an
-// update: unknowns, outputs that are not known, and secrets without content. A reference does not count: that to a component has no ID, or an empty one.
+// FindUnknown returns the first value of m, in the order of names, that is not known, and its path. The values that count are those that may not
+// leave an update: unknowns, outputs that are not known, and secrets without content. A reference does not count: one to a component has no ID, or an
+// empty one.
 func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), isNotKnown) }
 
-// FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and where it is.
+// FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and its path.
 func (m Map) FindUnavailable() (at Path, v Value, found bool) { return find(Of(m), isUnavailable) }
 
-// IsKnown reports whether nothing in m counts for [Map.FindUnknown].
+// IsKnown reports whether [Map.FindUnknown] finds nothing in m.
 func (m Map) IsKnown() bool { return Of(m).IsKnown() }
 
-// IsKnown reports whether nothing in v counts for [Map.FindUnknown].
+// IsKnown reports whether [Map.FindUnknown] would find nothing in v.
 func (v Value) IsKnown() bool {
 	_, _, found := find(v, isNotKnown)
 	return !found
@@ -137,8 +141,8 @@ func isNotKnown(v Value) bool {
 	return false
 }
 
-// find returns the first value inside v for which is returns true, and where it is. It makes a path only for a value that it has found: nearly
-// all that it is called with is known.
+// find returns the first value inside v for which is returns true, and its path. It makes a path only for a value that it has found, since it
+// finds none in nearly all calls.
 func find(v Value, is func(Value) bool) (at Path, found Value, ok bool) {
 	if is(v) {
 		return nil, v, true
@@ -170,7 +174,8 @@ func find(v Value, is func(Value) bool) (at Path, found Value, ok bool) {
 	return nil, Null, false
 }
 
-// WithoutUnknowns returns m without what counts for [Map.FindUnknown]: a property is left out, and so is a list as a whole.
+// WithoutUnknowns returns m without the values that count for [Map.FindUnknown]. A property with such a value is left out,
+// and so is a whole list.
 func (m Map) WithoutUnknowns() Map {
 	if m.IsKnown() {
 		return m
@@ -184,7 +189,7 @@ func (m Map) WithoutUnknowns() Map {
 	return NewMap(out)
 }
 
-// WithoutUnknowns does that for one value. It reports false if nothing of v is known.
+// WithoutUnknowns does that for one value. ok is false if nothing of v is known.
 func (v Value) WithoutUnknowns() (known Value, ok bool) {
 	switch x := v.v.(type) {
 	case Map:
@@ -197,8 +202,8 @@ func (v Value) WithoutUnknowns() (known Value, ok bool) {
 	return v, v.IsKnown()
 }
 
-// KnownOr returns m with each property that is not known, in whole or in part, replaced by that of old, if that one is known, and without it
-// otherwise. It returns the names of both, sorted.
+// KnownOr returns m with each property that is not known, in whole or in part, replaced by the property of old if that is known, and dropped
+// otherwise. It returns the names of both kinds, sorted.
 func (m Map) KnownOr(old Map) (out Map, kept, dropped []string) {
 	if m.IsKnown() {
 		return m, nil, nil

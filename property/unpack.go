@@ -10,12 +10,12 @@ import (
 	"path"
 )
 
-// unpacking reads the files of one archive file, which may be made to harm who unpacks it. Nothing is written anywhere,
-// links are not followed, and what is read is counted: a small file can unpack to any size.
+// unpacking reads the files of one archive file, which may be malicious. Nothing is written anywhere, links are not
+// followed, and the bytes that are read are counted: a small file can unpack to any size.
 type unpacking struct {
 	ctx    context.Context
-	files  counter // what is in the files
-	stream counter // what the whole archive is before it is divided into files, with what nobody reads
+	files  counter // the contents of the files
+	stream counter // the whole archive before it is divided into files, with the parts that nobody reads
 	add    func(name string, b blob) error
 }
 
@@ -23,7 +23,7 @@ func newUnpacking(ctx context.Context, limit int64, add func(string, blob) error
 	return &unpacking{ctx: ctx, files: counter{limit, limit}, stream: counter{limit, limit}, add: add}
 }
 
-// counter is how much of a limit is left.
+// counter is the rest of a limit.
 type counter struct{ limit, left int64 }
 
 func (c *counter) excess() error {
@@ -37,7 +37,7 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d MiB", n>>20)
 }
 
-// counted takes what is read from a limit.
+// counted subtracts the bytes that are read from a limit.
 type counted struct {
 	io.Reader
 	from *counter
@@ -51,7 +51,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// entry passes a file on. size is what the archive declares.
+// entry passes a file on. size is the size that the archive declares.
 func (u *unpacking) entry(name string, size int64, content io.Reader) error {
 	if size < 0 || size > u.files.left {
 		return u.files.excess()
@@ -89,7 +89,7 @@ func (u *unpacking) tar(file io.Reader) error {
 	}
 }
 
-// zip has no links for us: Pulumi takes them for files that contain where they lead, and hashes have to be the same.
+// zip treats links as files: Pulumi takes them for files that contain their target, and hashes have to be the same.
 func (u *unpacking) zip(file blob) error {
 	z, err := zip.NewReader(file.file, file.size)
 	if err != nil {

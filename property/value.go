@@ -58,10 +58,10 @@ type Archive struct {
 	URI     string
 }
 
-// SourceKind says where the content of an asset or archive comes from.
+// SourceKind is the kind of source of an asset or archive.
 type SourceKind uint8
 
-// The sources of assets and archives. KindElided has only a hash: the form that travels where values are only compared.
+// The sources of assets and archives. KindElided has only a hash: the form for values that are only compared.
 const (
 	KindElided SourceKind = iota
 	KindText
@@ -79,16 +79,16 @@ type Output struct {
 	Dependencies []urn.URN
 }
 
-// secret is the content of a secret value. The ciphertext it was last read from or written as is kept beside it, so
-// that an unchanged secret is written back byte for byte (state.md 5.6). That memory is not part of the value: two
+// secret is the content of a secret value. The last ciphertext that was read or written for it is kept beside it, so
+// that an unchanged secret is written back byte for byte (state.md 5.6). The ciphertext is not part of the value: two
 // secrets that differ only in it are equal.
 type secret struct {
 	element Value
 	sealed  atomic.Pointer[sealed]
 }
 
-// sealed is the encrypted form of a secret. opaque says that nobody decrypted it: the element is not there. why is not empty
-// for one that cannot be written back either: see [Unavailable].
+// sealed is the encrypted form of a secret. opaque means that it was not decrypted: the element is missing. why is not empty
+// for a secret that cannot be written back either: see [Unavailable].
 type sealed struct {
 	ciphertext string
 	crypter    string
@@ -99,8 +99,8 @@ type sealed struct {
 // Null is the null value.
 var Null = Value{}
 
-// Bool, Number and String make scalars. Numbers have float64 semantics. Strings are normally UTF-8; other bytes survive
-// in state files, and are sent only to programs and plugins that support byte strings.
+// Bool, Number and String make scalars. Numbers have float64 semantics. Strings are normally UTF-8; other bytes are
+// kept in state files, and are sent only to programs and plugins that support byte strings.
 func Bool(b bool) Value { return Value{b} }
 
 // Number makes a number.
@@ -127,7 +127,7 @@ func OutputOf(o Output) Value { return Value{&o} }
 // Secret marks v secret. A secret of a secret stays nested, as state files may hold one.
 func Secret(v Value) Value { return Value{&secret{element: v}} }
 
-// IsNull and the other Is methods report what the value holds.
+// IsNull and the other Is methods report the kind of a value.
 func (v Value) IsNull() bool { return v.v == nil }
 
 // IsBool reports whether v is a bool.

@@ -31,10 +31,10 @@ func anyInMap(m Map, pred func(Value) bool) bool {
 	return false
 }
 
-// rewriter returns the value to put in place of its argument, and whether that is another one.
+// rewriter returns the replacement of its argument, and whether it differs.
 type rewriter func(Value) (Value, bool)
 
-// rewriteChildren applies f to the values directly inside v. What f leaves alone is shared with v, and v itself is
+// rewriteChildren applies f to the values directly inside v. Unchanged values are shared with v, and v itself is
 // returned if f changed nothing.
 func rewriteChildren(v Value, f rewriter) (Value, bool) {
 	switch x := v.v.(type) {

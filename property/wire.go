@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// UnknownPolicy says what happens to unknowns on the wire (protocol.md 2.2).
+// UnknownPolicy defines the treatment of unknowns on the wire (protocol.md 2.2).
 type UnknownPolicy uint8
 
 // The policies. The zero policy is the strict one.
@@ -21,7 +21,7 @@ const (
 	DropUnknowns
 )
 
-// OutputPolicy says what happens to outputs on the wire (protocol.md 2.3).
+// OutputPolicy defines the treatment of outputs on the wire (protocol.md 2.3).
 type OutputPolicy uint8
 
 // The policies.
@@ -34,10 +34,10 @@ const (
 	UpgradeOutputs
 )
 
-// WireOptions describe what the other side understands and what a call needs (protocol.md 2.3, 2.5). The zero value is the
-// plain form: no unknowns, secrets unwrapped, references and outputs downgraded.
+// WireOptions describe the abilities of the other side and the needs of a call (protocol.md 2.3, 2.5). The zero value is
+// the plain form: no unknowns, secrets unwrapped, references and outputs downgraded.
 type WireOptions struct {
-	// Name is what the value as a whole is called in errors; for [MarshalValue] the name of the property.
+	// Name is the name of the whole value in errors; for [MarshalValue] the name of the property.
 	Name            string
 	Unknowns        UnknownPolicy
 	Outputs         OutputPolicy
@@ -109,7 +109,7 @@ func nameNotUTF8() error {
 	return &ValueError{before: "the property name ", after: " contains non-UTF8 bytes; use another name"}
 }
 
-// value returns nil for what is dropped.
+// value returns nil for a dropped value.
 func (e *wireEncoder) value(v Value, depth int) (*structpb.Value, error) {
 	if err := e.spend(depth, 0); err != nil {
 		return nil, err
@@ -255,8 +255,8 @@ func (e *wireEncoder) output(o *Output, depth int) (*structpb.Value, error) {
 	return c, nil
 }
 
-// downgraded encodes an output for a receiver that has none (protocol.md 2.3). It does not build the downgraded value
-// first: most outputs are that of a whole property.
+// downgraded encodes an output for a receiver without outputs (protocol.md 2.3). It does not build the downgraded value
+// first: most outputs are the whole value of a property.
 func (e *wireEncoder) downgraded(o *Output, depth int) (*structpb.Value, error) {
 	element := Computed()
 	if o.Known {
@@ -291,7 +291,7 @@ func (e *wireEncoder) reference(r Reference) (*structpb.Value, error) {
 	c := signedCell(referenceSignature, 5, "urn", urn)
 	fields := c.GetStructValue().Fields
 	if r.URN.IsValid() {
-		// Newer versions add what the URN says; older ones skip it (protocol.md 2.1).
+		// Newer versions add the name and type from the URN; older ones skip them (protocol.md 2.1).
 		fields["name"], fields["type"] = textCell(r.URN.Name()), textCell(string(r.URN.Type()))
 	}
 	if !r.ID.IsNull() {
@@ -352,7 +352,7 @@ func (e *wireEncoder) archive(a Archive, depth int) (*structpb.Value, error) {
 	return c, err
 }
 
-// plainText is for places where the format has no byte strings.
+// plainText is for places where the format does not allow byte strings.
 func (e *wireEncoder) plainText(s string) (*structpb.Value, error) {
 	keep := e.KeepByteStrings
 	e.KeepByteStrings = false

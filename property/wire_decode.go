@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// UnmarshalStruct decodes s; nil is the empty object. Errors are like those of [MarshalStruct]. What the options
-// do not keep is downgraded (protocol.md 2.3).
+// UnmarshalStruct decodes s; nil is the empty object. Errors are like those of [MarshalStruct]. Outputs and other
+// values that the options do not keep are downgraded (protocol.md 2.3).
 func UnmarshalStruct(s *structpb.Struct, o WireOptions) (Map, error) {
 	d := wireDecoder{WireOptions: o}
 	m, err := d.object(s, 0)
@@ -37,8 +37,8 @@ func UnmarshalValue(v *structpb.Value, o WireOptions) (Value, error) {
 	return out, nil
 }
 
-// wireDecoder walks objects in the order that Go's maps have, which costs less than sorting. Only which error comes first would show:
-// after an error the walk is repeated in order.
+// wireDecoder walks objects in the order of Go's maps, which costs less than sorting. The order would show only in which error comes
+// first: after an error the walk is repeated in order.
 type wireDecoder struct {
 	WireOptions
 	budget
@@ -79,7 +79,7 @@ func (d *wireDecoder) field(list *members, k string, w *structpb.Value, depth in
 	return nil
 }
 
-// value returns kept = false for what is dropped.
+// value returns kept = false for a dropped value.
 func (d *wireDecoder) value(w *structpb.Value, depth int) (v Value, kept bool, err error) {
 	if err := d.spend(depth, 0); err != nil {
 		return Null, false, err
@@ -252,8 +252,8 @@ func (d *wireDecoder) dependencies(f map[string]*structpb.Value) ([]urn.URN, err
 	return deps, nil
 }
 
-// reference reads the ID apart from the policy for unknowns: a reference to a resource that does not exist yet is
-// itself a known value. Only the sentinel, which the sender chose knowingly, is subject to rejection.
+// reference does not apply the policy for unknowns to an ID: a reference to a resource that does not exist yet is
+// itself a known value. Only the sentinel, which the sender chose knowingly, may be rejected.
 func (d *wireDecoder) reference(f map[string]*structpb.Value) (Value, bool, error) {
 	const what = "resource reference"
 	u, hasURN, err := d.optionalText(f, "urn", what)
@@ -290,7 +290,7 @@ func (d *wireDecoder) referenceID(f map[string]*structpb.Value) (Value, error) {
 	}
 	s, isText := textOf(w)
 	if !isText {
-		// SDKs that send outputs may send the ID as one.
+		// SDKs that send outputs may send the ID as an output.
 		inner := wireDecoder{WireOptions: WireOptions{Unknowns: KeepUnknowns}}
 		v, _, err := inner.value(w, 0)
 		if v.IsUnknown() && err == nil {

@@ -45,7 +45,7 @@ func TestWireRoundTrip(t *testing.T) { rapid.Check(t, wireRoundTrip) }
 
 func FuzzWireRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(wireRoundTrip)) }
 
-// What Pulumi's library encodes with the same options is what we encode, byte for byte.
+// With the same options Pulumi's library produces the same bytes.
 func TestWireFormIsThatOfTheReferenceImplementation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := everything()
@@ -58,7 +58,7 @@ func TestWireFormIsThatOfTheReferenceImplementation(t *testing.T) {
 		}
 		withoutInternal := rapid.Bool().Draw(t, "internal")
 		if o.Unknowns == DropUnknowns {
-			// For these Pulumi writes what it cannot read: a secret without a value, an empty ID.
+			// For these Pulumi writes a form that it cannot read: a secret without a value, an empty ID.
 			f.references, f.outputs, f.secrets = false, false, false
 		}
 		m := genMap(f).Draw(t, "map")
@@ -81,7 +81,7 @@ func TestWireFormIsThatOfTheReferenceImplementation(t *testing.T) {
 	})
 }
 
-// collapse removes what both sides may choose freely: a secret directly inside a secret says nothing more.
+// collapse removes the differences that both sides may choose freely: a secret directly inside a secret adds nothing.
 func collapse(m Map) Map {
 	out := m.Mutable()
 	for k, v := range out {

@@ -3,8 +3,8 @@
 // of provider resources ("pulumi:providers:<package>").
 //
 // The package makes no decisions about resources: package stages decides which calls are made, in which order, and what
-// their answers mean. It knows nothing of processes and gRPC, which are in providers/plugin. The package
-// "pulumi" is in providers/builtin. For tests, providers/providertest has a provider with a simulated cloud.
+// their answers mean. Processes and gRPC are in providers/plugin. The package "pulumi" is in providers/builtin. For
+// tests, providers/providertest has a provider with a simulated cloud.
 //
 // Invariant: a call for a resource reaches a provider only after its Configure has returned without an error. [Registry]
 // closes every provider that it starts.

@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// InitError says that a resource exists but is not healthy: what it carries is to be recorded (protocol.md 3.7). It is
-// returned by Create, Update and Read. That of a Create must have the ID: without it the create is of unknown outcome.
+// InitError reports that a resource exists but is not healthy: its fields are to be recorded (protocol.md 3.7). It is
+// returned by Create, Update and Read. That of a Create must have the ID: without it the create has an uncertain
+// outcome.
 type InitError struct {
 	ID                  string
 	Properties          property.Map
@@ -18,7 +19,7 @@ type InitError struct {
 	HasInputs           bool
 	Reasons             []string
 	RefreshBeforeUpdate bool
-	Err                 error // what the provider said
+	Err                 error // the provider's error
 }
 
 func (e *InitError) Error() string {
@@ -30,7 +31,7 @@ func (e *InitError) Error() string {
 
 func (e *InitError) Unwrap() error { return e.Err }
 
-// DiffUnavailableError says that a provider cannot compare yet; it counts as a change without details (steps.md 3.8).
+// DiffUnavailableError reports that a provider cannot compare yet. It counts as a change without details (steps.md 3.8).
 type DiffUnavailableError struct{ Reason string }
 
 func (e *DiffUnavailableError) Error() string { return e.Reason }
@@ -42,11 +43,11 @@ var ErrUnsupported = errors.New("the provider does not support this")
 // preview: the engine then registers the component itself (protocol.md 3.2).
 var ErrConfigurationUnknown = errors.New("the provider's configuration is not known during the preview")
 
-// UncertainError wraps an error after which it is not known whether the operation took effect (steps.md 9.3).
+// UncertainError wraps the error of an operation with an uncertain outcome: it may have taken effect (steps.md 9.3).
 type UncertainError struct {
 	Err error
-	// Lost is true when the provider had been asked and its answer is missing: its process ended, the connection broke, the
-	// call was abandoned, or the response could not be encoded, decoded or used. It is false for an error that the provider itself returned. The
+	// Lost is true when the request reached the provider and its answer is missing: its process ended, the connection broke, the call was
+	// abandoned, or the response could not be encoded, decoded or used. It is false for an error that the provider itself returned. The
 	// operation then stays pending (state.md 9.4 R-7).
 	Lost bool
 }
@@ -74,7 +75,7 @@ func (e *ConfigMissingError) Error() string {
 	return b.String()
 }
 
-// Advice says that the keys can be set.
+// Advice suggests setting the keys.
 func (e *ConfigMissingError) Advice() []advice.Advice {
 	var as []advice.Advice
 	for _, k := range e.Keys {

@@ -10,33 +10,34 @@ type Host interface {
 
 // Preparer is a host that can make providers available before they are loaded.
 type Preparer interface {
-	// Prepare makes them available, all at the same time, and returns those that take time to start.
+	// Prepare makes the providers available, all at the same time, and returns those that are slow to start.
 	Prepare(ctx context.Context, specs []Spec) []Spec
 }
 
-// Spec says which provider to start.
+// Spec defines which provider to start.
 type Spec struct {
 	Package          string            // name of the package to serve
-	Plugin           string            // name of the plugin where it is not that of the package; not for a Parameterization
+	Plugin           string            // name of the plugin if it differs from that of the package; not for a Parameterization
 	Version          string            // of the package; "" means any
 	DownloadURL      string            // where a missing plugin can be obtained; "" is the public host
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256
 	Parameterization *Parameterization
-	// Recorded is true if the recorded state alone names DownloadURL. Whoever can write the state must not be able to start
-	// programs, so a host must not obtain a plugin from there unless the user asks for it.
+	// Recorded is true if only the recorded state names DownloadURL. Write access to the state must not be enough to start
+	// programs, so a host must not download a plugin from there unless the user has approved it.
 	Recorded bool
-	// Exact is true if somebody has written Version or DownloadURL for this program, and not for the SDK that it uses. Nothing but that
-	// plugin may serve the package then.
+	// Exact is true if Version or DownloadURL was written for this program, and not for the SDK that it uses. Only that plugin may
+	// serve the package then.
 	Exact bool
-	// OnlySchema is true if the provider will be asked for nothing but its schema. A host may remember the answer of an earlier
-	// process then, and start none.
+	// OnlySchema is true if only the schema of the provider is needed. A host may then return the stored answer of an earlier
+	// process, and start none.
 	OnlySchema bool
-	// Environment maps names in the engine's environment to the names under which the plugin shall see their values (protocol.md 1.5).
+	// Environment maps names in the engine's environment to the names of the same variables in the plugin's environment (protocol.md
+	// 1.5).
 	Environment map[string]string
 }
 
-// Parameterization makes a plugin serve another package: Plugin and PluginVersion say which plugin to start, Value is
-// handed to it (protocol.md 1.12).
+// Parameterization makes a plugin serve another package: Plugin and PluginVersion name the plugin to start, and Value
+// is its parameter (protocol.md 1.12).
 type Parameterization struct {
 	Plugin, PluginVersion string
 	Value                 []byte

@@ -15,7 +15,8 @@ import (
 const (
 	// VersionKey holds the version of the package. The provider sees it and must return it unchanged.
 	VersionKey = "version"
-	// InternalKey holds an object with what else is needed to start the provider again. No provider ever sees it.
+	// InternalKey holds an object with the other fields that are needed to start the provider again. No provider ever gets
+	// it.
 	InternalKey = "__internal"
 
 	downloadURLKey      = "pluginDownloadURL"
@@ -25,20 +26,21 @@ const (
 	environmentKey      = "envVarMappings"
 )
 
-// SpecError says that an input which the engine needs to start a provider is malformed. Property is the input's name, or "type".
+// SpecError is the error for a malformed input that the engine needs to start a provider. Property is the input's name, or
+// "type".
 type SpecError struct{ Property, Reason string }
 
 func (e *SpecError) Error() string {
 	return fmt.Sprintf("provider input %q %s", e.Property, e.Reason)
 }
 
-// SpecFromInputs returns what the inputs of a provider resource of type t say about how to start it. It reads the form
-// that is written today and the one of old states, which had no "__internal" (protocol.md 1.12). Errors are *[SpecError].
+// SpecFromInputs returns the spec in the inputs of a provider resource of type t. It reads the form that is written today
+// and the one of old states, which had no "__internal" (protocol.md 1.12). Errors are *[SpecError].
 func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 	r := inputReader{}
 	spec := Spec{Package: t.ProviderPackage(), Version: r.version(inputs, VersionKey, "")}
 	if spec.Package == "" {
-		return Spec{}, &SpecError{Property: "type", Reason: fmt.Sprintf("%q is not that of a provider", t)}
+		return Spec{}, &SpecError{Property: "type", Reason: fmt.Sprintf("%q is not the type of a provider", t)}
 	}
 	if err := t.CheckPackage(); err != nil {
 		return Spec{}, &SpecError{Property: "type", Reason: "names no package: " + err.Error()}
@@ -61,8 +63,8 @@ func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 	return spec, nil
 }
 
-// Inputs returns the inputs of a provider resource that is to be started as s says and has the given configuration: the
-// inverse of [SpecFromInputs]. Engine-owned keys that config already has are replaced.
+// Inputs returns the inputs of a provider resource with the spec s and the given configuration: the inverse of
+// [SpecFromInputs]. Engine-owned keys that config already has are replaced.
 func (s Spec) Inputs(config property.Map) property.Map {
 	out := config.Mutable()
 	delete(out, VersionKey)
@@ -70,8 +72,8 @@ func (s Spec) Inputs(config property.Map) property.Map {
 	if s.Version != "" {
 		out[VersionKey] = property.String(s.Version)
 	}
-	// The object is there with a version even if nothing is in it: without it, other keys of the configuration would be read as what is
-	// in states of old engines.
+	// With a version the object is written even if it is empty: without it, other keys of the configuration would be read like those in
+	// states of old engines.
 	if internal := s.internal(); len(internal) > 0 || s.Version != "" {
 		out[InternalKey] = property.Of(property.NewMap(internal))
 	}
@@ -109,7 +111,7 @@ func (s Spec) internal() map[string]property.Value {
 	return m
 }
 
-// Configuration returns the inputs of a provider resource as providers see them and as its outputs record them: without
+// Configuration returns the inputs of a provider resource in the form for providers and for its outputs: without
 // "__internal" (protocol.md 1.12).
 func Configuration(inputs property.Map) property.Map {
 	if _, ok := inputs.Get(InternalKey); !ok {

@@ -11,23 +11,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// instance is a provider that the registry started. It satisfies [Provider]: resource calls wait for its configuration and for
-// limits, and are counted, so that an unloaded provider is closed only when nobody uses it.
+// instance is a provider that the registry started. It satisfies [Provider]. Resource calls wait for its configuration and for limits, and are
+// counted, so that an unloaded provider is closed only after its last call.
 //
-// It is also the door to providers at which unknown values end: outside of previews, nothing is made, changed or called with them, and what is
-// recorded of an object is sent without them. A component is constructed with them: what it registers comes back to the engine.
+// It also keeps unknown values away from providers outside of previews: nothing is made, changed or called with them, and recorded states are
+// sent without them. Only Construct gets them, since the component registers its resources with the engine.
 type instance struct {
 	Provider
 	spec   Spec
 	limits runLimits
 	// ref, inputs and unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
-	inputs       property.Map         // that it is configured with
-	unconfigured *unconfiguredAnswers // not nil when the configuration is unknown
+	inputs       property.Map         // its configuration
+	unconfigured *unconfiguredAnswers // not nil if the configuration is unknown
 
 	configured *await.Promise[struct{}]
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	calls   int
 	used    bool // a call has waited for the configuration, and gets its error
 	retired bool
@@ -41,7 +41,7 @@ func newInstance(p Provider, spec Spec, limits runLimits) *instance {
 
 var errUnloaded = errors.New("the provider has been unloaded")
 
-// begin counts a call, unless it returns an error. end ends it.
+// begin counts a call that end ends. If it returns an error, the call is not counted.
 func (i *instance) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,7 +73,7 @@ func (i *instance) retire() {
 	}
 }
 
-// shut closes the provider, even if calls are under way. Later calls return what the first one did.
+// shut closes the provider, even if calls are under way. Later calls return the same result as the first.
 func (i *instance) shut() error {
 	i.closing.Do(func() {
 		i.configured.Fail(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
@@ -82,8 +82,8 @@ func (i *instance) shut() error {
 	return i.closed
 }
 
-// name returns what messages call the provider. ref must not be written at the same time; it is not, because messages are
-// only needed before configuration starts or after it is over.
+// name returns the name of the provider in messages. ref must not be written at the same time. That holds, because
+// messages are only needed before configuration starts or after it is over.
 func (i *instance) name() string {
 	if i.spec.Version == "" {
 		return i.spec.Package
@@ -114,14 +114,14 @@ func (i *instance) isUsed() bool {
 }
 
 // limited makes a call that does not come back to the engine: it waits for the configuration and then for limits, so that no call
-// keeps room from others while it waits for a configuration. u is the resource that it is about, if it is about one.
+// takes capacity from others while it waits for a configuration. u is the resource of the call, if it has one.
 func limited[T any](ctx context.Context, i *instance, u urn.URN, call limitedCall, do func() (T, error)) (answer T, err error) {
 	if err := i.ready(ctx); err != nil {
 		return answer, err
 	}
 	defer i.end()
 	if i.unconfigured != nil {
-		return do() // which calls nobody
+		return do() // makes no call
 	}
 	call.pkg = i.spec.Package
 	leave, err := i.limits.enter(ctx, call, u)
@@ -320,5 +320,5 @@ func (i *instance) Configure(context.Context, ConfigureRequest) error {
 	return fmt.Errorf("provider %s: only the registry configures providers", i.name())
 }
 
-// Close does nothing: the registry closes what it started, when the run is over or the provider resource is deleted.
+// Close does nothing: the registry closes the providers that it started, when the run is over or the provider resource is deleted.
 func (i *instance) Close() error { return nil }

@@ -6,18 +6,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// budget is what the calls that a rule matches share.
+// budget is the capacity that the calls matching a rule share.
 type budget struct {
 	name     string
 	most     int  // calls at once; 0 is any number
-	adaptive bool // allowed changes with what the provider answers
+	adaptive bool // the provider's answers change allowed
 	rate     *rate.Limiter
 
 	allowed   int // calls at once at present; 0 is any number
 	taken     int
 	halved    uint64 // the turn in which allowed was last halved
 	successes int    // since allowed last changed
-	used      bool   // all of it, since it last changed
+	used      bool   // all of it was used since it last changed
 }
 
 func (b *budget) isFull() bool { return b.allowed > 0 && b.taken >= b.allowed }
@@ -35,7 +35,7 @@ func (b *budget) untilRefill(now time.Time) time.Duration {
 	if missing <= rounding {
 		return 0
 	}
-	seconds := min(missing/float64(b.rate.Limit()), longest.Seconds()) // what is longer is looked at again
+	seconds := min(missing/float64(b.rate.Limit()), longest.Seconds()) // a longer time is computed again when it is over
 	return max(time.Duration(seconds*float64(time.Second)), time.Microsecond)
 }
 
@@ -53,8 +53,7 @@ type ending struct {
 	began, ends uint64 // turns
 }
 
-// giveBack ends a call. Calls that had begun before the budget was halved may be refused for the reason for which it was: they do not halve
-// it again.
+// giveBack ends a call. Calls that had begun before the budget was halved may be refused for the same reason: they do not halve it again.
 func (b *budget) giveBack(e ending) {
 	taken := b.taken
 	b.taken--

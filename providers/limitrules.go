@@ -19,7 +19,7 @@ import (
 type Method string
 
 // The methods that a [Rule] may name. Call and Construct are not among them: they call back into the engine, and a call
-// that waits while it keeps room from others would stop the run.
+// that holds capacity while it waits for the engine would stop the run.
 const (
 	MethodCheck  Method = "check"
 	MethodDiff   Method = "diff"
@@ -36,23 +36,23 @@ const (
 	MethodChanges Method = "changes" // create, update and delete
 )
 
-// groups are the methods that each name of a [Rule] stands for.
+// groups are the methods of each method name of a [Rule].
 var groups = map[Method][]Method{
 	MethodCheck: {MethodCheck}, MethodDiff: {MethodDiff}, MethodCreate: {MethodCreate}, MethodRead: {MethodRead},
 	MethodUpdate: {MethodUpdate}, MethodDelete: {MethodDelete}, MethodInvoke: {MethodInvoke},
 	MethodReads: {MethodCheck, MethodDiff, MethodRead}, MethodChanges: {MethodCreate, MethodUpdate, MethodDelete},
 }
 
-// Rule bounds calls of providers. The calls that it matches share one budget for each package, whichever instance of the provider
-// they go to: what limits calls is the API behind a package. A call must have room in the budgets of all rules that match it.
+// Rule bounds calls of providers. The calls that it matches share one budget for each package, for all instances of the provider:
+// the limits are those of the API behind a package. A call must have room in the budgets of all rules that match it.
 type Rule struct {
-	// Name is what messages call the limit; "" stands for what the rule matches.
+	// Name is the name of the limit in messages; "" stands for a description of the rule.
 	Name string
 	// Provider is the name of a package, or a pattern with "*", such as "aws*". Each package that it matches has a budget of its own.
 	// "" makes one budget for all packages together.
 	Provider string
-	// Methods are methods and groups of methods; none is every method. Creates and updates that are only previewed change nothing:
-	// they match a rule only if it names no methods.
+	// Methods are methods and groups of methods; none is every method. Previewed creates and updates change nothing: they match a
+	// rule only if it names no methods.
 	Methods []Method
 	// Type is the type of the resource or the token of the function, or a pattern with "*", such as "aws:iam/*"; "" is any.
 	Type string
@@ -60,13 +60,13 @@ type Rule struct {
 	Parallel int     // calls at once; 0 is any number
 	Rate     float64 // calls that begin in a second; 0 is any number
 	Burst    int     // calls that may begin at once after a pause, if there is a Rate; 0 is 1
-	// Adaptive halves the number of calls at once when a provider answers that it is asked too often, to no less than 1; answers to calls that
-	// had begun before that do not halve it again. After as many successes as the number is, it grows by 1 if all of it has been used, up
-	// to Parallel. No call is made again: its error stays an error.
+	// Adaptive halves the number of calls at once when a provider answers that it gets too many, to no less than 1. Answers to calls that had
+	// begun before that do not halve it again. After as many successes as the number is, it grows by 1 if all of it has been used, up to
+	// Parallel. No call is repeated: its error stays an error.
 	Adaptive bool
 }
 
-// compiledRule is a rule that can be applied.
+// compiledRule is a rule in a form for matching.
 type compiledRule struct {
 	Rule
 	provider, typ *glob.Pattern
@@ -115,7 +115,7 @@ func (r Rule) compile(n int) (compiledRule, error) {
 	return c, nil
 }
 
-// pattern returns what matches a text with "*"; nil matches everything.
+// pattern compiles a text with "*"; nil matches everything.
 func pattern(field, text string) (*glob.Pattern, error) {
 	if text == "" {
 		return nil, nil
@@ -139,7 +139,7 @@ func listOf[V any](names map[Method]V) string {
 	return strings.Join(all, ", ")
 }
 
-// title is what messages call the budget of a rule for a package.
+// title is the name of a rule's budget for a package in messages.
 func (r Rule) title(pkg string) string {
 	if r.Name != "" {
 		if strings.Contains(r.Provider, "*") {
@@ -179,7 +179,7 @@ func (c compiledRule) newBudget(pkg string) *budget {
 }
 
 // ParseRules reads rules from a JSON list of objects with the fields of a [Rule] in lower case. "methods" may be one name. Numbers may
-// be texts, as some tools write them. Its errors name the rule, counted from 1, and the field.
+// be texts, which some tools write. Its errors name the rule, counted from 1, and the field.
 func ParseRules(text string) ([]Rule, error) {
 	var entries []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &entries); err != nil {
@@ -280,7 +280,7 @@ func parseBool(v any) (bool, error) {
 	return false, fmt.Errorf("it must be true or false, not %s", shown(v))
 }
 
-// numeral returns the text of a number; "" for what is none.
+// numeral returns the text of a number; "" for anything else.
 func numeral(v any) string {
 	switch v := v.(type) {
 	case json.Number:

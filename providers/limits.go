@@ -16,21 +16,21 @@ import (
 // then share its budgets, as they may share an account. It is safe for concurrent use, and a nil Limits limits nothing.
 //
 // A call waits until all budgets that it needs have room, and takes from none before. So a call that waits for a narrow rule
-// keeps nothing of a wide one from others, and calls cannot wait for each other. Calls that need the same budgets go in
-// the order of their arrival. Of calls that need different ones, the one that came first goes first, if it can.
+// holds nothing of a wide one, and calls cannot wait for each other. Calls that need the same budgets go in the order of their
+// arrival. Of calls that need different ones, the one that came first goes first, if it can.
 type Limits struct {
 	rules []compiledRule
 
-	mu       sync.Mutex // guards the rest; never held while waiting
+	mu       sync.Mutex // guards the fields below; never held while waiting
 	budgets  map[budgetKey]*budget
 	lines    []*line // one for each set of budgets that a call has needed
 	lineOf   map[limitedCall]*line
 	arrivals uint64
 	turns    uint64      // calls that have begun or ended, as a clock
-	refill   *time.Timer // for the next call that only a rate holds up; nil if none has been
+	refill   *time.Timer // for the next call that only a rate holds up; nil if there was none
 }
 
-// limitedCall is what rules know of a call.
+// limitedCall has the properties of a call that rules match.
 type limitedCall struct {
 	pkg     string
 	method  Method
@@ -44,7 +44,7 @@ type budgetKey struct {
 	pkg  string
 }
 
-// NewLimits returns the limits that all of the rules make together. Its errors name the rule, counted from 1, and the field.
+// NewLimits returns the combined limits of all rules. Its errors name the rule, counted from 1, and the field.
 func NewLimits(rules ...Rule) (*Limits, error) {
 	l := &Limits{budgets: map[budgetKey]*budget{}, lineOf: map[limitedCall]*line{}}
 	for i, r := range rules {
@@ -74,7 +74,7 @@ func (l *Limits) enter(ctx context.Context, call limitedCall, waits callWaits) (
 	return func(err error) { l.leave(w, outcomeOf(err)) }, nil
 }
 
-// arrive puts a call into its line. blocked is the name of what it has to wait for, "" if it may begin.
+// arrive puts a call into its line. blocked is the name of the budget that it waits for, "" if it may begin.
 func (l *Limits) arrive(call limitedCall) (w *waiter, blocked string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +106,7 @@ func (l *Limits) leave(w *waiter, o outcome) {
 	l.end(w, o)
 }
 
-// end gives back what an admitted call has taken. l.mu must be held.
+// end returns the capacity of an admitted call. l.mu must be held.
 func (l *Limits) end(w *waiter, o outcome) {
 	l.turns++
 	for _, b := range w.line.needs {
@@ -115,7 +115,7 @@ func (l *Limits) end(w *waiter, o outcome) {
 	l.admit(time.Now())
 }
 
-// admit admits every call that can begin, and arranges for those that wait for nothing but time. l.mu must be held.
+// admit admits every call that can begin, and schedules the calls that only wait for time. l.mu must be held.
 func (l *Limits) admit(now time.Time) {
 	for {
 		var first *line
@@ -137,7 +137,7 @@ func (l *Limits) admit(now time.Time) {
 	l.scheduleRefill(now)
 }
 
-// scheduleRefill makes calls that a rate holds up go on when their time has come. l.mu must be held.
+// scheduleRefill continues calls that a rate holds up when their time has come. l.mu must be held.
 func (l *Limits) scheduleRefill(now time.Time) {
 	next := time.Duration(-1)
 	for _, line := range l.lines {
@@ -165,7 +165,7 @@ func (l *Limits) refilled() {
 	l.admit(time.Now())
 }
 
-// find returns the line of a call. Those that need the same budgets have the same one. l.mu must be held.
+// find returns the line of a call. Calls that need the same budgets share a line. l.mu must be held.
 func (l *Limits) find(call limitedCall) *line {
 	if found := l.lineOf[call]; found != nil {
 		return found
@@ -219,8 +219,8 @@ func (o RegistryOptions) runLimits() runLimits {
 	return r
 }
 
-// enter waits for each of the limits, in their order, so that calls cannot wait for each other. u is what the call is about, "" if it is
-// about no resource.
+// enter waits for each of the limits, in their order, so that calls cannot wait for each other. u is the resource of the call, "" if it
+// has none.
 func (r runLimits) enter(ctx context.Context, call limitedCall, u urn.URN) (leave func(error), err error) {
 	if len(r.all) == 0 {
 		return unlimited, nil
@@ -245,7 +245,7 @@ func (r runLimits) enter(ctx context.Context, call limitedCall, u urn.URN) (leav
 // unlimited ends a call that no limit has counted.
 func unlimited(error) {}
 
-// errNotCalled is the error of a call that was not made, for limits that had admitted it.
+// errNotCalled is the outcome for limits that had admitted a call which was then not made.
 var errNotCalled = errors.New("the call was not made")
 
 // waiter is a call that has arrived.
@@ -253,21 +253,21 @@ type waiter struct {
 	line     *line
 	place    *list.Element
 	arrival  uint64
-	began    uint64 // the turn
+	began    uint64 // the turn in which it began
 	admitted *await.Event
 }
 
-// line is where the calls wait that need the same budgets.
+// line is the queue of the calls that need the same budgets.
 type line struct {
 	needs   []*budget
 	waiting *list.List // of *waiter, in the order of their arrival
-	blocked *budget    // what the first of them waits for, as of the last look
+	blocked *budget    // the budget that the first of them waits for, as of the last look
 }
 
 func (l *line) first() *waiter { return l.waiting.Front().Value.(*waiter) }
 
-// blockedBy returns a budget that has no room for another call; nil if all have. One that only time can fill is the last choice: it
-// is named only if the call waits for nothing else.
+// blockedBy returns a budget without room for another call; nil if all have room. A budget that needs only time is the last choice:
+// it is returned only if the call waits for nothing else.
 func (l *line) blockedBy(now time.Time) *budget {
 	for _, b := range l.needs {
 		if b.isFull() {

@@ -24,7 +24,7 @@ type meter struct {
 	providers.Provider
 	takes time.Duration
 	fails func(n int) error // the nth call, from 1
-	most  int               // further calls are refused at once; 0 is any number
+	most  int               // the number of calls from which on others are refused at once; 0 is any number
 
 	mu        sync.Mutex
 	n         int
@@ -90,7 +90,7 @@ func limits(t *testing.T, rules ...providers.Rule) *providers.Limits {
 	return l
 }
 
-// metered returns a registry whose provider instances all end in m.
+// metered returns a registry whose provider instances all call m.
 func metered(t *testing.T, m *meter, all ...*providers.Limits) *providers.Registry {
 	return newRegistry(t, hostOf(m), providers.RegistryOptions{Limits: all})
 }
@@ -316,7 +316,7 @@ func TestAPanickingProviderGivesBackWhatItsCallTook(t *testing.T) {
 
 var errThrottled = status.Error(codes.Unknown, "operation error EC2: RunInstances, api error RequestLimitExceeded: Request limit exceeded.")
 
-// wave makes n calls at once, and returns how many of them were under way at once at most.
+// wave makes n calls at once, and returns the highest number of simultaneous calls.
 func (m *meter) wave(t *testing.T, p providers.Provider, n int) int {
 	m.peak = 0
 	var wg conc.WaitGroup

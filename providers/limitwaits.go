@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// LimitWait says how long calls of an operation have waited for a limit.
+// LimitWait describes how long calls of an operation have waited for a limit.
 type LimitWait struct {
 	Limit string // its name
 	Calls int    // that have waited
@@ -19,18 +19,18 @@ type LimitWait struct {
 	Time time.Duration
 }
 
-// longWait is how long calls wait for a limit before somebody is told.
+// longWait is how long calls wait for a limit before it is reported.
 const longWait = time.Second
 
 // limitWaits are the waits of one operation for limits. They are safe for concurrent use.
 type limitWaits struct {
-	// canceled is done when nothing is to wait any more. The cause of cancel is the error of those that do.
+	// canceled ends when calls must not wait any more. The cause of cancel is the error of the waiting calls.
 	canceled context.Context
 	cancel   context.CancelCauseFunc
 
 	mu   sync.Mutex
 	of   map[string]*limitWait
-	tell func(limit string, waiting bool) // nil tells nobody
+	tell func(limit string, waiting bool) // reports waits; may be nil
 }
 
 type limitWait struct {
@@ -47,7 +47,7 @@ func newLimitWaits(tell func(string, bool)) *limitWaits {
 	return w
 }
 
-// errNotAsked is the error of calls that wait for limits when the providers are asked to abort.
+// errNotAsked is the error of calls that wait for limits when the providers are cancelled.
 var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
 
 // during waits for a limit, until ctx ends or all waits are canceled.
@@ -72,7 +72,7 @@ type LimitedCall struct {
 // callWaits are the waits of one call.
 type callWaits struct {
 	of   *limitWaits
-	tell func(context.Context, LimitedCall) (over func()) // nil tells nobody
+	tell func(context.Context, LimitedCall) (over func()) // reports waits; may be nil
 	urn  urn.URN
 }
 
@@ -124,7 +124,7 @@ func (w *limitWaits) tellOf(of *limitWait) {
 	w.tell(of.Limit, true)
 }
 
-// quiet makes sure that nobody is told any more.
+// quiet ensures that no more waits are reported.
 func (w *limitWaits) quiet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

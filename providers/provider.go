@@ -35,12 +35,12 @@ type Provider interface {
 	Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error)
 	Schema(ctx context.Context, req SchemaRequest) (string, error)
 	// Mapping returns how the names of another tool's provider correspond to those of this one, for converters; no Data if
-	// the provider does not say. Mappings returns the names of the other tool's providers that Mapping may be asked about; if
-	// there are none, Mapping with no name has the only answer there may be (protocol.md 3.12).
+	// the provider has none. Mappings returns the names of the other tool's providers that Mapping supports; if there are
+	// none, only Mapping with no name can have an answer (protocol.md 3.12).
 	Mapping(ctx context.Context, req MappingRequest) (MappingResponse, error)
 	Mappings(ctx context.Context, key string) ([]string, error)
 
-	// Cancel asks the provider to abort what it is doing; calls in flight then return soon.
+	// Cancel asks the provider to abort its work; calls in flight then return soon.
 	Cancel(ctx context.Context) error
 	// Close ends the provider: a plugin process is stopped. It is called once, after the last call has returned.
 	Close() error
@@ -51,22 +51,22 @@ type CheckRequest struct {
 	URN           urn.URN
 	Name          string
 	Type          urn.Type
-	Olds          property.Map // checked inputs of the last run; empty when there are none
+	Olds          property.Map // checked inputs of the last run; empty if there are none
 	News          property.Map
 	AllowUnknowns bool   // true in previews
 	RandomSeed    []byte // 32 bytes, the same for every Check of a registration
 	Autonaming    *Autonaming
 }
 
-// Autonaming is the configuration of the project about the names that the provider generates.
+// Autonaming is the project's configuration of the names that the provider generates.
 type Autonaming struct {
 	ProposedName string
 	Mode         AutonamingMode
-	// WarnIfUnsupported asks for a warning when the provider does not support this.
+	// WarnIfUnsupported requests a warning when the provider does not support this.
 	WarnIfUnsupported bool
 }
 
-// AutonamingMode says how binding a proposed name is.
+// AutonamingMode is how binding a proposed name is.
 type AutonamingMode int
 
 // The modes of autonaming, with their numbers on the wire.
@@ -83,12 +83,12 @@ type CheckFailure struct{ Property, Reason string }
 type CheckResponse struct {
 	Inputs   property.Map
 	Failures []CheckFailure
-	// AutonamingUnsupported is true if the provider did not get the request's Autonaming because it does not know
-	// such settings. The engine warns if the request asked for that (protocol.md 3.4).
+	// AutonamingUnsupported is true if the provider does not support such settings and did not get the request's
+	// Autonaming. The engine warns if the request requires that (protocol.md 3.4).
 	AutonamingUnsupported bool
 }
 
-// DiffRequest asks what a change of inputs means (protocol.md 3.5).
+// DiffRequest is for comparing a resource with new inputs (protocol.md 3.5).
 type DiffRequest struct {
 	URN           urn.URN
 	Name          string
@@ -166,7 +166,7 @@ func (k DiffKind) String() string {
 	}
 }
 
-// PropertyDiff is the change of one property. InputDiff says that old and new inputs differ; otherwise old outputs
+// PropertyDiff is the change of one property. If InputDiff is set, old and new inputs differ; otherwise old outputs
 // differ from new inputs.
 type PropertyDiff struct {
 	Kind      DiffKind
@@ -183,7 +183,7 @@ type DiffResponse struct {
 	DeleteBeforeReplace bool
 }
 
-// Replaces reports whether the answer asks for a replacement (steps.md 3.8).
+// Replaces reports whether the answer requires a replacement (steps.md 3.8).
 func (d DiffResponse) Replaces() bool {
 	if len(d.ReplaceKeys) > 0 {
 		return true
@@ -231,13 +231,13 @@ type ReadRequest struct {
 	ID       string
 	Inputs   property.Map
 	State    property.Map
-	Known    bool    // Inputs and State are to be sent; false when importing, which knows only the ID
+	Known    bool    // Inputs and State are sent; false for an import, which has only the ID
 	Timeout  float64 // seconds
 	OldViews []View
 	Status   Status
 }
 
-// ReadResponse is what a provider found. An empty ID or Exists == false means that there is no such resource.
+// ReadResponse is the result of a read. An empty ID or Exists == false means that there is no such resource.
 type ReadResponse struct {
 	ID                  string
 	Exists              bool
@@ -247,13 +247,13 @@ type ReadResponse struct {
 	RefreshBeforeUpdate bool
 }
 
-// ListRequest asks which resources of a type exist, whether or not the engine manages them (protocol.md 3.12).
+// ListRequest requests the resources of a type, whether or not the engine manages them (protocol.md 3.12).
 type ListRequest struct {
 	Type  urn.Type
-	Query property.Map // what the resources are to be like, in the provider's own terms; may have unknowns
+	Query property.Map // the required properties of the resources, in the provider's own terms; may have unknowns
 	Limit int64        // of resources in all pages; 0 is none
-	// PageSize is how many are wanted at once; 0 leaves it to the provider. Continuation is that of the answer before, "" for the
-	// first page; the other fields must be the same for all pages.
+	// PageSize is the number of resources of a page; 0 leaves it to the provider. Continuation is that of the previous answer, ""
+	// for the first page; the other fields must be the same for all pages.
 	PageSize     int64
 	Continuation string
 }
@@ -262,11 +262,11 @@ type ListRequest struct {
 type ListResponse struct {
 	Resources    []Listed
 	Continuation string
-	// Unknown is true if the provider cannot tell before something is known that the query or its configuration depends on.
+	// Unknown is true if the answer depends on an unknown value of the query or of the provider's configuration.
 	Unknown bool
 }
 
-// Listed is a resource that exists. ID is what an import and a Read take; Name is "" if the provider has none.
+// Listed is an existing resource. ID is the ID for an import and a Read; Name is "" if the provider has none.
 type Listed struct{ ID, Name string }
 
 // UpdateRequest changes a resource in place.
@@ -326,7 +326,7 @@ type CallRequest struct {
 	StackTraceHandle string
 }
 
-// Deployment is what a provider that calls back into the engine needs to know about the run.
+// Deployment describes the run to a provider that calls back into the engine.
 type Deployment struct {
 	Project          string
 	Stack            string
@@ -335,8 +335,8 @@ type Deployment struct {
 	ConfigSecretKeys []string
 	DryRun           bool
 	Parallel         int
-	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server that offers the run's monitor, for a provider in another
-	// process; the first call starts the server. nil where there is none.
+	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server with the run's monitor, for a provider in another
+	// process; the first call starts the server. nil if there is none.
 	MonitorAddress func() (string, error)
 }
 
@@ -347,7 +347,7 @@ type CallResponse struct {
 	Failures           []CheckFailure
 }
 
-// ConstructRequest asks a provider to make a component (protocol.md 3.10).
+// ConstructRequest makes a provider construct a component (protocol.md 3.10).
 type ConstructRequest struct {
 	Deployment              Deployment
 	Type                    urn.Type
@@ -383,7 +383,7 @@ type ConstructResponse struct {
 }
 
 // ParameterizeRequest makes a plugin serve another package (protocol.md 1.12): the one that Name, Version and Value describe or,
-// if Args is not nil, the one that the plugin makes of what a user has written.
+// if Args is not nil, the one that the plugin makes from these arguments of a user.
 type ParameterizeRequest struct {
 	Name, Version string
 	Value         []byte
@@ -393,13 +393,13 @@ type ParameterizeRequest struct {
 // ParameterizeResponse names the package that the plugin serves now.
 type ParameterizeResponse struct{ Name, Version string }
 
-// SchemaRequest asks for the JSON schema of a package. The fields name the package of a parameterization; they are "" for the
+// SchemaRequest requests the JSON schema of a package. The fields name the package of a parameterization; they are "" for the
 // provider's own. Most callers use [Schema].
 type SchemaRequest struct {
 	SubpackageName, SubpackageVersion string
 }
 
-// MappingRequest asks for a mapping: Key names the tool, such as "terraform", and Provider a provider of that tool; "" is the one
+// MappingRequest requests a mapping: Key names the tool, such as "terraform", and Provider a provider of that tool; "" is the one
 // that corresponds to this provider.
 type MappingRequest struct{ Key, Provider string }
 

@@ -18,14 +18,14 @@ import (
 
 // RegistryOptions configure the [Registry] of a run. The zero value is usable.
 type RegistryOptions struct {
-	// ReadLimit is how many calls of Check, Diff and Read of resources may be under way at once; 0 is any number. Limits bound
-	// the calls of resources and functions too: a call waits for each, in this order. Waiting is called when calls have waited for
-	// a limit for longer than a second, and again when none waits for it any more; nil tells nobody. It must not block.
+	// ReadLimit is the maximum number of calls of Check, Diff and Read of resources at once; 0 is any number. Limits bound the
+	// calls of resources and functions too: a call waits for each, in this order. Waiting is called when calls have waited for a
+	// limit for longer than a second, and again when none waits for it any more; it may be nil. It must not block.
 	ReadLimit int
 	Limits    []*Limits
 	Waiting   func(limit string, waiting bool)
-	// DuringWait is called for each call that waits for a limit, however short; what it returns is called when the wait is over. nil tells
-	// nobody. It must not block.
+	// DuringWait is called for each call that waits for a limit, however short; its result is called when the wait is over. It may be nil.
+	// It must not block.
 	DuringWait func(ctx context.Context, call LimitedCall) (over func())
 	// Warn is called when a provider breaks a rule. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
@@ -36,12 +36,12 @@ type RegistryOptions struct {
 	EchoInputs bool
 }
 
-// Registry owns the provider instances of one run. It behaves as the provider of provider resources (steps.md 3.13): its
-// Check starts a plugin, its Create, Update and [Registry.Same] configure it and make it available to
-// [Registry.Lookup]. It satisfies [Provider]; the methods that make no sense for provider resources return errors.
+// Registry owns the provider instances of one run. It is the provider of provider resources (steps.md 3.13): its Check
+// starts a plugin, its Create, Update and [Registry.Same] configure it and make it available to [Registry.Lookup]. It
+// satisfies [Provider]; the methods that make no sense for provider resources return errors.
 //
 // Configuration happens in the background, so that many providers start at once: Create, Update, Same and Ensure return
-// when it has been issued. Each resource call on a looked-up provider waits until it is over, and gets its error.
+// when it has begun. Each resource call on a looked-up provider waits until it is over, and gets its error.
 //
 // All methods may be called from many goroutines. For one URN the engine calls them in the order of that resource's
 // steps; Ensure and Lookup may come at any time.
@@ -50,25 +50,25 @@ type Registry struct {
 	host    Host
 	options RegistryOptions
 	limits  runLimits
-	// run is the life of the registry. Starting and configuring providers belongs to the run and not to the call that
-	// asked first: others wait for the same instance.
+	// run is the life of the registry. Starting and configuring a provider belongs to the run and not to the first call
+	// that needs it: others wait for the same instance.
 	run     context.Context
 	end     context.CancelCauseFunc
 	workers conc.WaitGroup
 
-	mu      sync.Mutex // guards what follows up to closed
+	mu      sync.Mutex // guards the fields below, up to closed
 	ready   map[urn.ProviderRef]*instance
 	checked map[urn.URN]*instance // started by Check and not configured
-	renamed map[urn.URN]urn.URN   // old URN -> the one it has now
-	running []*instance           // everything that has been started and not been closed
-	// configuring are the instances whose configuration was begun, those unloaded since among them.
+	renamed map[urn.URN]urn.URN   // old URN -> the present one
+	running []*instance           // all instances that have been started and not closed
+	// configuring are the instances whose configuration has begun, including those unloaded since.
 	configuring []*instance
 	named       map[string]bool // the DownloadURLs that the program names
 	ahead       ahead
 	closed      bool
 
-	starts   await.Flight[urn.ProviderRef, *instance] // of Ensure; what has been started is in ready
-	recorded await.Flight[urn.ProviderRef, *instance] // of Recorded, beside what is in ready
+	starts   await.Flight[urn.ProviderRef, *instance] // of Ensure; the started ones are in ready
+	recorded await.Flight[urn.ProviderRef, *instance] // of Recorded, beside those in ready
 }
 
 var _ Provider = (*Registry)(nil)
@@ -76,7 +76,7 @@ var _ Provider = (*Registry)(nil)
 var errRegistryClosed = errors.New("the run is over: no more providers are started")
 
 // NewRegistry returns a registry that starts providers through host. When ctx ends, providers that are being started or
-// configured are given up; calls of resources have contexts of their own. The caller must call [Registry.Close].
+// configured are abandoned; calls of resources have contexts of their own. The caller must call [Registry.Close].
 func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 	if o.Warn == nil {
 		o.Warn = func(urn.URN, string) {}
@@ -99,11 +99,11 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 	return r
 }
 
-// ReadLimit returns how many calls of Check, Diff and Read of resources may be under way at once; 0 is any number.
+// ReadLimit returns the maximum number of calls of Check, Diff and Read of resources at once; 0 is any number.
 func (r *Registry) ReadLimit() int { return max(r.options.ReadLimit, 0) }
 
 // Lookup returns the provider that ref names if it has been configured, or is being configured, in this run. A reference
-// to the old URN of a renamed provider leads to the renamed one (see [Registry.Alias]). The provider stays usable until
+// to the old URN of a renamed provider returns the renamed one (see [Registry.Alias]). The provider stays usable until
 // its resource is deleted or the registry is closed; its Close does nothing.
 func (r *Registry) Lookup(ref urn.ProviderRef) (Provider, bool) {
 	r.mu.Lock()
@@ -115,7 +115,7 @@ func (r *Registry) Lookup(ref urn.ProviderRef) (Provider, bool) {
 	return i, true
 }
 
-// find prefers the new name: it is the instance that this run registered. r.mu must be held.
+// find prefers the new name: its instance is the one that this run registered. r.mu must be held.
 func (r *Registry) find(ref urn.ProviderRef) (*instance, bool) {
 	if now, ok := r.renamed[ref.URN]; ok {
 		if i, ok := r.ready[urn.ProviderRef{URN: now, ID: ref.ID}]; ok {
@@ -126,7 +126,7 @@ func (r *Registry) find(ref urn.ProviderRef) (*instance, bool) {
 	return i, ok
 }
 
-// Alias records that the provider resource with URN old is called renamed in this run: recorded references that still carry
+// Alias records that the provider resource with URN old has the URN renamed in this run, so that recorded references with
 // the old name find it (steps.md 2.5).
 func (r *Registry) Alias(old, renamed urn.URN) {
 	if old == renamed {
@@ -137,7 +137,7 @@ func (r *Registry) Alias(old, renamed urn.URN) {
 	r.renamed[old] = renamed
 }
 
-// IsUnconfigured reports whether ref names a provider that is not configured because its configuration is not known in
+// IsUnconfigured reports whether ref names a provider that is not configured because its configuration is unknown in
 // this preview (protocol.md 3.2). Construct on such a provider returns [ErrConfigurationUnknown].
 func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 	r.mu.Lock()
@@ -146,10 +146,10 @@ func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 	return ok && i.unconfigured != nil
 }
 
-// Name says that the program names the place from which a plugin can be obtained. Of a place that it has not named, the
-// [Spec] says that the state alone does. "" is ignored.
+// Name records that the program names the place from which a plugin can be downloaded. For other places [Spec].Recorded
+// is true. "" is ignored.
 func (r *Registry) Name(downloadURL string) {
-	if downloadURL == "" { // as of nearly all
+	if downloadURL == "" { // the usual case
 		return
 	}
 	r.mu.Lock()
@@ -201,7 +201,7 @@ func (r *Registry) launch(ctx context.Context, spec Spec) (*instance, error) {
 	return i, nil
 }
 
-// loadFrom calls the host. A caller's host may be wrong: it must not end the process, or return nothing.
+// loadFrom calls the host. An error in a caller's host must not end the process, nor lead to a nil provider.
 func loadFrom(ctx context.Context, h Host, spec Spec) (p Provider, err error) {
 	if caught := panics.Try(func() { p, err = h.Load(ctx, spec) }); caught != nil {
 		return nil, fmt.Errorf("the host of providers panicked when it loaded package %q: %v", spec.Package, caught.Value)
@@ -212,15 +212,15 @@ func loadFrom(ctx context.Context, h Host, spec Spec) (p Provider, err error) {
 	return p, err
 }
 
-// configuration is what configure needs to know.
+// configuration are the arguments of configure.
 type configuration struct {
 	ref    urn.ProviderRef
 	inputs property.Map
 }
 
 // install makes i the instance that c.ref names, begins to configure it and returns it. If there is one already and replace
-// is false, i is closed and the present one is returned. If replace is true, callers that hold the former one can still
-// use it.
+// is false, i is closed and the present one is returned. If replace is true, callers that hold the former one can still use
+// it.
 func (r *Registry) install(i *instance, c configuration, replace bool) *instance {
 	r.mu.Lock()
 	if there, ok := r.ready[c.ref]; ok && !replace {
@@ -234,7 +234,7 @@ func (r *Registry) install(i *instance, c configuration, replace bool) *instance
 	return i
 }
 
-// beginConfiguring has a provider be configured in the background. r.mu must be held.
+// beginConfiguring configures a provider in the background. r.mu must be held.
 func (r *Registry) beginConfiguring(i *instance, c configuration) {
 	i.ref, i.inputs = c.ref, c.inputs
 	if hasUnknownConfiguration(c.inputs) {
@@ -271,7 +271,7 @@ func (r *Registry) configure(i *instance, c configuration) (err error) {
 	}
 	var uncertain *UncertainError
 	if errors.As(err, &uncertain) {
-		err = uncertain.Err // the calls that get this error have not been made, which is certain
+		err = uncertain.Err // the calls that get this error were certainly not made
 	}
 	if err != nil {
 		return fmt.Errorf("configure provider %q (%s): %w", c.ref.URN.Name(), i.name(), err)
@@ -279,7 +279,7 @@ func (r *Registry) configure(i *instance, c configuration) (err error) {
 	return nil
 }
 
-// takeChecked hands over the instance that Check started, if there is one.
+// takeChecked removes and returns the instance that Check started, if there is one.
 func (r *Registry) takeChecked(u urn.URN) (*instance, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -298,7 +298,8 @@ func (r *Registry) unload(i *instance) {
 	r.background(i.retire)
 }
 
-// background runs f on a goroutine that Close waits for. After Close has begun nothing waits any more, so f runs here.
+// background runs f on a goroutine that Close waits for. After Close has begun it does not wait for more, so f runs
+// here.
 func (r *Registry) background(f func()) {
 	r.mu.Lock()
 	closed := r.closed

@@ -7,11 +7,12 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// ahead holds the providers that were started before they were needed, by what was to be started.
+// ahead holds the providers that were started before they were needed, by their specs.
 type ahead map[string][]*await.Promise[*instance]
 
-// StartAhead begins to start a provider for each spec, in the background. The next provider of an equal spec that is needed is
-// that one, with its error if it could not be started. What nobody needs is closed with the registry, and its error is nobody's.
+// StartAhead begins to start a provider for each spec, in the background. The next request for a provider with an equal spec
+// gets that one, with its error if it could not be started. A provider that is not needed is closed with the registry, and its
+// error is dropped.
 func (r *Registry) StartAhead(specs ...Spec) {
 	for _, spec := range specs {
 		key := aheadKey(spec)
@@ -25,7 +26,7 @@ func (r *Registry) StartAhead(specs ...Spec) {
 	}
 }
 
-// takeAhead returns what was started ahead for a spec and has not been taken.
+// takeAhead returns a provider that was started ahead for a spec and has not been taken.
 func (r *Registry) takeAhead(spec Spec) (*await.Promise[*instance], bool) {
 	key := aheadKey(spec)
 	r.mu.Lock()
@@ -38,7 +39,7 @@ func (r *Registry) takeAhead(spec Spec) (*await.Promise[*instance], bool) {
 	return there[0], true
 }
 
-// aheadKey is equal for two specs that start the same.
+// aheadKey is equal for two specs of the same provider.
 func aheadKey(spec Spec) string {
 	if len(spec.Checksums) == 0 {
 		spec.Checksums = nil

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowHost counts what it starts and what of it is closed. Each start takes a second.
+// slowHost counts the providers that it starts and those of them that are closed. Each start takes a second.
 type slowHost struct {
 	providers.Host
 	started, closed atomic.Int32

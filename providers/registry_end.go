@@ -11,9 +11,9 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Cancel asks every provider, all at once, to abort what it is doing. Calls that wait for limits end with an error, without having
-// been made, and no later call waits. It returns when all have answered or ctx has ended;
-// the engine gives it 30 seconds (protocol.md 1.13). A provider that does not know Cancel counts as having answered.
+// Cancel asks every provider, all at once, to abort its work. Calls that wait for limits end with an error, without having been
+// made, and no later call waits. It returns when all have answered or ctx has ended; the engine gives it 30 seconds (protocol.md
+// 1.13). A provider without Cancel counts as having answered.
 func (r *Registry) Cancel(ctx context.Context) error {
 	r.limits.waits.cancel(errNotAsked)
 	return r.onAll(func(i *instance) error {
@@ -25,8 +25,8 @@ func (r *Registry) Cancel(ctx context.Context) error {
 	})
 }
 
-// Close abandons what is being started, closes every provider, all at once and even if calls are under way, and waits until
-// nothing of the registry runs any more. A second call does nothing.
+// Close abandons providers that are being started, closes every provider, all at once and even if calls are under way, and
+// waits until no goroutine of the registry runs any more. A second call does nothing.
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	again := r.closed
@@ -42,11 +42,11 @@ func (r *Registry) Close() error {
 	return errors.Join(err, tryPanics(r.workers.Wait))
 }
 
-// LimitWaits says for which limits calls have waited for longer than a second in all, the longest wait first.
+// LimitWaits returns the limits for which calls have waited for longer than a second in all, the longest wait first.
 func (r *Registry) LimitWaits() []LimitWait { return r.limits.waits.long() }
 
-// onAll runs f for every running provider and joins the errors in the order of their texts: providers are not started in
-// an order that is the same every time.
+// onAll runs f for every running provider and joins the errors in the order of their texts, because the order in which
+// providers start is not always the same.
 func (r *Registry) onAll(f func(*instance) error) error {
 	r.mu.Lock()
 	all := slices.Clone(r.running)
@@ -95,9 +95,9 @@ func tryPanics(f func()) error {
 }
 
 // WaitConfigured waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
-// [Registry.Close], which abandons what is under way: whether a provider has been configured must not depend on how soon
-// the run ended, nor on whether its resource was deleted meanwhile. An error of a configuration belongs to the calls that
-// waited for it; where there were none it is a warning, in the order of URNs.
+// [Registry.Close], which abandons work under way: whether a provider has been configured must not depend on how soon the
+// run ended, nor on whether its resource was deleted meanwhile. An error of a configuration belongs to the calls that waited
+// for it; if there were none it is a warning, in the order of URNs.
 func (r *Registry) WaitConfigured(ctx context.Context) {
 	r.mu.Lock()
 	begun := slices.Clone(r.configuring)
@@ -106,7 +106,7 @@ func (r *Registry) WaitConfigured(ctx context.Context) {
 	for _, i := range begun {
 		_, err := i.configured.Wait(ctx)
 		if err != nil && i.configured.Decided() && !i.isUsed() {
-			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so the rest is not concerned", err))
+			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so no resource is affected", err))
 		}
 	}
 }

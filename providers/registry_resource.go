@@ -12,9 +12,8 @@ import (
 )
 
 // Check starts the provider that the inputs name and makes it check its configuration. The instance is kept until Create,
-// Update or Same configures it; a second Check of the same URN replaces it. News and the answer include the
-// engine-owned inputs, Olds may. A provider that cannot be started is an error; invalid inputs are failures
-// (steps.md 3.13).
+// Update or Same configures it; a second Check of the same URN replaces it. News and the answer include the engine-owned
+// inputs, Olds may. A provider that cannot be started is an error; invalid inputs are failures (steps.md 3.13).
 func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
 	spec, err := SpecFromInputs(req.Type, req.News)
 	var bad *SpecError
@@ -31,7 +30,7 @@ func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 
 	asked := req
 	asked.Olds, asked.News = Configuration(req.Olds), Configuration(req.News)
-	// Outside previews, what the provider is checked with may still come from a resource that failed (steps.md 9.4).
+	// Outside previews, the configuration may still contain unknowns of a resource that failed (steps.md 9.4).
 	asked.AllowUnknowns = req.AllowUnknowns || asked.Olds.HasUnknowns() || asked.News.HasUnknowns()
 	answer, err := i.CheckConfig(ctx, asked)
 	if err == nil && len(answer.Failures) == 0 {
@@ -52,8 +51,8 @@ func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 	return answer, nil
 }
 
-// accept returns the inputs that a provider has returned, with the engine-owned ones of what was sent. It refuses values that
-// a provider makes unknown outside a preview: it would be recorded with them and never be configured.
+// accept returns the inputs that a provider has returned, with the engine-owned ones of sent. It refuses values that a
+// provider makes unknown outside a preview: the provider would be recorded with them and never be configured.
 func (r *Registry) accept(i *instance, asked CheckRequest, sent, returned property.Map) (property.Map, error) {
 	if !asked.AllowUnknowns && returned.HasUnknowns() {
 		var names []string
@@ -68,7 +67,7 @@ func (r *Registry) accept(i *instance, asked CheckRequest, sent, returned proper
 	return r.restore(asked.URN, sent, returned)
 }
 
-// restore puts the engine-owned inputs back into what a provider returned.
+// restore puts the engine-owned inputs back into the inputs that a provider returned.
 func (r *Registry) restore(u urn.URN, sent, returned property.Map) (property.Map, error) {
 	inputs := returned.Mutable()
 	if _, ok := inputs[InternalKey]; ok {
@@ -100,9 +99,9 @@ func sameText(a, b property.Value) bool {
 	return x.IsString() && y.IsString() && x.AsString() == y.AsString()
 }
 
-// Diff asks the checked instance, or else the one that is configured under the ID, whether the configuration changed. An
-// answer of "unknown" is decided here by comparing the old outputs with the new inputs, "__internal" left out (steps.md
-// 3.13). A provider that is to be replaced stays loaded: it still has to delete what it manages.
+// Diff calls the checked instance, or else the one that is configured under the ID, to compare the configurations. After
+// an answer of "unknown" it compares the old outputs with the new inputs, "__internal" left out (steps.md 3.13). A
+// provider that is to be replaced stays loaded: it still has to delete its objects.
 func (r *Registry) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
 	p, err := r.differ(ctx, req)
 	if err != nil {
@@ -126,8 +125,8 @@ func (r *Registry) Diff(ctx context.Context, req DiffRequest) (DiffResponse, err
 	return answer, nil
 }
 
-// differ returns the instance that compares. There is no checked instance when a provider is only compared because something
-// that it depends on is to be deleted and replaced.
+// differ returns the instance that compares. There is no checked instance when a provider is compared only because one of
+// its dependencies is to be deleted and replaced.
 func (r *Registry) differ(ctx context.Context, req DiffRequest) (Provider, error) {
 	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
 	r.mu.Lock()
@@ -155,7 +154,7 @@ func (r *Registry) Create(ctx context.Context, req CreateRequest) (CreateRespons
 	return CreateResponse{ID: id, Properties: Configuration(req.Properties)}, nil
 }
 
-// Update begins to configure the checked provider under the ID that the resource has. From now on Lookup returns it.
+// Update begins to configure the checked provider under the resource's ID. From now on Lookup returns it.
 func (r *Registry) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
 	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
 	if err := r.configureChecked(ctx, ref, req.NewInputs); err != nil {
@@ -177,8 +176,8 @@ func (r *Registry) configureChecked(ctx context.Context, ref urn.ProviderRef, in
 	return nil
 }
 
-// Delete unloads the provider: it is closed when the last call on it has returned. A provider that was never loaded needs
-// nothing.
+// Delete unloads the provider: it is closed when the last call on it has returned. For a provider that was never loaded
+// it does nothing.
 func (r *Registry) Delete(_ context.Context, req DeleteRequest) error {
 	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
 	r.mu.Lock()
@@ -197,8 +196,9 @@ func (r *Registry) Read(context.Context, ReadRequest) (ReadResponse, error) {
 }
 
 // Same makes the provider of an unchanged provider resource available. inputs are those of the recorded state: a change
-// that the provider called meaningless does not reach it (steps.md 3.13). The checked instance is used if there is one.
-// A reference that [Registry.Ensure] has already made available keeps its instance, which has the same configuration.
+// that the provider considers meaningless does not reach it (steps.md 3.13). The checked instance is used if there is
+// one. A reference that [Registry.Ensure] has already made available keeps its instance, which has the same
+// configuration.
 func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs property.Map) error {
 	if i, ok := r.takeChecked(ref.URN); ok {
 		r.install(i, configuration{ref: ref, inputs: inputs}, false)
@@ -227,8 +227,8 @@ func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs prope
 	return i, nil
 }
 
-// Recorded is like Ensure for a provider with the configuration of its recorded state, which inputs are. If the run has given it
-// another one, a second instance is started beside the one that Lookup returns.
+// Recorded is like Ensure for a provider with the configuration inputs of its recorded state. If the run has given it another
+// configuration, a second instance is started beside the one that Lookup returns.
 func (r *Registry) Recorded(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
 	p, err := r.Ensure(ctx, ref, inputs)
 	if err != nil || property.EqualMaps(p.(*instance).inputs, inputs) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Schema returns the JSON schema of the package that spec describes or, if extension is not nil, of the package with which
-// that extends it (protocol.md 1.12). If a provider has to be started, it is ended again; it is never configured. The error
-// wraps [ErrUnsupported] if the provider has no schema. The text need not be JSON: providers have bugs.
+// Schema returns the JSON schema of the package that spec describes. If extension is not nil, it returns that of the
+// extension of the package (protocol.md 1.12). A provider that has to be started is closed again; it is never configured.
+// The error wraps [ErrUnsupported] if the provider has no schema. The text need not be JSON: providers have bugs.
 func Schema(ctx context.Context, host Host, spec Spec, extension *ParameterizeRequest) (string, error) {
 	spec.OnlySchema = true
 	p, err := host.Load(ctx, spec)
@@ -29,7 +29,7 @@ func Schema(ctx context.Context, host Host, spec Spec, extension *ParameterizeRe
 	}
 	text, err := p.Schema(ctx, req)
 	if err == nil && strings.Trim(text, " \t\r\n{}") == "" {
-		// Some providers say so that they have none.
+		// Some providers return an empty schema if they have none.
 		err = fmt.Errorf("schema of provider %q: %w", spec.Package, ErrUnsupported)
 	}
 	return text, err

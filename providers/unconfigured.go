@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// unconfiguredAnswers answers on behalf of a provider whose configuration is not known in a preview and which is therefore not
-// configured (protocol.md 3.2).
+// unconfiguredAnswers answers on behalf of a provider that is not configured because its configuration is unknown in a preview
+// (protocol.md 3.2).
 type unconfiguredAnswers struct {
 	// echoInputs makes Create and Update return their inputs instead of nothing (PULUMI_LEGACY_PROVIDER_PREVIEW).
 	echoInputs bool
@@ -44,7 +44,7 @@ func (c *unconfiguredAnswers) update(req UpdateRequest) (UpdateResponse, error) 
 	return UpdateResponse{}, nil
 }
 
-// read reports that the resource exists and that nothing is known about it.
+// read reports that the resource exists and that all of it is unknown.
 func (c *unconfiguredAnswers) read(req ReadRequest) (ReadResponse, error) {
 	return ReadResponse{ID: req.ID, Exists: true, HasInputs: true}, nil
 }

@@ -10,7 +10,7 @@ import (
 // CheckConfig accepts its inputs, DiffConfig leaves the comparison to the engine, there are no mappings, Configure, Cancel and
 // Close do nothing (protocol.md 3.3, 3.12, 1.13).
 type Unimplemented struct {
-	// PackageName is what Package returns, and what error messages call the provider.
+	// PackageName is the result of Package, and the name of the provider in error messages.
 	PackageName string
 }
 
@@ -94,12 +94,12 @@ func (u Unimplemented) Schema(context.Context, SchemaRequest) (string, error) {
 	return "", u.unsupported("schema")
 }
 
-// Mapping has none.
+// Mapping returns no mapping.
 func (u Unimplemented) Mapping(context.Context, MappingRequest) (MappingResponse, error) {
 	return MappingResponse{}, nil
 }
 
-// Mappings has none.
+// Mappings returns none.
 func (u Unimplemented) Mappings(context.Context, string) ([]string, error) { return nil, nil }
 
 // Cancel does nothing.

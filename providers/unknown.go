@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// UnknownError says that something would be done with a value that is not known, outside of a preview. Nothing has been done.
+// UnknownError is the error for an operation with an unknown value outside of a preview. Nothing has been done.
 type UnknownError struct {
-	What     string // what is not done, for example "create urn:pulumi:…"
+	What     string // the operation, for example "create urn:pulumi:…"
 	Property property.Path
-	// Why says what the value is and how to get it, if that is known.
+	// Why describes the value and how to get it, if that is known.
 	Why string
 }
 
@@ -22,8 +22,8 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%s: the value of the property %s is not known, and only a preview may go on without it", e.What, e.Property)
 }
 
-// known returns an error if properties that a call would act on are not all known. It is for calls outside of previews: what they change
-// would be made of the mark that stands for an unknown value, or without the property.
+// known returns an error unless all properties for a call are known. It is for calls outside of previews: otherwise they would act on
+// the mark that stands for an unknown value, or without the property.
 func known(method string, subject string, m property.Map) error {
 	at, v, found := m.FindUnknown()
 	if !found {

@@ -7,19 +7,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// View is the state of a view: something that a provider shows below a resource that it manages, and that no program
-// registers (steps.md 9.9). The type and the name tell the views of one resource apart.
+// View is the state of a view: a state that a provider publishes below a resource that it manages, and that no program
+// registers (steps.md 9.9). The type and the name distinguish the views of one resource.
 type View struct {
 	Type urn.Type
 	Name string
 	// ParentType and ParentName name the view below which this one was recorded; empty for one right below the resource.
-	// What a provider publishes is always recorded right below the resource.
+	// New views are always recorded right below the resource.
 	ParentType      urn.Type
 	ParentName      string
 	Inputs, Outputs property.Map
 }
 
-// ViewOp is what happened to a view.
+// ViewOp is the operation on a view.
 type ViewOp int
 
 // The kinds of view steps, with their numbers on the wire (protocol.md 3.13).
@@ -41,20 +41,20 @@ const (
 	ViewImportReplacement
 )
 
-// ViewStatus is what a failed view step left behind.
+// ViewStatus is the state of a view after a failed step.
 type ViewStatus int
 
 // The states of failed view steps, with their numbers on the wire.
 const (
 	ViewOK             ViewStatus = iota // nothing happened
-	ViewPartialFailure                   // the new state is what there is now
-	ViewUnknown                          // it is not known
+	ViewPartialFailure                   // the new state is the present one
+	ViewUnknown                          // the present state is unknown
 )
 
-// ViewStep is something that happened to one view. The engine does not do it: it shows and records it.
+// ViewStep is a step of one view. The provider has done it; the engine shows and records it.
 type ViewStep struct {
 	Op     ViewOp
-	Error  string // why it failed; "" when it did not. A failed one fails the step of the resource
+	Error  string // the error of the step; "" if it succeeded. A failed one fails the step of the resource
 	Status ViewStatus
 	// Old is the view before the step: one of the request's OldViews, or one that was published since. New is the view
 	// after it.
@@ -64,11 +64,11 @@ type ViewStep struct {
 	DetailedDiff map[string]PropertyDiff
 }
 
-// Status is how a provider publishes the views of a resource while a call of Create, Read, Update or Delete goes on
-// (steps.md 9.9). It is nil where views are not accepted. Its methods may be called from many goroutines.
+// Status publishes the views of a resource during a call of Create, Read, Update or Delete (steps.md 9.9). It is nil
+// where views are not accepted. Its methods may be called from many goroutines.
 type Status interface {
-	// Publish records what happened to views, in this order, also in previews. It returns when that is durable. Publishing
-	// after the call has returned is an error, and so is an invalid step; none of the steps is taken then.
+	// Publish records steps of views, in this order, also in previews. It returns when they are durable. Publishing after
+	// the call has returned is an error, and so is an invalid step; in both cases no step is recorded.
 	Publish(ctx context.Context, steps ...ViewStep) error
 	// Token lets a provider in another process publish through the gRPC service pulumirpc.ResourceStatus until the call
 	// returns.

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// AliasConflictError says that two resources claim the same old URN (steps.md 2.6).
+// AliasConflictError reports that two resources claim the same old URN (steps.md 2.6).
 type AliasConflictError struct {
 	Alias         urn.URN
 	First, Second urn.URN // in ascending order
@@ -32,11 +32,11 @@ func (m renames) of(u urn.URN) urn.URN {
 	return u
 }
 
-// collectRenames computes what the aliases of rs rename (state.md 3.5): the aliased resources themselves, and children
-// that were not registered again, whose qualified types begin with their parent's. An alias of a resource
-// takes precedence over the name that its parent would give it. A child whose new name is taken keeps its present name:
-// two live entries of one name would not be a valid state (decision 0020). The result depends on the set of resources,
-// not on their order.
+// collectRenames computes the renames that the aliases of rs cause (state.md 3.5). Aliased resources are renamed, and
+// so are children that were not registered again, whose qualified types begin with their parent's. An alias of a
+// resource takes precedence over the name that its parent would give it. A child whose new name is taken keeps its
+// present name: two live entries with one name would not be a valid state (decision 0020). The result depends on the
+// set of resources, not on their order.
 func collectRenames(rs []*Resource) (renames, error) {
 	if !slices.ContainsFunc(rs, func(r *Resource) bool { return len(r.Aliases) > 0 }) {
 		return nil, nil
@@ -98,8 +98,8 @@ type derivation struct {
 	done    renames
 }
 
-// keepTaken finds children whose new names are those of other live entries, and makes them keep their present names.
-// Of several that would get the same name, the first by its old name gets it. It reports whether it found any.
+// keepTaken finds children whose new names belong to other live entries, and lets them keep their present names. If
+// several would get the same name, the first by its old name gets it. It reports whether it found any.
 func (d *derivation) keepTaken(out renames) (found bool) {
 	owners := make(map[urn.URN]urn.URN, len(out)) // new name -> old name
 	isDerived := func(old urn.URN) bool { return out.of(old) != old && !has(d.claimed, old) }
@@ -156,7 +156,7 @@ func (m renames) normalise(r *Resource) *Resource {
 	return out
 }
 
-// references returns r with what it refers to renamed. It keeps its own name.
+// references returns r with the URNs in its references renamed. Its own name stays.
 func (m renames) references(r *Resource) *Resource {
 	if len(m) == 0 {
 		return r

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
-// CheckpointOptions define what a recorder writes as the checkpoint, and where.
+// CheckpointOptions define the content and the destination of checkpoints.
 type CheckpointOptions struct {
 	Stack   string // fully qualified name, written into the checkpoint
 	Encoder *Encoder
@@ -19,15 +19,15 @@ type CheckpointOptions struct {
 	SetAside func(ctx context.Context, checkpoint []byte) (where string, err error)
 	// Deferred makes every write of a [CheckpointRecorder] wait for Close (state.md 3.3).
 	Deferred bool
-	// SkipIntegrity writes what fails the integrity check, too (--disable-integrity-checking).
+	// SkipIntegrity also writes snapshots that fail the integrity check (--disable-integrity-checking).
 	SkipIntegrity bool
 }
 
-// CheckpointRecorder is a [Recorder] that rewrites the whole checkpoint (state.md 3). What is recorded while a write
-// is under way goes into the next one: each caller returns when a write that contains its record is done. A write that
-// fails ends the recording: every caller that waits, and every later one, gets the error.
+// CheckpointRecorder is a [Recorder] that rewrites the whole checkpoint (state.md 3). Changes recorded during a write go
+// into the next one: each caller returns when a write that contains its record is done. A write that fails ends the
+// recording: every waiting and every later caller gets the error.
 //
-// What happened is recorded even if the context of the call is cancelled meanwhile; of contexts only the values are used.
+// A record is written even if the context of the call is cancelled meanwhile; only the values of contexts are used.
 //
 // A snapshot that fails [Verify] never replaces the checkpoint. It is set aside, its repaired form is written if there
 // is one, and the recording ends with the [*IntegrityError] (state.md 1.9).
@@ -35,8 +35,8 @@ type CheckpointRecorder struct {
 	ledger  *Ledger
 	options CheckpointOptions
 
-	mu     sync.Mutex    // guards everything below
-	group  *commit.Group // of what the ledger holds and what of it is in the checkpoint
+	mu     sync.Mutex    // guards the fields below
+	group  *commit.Group // of the records in the ledger, and those of them in the checkpoint
 	elided bool          // the checkpoint has to be written at Close
 	closed bool
 }
@@ -68,7 +68,7 @@ func (cr *CheckpointRecorder) Rebase(ctx context.Context, base *Snapshot) error 
 	return cr.record(ctx, true, func() error { cr.ledger.Rebase(base); return nil })
 }
 
-// Close writes what has been elided, and waits for the write that is under way. A second Close does nothing.
+// Close writes the elided changes, and waits for a write that is under way. A second Close does nothing.
 func (cr *CheckpointRecorder) Close(ctx context.Context) error {
 	cr.mu.Lock()
 	defer cr.mu.Unlock()
@@ -82,7 +82,7 @@ func (cr *CheckpointRecorder) Close(ctx context.Context) error {
 	return cr.flush(ctx, cr.group.Added())
 }
 
-// Snapshot returns what has been recorded, written or not.
+// Snapshot returns the recorded snapshot, written or not.
 func (cr *CheckpointRecorder) Snapshot() (*Snapshot, error) { return cr.ledger.Snapshot() }
 
 func (cr *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
@@ -136,7 +136,7 @@ func (cr *CheckpointRecorder) write(ctx context.Context, s *Snapshot) error {
 }
 
 // Write makes s the checkpoint. A snapshot that fails [Verify] is set aside, and its repaired form is written if there is
-// one: written is true then although there is an error, which wraps an [*IntegrityError].
+// one. In that case written is true although there is an error, which wraps an [*IntegrityError].
 func (o CheckpointOptions) Write(ctx context.Context, s *Snapshot) (written bool, err error) {
 	broken := Verify(s)
 	if o.SkipIntegrity {
@@ -159,7 +159,7 @@ func (o CheckpointOptions) Write(ctx context.Context, s *Snapshot) (written bool
 	return true, broken
 }
 
-// setAside returns a clause for the error message that says where the bad document is.
+// setAside returns a clause for the error message with the location of the bad document.
 func (o CheckpointOptions) setAside(ctx context.Context, s *Snapshot) (clause string, err error) {
 	if o.SetAside == nil {
 		return "", nil

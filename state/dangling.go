@@ -3,8 +3,9 @@ package state
 import "github.com/sluice-iac/sluice/urn"
 
 // Rebuild returns the base after a refresh (steps.md 7.3, state.md 3.7): resources that refreshed maps to nil are removed,
-// those that it maps to another resource are replaced in place, the rest stays. A reference to what is not among the
-// resources before it is dropped. So is a missing parent: the next update gives the child its parent again (decision 0011).
+// those that it maps to another resource are replaced in place, the rest stays. A reference is dropped unless its target is
+// among the earlier resources. A missing parent is dropped as well: the next update gives the child its parent again
+// (decision 0011).
 func Rebuild(base []*Resource, refreshed map[*Resource]*Resource) []*Resource {
 	kept := make([]*Resource, 0, len(base))
 	for _, r := range base {
@@ -24,7 +25,7 @@ func Rebuild(base []*Resource, refreshed map[*Resource]*Resource) []*Resource {
 	return kept
 }
 
-// dropDangling returns r without references to what does not exist.
+// dropDangling returns r without references to URNs that do not exist.
 func dropDangling(r *Resource, exists func(urn.URN) bool) *Resource {
 	return mapReferences(r, func(kind referenceKind, u urn.URN) urn.URN {
 		switch kind {

@@ -19,9 +19,9 @@ import (
 type DecodeOptions struct {
 	// Name is the file's name, for error messages.
 	Name string
-	// Decrypter returns what opens the secrets of a deployment with this secrets provider, which is nil if it names
-	// none. A nil function, or a nil result, leaves secrets sealed: they can be written back, but not read
-	// (see [property.Value.IsSealed]).
+	// Decrypter returns the decrypter for a deployment with this secrets provider, which is nil if it names none. A nil
+	// function, or a nil result, leaves secrets sealed: they can be written back, but not read (see
+	// [property.Value.IsSealed]).
 	Decrypter func(ctx context.Context, p *SecretsProvider) (property.Decrypter, error)
 }
 
@@ -37,10 +37,10 @@ func (p *SecretsProvider) Identity() string {
 // ErrVersion is wrapped by the errors for versions of the file format that cannot be read.
 var ErrVersion = errors.New("unsupported checkpoint version")
 
-// ErrTooOld is the [ErrVersion] of exports from before there were versions.
+// ErrTooOld is the [ErrVersion] of exports that are older than version numbers.
 var ErrTooOld = fmt.Errorf("%w 0", ErrVersion)
 
-// DecodeError says what in a state file cannot be read.
+// DecodeError reports which part of a state file cannot be read.
 type DecodeError struct {
 	Name  string  // of the file
 	Field string  // for example "resources[3]"; "" for the file as a whole
@@ -64,7 +64,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // Checkpoint is the content of a stack file.
 type Checkpoint struct {
 	Version int
-	Stack   string    // as the file says; not to be relied on (state.md 1.1)
+	Stack   string    // as the file names it; not to be relied on (state.md 1.1)
 	Latest  *Snapshot // nil for a stack that was never deployed
 }
 
@@ -103,7 +103,7 @@ func DecodeExport(ctx context.Context, data []byte, o DecodeOptions) (*Snapshot,
 	return decodeDeployment(ctx, env, o)
 }
 
-// envelope is what surrounds a deployment. latest is the deployment's text.
+// envelope is the part of a file around a deployment. latest is the deployment's text.
 type envelope struct {
 	version   int
 	versioned bool // there is a version above 0
@@ -113,7 +113,8 @@ type envelope struct {
 	latest    json.RawMessage
 }
 
-// readCheckpoint reads the envelope of a checkpoint. An object that has nothing of one, such as the message of an error, is no empty stack.
+// readCheckpoint reads the envelope of a checkpoint. An object without any of its members, such as the message of an error, is not an empty
+// stack.
 func readCheckpoint(data []byte) (*envelope, error) {
 	env, err := readEnvelope(data)
 	if err == nil && !env.content {
@@ -301,7 +302,7 @@ func decodeDeployment(ctx context.Context, env *envelope, o DecodeOptions) (*Sna
 // ResourceDecoder reads resources that an [Encoder] has written one by one. It may be used from many goroutines.
 type ResourceDecoder struct{ read resourceReader }
 
-// NewResourceDecoder makes a decoder for resources whose secrets are those of p.
+// NewResourceDecoder makes a decoder for resources whose secrets belong to p.
 func NewResourceDecoder(ctx context.Context, p *SecretsProvider, o DecodeOptions) (*ResourceDecoder, error) {
 	read, err := newResourceReader(ctx, versionFeatures, p, o)
 	if err != nil {
@@ -310,7 +311,7 @@ func NewResourceDecoder(ctx context.Context, p *SecretsProvider, o DecodeOptions
 	return &ResourceDecoder{read}, nil
 }
 
-// Decode reads what [Encoder.Resource] has returned.
+// Decode reads a text that [Encoder.Resource] has returned.
 func (d *ResourceDecoder) Decode(ctx context.Context, text []byte) (*Resource, error) {
 	r, err := d.read.one(ctx, text)
 	if err != nil {

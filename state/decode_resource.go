@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// record is a resource as it is in a file (state.md 1.6). What needs no conversion has the type of [Resource].
+// record is a resource as it is in a file (state.md 1.6). Fields that need no conversion have their types in
+// [Resource].
 type record struct {
 	URN                     urn.URN              `json:"urn"`
 	Custom                  bool                 `json:"custom"`
@@ -51,7 +52,7 @@ type record struct {
 	SnippetID               string               `json:"snippetID"`
 }
 
-// one decodes a resource. With an error it returns what is known of the resource, perhaps nil.
+// one decodes a resource. With an error it returns the part of the resource that it could read, perhaps nil.
 func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource, error) {
 	var rec *record
 	if err := json.Unmarshal(raw, &rec); err != nil {
@@ -76,7 +77,7 @@ func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource
 	return r, nil
 }
 
-// checkRecord makes the checks of state.md 1.6 while decoding.
+// checkRecord makes the checks of state.md 1.6 that belong to decoding.
 func checkRecord(r *Resource) error {
 	switch {
 	case r.URN == "":

@@ -10,10 +10,10 @@ import (
 
 // DroppedReference is a reference that an edit had to drop.
 type DroppedReference struct {
-	Resource urn.URN // as it was named before the edit
+	Resource urn.URN // with its URN before the edit
 	Target   urn.URN
 	Relation string // "depends on", "is deleted with", "is replaced with", "is a child of"
-	Property string // whose value depends on the target; "" for other relations
+	Property string // the property whose value depends on the target; "" for other relations
 }
 
 func (c DroppedReference) String() string {
@@ -53,7 +53,7 @@ func relationOf(k graph.Kind) string {
 	}
 }
 
-// dropReferences returns r without the references that [referencesTo] lists, and these.
+// dropReferences returns r without the references that [referencesTo] lists, and the list.
 func dropReferences(r *Resource, pred func(urn.URN) bool) (*Resource, []DroppedReference) {
 	cuts := referencesTo(r, pred)
 	if cuts == nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// DeleteOptions define what [Delete] may delete.
+// DeleteOptions define which entries [Delete] may delete.
 type DeleteOptions struct {
-	Dependents bool // also delete what depends on the targets
-	Protected  bool // also delete what is protected
+	Dependents bool // also delete the dependents of the targets
+	Protected  bool // also delete protected resources
 }
 
-// Delete returns s without the targets, which are entries of it, and what was taken out: dependents before what they
-// depend on (state.md 7.10). Nothing is deleted in any cloud. If something that is not deleted
-// refers to a target, the error is a [*DependentsError]; for protected resources it is a [*ProtectedError]. s is not changed.
+// Delete returns s without the targets, which are entries of it, and the removed entries: dependents before their
+// dependencies (state.md 7.10). Nothing is deleted in any cloud. If a remaining entry refers to a target, the error is a
+// [*DependentsError]; for protected resources it is a [*ProtectedError]. s is not changed.
 //
-// With several copies of a URN, old copies depend on old copies and live ones on the live one, as far as there is one.
+// If a URN has several copies, old copies depend on old copies and live ones on the live one, if there is one.
 func Delete(s *Snapshot, targets []*Resource, o DeleteOptions) (*Snapshot, []*Resource, error) {
 	gone, on := condemned(s.Resources, targets)
 	if len(on) > 0 && !o.Dependents {
@@ -77,8 +77,8 @@ func condemned(rs, targets []*Resource) (gone map[int]bool, on map[int]int) {
 	return gone, on
 }
 
-// usersOf returns, for each entry, the entries that refer to it. A view counts as a user of what it is a view of: it is
-// part of it.
+// usersOf returns, for each entry, the entries that refer to it. A view counts as a user of its resource: it is part of
+// it.
 func usersOf(rs []*Resource) [][]int {
 	t := indexTargets(rs)
 	users := make([][]int, len(rs))
@@ -98,8 +98,8 @@ func usersOf(rs []*Resource) [][]int {
 	return users
 }
 
-// restoreOrder puts the resources of out, which came from s by an edit, into a valid order if they have lost it: a removed
-// copy may have been the only one early enough. A snapshot that was not valid before is left as it is.
+// restoreOrder puts the resources of out, an edited form of s, into a valid order if they have lost it: a removed copy may
+// have been the only one early enough. A snapshot that was not valid before is left as it is.
 func restoreOrder(s, out *Snapshot) error {
 	if Verify(s) != nil || Verify(out) == nil {
 		return nil
@@ -112,7 +112,7 @@ func restoreOrder(s, out *Snapshot) error {
 	return Verify(out)
 }
 
-// DependentsError says that what is to be deleted from the state has dependents.
+// DependentsError reports that resources to delete from the state have dependents.
 type DependentsError struct{ Dependents []Dependent }
 
 // Dependent is a resource that refers to another one.
@@ -128,7 +128,7 @@ func dependentsError(rs []*Resource, gone map[int]bool, on map[int]int) error {
 	return e
 }
 
-// mostListed is how many resources an error names.
+// mostListed is the number of resources in an error message.
 const mostListed = 20
 
 func (e *DependentsError) Error() string {
@@ -145,23 +145,23 @@ func (e *DependentsError) Error() string {
 	return b.String()
 }
 
-// Advice says that the dependents can be deleted too.
+// Advice suggests deleting the dependents, too.
 func (e *DependentsError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.DeleteDependents)}
 }
 
-// ProtectedError says that something was not done to resources because they are protected.
+// ProtectedError reports that protected resources were left alone.
 type ProtectedError struct {
 	URNs    []urn.URN // at least one
 	Refused Refused
-	// With is the resource with which the one of the error was to be replaced, "" for its own replacement.
+	// With is the resource whose replacement would have replaced the one of the error, "" for its own replacement.
 	With urn.URN
 }
 
-// Refused is what was not done to protected resources.
+// Refused is an action that protection prevents.
 type Refused uint8
 
-// What resources are protected from.
+// The actions that protection prevents.
 const (
 	RefusedForget  Refused = iota // their records were to be deleted from the state
 	RefusedDelete                 // the object of one resource was to be deleted
@@ -186,7 +186,8 @@ func (e *ProtectedError) Error() string {
 	return b.String()
 }
 
-// Advice says how the protection ends. A resource that is replaced for its own sake is protected by the program, too.
+// Advice suggests how to end the protection. A resource that is replaced for its own sake is protected by the program,
+// too.
 func (e *ProtectedError) Advice() []advice.Advice {
 	action := advice.Unprotect
 	switch {
@@ -198,7 +199,7 @@ func (e *ProtectedError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(action, e.URNs...)}
 }
 
-// more ends a list that names only some of n resources.
+// more is the end of a list that names only some of n resources.
 func more(n int) string {
 	if n <= mostListed {
 		return ""

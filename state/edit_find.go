@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Find returns what a user means by text: every copy of the resource with that URN, or of the only one that is called so
+// Find returns the resource that text names: every copy of the resource with that URN, or of the only one with that other name
 // (see [urn.Called]). Errors are an [*UnknownResourceError], an [*AmbiguousNameError], or wrap [urn.ErrInvalid]. A nil snapshot
 // has no resources.
 func Find(s *Snapshot, text string) ([]*Resource, error) {
@@ -47,7 +47,7 @@ func copiesOf(s *Snapshot, text string, u urn.URN) ([]*Resource, error) {
 	return found, nil
 }
 
-// FindLive is [Find] for what applies to the live copy only: an old one that awaits its deletion does not count.
+// FindLive is [Find] for edits of the live copy only: an old copy that awaits its deletion does not count.
 func FindLive(s *Snapshot, text string) (*Resource, error) {
 	found, err := Find(s, text)
 	if err != nil {
@@ -61,7 +61,7 @@ func FindLive(s *Snapshot, text string) (*Resource, error) {
 	return nil, &UnknownResourceError{Text: text, OnlyOld: true}
 }
 
-// FindOne is [Find] for what applies to one entry: several copies are a [*CopiesError].
+// FindOne is [Find] for edits of one entry: several copies are a [*CopiesError].
 func FindOne(s *Snapshot, text string) (*Resource, error) {
 	found, err := Find(s, text)
 	if err != nil {
@@ -81,10 +81,10 @@ func Live(s *Snapshot) []*Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r *Resource) bool { return r.Delete })
 }
 
-// UnknownResourceError says that the state has no resource of that URN or name.
+// UnknownResourceError reports that the state has no resource of that URN or name.
 type UnknownResourceError struct {
 	Text    string
-	Near    []urn.URN // what may have been meant, the nearest first
+	Near    []urn.URN // likely intended names, the nearest first
 	OnlyOld bool      // there are copies that await their deletion, and no live one
 }
 
@@ -106,7 +106,7 @@ func (e *UnknownResourceError) Error() string {
 	return b.String()
 }
 
-// Advice says that the resources can be listed.
+// Advice suggests listing the resources.
 func (e *UnknownResourceError) Advice() []advice.Advice {
 	if e.OnlyOld {
 		return nil
@@ -114,7 +114,7 @@ func (e *UnknownResourceError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ListResources)}
 }
 
-// AmbiguousNameError says that several resources are called the same.
+// AmbiguousNameError reports that several resources have the given name.
 type AmbiguousNameError struct {
 	Name string
 	URNs []urn.URN
@@ -129,7 +129,7 @@ func (e *AmbiguousNameError) Error() string {
 	return b.String()
 }
 
-// CopiesError says that a URN has several entries, of which one is meant.
+// CopiesError reports that a URN has several entries although one is needed.
 type CopiesError struct{ Copies []*Resource }
 
 func (e *CopiesError) Error() string {
@@ -141,7 +141,7 @@ func (e *CopiesError) Error() string {
 	return b.String()
 }
 
-// DescribeCopy describes a copy of a resource, as distinct from the others of the same URN.
+// DescribeCopy describes a copy of a resource, to distinguish it from the others with the same URN.
 func DescribeCopy(r *Resource) string {
 	text := "ID " + r.ID
 	if r.ID == "" {
@@ -159,7 +159,7 @@ func DescribeCopy(r *Resource) string {
 	return text
 }
 
-// nearest is how many suggestions an error makes.
+// nearest is the number of suggestions in an error.
 const nearest = 3
 
 // URNs returns the URNs of resources, in their order.
@@ -171,7 +171,7 @@ func URNs(rs []*Resource) []urn.URN {
 	return out
 }
 
-// Near returns the URNs of resources that are most like text, a URN or another name of a resource, the nearest first.
+// Near returns the URNs of the resources most similar to text, a URN or another name of a resource, the nearest first.
 func Near(rs []*Resource, text string) []urn.URN { return NearURNs(URNs(rs), text) }
 
 // NearURNs is [Near] for a list of URNs.
@@ -180,7 +180,7 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		urn      urn.URN
 		distance int
 	}
-	name := text // what is compared with names
+	name := text // for the comparison with names
 	if i := strings.LastIndex(text, "::"); i >= 0 {
 		name = text[i+len("::"):]
 	}
@@ -201,7 +201,7 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 		if whole {
 			other = string(u)
 		}
-		d := levenshtein.Distance(folded, strings.ToLower(other), nil) // a MaxCost makes it find distances that are too small
+		d := levenshtein.Distance(folded, strings.ToLower(other), nil) // with a MaxCost it returns distances that are too small
 		if !whole && len(name) > 2 && strings.Contains(strings.ToLower(other), folded) {
 			d = min(d, 1) // a part of the name
 		}
@@ -213,7 +213,7 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 	var out []urn.URN
 	for _, c := range found[:min(nearest, len(found))] {
 		if c.distance > 2*found[0].distance {
-			break // next to a closer one it is hardly what is meant
+			break // beside a closer one it is hardly the intended one
 		}
 		out = append(out, c.urn)
 	}

@@ -1,13 +1,13 @@
 package state
 
-// SetProtect returns s with the resources, which are entries of it, protected or not, and those that this changed.
-// s itself is returned if nothing changed (state.md 7.10).
+// SetProtect returns s with the given entries protected or not, and the entries that this changed. s itself is returned
+// if nothing changed (state.md 7.10).
 func SetProtect(s *Snapshot, resources []*Resource, protect bool) (*Snapshot, []*Resource) {
 	return setFlag(s, resources, func(r *Resource) *bool { return &r.Protect }, protect)
 }
 
-// SetTaint returns s with the resources, which are entries of it, marked for replacement by the next update or not, and
-// those that this changed. s itself is returned if nothing changed (steps.md 3.16).
+// SetTaint returns s with the given entries marked for replacement by the next update or not, and the entries that this
+// changed. s itself is returned if nothing changed (steps.md 3.16).
 func SetTaint(s *Snapshot, resources []*Resource, taint bool) (*Snapshot, []*Resource) {
 	return setFlag(s, resources, func(r *Resource) *bool { return &r.Taint }, taint)
 }

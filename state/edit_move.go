@@ -11,20 +11,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// MoveOptions define what moves along with the resources, and where to.
+// MoveOptions define which resources move along, and the destination.
 type MoveOptions struct {
-	Parents        bool   // the ancestors of what is moved are moved too, with all their children
+	Parents        bool   // also move the ancestors of moved resources, with all their children
 	Stack, Project string // of the destination
 }
 
-// Movement is the result of a move between two states (state.md 7.10). The two snapshots that it was made from are not
-// changed.
+// Movement is the result of a move between two states (state.md 7.10). The two original snapshots are not changed.
 type Movement struct {
 	Source, Dest *Snapshot
-	Moved        []Moved            // what leaves the source, in its order
-	Providers    []Moved            // what is copied for it
-	Left         []DroppedReference // references of what stays to what has moved
-	Lost         []DroppedReference // references of what has moved to what stays
+	Moved        []Moved            // the entries that leave the source, in its order
+	Providers    []Moved            // the providers that are copied for them
+	Left         []DroppedReference // references of remaining entries to moved ones
+	Lost         []DroppedReference // references of moved entries to remaining ones
 	Dropped      []Pending          // pending operations of both states: a move does not keep them
 }
 
@@ -35,12 +34,12 @@ type Moved struct {
 	Existing bool
 }
 
-// Move moves resources, which are entries of source, into dest, which may be nil. Children and views move with them.
-// Providers are copied, unless dest has the same or an equal one; what is below one that comes along stays below it. What is moved without its parent becomes a child of
-// the destination's stack resource, which is made if there is none. URNs get the destination's stack and project,
-// references between the two states are dropped, and pending operations are dropped.
+// Move moves resources, which are entries of source, into dest, which may be nil. Children and views move with them. Providers are copied, unless
+// dest has the same or an equal one; children of a copied provider stay its children. A resource that is moved without its parent becomes a child of
+// the destination's stack resource, which is made if there is none. URNs get the destination's stack and project. References between the two states
+// and pending operations are dropped.
 //
-// The secrets of both snapshots must be open. Errors are a [*NameTakenError] or say what cannot be moved.
+// The secrets of both snapshots must be open. Errors are a [*NameTakenError] or name the resource that cannot be moved.
 func Move(ctx context.Context, source, dest *Snapshot, resources []*Resource, o MoveOptions) (*Movement, error) {
 	m := &mover{ctx: ctx, options: o, source: source, dest: dest, out: &Movement{}, moving: map[urn.URN]bool{}, orphans: map[urn.URN]bool{},
 		above: map[urn.URN]bool{},
@@ -59,7 +58,7 @@ func Move(ctx context.Context, source, dest *Snapshot, resources []*Resource, o 
 	return m.out, nil
 }
 
-// mover is one move while it is worked out.
+// mover is the state of one move.
 type mover struct {
 	ctx          context.Context
 	options      MoveOptions
@@ -67,16 +66,16 @@ type mover struct {
 	out          *Movement
 
 	moving    map[urn.URN]bool   // by their names in the source
-	orphans   map[urn.URN]bool   // providers whose parents are moved
-	above     map[urn.URN]bool   // providers that are ancestors of what is moved, which are copied with it
-	entries   []*Resource        // what the destination will have
-	root      urn.URN            // its stack resource
-	names     renames            // of what is moved or copied
+	orphans   map[urn.URN]bool   // providers whose parents move
+	above     map[urn.URN]bool   // providers that are ancestors of moved entries, and are copied with them
+	entries   []*Resource        // of the destination after the move
+	root      urn.URN            // the destination's stack resource
+	names     renames            // of the moved and copied entries
 	providers map[string]string  // references in the source to references in the destination
 	copied    map[*Resource]bool // provider entries of the source
 }
 
-// choose closes the set of what is moved over children and views.
+// choose adds children and views to the set of moved entries.
 func (m *mover) choose(resources []*Resource) error {
 	byURN := make(map[urn.URN]*Resource, len(m.source.Resources))
 	for _, r := range m.source.Resources {
@@ -109,7 +108,7 @@ func (m *mover) choose(resources []*Resource) error {
 	}
 	for u := range m.moving {
 		if u.IsRootStack() {
-			delete(m.moving, u) // it was named to select everything below it
+			delete(m.moving, u) // it was only named to select its children
 		}
 	}
 	for _, r := range m.source.Resources {
@@ -146,7 +145,7 @@ func (m *mover) openDest() error {
 	return nil
 }
 
-// rename gives u its name in the destination, where its parent is called parent.
+// rename gives u its name in the destination, where the URN of its parent is parent.
 func (m *mover) rename(u, parent urn.URN) urn.URN {
 	return u.WithStack(m.options.Stack).WithProject(m.options.Project).Under(parent)
 }
@@ -162,7 +161,7 @@ func (m *mover) parentOf(r *Resource) urn.URN {
 // comesAlong reports whether a provider keeps the children that are moved: its copy is their parent.
 func (m *mover) comesAlong(u urn.URN) bool { return m.above[u] || m.orphans[u] }
 
-// copyProviders names everything that is moved or copied, and adds the providers.
+// copyProviders names all moved and copied entries, and adds the providers.
 func (m *mover) copyProviders() error {
 	used := map[string]bool{}
 	for _, r := range m.source.Resources {
@@ -171,7 +170,7 @@ func (m *mover) copyProviders() error {
 		}
 	}
 	m.copied = map[*Resource]bool{}
-	parents := map[urn.URN]bool{} // of what is moved or copied
+	parents := map[urn.URN]bool{} // of moved or copied entries
 	for _, r := range slices.Backward(m.source.Resources) {
 		if r.Type.IsProvider() && (used[ProviderRefOf(r)] || !r.Delete && parents[r.URN] && m.comesAlong(r.URN)) {
 			m.copied[r] = true
@@ -203,7 +202,7 @@ func (m *mover) copyProviders() error {
 	return nil
 }
 
-// fit returns the destination's provider that can take the place of p, or p itself.
+// fit returns the destination's provider that can replace p, or p itself.
 func (m *mover) fit(p *Resource) (entry *Resource, existing bool, err error) {
 	for _, d := range m.dest.Resources {
 		if d.URN == p.URN && d.ID == p.ID {
@@ -223,7 +222,7 @@ func (m *mover) fit(p *Resource) (entry *Resource, existing bool, err error) {
 	return p, false, nil
 }
 
-// take adds what is moved to the destination.
+// take adds the moved entries to the destination.
 func (m *mover) take() error {
 	for _, r := range m.source.Resources {
 		if !m.moving[r.URN] {
@@ -242,7 +241,7 @@ func (m *mover) take() error {
 	return nil
 }
 
-// translate returns r as the destination knows it, and records what it can no longer refer to.
+// translate returns r in the form of the destination, and records the references that it loses.
 func (m *mover) translate(r *Resource) *Resource {
 	out, cuts := dropReferences(r, func(u urn.URN) bool { _, ok := m.names[u]; return !ok })
 	m.out.Lost = append(m.out.Lost, cuts...)
@@ -274,7 +273,7 @@ func (m *mover) arrived(to *Resource) (bool, error) {
 	return false, nil
 }
 
-// same reports whether two entries are alike in everything that is recorded. The texts stay in memory.
+// same reports whether two entries are equal in everything that is recorded. The texts stay in memory.
 func (m *mover) same(a, b *Resource) bool {
 	e := NewEncoder(EncoderOptions{Plaintext: true})
 	x, err := e.resource(m.ctx, a)

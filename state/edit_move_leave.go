@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// leave computes what stays in the source, without references to what has moved. A provider whose parent has moved stays
-// only if something uses it, as a resource of the stack.
+// leave computes the remaining entries of the source, without references to moved ones. A provider whose parent has
+// moved remains only if something uses it; then it becomes a resource of the stack.
 func (m *mover) leave() error {
 	var root urn.URN
 	inUse := map[urn.URN]bool{}

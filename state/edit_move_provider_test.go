@@ -30,7 +30,7 @@ func belowProviders() *Snapshot {
 	return &Snapshot{Resources: []*Resource{resource(root, "", ""), p, child, grandchild, sibling, group, q, inner, below}}
 }
 
-// moved returns the parents of what a move puts into another stack, by names.
+// moved returns the parents of the resources that a move puts into another stack, by names.
 func moved(t *testing.T, s *Snapshot, parents bool, names ...string) map[string]string {
 	t.Helper()
 	var chosen []*Resource
@@ -55,7 +55,7 @@ func moved(t *testing.T, s *Snapshot, parents bool, names ...string) map[string]
 	return out
 }
 
-// A provider that is an ancestor of what is moved is copied, and what is below it stays below it.
+// A provider that is an ancestor of a moved resource is copied, and its children stay its children.
 func TestMovesKeepResourcesBelowProviders(t *testing.T) {
 	require.Equal(t, map[string]string{"net-prod": "", "p": "net-prod", "child": "p", "grandchild": "child"}, moved(t, belowProviders(), true, "grandchild"))
 	require.Equal(t, map[string]string{"net-prod": "", "p": "net-prod", "grandchild": "net-prod"}, moved(t, belowProviders(), false, "grandchild"))

@@ -84,7 +84,7 @@ func TestMovingTakesChildrenProvidersAndReferencesAlong(t *testing.T) {
 	require.Len(t, m.Dropped, 1)
 	require.Empty(t, m.Source.Pending)
 
-	// The same again, as after a crash between the two writes, and onto what is there already.
+	// The same again, as after a crash between the two writes, and into a stack that has the resources already.
 	again, err := moveTo(t, source, m.Dest, false, group)
 	require.NoError(t, err)
 	require.Equal(t, m.Dest.Resources, again.Dest.Resources)
@@ -220,7 +220,7 @@ func drawState(t *rapid.T) *Snapshot {
 			c.Delete, c.ID = true, r.ID+"-old"
 			rs = append(rs, c)
 			if r.Type.IsProvider() {
-				providers = append(providers, c) // somebody may still use it
+				providers = append(providers, c) // a resource may still use it
 			}
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// NameTakenError says that the URN that a resource would get belongs to another one.
+// NameTakenError reports that another resource has the URN that a resource would get.
 type NameTakenError struct {
 	URN  urn.URN
-	Dest bool // in the stack that resources are moved to
+	Dest bool // in the destination stack of a move
 }
 
 func (e *NameTakenError) Error() string {
@@ -22,16 +22,16 @@ func (e *NameTakenError) Error() string {
 }
 
 // Rename returns s with another name in the URN of r, an entry of it, and in everything that refers to that URN:
-// dependencies, parents, provider references, pending operations, snippets, and resource references in properties
-// that are not sealed (state.md 7.10). Names of children do not change: a URN has the types of its ancestors, not their
-// names. s is not changed. Errors are an [*NameTakenError], a [*CopiesError], or say why there is no such name.
+// dependencies, parents, provider references, pending operations, snippets, and resource references in properties that
+// are not sealed (state.md 7.10). Names of children do not change: a URN has the types of its ancestors, not their
+// names. s is not changed. Errors are an [*NameTakenError], a [*CopiesError], or explain why the name is not valid.
 func Rename(s *Snapshot, r *Resource, name string) (*Snapshot, error) {
 	old, now := r.URN, r.URN.Renamed(name)
 	switch {
 	case name == "":
 		return nil, fmt.Errorf("the new name of %s is empty", old)
 	case urn.URN(name).IsValid():
-		return nil, fmt.Errorf("the new name is to be a name, such as %q, and not a URN: the stack, the project and the type stay as they are",
+		return nil, fmt.Errorf("the new name must be a name such as %q, and not a URN: the stack, the project and the type stay as they are",
 			urn.URN(name).Name())
 	case old.IsRootStack():
 		return nil, fmt.Errorf("%s cannot be renamed: its name is made of those of the project and the stack", old)
@@ -69,8 +69,8 @@ func (m renames) everywhere(s *Snapshot) (*Snapshot, error) {
 	return &out, err
 }
 
-// throughout returns r with all its URNs renamed, those in resource references of its properties included. r itself
-// is returned if nothing changes.
+// throughout returns r with all its URNs renamed, including those in resource references of its properties. r itself is
+// returned if nothing changes.
 func (m renames) throughout(r *Resource) *Resource {
 	out := mapReferences(r, func(_ referenceKind, u urn.URN) urn.URN { return m.of(u) })
 	changed := false

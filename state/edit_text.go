@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// EditText returns s as people edit it: the deployment as JSON, indented by 2 spaces, with secrets encrypted as they are
+// EditText returns s in the form for editing: the deployment as JSON, indented by 2 spaces, with its present ciphertexts
 // (state.md 7.10). s must have been read with sealed secrets, or with those of its own provider.
 func EditText(ctx context.Context, s *Snapshot) ([]byte, error) {
 	return editText(ctx, s, unexpected{})
@@ -48,8 +48,8 @@ func (placeholder) Encrypt(context.Context, string) (string, error) {
 
 // ParseEdit reads an edited form of the [EditText] of before, for the stack of that name. A new secret may be given as
 // plain text. A nil snapshot means that nothing has changed. The returned text is the result in the form of EditText,
-// without new secrets in the clear. Errors say where the text is wrong: JSON that cannot be read,
-// a member that no state has, resources of other stacks, another secrets provider, or the [*IntegrityError] of [Verify].
+// without new secrets in the clear. Errors give the place of the problem: JSON that cannot be read, a member that no
+// state has, resources of other stacks, another secrets provider, or the [*IntegrityError] of [Verify].
 func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte) (*Snapshot, []byte, error) {
 	was, err := EditText(ctx, before)
 	if err != nil {
@@ -76,7 +76,7 @@ func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte)
 		return nil, nil, err
 	}
 	s.origin = before.origin
-	// Encoding leaves ciphertexts beside secrets, so this works on a copy.
+	// Encoding stores ciphertexts beside secrets, so this works on a copy.
 	probe, err := decode()
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +121,8 @@ func located(text []byte, err error) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
-// lostIn returns the path of the first member of tree that has a value and is not in the text that it was understood as.
+// lostIn returns the path of the first member of tree that has a value and is not in text, the encoding of the decoded
+// tree.
 func lostIn(tree any, text []byte) string {
 	var understood any
 	if err := json.Unmarshal(text, &understood); err != nil {
@@ -161,7 +162,7 @@ func lost(typed, understood any, path string) string {
 	return ""
 }
 
-// isEmpty reports whether a value is one that states leave out.
+// isEmpty reports whether states leave out this value.
 func isEmpty(v any) bool {
 	switch x := v.(type) {
 	case nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// The versions of the deployment schema that are written (state.md 1.2).
+// The schema versions of deployments that are written (state.md 1.2).
 const (
 	versionPlain    = 3
 	versionFeatures = 4
@@ -25,15 +25,15 @@ type EncoderOptions struct {
 	// Crypter is the identity of the secrets provider, see [SecretsProvider.Identity]. Secrets that were read under the
 	// same identity keep their ciphertexts (state.md 5.6).
 	Crypter string
-	// Plaintext writes secrets in the clear: for exports that the user asked to show secrets.
+	// Plaintext writes secrets in the clear, for exports with --show-secrets.
 	Plaintext bool
 	// Masked writes "[secret]" in place of each secret, for people.
 	Masked bool
 }
 
-// Encoder writes snapshots in the file format of state.md section 1. It remembers the encoding of each resource it has
-// written, by pointer, and forgets those that the latest snapshot no longer has: writing a snapshot again costs a copy
-// of what did not change. It may be used from many goroutines; one at a time writes.
+// Encoder writes snapshots in the file format of state.md section 1. It caches the encoding of each resource it has
+// written, by pointer, until a snapshot no longer has the resource: writing a snapshot again costs a copy of the
+// unchanged parts. It may be used from many goroutines; one at a time writes.
 type Encoder struct {
 	options EncoderOptions
 
@@ -52,7 +52,7 @@ func NewEncoder(o EncoderOptions) *Encoder {
 }
 
 // Resource returns the encoding of one resource, as it is in a checkpoint but with its aliases. With keep set it is
-// remembered until the next snapshot is written. The result must not be changed.
+// cached until the next snapshot is written. The result must not be changed.
 func (e *Encoder) Resource(ctx context.Context, r *Resource, keep bool) ([]byte, error) {
 	e.mu.Lock()
 	known, ok := e.known[r]
@@ -124,7 +124,7 @@ func appendHeader(b []byte, version int, features []string) []byte {
 	return b
 }
 
-// appendHeader writes the version that the features demand (state.md 1.2).
+// appendHeader writes the version that the features require (state.md 1.2).
 func (set featureSet) appendHeader(b []byte) []byte {
 	if set == 0 {
 		return appendHeader(b, versionPlain, nil)
@@ -145,7 +145,7 @@ func (p parts) size() int {
 	return n
 }
 
-// parts encodes what is not known yet and keeps exactly what this snapshot needs.
+// parts encodes the resources that are not cached, and keeps exactly those of this snapshot in the cache.
 func (e *Encoder) parts(ctx context.Context, s *Snapshot) (parts, featureSet, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -305,7 +305,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(b, '"')
 }
 
-// appendString writes a JSON string with the escapes of state.md 1.17. What is not UTF-8 becomes U+FFFD.
+// appendString writes a JSON string with the escapes of state.md 1.17. Bytes that are not UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {

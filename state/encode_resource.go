@@ -85,7 +85,7 @@ func (w *fields) name(name string) {
 	w.b = append(w.b, `":`...)
 }
 
-// always appends a flag also when it is false.
+// always appends a flag even if it is false.
 func (w *fields) always(name string, on bool) {
 	w.name(name)
 	w.b = strconv.AppendBool(w.b, on)

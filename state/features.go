@@ -33,7 +33,7 @@ func allFeatures() []Feature {
 	}
 }
 
-// UnsupportedFeaturesError says that a file needs features that this version does not know.
+// UnsupportedFeaturesError reports that a file needs features that this version does not support.
 type UnsupportedFeaturesError struct{ Features []string }
 
 func (e *UnsupportedFeaturesError) Error() string {
@@ -95,7 +95,7 @@ type featureSet uint16
 
 func bit(f Feature) featureSet { return 1 << slices.Index(allFeatures(), f) }
 
-// with adds what the snapshot itself uses beside its resources.
+// with adds the features that the snapshot itself uses beside its resources.
 func (set featureSet) with(s *Snapshot) featureSet {
 	if len(s.Snippets) > 0 {
 		set |= bit(FeatureSnippets)
@@ -142,7 +142,7 @@ const (
 	secretMark     = `"1b47061264138c4ac30d75fd1eb44270"`
 )
 
-// holdsBytesEncoded is [holdsBytes] for a resource whose encoding is known, which rules most resources out fast.
+// holdsBytesEncoded is [holdsBytes] for an encoded resource; the text rules most resources out fast.
 func holdsBytesEncoded(r *Resource, text []byte) bool {
 	return (bytes.Contains(text, []byte(byteStringMark)) || bytes.Contains(text, []byte(secretMark))) && holdsBytes(r)
 }

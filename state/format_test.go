@@ -280,7 +280,7 @@ func (c counting) Encrypt(_ context.Context, s string) (string, error) { *c.n++;
 func TestUnchangedResourcesAreNotEncodedAgain(t *testing.T) {
 	ctx := context.Background()
 	n := 0
-	enc := NewEncoder(EncoderOptions{Encrypter: counting{&n}}) // without an identity nothing but this encoder remembers
+	enc := NewEncoder(EncoderOptions{Encrypter: counting{&n}}) // without an identity only this encoder has a cache
 	secret := func(r *Resource) {
 		r.Inputs = property.NewMap(map[string]property.Value{"s": property.Secret(property.Number(1))})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/fuzzing"
 )
 
-// FuzzParseEdit reads any text as the edited form of a state. What is accepted must be the same when it is edited again
-// without a change, and nothing that was typed may be lost.
+// FuzzParseEdit reads any text as the edited form of a state. An accepted text must give the same state when it is
+// edited again without a change, and no typed value may be lost.
 func FuzzParseEdit(f *testing.F) {
 	ctx := context.Background()
 	sealed := func() *Snapshot {

@@ -36,7 +36,7 @@ type IntegrityError struct {
 	Rule    Rule
 	Index   int     // of the resource or snippet in its list; -1 for the manifest
 	URN     urn.URN // of the resource; "" when it has none
-	Target  string  // what the resource refers to: a URN or a provider reference
+	Target  string  // the target of the reference: a URN or a provider reference
 	Later   bool    // Target exists, but only after the resource
 	Problem string  // the whole sentence
 	Err     error   // the cause, if there is one
@@ -48,7 +48,7 @@ func (e *IntegrityError) Error() string {
 
 func (e *IntegrityError) Unwrap() error { return e.Err }
 
-// Magic returns the manifest's magic of a version text: what [Verify] compares (state.md 1.5).
+// Magic returns the manifest's magic for a version, which [Verify] compares (state.md 1.5).
 func Magic(version string) string {
 	if version == "" {
 		return ""
@@ -113,11 +113,10 @@ func (c *verifier) check(i int, r *Resource) error {
 	return nil
 }
 
-// VerifyNames checks that everything in a snapshot, pending operations included, is named by a well-formed URN: other names
-// cannot be shown, aliased or ordered by type. It also checks that provider resources name packages: plugins are found by
-// these names. It returns an [*IntegrityError] of [RuleResource] or [RuleProviderResource] for the first that is wrong. A nil
-// snapshot is valid. [Verify] does not look at the form of names, so that states that break only this rule can be exported and
-// repaired.
+// VerifyNames checks that every resource and pending operation of a snapshot has a well-formed URN: other names cannot be
+// shown, aliased or ordered by type. It also checks that provider resources name packages: plugins are found by these names.
+// It returns an [*IntegrityError] of [RuleResource] or [RuleProviderResource] for the first wrong name. A nil snapshot is
+// valid. [Verify] does not check the form of names, so that states that break only this rule can be exported and repaired.
 func VerifyNames(s *Snapshot) error {
 	if s == nil {
 		return nil
@@ -243,7 +242,7 @@ func (c *verifier) broken(i int, ref Reference) error {
 		Problem: fmt.Sprintf("%s, %s of resource %s%s, %s", ref.URN, what, r.URN, where, verdict)}
 }
 
-// ruleOf returns the rule about a kind of reference, and what the other resource is by that.
+// ruleOf returns the rule about a kind of reference, and the word for its target.
 func ruleOf(k graph.Kind) (rule Rule, what string) {
 	switch k {
 	case graph.Parent:

@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// KnownRecorder is the door to the record of a run at which unknown values end. What a state has that is not known, and that its predecessor does
-// not have in the same way, is not recorded: a property keeps its last known value, or is left out. A value that somebody else has
-// recorded as unknown stays, as long as nothing makes it another one.
+// KnownRecorder is a [Recorder] that keeps unknown values out of the record of a run. An unknown in a state is not recorded unless the state's
+// predecessor has the same unknown: the property keeps its last known value, or is left out. An unknown that another program has recorded stays,
+// until a change replaces it.
 //
-// Everything else is left to the recorder behind it, which gets the same states by pointer, or clones of those that differ.
+// Everything else goes to the next recorder, which gets the same states by pointer, or clones of those that differ.
 type KnownRecorder struct {
 	next Recorder
 
@@ -81,8 +81,8 @@ func (k *KnownRecorder) Rebase(ctx context.Context, base *Snapshot) error {
 // Close implements [Recorder].
 func (k *KnownRecorder) Close(ctx context.Context) error { return k.next.Close(ctx) }
 
-// recorded returns the state that is recorded in the place of res, whose predecessor is before; nil if it has none. A state is
-// its own predecessor if it was recorded before.
+// recorded returns the state that is recorded for res, whose predecessor is before; nil if it has none. A state is its own
+// predecessor if it was recorded before.
 func (k *KnownRecorder) recorded(res, before *Resource) *Resource {
 	if res == nil {
 		return nil
@@ -108,7 +108,7 @@ func (k *KnownRecorder) recorded(res, before *Resource) *Resource {
 	return known
 }
 
-// recordable returns what of m is recorded after before.
+// recordable returns the properties of m to record after before.
 func recordable(m, before property.Map) property.Map {
 	if m.IsKnown() {
 		return m

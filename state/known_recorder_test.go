@@ -19,7 +19,7 @@ func TestNothingThatARunMakesIsRecordedWithAnUnknown(t *testing.T) {
 	})}
 	require.NoError(t, r.Begin(t.Context(), Pending{Type: Updating, Resource: made}))
 	require.NoError(t, r.End(t.Context(), Change{Begun: made, Add: made, Remove: []*Resource{recorded}}))
-	// Another step replaces what the first one has recorded, which it knows by its own pointer.
+	// Another step replaces the resource of the first one, identified by its own pointer.
 	next := made.Clone()
 	next.Outputs = next.Outputs.With("more", property.Number(2))
 	require.NoError(t, r.End(t.Context(), Change{Replace: []Replacement{{Old: made, New: next}}}))

@@ -12,11 +12,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ErrNotRecorded is wrapped by the errors of a [Ledger] for a change to something that it does not hold: a
-// mistake of the caller, which would otherwise lose a resource.
+// ErrNotRecorded is wrapped by the errors of a [Ledger] for a change to a resource that it does not have: a mistake of
+// the caller, which would otherwise lose a resource.
 var ErrNotRecorded = errors.New("not in the record of this run")
 
-// LedgerOptions define how a [Ledger] signs the snapshots that it makes.
+// LedgerOptions define the manifest of the snapshots of a [Ledger].
 type LedgerOptions struct {
 	// Version names the writing tool in the manifest, for example "sluice/0.1.0".
 	Version string
@@ -26,27 +26,27 @@ type LedgerOptions struct {
 	SecretsProvider *SecretsProvider
 }
 
-// Ledger merges the changes of a run into the snapshot it began with (state.md 3.1 to 3.5). Recording a change costs
-// what the change is long; making a snapshot costs a pass over resources and references. Entries are told apart by
-// pointer. Its methods may be called from many goroutines.
+// Ledger merges the changes of a run into its base (state.md 3.1 to 3.5). Recording a change costs its length; making a
+// snapshot costs a pass over resources and references. Entries are distinguished by pointer. Its methods may be called
+// from many goroutines.
 //
 // The snapshot depends on the set of changes recorded, not on the order in which independent ones came in.
 type Ledger struct {
 	options LedgerOptions
 
-	mu    sync.Mutex // guards everything below
+	mu    sync.Mutex // guards the fields below
 	base  *Snapshot
 	slots []slot
 	index map[*Resource]int // into slots
 	ranks map[urn.URN]int
 	open  map[*Resource]PendingType
-	// carried are the pending operations of the base that are still in doubt (state.md 3.4), each with the state of the object that
-	// an update or a delete is about, in the base.
+	// carried are the pending operations of the base that are not resolved (state.md 3.4). Each update or delete has the base state
+	// of its object.
 	carried    map[*Resource]*Resource
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
-	rewritten  map[*Resource]*Resource // what an entry was last written as, where that differs from the entry
+	rewritten  map[*Resource]*Resource // the last written form of an entry, if it differs from the entry
 }
 
 // slot is an entry of the record; resource is nil after its removal.
@@ -109,15 +109,15 @@ func (l *Ledger) Begin(op Pending) error {
 	return nil
 }
 
-// ReuseCiphertexts makes the secrets of r that its base state has, too, be written as they were there. Begin and End do
-// the same; it is for recorders that write before.
+// ReuseCiphertexts lets the secrets of r that are also in its base state keep their ciphertexts. Begin and End do the
+// same; it is for recorders that encode earlier.
 func (l *Ledger) ReuseCiphertexts(r *Resource) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reuseCiphertexts(r)
 }
 
-// reuseCiphertexts makes the secrets of r that its base state has, too, be written as they were there (state.md 5.6).
+// reuseCiphertexts lets the secrets of r that are also in its base state keep their ciphertexts (state.md 5.6).
 func (l *Ledger) reuseCiphertexts(r *Resource) {
 	i, ok := l.ranks[r.URN]
 	if !ok || i >= len(l.base.Resources) || l.base.Resources[i].URN != r.URN {
@@ -134,8 +134,8 @@ func reuseCiphertextsOf(r, old *Resource) {
 	r.Outputs.ReuseCiphertexts(old.Outputs)
 }
 
-// End records what a step did. Either all of the change is applied or, with an error that wraps [ErrNotRecorded],
-// nothing. Change.Begun may also be the resource of a pending operation of the base: that is how one is resolved. An update or a
+// End records a finished step. Either all of the change is applied or, with an error that wraps [ErrNotRecorded], nothing.
+// Change.Begun may also be the resource of a pending operation of the base, which the change then resolves. An update or a
 // delete is also resolved by a later operation on its object that has succeeded, and by a refresh that has read it.
 func (l *Ledger) End(c Change) error {
 	l.mu.Lock()
@@ -160,7 +160,7 @@ func (l *Ledger) End(c Change) error {
 	}
 	if c.Add != nil {
 		l.reuseCiphertexts(c.Add)
-		for _, old := range c.Remove { // which had another name if r was renamed
+		for _, old := range c.Remove { // r may have been renamed
 			reuseCiphertextsOf(c.Add, old)
 		}
 		l.index[c.Add] = len(l.slots)
@@ -173,8 +173,8 @@ func (l *Ledger) End(c Change) error {
 	return nil
 }
 
-// resolveCarried resolves the pending updates and deletes of the base whose object a change is about: it is updated or deleted again,
-// or it was read. A change that only ends an operation is a failure of it, and changes nothing in the record.
+// resolveCarried resolves the pending updates and deletes of the base whose object a change updates, deletes or reads again. A change
+// that only ends an operation is its failure, and changes nothing in the record.
 func (l *Ledger) resolveCarried(c Change) {
 	if len(l.carried) == 0 { // as in nearly all runs
 		return
@@ -253,7 +253,7 @@ func (l *Ledger) rank(r *Resource) int {
 	return notInBase
 }
 
-// Rebase replaces the base and forgets the changes. Operations that have begun stay open.
+// Rebase replaces the base and drops the changes. Operations that have begun stay pending.
 func (l *Ledger) Rebase(base *Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -279,7 +279,7 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 		return nil, err
 	}
 	l.rewrite(places, names)
-	resources, _ := canonical(places) // Verify reports a cycle, as a reference to what comes later
+	resources, _ := canonical(places) // Verify reports a cycle, as a reference to a later resource
 	out := &Snapshot{
 		Manifest:        Manifest{Time: l.options.Now(), Version: l.options.Version, Magic: Magic(l.options.Version)},
 		SecretsProvider: l.base.SecretsProvider,
@@ -297,8 +297,8 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 	return out, err
 }
 
-// rewrite resolves aliases and, after a refresh, drops dangling references. An entry that comes out as it did the last time
-// keeps its pointer, so that its encoding is still known.
+// rewrite resolves aliases and, after a refresh, drops dangling references. An entry with the same result as the last time
+// keeps its pointer, so that its encoding stays in the cache.
 func (l *Ledger) rewrite(places []place, names renames) {
 	for i, p := range places {
 		places[i].resource = names.normalise(p.resource)
@@ -333,7 +333,7 @@ func (l *Ledger) pending(names renames) []Pending {
 		if !has(l.carried, op.Resource) {
 			continue
 		}
-		if op.Type == Creating { // the name of what is to be created is that of its program
+		if op.Type == Creating { // an object to create has the name that the program gives it
 			op.Resource = names.references(op.Resource)
 		} else {
 			op.Resource = names.normalise(op.Resource)

@@ -102,7 +102,7 @@ func TestCanonicalOrder(t *testing.T) {
 	}
 }
 
-// An earlier run may have left the same operation behind, and a run can leave several that differ in nothing that is sorted by.
+// An earlier run may have left the same operation, and a run can leave several that are equal in all sort keys.
 func TestPendingOperationsOfTheBaseComeFirst(t *testing.T) {
 	base := &Snapshot{}
 	for range 8 {
@@ -173,7 +173,7 @@ func TestUpdatesAndDeletesOfTheBaseStayPendingUntilTheirObjectIsKnown(t *testing
 				base := snapshotOf(copied, a, other)
 				op := Pending{Type: typ, Resource: changed()}
 				if typ == Updating {
-					op.Resource.ID = "" // as it is recorded
+					op.Resource.ID = "" // as in the record
 				}
 				base.Pending = []Pending{op}
 				l := NewLedger(base, LedgerOptions{})
@@ -192,7 +192,7 @@ func TestUpdatesAndDeletesOfTheBaseStayPendingUntilTheirObjectIsKnown(t *testing
 	}
 }
 
-// What has no object is as it is recorded.
+// A resource without an object is as recorded.
 func TestUpdatesOfComponentsAndProvidersDoNotStayPending(t *testing.T) {
 	component, provider := box("g"), box("p")
 	component.Custom, component.ID = false, ""
@@ -202,7 +202,7 @@ func TestUpdatesOfComponentsAndProvidersDoNotStayPending(t *testing.T) {
 	require.Empty(t, snapshotFrom(t, NewLedger(base, LedgerOptions{})).Pending)
 }
 
-// Whoever looks for what a create has made asks its provider.
+// The search for the object of a create uses its provider.
 func TestPendingCreatesReferToRenamedProvidersByTheirNewNames(t *testing.T) {
 	old, renamed := box("p"), box("q")
 	old.Type, renamed.Type = "pulumi:providers:testpkg", "pulumi:providers:testpkg"
@@ -482,7 +482,7 @@ func TestUnchangedSecretsKeepTheirCiphertext(t *testing.T) {
 	require.Contains(t, string(write(base, Change{Remove: []*Resource{first}, Add: secretOf("b")})), "sealed 2")
 }
 
-// renewing makes another ciphertext each time.
+// renewing makes a different ciphertext each time.
 type renewing struct{ n *int }
 
 func (c renewing) Encrypt(context.Context, string) (string, error) {

@@ -2,7 +2,7 @@ package state
 
 import "time"
 
-// Manifest says who wrote a snapshot and when (state.md 1.5).
+// Manifest records which tool wrote a snapshot and when (state.md 1.5).
 type Manifest struct {
 	Time    time.Time
 	Magic   string

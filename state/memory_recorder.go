@@ -42,5 +42,5 @@ func (m *MemoryRecorder) Close(context.Context) error {
 	return nil
 }
 
-// Snapshot returns what has been recorded.
+// Snapshot returns the recorded snapshot.
 func (m *MemoryRecorder) Snapshot() (*Snapshot, error) { return m.ledger.Snapshot() }

@@ -8,8 +8,9 @@ import (
 )
 
 // Migrate brings a base written by an old engine up to date (steps.md 2.7, state.md 3.6). Custom resources without a
-// provider get the default provider of their package, which is put before everything else with what defaultInputs
-// gives for the package and the version that the manifest names. Providers with inputs but no outputs get outputs.
+// provider get the default provider of their package. It is put before everything else, with the result of
+// defaultInputs for the package and with the version that the manifest names. Providers with inputs but no outputs get
+// outputs.
 //
 // newID gives the IDs of new providers. It returns base itself and false when there is nothing to do; otherwise the
 // caller records the new base (see [Recorder].Rebase) before anything else happens.
@@ -28,7 +29,7 @@ func Migrate(base *Snapshot, defaultInputs func(pkg string) property.Map, newID 
 		return base, false
 	}
 	s := *base
-	s.Resources, _ = topological(append(m.added, out...)) // a provider found in the base may have to move forward
+	s.Resources, _ = topological(append(m.added, out...)) // a provider of the base may have to move forward
 	return &s, true
 }
 
@@ -79,7 +80,7 @@ func (m *migration) provider(r *Resource) string {
 	return m.refs[pkg]
 }
 
-// version returns that of the plugin in the manifest, the last one if several are named.
+// version returns the version of the plugin in the manifest, the last one if there are several.
 func (m *migration) version(pkg string) string {
 	v := ""
 	for _, p := range m.base.Manifest.Plugins {

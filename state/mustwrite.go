@@ -9,8 +9,8 @@ import (
 )
 
 // MustWrite reports whether a same step that turns old into new has to be written at once (state.md 3.3, steps.md 9.10
-// rule 4). What is not compared here (source positions, init errors, ignoreChanges and the like) may wait for the next
-// write. A nil old must be written.
+// rule 4). Fields that are not compared here (source positions, init errors, ignoreChanges and the like) may wait for
+// the next write. If old is nil, new must be written.
 func MustWrite(old, new *Resource) bool {
 	if old == nil || new == nil {
 		return true
@@ -28,7 +28,7 @@ func MustWrite(old, new *Resource) bool {
 	return !same
 }
 
-// SameURNs reports whether two lists have the same URNs in them, in whatever order and however often.
+// SameURNs reports whether two lists contain the same URNs, in any order and number.
 func SameURNs(a, b []urn.URN) bool {
 	if slices.Equal(a, b) {
 		return true

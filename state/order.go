@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ReferenceCycleError says that resources refer to each other in a cycle, so that no valid order of them exists.
+// ReferenceCycleError reports that resources refer to each other in a cycle, so that no valid order of them exists.
 type ReferenceCycleError struct {
 	URNs []urn.URN // each refers to the next one, the last one to the first
 }
@@ -24,22 +24,21 @@ func (e *ReferenceCycleError) Error() string {
 		strings.Join(append(parts, parts[0]), " -> "))
 }
 
-// notInBase is the rank of a resource that the base does not know.
+// notInBase is the rank of a resource that is not in the base.
 const notInBase = int(^uint(0) >> 1)
 
-// place is what decides a resource's position among those that nothing forces before or after it.
+// place has the data for a resource's position among those that no reference orders.
 type place struct {
 	resource *Resource
 	rank     int // position in the base of the entry with this URN, or notInBase
 }
 
-// canonical puts places into the order in which they are written. Entries come in the order of their ranks, old copies
-// right after the live entry of their name, new ones at the end: the stack, then the others by URN; but a resource is pulled forward to stand before
-// the first one that refers to it. The result depends on the set of places only, not on the order in which they are given,
-// as long as no two of them agree in everything that is compared here.
+// canonical puts places into the order in which they are written. Entries come in the order of their ranks, old copies right after the live entry of
+// their name, new ones at the end: the stack, then the others by URN. But a resource is pulled forward to stand before the first one that refers to
+// it. The result depends only on the set of places, not on their order, as long as no two of them are equal in all compared fields.
 //
-// An old copy stays before what was made after it, because that may have been made from it: a later run deletes the
-// copy only after its dependents, and only earlier entries count as dependencies then (steps.md 5.3).
+// An old copy stays before resources that were made after it, because they may have been made from it: a later run deletes the copy only after its
+// dependents, and only earlier entries count as dependencies then (steps.md 5.3).
 //
 // A cycle is reported as by [topological].
 func canonical(places []place) ([]*Resource, error) {
@@ -63,7 +62,7 @@ func comparePlaces(a, b place) int {
 	)
 }
 
-// copyRank puts old copies behind the live entry that takes their place (state.md 1.11).
+// copyRank puts old copies behind the live entry that replaces them (state.md 1.11).
 func copyRank(r *Resource) int {
 	if r.Delete || r.PendingReplacement {
 		return 1
@@ -71,7 +70,7 @@ func copyRank(r *Resource) int {
 	return 0
 }
 
-// rootRank puts the stack before what is in it.
+// rootRank puts the stack before its contents.
 func rootRank(r *Resource) int {
 	if r.URN.IsRootStack() {
 		return 0
@@ -79,9 +78,9 @@ func rootRank(r *Resource) int {
 	return 1
 }
 
-// topological returns rs in an order in which each resource comes after what it refers to, and otherwise in the order
-// given. References to what is not in rs are ignored. A list that is in order already is returned as it is. A cycle is
-// reported; the order then breaks it at a fixed place.
+// topological returns rs in an order in which each resource comes after those that it refers to, and otherwise in the
+// given order. References to resources outside rs are ignored. A list that is in order already is returned as it is. A
+// cycle is reported; the order then breaks it at a fixed place.
 func topological(rs []*Resource) ([]*Resource, error) {
 	t := indexTargets(rs)
 	order, circle := graph.PostOrder(len(rs), func(id graph.ID, visit func(graph.ID)) {
@@ -105,9 +104,9 @@ func topological(rs []*Resource) ([]*Resource, error) {
 	return out, e
 }
 
-// targets finds what a reference means. By URN the live copy is meant, or an old one when an old copy refers
-// (state.md 1.15): of several the one that is before it and next to it, as copies are behind those that they were made from.
-// A provider is meant by URN and ID.
+// targets resolves references. A URN means the live copy, but in an old copy it means an old one (state.md 1.15): of several
+// the nearest one before it, as copies come after those that they were made from. A provider reference means the entry with
+// that URN and ID.
 type targets struct {
 	live      map[urn.URN]int
 	old       map[urn.URN][]int // ascending
@@ -143,7 +142,7 @@ func (t targets) byURN(from int, old bool, u urn.URN) (int, bool) {
 	return copies[max(at-1, 0)], true
 }
 
-// of calls visit with the index of everything that r, which has the index from, refers to, in no particular order.
+// of calls visit with the index of every target of r's references, in no particular order. from is the index of r.
 func (t targets) of(from int, r *Resource, visit func(int)) {
 	if r.Provider != "" {
 		if i, ok := t.providers[canonicalRef(r.Provider)]; ok {

@@ -12,15 +12,15 @@ func Digest(checkpoint []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// origin is what a snapshot was read from, and what was in it.
+// origin is the checkpoint that a snapshot was read from, and its entries.
 type origin struct {
 	digest    string
 	resources []*Resource
 	pending   []Pending
 }
 
-// ReadFrom returns the [Digest] of the checkpoint that s was read from, or that what it is an edit of was read from: copies of a
-// snapshot keep it, and so does what the edits of this package return. It is "" for a snapshot that was made.
+// ReadFrom returns the [Digest] of the checkpoint that s was read from. Copies of a snapshot keep it, and so do the results of
+// this package's edits. It is "" for a snapshot that was not read.
 func (s *Snapshot) ReadFrom() string {
 	if s == nil || s.origin == nil {
 		return ""
@@ -28,7 +28,7 @@ func (s *Snapshot) ReadFrom() string {
 	return s.origin.digest
 }
 
-// Origin is ReadFrom for a snapshot whose entries are still the ones that were read, and "" for any other.
+// Origin is ReadFrom for a snapshot with exactly the entries that were read, and "" for any other.
 func (s *Snapshot) Origin() string {
 	if s == nil || s.origin == nil || !slices.Equal(s.Resources, s.origin.resources) || !slices.Equal(s.Pending, s.origin.pending) {
 		return ""

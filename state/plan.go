@@ -7,38 +7,38 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Plan is what a preview found that an update would do, resource by resource: what an update that is held to it may do
-// (steps.md 12). A plan that has been handed out is immutable.
+// Plan has the predictions of a preview, resource by resource, as the limits for an update that is held to it (steps.md
+// 12). A plan that has been handed out is immutable.
 type Plan struct {
-	Manifest Manifest // who made the plan, and when
-	// Config is the configuration that the preview used, as stack files spell it: "namespace:name" to a text, a structured
-	// value, or {"secure": ciphertext}. It is for people; nothing is compared with it. nil leaves it out.
+	Manifest Manifest // which tool made the plan, and when
+	// Config is the configuration that the preview used, in the form of stack files: "namespace:name" to a text, a
+	// structured value, or {"secure": ciphertext}. It is for people; nothing is compared with it. nil leaves it out.
 	Config    map[string]json.RawMessage
 	Resources map[urn.URN]*PlannedResource
 }
 
-// PlannedResource is the part of a plan that is about one resource.
+// PlannedResource is the part of a plan about one resource.
 type PlannedResource struct {
-	// Goal is how the program is to declare it; nil for a resource that is only to be deleted.
+	// Goal is the planned registration; nil for a resource that is only to be deleted.
 	Goal *PlannedGoal
 	// Ops are the kinds of its steps, in order: "create", "update" and the others of steps.md 8.1.
 	Ops []string
-	// Outputs are those that the preview predicted, nil when it did not. Nothing is compared with them.
+	// Outputs are the outputs that the preview predicted, nil if it did not. Nothing is compared with them.
 	Outputs *property.Map
-	// Uncertain is true when a replacement is planned that may turn out not to be needed, or to be done in another order: it
-	// depends on values that the preview did not know. Pulumi does not write this.
+	// Uncertain is true for a planned replacement that depends on values that the preview did not know. It may turn out to
+	// be unnecessary, or may happen in another order. Pulumi does not write this.
 	Uncertain bool
 	// Seed is the random seed with which the inputs were checked; it is used again (steps.md 3.5).
 	Seed []byte
 }
 
-// PlannedGoal is the goal of a registration (steps.md 1.1) as far as plans hold programs to it.
+// PlannedGoal is the part of a registration's goal (steps.md 1.1) to which plans hold programs.
 type PlannedGoal struct {
 	Type                    urn.Type
 	Name                    string
 	Custom                  bool
 	Inputs                  PlannedDiff // from the recorded checked inputs to the new ones
-	Outputs                 PlannedDiff // of what the program registers as outputs
+	Outputs                 PlannedDiff // of the outputs that the program registers
 	Parent                  urn.URN
 	Protect                 bool
 	Dependencies            []urn.URN
@@ -52,8 +52,8 @@ type PlannedGoal struct {
 	CustomTimeouts          Timeouts
 }
 
-// PlannedDiff is how properties are to change, at the top level: added, changed to what, deleted. What is in none of the
-// three stays as it is.
+// PlannedDiff is the change of properties at the top level: added, changed, deleted. Properties in none of the three
+// stay as they are.
 type PlannedDiff struct {
 	Adds, Updates property.Map
 	Deletes       []string // sorted

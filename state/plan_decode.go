@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ErrPlanSecrets is wrapped by the error for a plan whose secrets cannot be decrypted: it is that of another stack, or older
-// than the stack's present key.
+// ErrPlanSecrets is wrapped by the error for a plan whose secrets cannot be decrypted: it belongs to another stack, or is
+// older than the stack's present key.
 var ErrPlanSecrets = errors.New("the secrets are encrypted with another key than this stack has: the plan is for another stack, " +
 	"or older than the stack's secrets provider; make a new one")
 
@@ -23,9 +23,9 @@ type PlanDecodeOptions struct {
 	Crypter   string             // the Decrypter's identity, see [SecretsProvider.Identity]
 }
 
-// DecodePlan reads a plan file (steps.md 12.1). Errors are a [*DecodeError]. Members of resources and goals that this
-// version does not know are ignored, as nothing in this version differs because of them; unknown members of the document
-// itself are not, since it may be something else than a plan.
+// DecodePlan reads a plan file (steps.md 12.1). Errors are a [*DecodeError]. Unknown members of resources and goals are
+// ignored, as they have no effect in this version; unknown members of the document itself are errors, since it may not
+// be a plan at all.
 func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, error) {
 	p := &Plan{Resources: map[urn.URN]*PlannedResource{}}
 	read := planReader{crypt: property.StateDecodeOptions{Decrypter: planDecrypter{o.Decrypter}, Crypter: o.Crypter}}
@@ -69,7 +69,7 @@ func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, e
 
 var errNotAPlan = advice.With(errors.New("this is not an update plan"), advice.On(advice.SavePlan))
 
-// planDecrypter tells failures to decrypt from others.
+// planDecrypter distinguishes failures to decrypt from others.
 type planDecrypter struct{ property.Decrypter }
 
 func (d planDecrypter) Decrypt(ctx context.Context, ciphertext string) (string, error) {
@@ -85,7 +85,7 @@ func (d planDecrypter) Decrypt(ctx context.Context, ciphertext string) (string, 
 
 // PlanRecord is a plan file as a Go type, for its schema.
 type PlanRecord struct {
-	// Manifest says who made the plan, and when.
+	// Manifest records which tool made the plan, and when.
 	Manifest struct {
 		Time    time.Time `json:"time"`
 		Magic   string    `json:"magic"`
@@ -93,13 +93,14 @@ type PlanRecord struct {
 	} `json:"manifest"`
 	// Config is the configuration that the preview used.
 	Config map[string]any `json:"config,omitempty"`
-	// ResourcePlans say what may be done, by URN.
+	// ResourcePlans are the permitted steps, by URN.
 	ResourcePlans map[urn.URN]plannedRecord `json:"resourcePlans,omitempty"`
 }
 
-// plannedRecord is a planned resource as it is in a file. What needs no conversion has the type of the result.
+// plannedRecord is a planned resource as it is in a file. Fields that need no conversion have their types in
+// [PlannedResource].
 type plannedRecord struct {
-	// Goal is how the program is to declare it; it is missing for a resource that is only to be deleted.
+	// Goal is the planned registration; it is missing for a resource that is only to be deleted.
 	Goal *goalRecord `json:"goal,omitempty"`
 	// Steps are the kinds of its steps, in order.
 	Steps []string `json:"steps,omitempty"`

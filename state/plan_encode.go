@@ -13,7 +13,7 @@ import (
 
 // EncodePlan returns the content of a plan file: one JSON document without an envelope, indented by 4 spaces and ending in
 // a newline (steps.md 12.1). Secrets are encrypted as in states, unknown values have their own mark. Equal plans have
-// equal texts, but for ciphertexts that are not known yet.
+// equal texts, except for new ciphertexts.
 func EncodePlan(ctx context.Context, p *Plan, o EncoderOptions) ([]byte, error) {
 	b := appendManifest([]byte(`{"manifest":`), p.Manifest)
 	if len(p.Config) > 0 {
@@ -111,7 +111,7 @@ func (w *fields) object(m property.Map) {
 	w.b, w.err = property.AppendState(w.ctx, w.b, m, w.options)
 }
 
-// structuredAliases writes aliases with the names that Pulumi gives their members.
+// structuredAliases writes aliases with Pulumi's names for their members.
 func (w *fields) structuredAliases(as []urn.Alias) {
 	if len(as) == 0 {
 		return

@@ -99,7 +99,7 @@ func TestPlanIsWrittenAsTheReferenceWritesIt(t *testing.T) {
 	require.Equal(t, withoutConfig(t, again.Bytes()), withoutConfig(t, text))
 }
 
-// What is uncertain is the only member that Pulumi does not have. Pulumi ignores it.
+// Uncertain is the only member that Pulumi does not have. Pulumi ignores it.
 func TestPlanSaysWhatIsUncertain(t *testing.T) {
 	plan := &Plan{Resources: map[urn.URN]*PlannedResource{
 		boxURN("a"): {Ops: []string{"delete-replaced"}, Uncertain: true}, boxURN("b"): {Ops: []string{"delete"}},
@@ -118,7 +118,7 @@ func TestPlanSaysWhatIsUncertain(t *testing.T) {
 	require.Len(t, peer.ResourcePlans, 2)
 }
 
-// withoutConfig cuts the configuration out: Pulumi's type for it escapes what this one does not.
+// withoutConfig cuts the configuration out: Pulumi's type for it escapes other characters than this one.
 func withoutConfig(t *testing.T, text []byte) string {
 	t.Helper()
 	before, rest, ok := strings.Cut(string(text), "    \"config\": {\n")
@@ -150,7 +150,7 @@ func TestPlanSurvivesItsFile(t *testing.T) {
 	}
 }
 
-// The text is what Pulumi wrote for a preview with one changed resource.
+// The text is Pulumi's plan for a preview with one changed resource.
 func TestPlanOfTheReferenceIsRead(t *testing.T) {
 	p, err := DecodePlan(t.Context(), []byte(`{
     "manifest": {"time": "2026-03-04T05:06:07.891011+01:00", "magic": "0f", "version": "v3.260.0"},
@@ -252,11 +252,11 @@ func FuzzDecodePlan(f *testing.F) {
 			return
 		}
 		if !utf8.Valid(data) {
-			return // what is no text is written as the mark for that
+			return // text that is not UTF-8 is written as the replacement character
 		}
 		text, err := EncodePlan(t.Context(), p, EncoderOptions{Encrypter: sealing("key:")})
 		if err != nil {
-			return // names that files cannot hold
+			return // names that are not valid in files
 		}
 		again, err := DecodePlan(t.Context(), text, o)
 		require.NoError(t, err)

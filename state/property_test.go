@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// world draws a valid base and what a run does to it, as an engine would: each registration refers only to what has
-// been registered before it. The effect of a step is one Change; after are the steps whose effects must come first.
+// world draws a valid base and the steps of a run, as an engine would: each registration refers only to earlier
+// registrations. The effect of a step is one Change; after are the steps whose effects must come first.
 type world struct {
 	base  *Snapshot
 	steps []worldStep
@@ -82,7 +82,7 @@ func drawSubset(t *rapid.T, label string, n int, of func(int) urn.URN) []urn.URN
 	return us
 }
 
-// schedule is an order of the steps in which each comes after those it needs.
+// schedule is an order of the steps in which each comes after the steps in its after.
 func (w world) schedule(t *rapid.T, label string) []int {
 	var order []int
 	done := map[int]bool{}

@@ -13,7 +13,7 @@ import (
 type Store interface {
 	// Load returns the recorded state, nil for a stack that has none.
 	Load(ctx context.Context) (*Snapshot, error)
-	// Record begins recording a run on top of base, which is what Load returned or a migrated form of it.
+	// Record begins recording a run on top of base, which is the result of Load or a migrated form of it.
 	Record(ctx context.Context, base *Snapshot) (Recorder, error)
 }
 
@@ -24,11 +24,11 @@ type Store interface {
 type Recorder interface {
 	// Begin records that an operation is about to start. The operation appears among the pending ones until its End.
 	Begin(ctx context.Context, op Pending) error
-	// End records what a step did. Begun names the operation begun before it, nil if the step has none.
+	// End records a finished step. Begun names the operation begun before it, nil if the step has none.
 	End(ctx context.Context, change Change) error
 	// Rebase replaces the base by a rebuilt one and drops all changes (after a refresh, steps.md 7.3).
 	Rebase(ctx context.Context, base *Snapshot) error
-	// Close writes what has not been written yet. Nothing may be recorded afterwards.
+	// Close writes the changes that are not written yet. Nothing may be recorded afterwards.
 	Close(ctx context.Context) error
 }
 
@@ -36,16 +36,16 @@ type Recorder interface {
 type Pending struct {
 	Type     PendingType
 	Resource *Resource
-	// UnderWay is set by who reads a state while another command works on the stack: as far as is known the operation has not been
-	// interrupted, but goes on. It is not part of what is written.
+	// UnderWay is set by a reader of a state while another command works on the stack: as far as is known the operation was not
+	// interrupted, but goes on. It is not written.
 	UnderWay bool
 }
 
-// IsInterruptedCreate reports whether an object may have been made that nobody has recorded, nor will.
+// IsInterruptedCreate reports whether the operation is an interrupted create: it may have made an object that no record has.
 func (p Pending) IsInterruptedCreate() bool { return p.Type == Creating && !p.UnderWay }
 
-// IsInDoubt reports whether somebody has to find out what became of the operation. Reads and imports change nothing, and updates and
-// deletes of what has no object do nothing outside the state.
+// IsInDoubt reports whether the outcome of the operation has to be found out. Reads and imports change nothing, and updates and
+// deletes of resources without an object do nothing outside the state.
 func (p Pending) IsInDoubt() bool {
 	switch p.Type {
 	case Creating:
@@ -56,8 +56,8 @@ func (p Pending) IsInDoubt() bool {
 	return false
 }
 
-// StateIn returns the state of the object that an update or a delete is about, nil if there is none. The operation may have been to
-// rename it. What an update has recorded has no ID: it is about the live state.
+// StateIn returns the state of the object of an update or a delete, nil if there is none. The operation may have been to rename it.
+// A resource that an update has recorded has no ID: its state is the live one.
 func (p Pending) StateIn(resources []*Resource) *Resource {
 	for _, u := range append([]urn.URN{p.Resource.URN}, p.Resource.Aliases...) {
 		at := slices.IndexFunc(resources, func(r *Resource) bool {
@@ -70,7 +70,7 @@ func (p Pending) StateIn(resources []*Resource) *Resource {
 	return nil
 }
 
-// PendingType is what the operation does.
+// PendingType is the kind of a pending operation.
 type PendingType string
 
 // The types of pending operations.
@@ -82,19 +82,19 @@ const (
 	Importing PendingType = "importing"
 )
 
-// Change is what a finished step does to the snapshot (state.md 3.2). Resources are identified by pointer. An empty
+// Change is the change of the snapshot by a finished step (state.md 3.2). Resources are identified by pointer. An empty
 // change with only Begun set is a failure that changed nothing.
 type Change struct {
 	Begun *Resource // the Resource of the Pending that ends, nil if none
 	Add   *Resource // appended
-	// Extension is what Add's ExtensionRef refers to, when this run has registered it (state.md 1.10). It is written for as
-	// long as some resource refers to it.
+	// Extension is the extension to which Add's ExtensionRef refers, when this run has registered it (state.md 1.10). It is
+	// written for as long as some resource refers to it.
 	Extension json.RawMessage
 	Remove    []*Resource
 	Replace   []Replacement // in place
 	// Elide allows the recorder to write this later, with the next change that must be written (state.md 3.3).
 	Elide bool
-	// Refresh is true if references may be dangling now and are to be dropped (state.md 3.7).
+	// Refresh is true if references may be dangling now and have to be dropped (state.md 3.7).
 	Refresh bool
 }
 
@@ -105,16 +105,17 @@ type Replacement struct{ Old, New *Resource }
 type Snapshot struct {
 	Manifest        Manifest
 	SecretsProvider *SecretsProvider
-	Resources       []*Resource // every resource comes after what it refers to
+	Resources       []*Resource // every resource comes after those that it refers to
 	Pending         []Pending
 	Metadata        json.RawMessage // as read; nil writes {}
 	Snippets        []json.RawMessage
 	Extensions      map[string]json.RawMessage
 
-	origin *origin // nil for a snapshot that was made
+	origin *origin // nil for a snapshot that was not read
 }
 
-// HasSealed reports whether a resource or a snippet of a snapshot has a ciphertext, which only the provider of secrets opens. What is pending does not count.
+// HasSealed reports whether a resource or a snippet of a snapshot has a ciphertext, which only the secrets provider can open. Pending operations do
+// not count.
 func (s *Snapshot) HasSealed() bool {
 	for _, r := range s.Resources {
 		if r.Inputs.HasSealed() || r.Outputs.HasSealed() || r.ReplacementTrigger.HasSealed() {
@@ -124,7 +125,7 @@ func (s *Snapshot) HasSealed() bool {
 	return slices.ContainsFunc(s.Snippets, func(text json.RawMessage) bool { return bytes.Contains(text, []byte(`"ciphertext"`)) })
 }
 
-// SecretsProvider says how the secrets of a snapshot are encrypted (state.md 5.1).
+// SecretsProvider describes how the secrets of a snapshot are encrypted (state.md 5.1).
 type SecretsProvider struct {
 	Type  string
 	State json.RawMessage

@@ -16,9 +16,9 @@ type Reference struct {
 	Property string     // the property whose value depends on the other, of a [graph.PropertyDependency]
 }
 
-// References returns everything that r refers to (steps.md 0.1, "all dependencies"): its provider, its parent, its
-// dependencies, those of its properties by the properties' names, what it is deleted with, and what it is replaced with. A
-// provider reference that cannot be read is left out.
+// References returns all references of r (steps.md 0.1, "all dependencies"): its provider, its parent, its dependencies,
+// those of its properties by the properties' names, the resource that it is deleted with, and those that it is replaced
+// with. A provider reference that cannot be read is left out.
 func (r *Resource) References() iter.Seq[Reference] {
 	return func(yield func(Reference) bool) {
 		if r.Provider != "" {
@@ -30,7 +30,7 @@ func (r *Resource) References() iter.Seq[Reference] {
 	}
 }
 
-// byURN returns what r refers to by URN alone: all of [Resource.References] but the provider.
+// byURN returns the references of r that are only a URN: all of [Resource.References] but the provider.
 func (r *Resource) byURN() iter.Seq[Reference] {
 	return func(yield func(Reference) bool) { r.eachByURN(yield) }
 }
@@ -58,7 +58,7 @@ func (r *Resource) eachByURN(yield func(Reference) bool) {
 }
 
 func (r *Resource) eachOfProperties(yield func(Reference) bool) bool {
-	var few [8]string // spares most resources an allocation
+	var few [8]string // saves an allocation for most resources
 	names := few[:0]
 	for name := range r.PropertyDependencies {
 		names = append(names, name)
@@ -74,9 +74,9 @@ func (r *Resource) eachOfProperties(yield func(Reference) bool) bool {
 	return true
 }
 
-// mapReferences returns r with every URN in it replaced by f of it, the own URN and the provider's included
-// (state.md 3.5). An f that returns "" drops the reference. r itself is returned when nothing changes. Lists that
-// nothing is dropped from keep being nil or empty as they were.
+// mapReferences returns r with every URN in it replaced by f of it, including its own URN and the provider's (state.md
+// 3.5). If f returns "" the reference is dropped. r itself is returned when nothing changes. Lists without dropped
+// references stay nil or empty as they were.
 func mapReferences(r *Resource, f func(kind referenceKind, u urn.URN) urn.URN) *Resource {
 	c := *r
 	changed := false
@@ -158,7 +158,7 @@ func mapURNs(us []urn.URN, f func(urn.URN) urn.URN) (out []urn.URN, changed bool
 	return out, true
 }
 
-// sameReferences reports whether a and b, both made from one resource by [mapReferences], are alike.
+// sameReferences reports whether a and b, both made from one resource by [mapReferences], are equal.
 func sameReferences(a, b *Resource) bool {
 	return a.URN == b.URN && a.Parent == b.Parent && a.DeletedWith == b.DeletedWith && a.ViewOf == b.ViewOf &&
 		a.Provider == b.Provider && len(a.Aliases) == len(b.Aliases) &&

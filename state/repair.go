@@ -7,10 +7,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Repair returns a snapshot that passes [Verify], made by ordering the resources and dropping what refers to nothing
-// (state.md 1.15). A resource whose parent is missing becomes a root resource under a new URN, and what referred to it
-// follows. Without such a form it returns an error and no snapshot: a [*ReferenceCycleError], or the [*IntegrityError] that is
-// left. s is not changed; a valid s is returned as it is.
+// Repair returns a snapshot that passes [Verify]: it orders the resources and drops dangling references (state.md 1.15). A
+// resource whose parent is missing becomes a root resource under a new URN, and references to it follow. If that is not
+// possible it returns an error and no snapshot: a [*ReferenceCycleError], or the [*IntegrityError] that remains. s is not
+// changed; a valid s is returned as it is.
 //
 // A magic that does not match is not repaired here: the writer of the next checkpoint sets a new one.
 func Repair(s *Snapshot) (*Snapshot, error) {
@@ -18,19 +18,19 @@ func Repair(s *Snapshot) (*Snapshot, error) {
 	return out, err
 }
 
-// Repairs are what [RepairAll] has done.
+// Repairs are the changes of [RepairAll].
 type Repairs struct {
 	Magic   bool               // the manifest's magic is new
-	Ordered []urn.URN          // resources that stood before something that they refer to, or in its way
+	Ordered []urn.URN          // resources that came before one that they refer to, or in its way
 	Renamed []Renamed          // resources whose parents are missing or renamed
-	Dropped []DroppedReference // references to what does not exist
+	Dropped []DroppedReference // dangling references
 }
 
 // Renamed is a URN before and after.
 type Renamed struct{ From, To urn.URN }
 
-// RepairAll is [Repair] for a user who has asked for it: a magic that does not match is set anew, malformed URNs are an
-// error too, and what was done is reported. A valid s is returned as it is, with nil.
+// RepairAll is [Repair] at the request of a user: a magic that does not match is set anew, malformed URNs are an error
+// too, and the repairs are returned. A valid s is returned as it is, with nil.
 func RepairAll(s *Snapshot) (*Snapshot, *Repairs, error) {
 	in := *s
 	magic := in.Manifest.Magic != Magic(in.Manifest.Version)
@@ -70,7 +70,7 @@ func repair(s *Snapshot) (*Snapshot, *Repairs, error) {
 	return &out, done, nil
 }
 
-// prune drops references to what is not among the resources before, and follows the renames that this causes.
+// prune drops references that are not to an earlier resource, and applies the renames that this causes.
 func (done *Repairs) prune(rs []*Resource) []*Resource {
 	now := make(renames, len(rs)) // every resource so far: URN before to URN after
 	out := make([]*Resource, len(rs))
@@ -103,8 +103,8 @@ func (done *Repairs) prune(rs []*Resource) []*Resource {
 	return out
 }
 
-// displaced returns the fewest resources that must have moved to make after of before: those outside a longest part
-// that has kept its order.
+// displaced returns the fewest resources whose moves explain the order of after: those outside a longest part that has
+// kept its order.
 func displaced(before, after []*Resource) []urn.URN {
 	at := make(map[*Resource]int, len(before))
 	for i, r := range before {

@@ -56,7 +56,7 @@ func (c *cursor) null() bool {
 	return false
 }
 
-// end checks that nothing follows.
+// end checks that the text ends here.
 func (c *cursor) end() error {
 	if c.space() != 0 || c.pos < len(c.data) {
 		return fmt.Errorf("at byte %d: text after the end of the value", c.pos)
@@ -229,7 +229,7 @@ func (c *cursor) skip() error {
 	return nil
 }
 
-// optional is [cursor.compact] with nothing for null.
+// optional is [cursor.compact], but returns nil for null.
 func (c *cursor) optional() (json.RawMessage, error) {
 	if c.null() {
 		return nil, nil

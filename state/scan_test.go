@@ -28,7 +28,7 @@ func TestValuesAreCutWhereTheyEnd(t *testing.T) {
 	}
 }
 
-// Were each escape followed by a search for the last quote, this would take an hour.
+// With a search for the last quote after each escape, this would take an hour.
 func TestALongTextWithManyEscapesIsReadInOnePass(t *testing.T) {
 	text := `"` + strings.Repeat(`line\n`, 3_000_000) + `"`
 	c := cursor{data: []byte(text + ",")}

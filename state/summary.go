@@ -9,13 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Summary is what a list of stacks shows of one (state.md 7.4).
+// Summary is the information about a stack in a list (state.md 7.4).
 type Summary struct {
 	Deployed  bool      // the stack has had a deployment
 	Time      time.Time // of the last write by an engine
 	Resources int       // all entries, providers, the stack and old copies included
 	OnlyRoot  bool      // the one resource is the stack itself
-	// SecretsProvider is the one that the deployment names.
+	// SecretsProvider is the provider that the deployment names.
 	SecretsProvider *SecretsProvider
 }
 
@@ -31,7 +31,7 @@ func Summarise(data []byte, name string) (Summary, error) {
 	}, nil
 }
 
-// openCheckpoint reads all of a checkpoint but its resources. There is no deployment if the stack never had one.
+// openCheckpoint reads all of a checkpoint but its resources. The deployment is nil if the stack never had one.
 func openCheckpoint(data []byte, name string) (*deployment, *envelope, error) {
 	env, err := readCheckpoint(data)
 	if err != nil {
@@ -48,7 +48,7 @@ func openCheckpoint(data []byte, name string) (*deployment, *envelope, error) {
 }
 
 // DecodeOutputs returns the outputs of the stack in a checkpoint: those of its root resource, which is the only one
-// decoded; integrity is not checked (state.md 7.8, 8). They are empty for a stack that has no root resource.
+// decoded; integrity is not checked (state.md 7.8, 8). They are empty for a stack without a root resource.
 func DecodeOutputs(ctx context.Context, data []byte, o DecodeOptions) (property.Map, error) {
 	d, env, err := openCheckpoint(data, o.Name)
 	if err != nil || d == nil {
@@ -93,7 +93,7 @@ func (d *deployment) root() json.RawMessage {
 }
 
 // ReexportCheckpoint returns the export of a checkpoint as it is stored: its bytes, indented in the envelope of an
-// export (state.md 7.6). No resource is decoded, so that a damaged state can be exported and edited.
+// export (state.md 7.6). It decodes no resource, so that a damaged state can be exported and edited.
 func ReexportCheckpoint(data []byte, name string) ([]byte, error) {
 	env, err := readCheckpoint(data)
 	if err != nil {

@@ -14,7 +14,7 @@ type Alias struct {
 	NoParent bool
 }
 
-// Subject is the resource whose aliases are expanded: what the program calls it now. Parent is "" for a resource
+// Subject is the resource whose aliases are expanded, with its present name. Parent is "" for a resource
 // without one.
 type Subject struct {
 	Stack, Project string

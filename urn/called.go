@@ -17,8 +17,8 @@ func (t Type) Short() string {
 	return strings.Join(parts, ":")
 }
 
-// IsCalled reports whether text is a name that people give the type: the type itself, the one that displays show, that without the
-// module "index", or the last part alone.
+// IsCalled reports whether text is a usual name of the type: the type itself, its short form (see [Type.Short]), the type without
+// the module "index", or the last part alone.
 func (t Type) IsCalled(text string) bool {
 	if text == "" {
 		return false
@@ -34,8 +34,8 @@ func (t Type) IsCalled(text string) bool {
 	return parts[1] == "index" && text == parts[0]+":"+parts[2] || text == parts[2]
 }
 
-// IsCalled reports whether text is a name that people give the resource: its URN; its name; or its type, in any of the forms of
-// [Type.IsCalled] and perhaps with the types of its parents, and its name, with "::" or a space between them or the name in parentheses.
+// IsCalled reports whether text is a usual name of the resource: its URN, its name, or its type and name. The type may be in any form of
+// [Type.IsCalled], with or without the types of its parents. Between type and name is "::" or a space, or the name is in parentheses.
 func (u URN) IsCalled(text string) bool {
 	name := u.Name()
 	if text == string(u) || text == name {
@@ -54,8 +54,8 @@ func (u URN) IsCalled(text string) bool {
 	return false
 }
 
-// Called returns the URNs of a list that text names, each once, in the order of the list: the one that it is, else those with that name,
-// else those that are called so in any other way.
+// Called returns the URNs of a list that text names, each once, in the order of the list: the URN that equals text, else those with text
+// as their name, else those for which [URN.IsCalled] holds.
 func Called(list []URN, text string) []URN {
 	var named, called []URN
 	for _, u := range list {

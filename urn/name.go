@@ -6,7 +6,7 @@ import (
 )
 
 // IsName reports whether s can be the name of a stack, a project, a package, a runtime or a plugin: letters, digits, hyphens,
-// underscores and periods. That is what Pulumi accepts, without "." and "..", which are folders. A name is therefore one
+// underscores and periods. Pulumi accepts the same names, and also "." and "..", which are folders. A name is therefore one
 // element of a path and never a path.
 func IsName(s string) bool {
 	return s != "" && s != "." && s != ".." && strings.IndexFunc(s, isNotInNames) < 0
@@ -16,7 +16,8 @@ func isNotInNames(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r))
 }
 
-// NameError says that a name from outside is none. Executables are found and files are named by such names.
+// NameError is the error for a name from outside that is not valid. Executables are found and files are named by such
+// names.
 type NameError struct{ What, Name string }
 
 func (e *NameError) Error() string {
@@ -27,8 +28,8 @@ func (e *NameError) Error() string {
 		e.Name, e.What)
 }
 
-// CheckPackageName returns a *[NameError] unless name can be that of a package, or of something else that a plugin of the same
-// name serves. what says what it is, for the message.
+// CheckPackageName returns a *[NameError] unless name can be the name of a package, or of something else that a plugin of the
+// same name serves. what is the kind of name, for the message.
 func CheckPackageName(what, name string) error {
 	if !IsName(name) || strings.HasPrefix(name, "-") {
 		return &NameError{What: what, Name: name}
@@ -45,7 +46,7 @@ func CheckPluginName(name string) error {
 	return nil
 }
 
-// CheckPackage returns a *[NameError] unless the package that serves t has a name: that which a provider type provides, and
+// CheckPackage returns a *[NameError] unless the package of t has a valid name: [Type.ProviderPackage] for a provider type,
 // the first part of other types.
 func (t Type) CheckPackage() error {
 	pkg, _, _ := strings.Cut(string(t), ":")

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob (steps.md 6.1). In a glob "**" stands for any text, and
-// a single "*" for any text without ":"; everything else stands for itself, and the whole URN has to match. The zero
-// Pattern matches only the empty URN.
+// Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob (steps.md 6.1). In a glob "**" matches any
+// text, and a single "*" any text without ":"; everything else matches itself, and the whole URN has to match. The zero Pattern matches only the
+// empty URN.
 type Pattern struct {
 	text string
-	re   *regexp.Regexp // nil for what is no glob
+	re   *regexp.Regexp // nil unless the pattern is a glob
 }
 
 // Compile makes a pattern. It refuses an empty pattern and text that is not UTF-8.
@@ -41,7 +41,7 @@ func IsGlob(pattern string) bool { return strings.Contains(pattern, "*") }
 // IsGlob reports whether p contains a wildcard.
 func (p Pattern) IsGlob() bool { return p.re != nil }
 
-// IsName reports whether p is a name other than a URN.
+// IsName reports whether p is a name that is not a URN.
 func (p Pattern) IsName() bool {
 	return p.re == nil && p.text != "" && !strings.HasPrefix(p.text, "urn:")
 }
@@ -147,7 +147,7 @@ func (s *PatternSet) Literals() iter.Seq[URN] {
 	}
 }
 
-// Names yields the names that are no URNs, in the order in which they were given.
+// Names yields the names that are not URNs, in the order in which they were given.
 func (s *PatternSet) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if s == nil {
@@ -161,8 +161,8 @@ func (s *PatternSet) Names() iter.Seq[string] {
 	}
 }
 
-// Bind returns the set with each name that exactly one of the URNs has replaced by that URN, so that it selects nothing else. A name that
-// several of them have is returned with these; one that none has stays a name.
+// Bind returns the set in which each name that matches exactly one of the URNs is replaced by that URN, so that it selects nothing else.
+// The first name that matches several is returned with those URNs. A name that matches none stays a name.
 func (s *PatternSet) Bind(among []URN) (bound *PatternSet, name string, choices []URN) {
 	if s == nil || len(s.names) == 0 {
 		return s, "", nil

@@ -11,7 +11,7 @@ func RootStack(stack, project string) URN {
 // IsRootStack reports whether u names the root component of a stack.
 func (u URN) IsRootStack() bool { return u.QualifiedType() == RootStackType }
 
-// IsDefaultProvider reports whether u names a provider that the engine makes, by its name (steps.md 1.6).
+// IsDefaultProvider reports whether u names a provider that the engine makes. Its name shows it (steps.md 1.6).
 func (u URN) IsDefaultProvider() bool {
 	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }

@@ -42,7 +42,7 @@ func New(stack, project string, parent, typ Type, name string) URN {
 	return URN(prefix + stack + separator + project + separator + t + separator + name)
 }
 
-// Parse returns s as a URN, or an error that wraps [ErrInvalid] and says which part is missing.
+// Parse returns s as a URN, or an error that wraps [ErrInvalid] and names the missing part.
 func Parse(s string) (URN, error) {
 	if s == "" {
 		return "", fmt.Errorf("%w: empty", ErrInvalid)

@@ -110,7 +110,8 @@ func FuzzURNParts(f *testing.F) {
 	})
 }
 
-// FuzzParse reads any text as a URN, a provider reference and a pattern. What is a URN is made of its parts again.
+// FuzzParse reads any text as a URN, a provider reference and a pattern. A valid URN equals the URN built from its
+// parts.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "urn:pulumi:dev::proj::a:b:C::name", "urn:pulumi:dev::proj::x:y:Z$a:b:C::a::b", "urn:pulumi:::::::", "urn:pulumi:*::**::a",

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -78,7 +78,7 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 
 // programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the
 // program of the project. isPlugin is true for the former two.
-func programHere(t *terminal.Terminal) (p source.Project, isPlugin bool, options sluice.PluginOptions, err error) {
+func programHere(t *terminal.Terminal) (p source.Project, isPlugin bool, options host.PluginOptions, err error) {
 	options, err = dependencies.Options(t, nil)
 	if err != nil {
 		return source.Project{}, false, options, err

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
@@ -46,7 +47,7 @@ func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 			case len(args) == 1:
 				url = args[0]
 			case local:
-				url = sluice.LocalBackendURL
+				url = host.LocalBackendURL
 			}
 			if url == "" && interactive {
 				var err error
@@ -119,7 +120,7 @@ func login(ctx context.Context, t *terminal.Terminal, url string, at serviceLogi
 	if at != (serviceLogin{}) {
 		return exit.Usagef("--insecure and --default-org are for a service, and %s is none", backend.MaskURL(url))
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores()})
+	b, err := host.OpenBackend(ctx, host.BackendOptions{URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return err
 	}

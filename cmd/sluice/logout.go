@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
@@ -29,7 +29,7 @@ func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
 			case len(args) == 1:
 				url = args[0]
 			case local:
-				url = sluice.LocalBackendURL
+				url = host.LocalBackendURL
 			}
 			return logout(t, url, all)
 		},

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
@@ -64,7 +64,7 @@ func organization(ctx context.Context, t *terminal.Terminal) (url, name string, 
 	if url, err = session.BackendURL(t.Lookup); err != nil || !service.Handles(url) {
 		return url, backend.Organization, err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Note: t.WarnWith})
+	b, err := host.OpenBackend(ctx, host.BackendOptions{URL: url, LookupEnv: t.Lookup, Note: t.WarnWith})
 	if err != nil {
 		return "", "", err
 	}

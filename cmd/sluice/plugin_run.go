@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
@@ -104,15 +104,15 @@ func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	service := sluice.ServeEngine(ctx)
+	service := host.ServeEngine(ctx)
 	defer func() { _ = service.Close() }() // its error changes nothing
 	options := places.Options()
 	options.Engine = service
 	if options.Directory, err = os.Getwd(); err != nil {
 		return err
 	}
-	host := sluice.NewPluginHost(options) // answers for the service
-	defer func() { _ = host.Close() }()
+	plugins := host.NewPluginHost(options) // answers for the service
+	defer func() { _ = plugins.Close() }()
 	address, err := service.Address()
 	if err != nil {
 		return err

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/newproject"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/state/backend"
 )
@@ -125,9 +125,9 @@ func installRequired(ctx context.Context, open *session.Opener, name string) err
 		_, err := fmt.Fprintf(t.Err, "No policy packs to install for stack %s\n", s.Name())
 		return err
 	}
-	options := sluice.PluginOptions{Home: s.Home, LookupEnv: t.Lookup, Note: t.WarnWith, Log: t.Log}
+	options := host.PluginOptions{Home: s.Home, LookupEnv: t.Lookup, Note: t.WarnWith, Log: t.Log}
 	for _, p := range packs {
-		if _, err := sluice.OpenRequiredPolicyPack(ctx, s.Ref.Organization(), p, nil, options); err != nil {
+		if _, err := host.OpenRequiredPolicyPack(ctx, s.Ref.Organization(), p, nil, options); err != nil {
 			return err
 		}
 	}

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service"
@@ -68,7 +68,7 @@ func migrate(ctx context.Context, open *session.Opener, name, url string, f migr
 	if service.Handles(url) {
 		url = service.Address(url)
 	}
-	to, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
+	to, err := host.OpenBackend(ctx, host.BackendOptions{
 		URL: url, Project: s.Project.Name, LookupEnv: open.Terminal.Lookup, Passphrases: s.Passphrases, Stores: cloud.Stores(), Note: open.Terminal.WarnWith,
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -15,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -48,7 +48,7 @@ func upgradeState(ctx context.Context, t *terminal.Terminal, yes, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
+	b, err := host.OpenBackend(ctx, host.BackendOptions{
 		URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores(), Note: t.WarnWith,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
@@ -58,7 +59,7 @@ func Example_locked() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: "file://" + filepath.ToSlash(dir), Project: "shop"})
+	b, err := host.OpenBackend(ctx, host.BackendOptions{URL: "file://" + filepath.ToSlash(dir), Project: "shop"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,8 +75,8 @@ func Example_locked() {
 			return err
 		}),
 	}
-	how := sluice.LockedOptions{Create: true, Secrets: secrets.Plain{}, Operation: "update"}
-	err = sluice.Locked(ctx, b, "dev", how, func(ctx context.Context, s backend.Stack) error {
+	how := host.LockedOptions{Create: true, Secrets: secrets.Plain{}, Operation: "update"}
+	err = host.Locked(ctx, b, "dev", how, func(ctx context.Context, s backend.Stack) error {
 		options.State = s
 		_, err := sluice.Update(ctx, options)
 		return err
@@ -84,7 +85,7 @@ func Example_locked() {
 		fmt.Println(err)
 		return
 	}
-	err = sluice.Locked(ctx, b, "dev", sluice.LockedOptions{}, func(ctx context.Context, s backend.Stack) error {
+	err = host.Locked(ctx, b, "dev", host.LockedOptions{}, func(ctx context.Context, s backend.Stack) error {
 		history, _, err := s.History(ctx)
 		for _, u := range history {
 			fmt.Println(u.Kind, u.Result, u.ResourceChanges)

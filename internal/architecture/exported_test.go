@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write testdata/exported.txt")
 // CHANGELOG.md tells.
 var public = []string{
 	"", "pipeline", "pipeline/await", "stages", "stages/stagestest", "stages/why", "property", "providers", "providers/providertest", "source", "state", "urn",
-	"graph", "advice", "cloud",
+	"graph", "advice", "cloud", "host",
 }
 
 // After a change that is meant:

@@ -55,13 +55,15 @@ var allowed = map[string][]string{
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, excerpts, documents, yamlFaults, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/assembly", "internal/tracing"},
+	// Host is above the engine: it hosts what the engine calls.
+	"host": {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "internal/operation"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals, printables},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, excerpts, yamlFaults, schemas, comparison, align, manuals, printables, "host"},
 	// Package simulate drives the whole engine; the root package imports packages operation and assembly, which therefore cannot import it.
-	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
-	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", cputime},
-	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
+	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", ".", "host"},
+	"bench":    {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", cputime, "host"},
+	"examples": {"urn", "property", "pipeline", "state", "providers", "stages", "source", ".", "host"},
 }
 
 // pkg is a package of the module and what its code, without its tests, imports.
@@ -197,7 +199,7 @@ func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
 	}
 }
 
-// ofTheCommand are the families of packages that the command line links and a program that imports the root package does not. Whoever
+// ofTheCommand are the families of packages that the command line links and a program that imports package host does not. Whoever
 // wants one of them imports what has it: package cloud has the drivers.
 var ofTheCommand = []string{
 	"cloud.google.com/go/", "google.golang.org/api/", "github.com/googleapis/", "github.com/aws/", "github.com/Azure/", "github.com/AzureAD/",
@@ -208,16 +210,33 @@ var ofTheCommand = []string{
 	"github.com/KimMachineGun/automemlimit",
 }
 
+// hosting are the packages that the engine does not link: what hosts programs, plugins and backends. Package host links them.
+var hosting = []string{
+	module + "/host", module + "/cloud", module + "/state/backend", module + "/source/runtimes", module + "/source/yaml", module + "/source/nodejs",
+	module + "/source/python", module + "/source/java", module + "/source/golang", module + "/source/policy", module + "/source/convert",
+	module + "/providers/native", module + "/providers/plugin/install", module + "/bench", "github.com/pkg/sftp", "golang.org/x/crypto/bcrypt",
+}
+
+func TestTheEngineLinksNothingThatHosts(t *testing.T) {
+	for _, d := range dependencies(t, ".") {
+		for _, family := range hosting {
+			if d == family || strings.HasPrefix(d, family+"/") {
+				t.Errorf("the root package links %s: `go list -deps -f '{{.ImportPath}}: {{.Imports}}' .` says by which package", d)
+			}
+		}
+	}
+}
+
 // Whoever imports the library links what it uses: of OpenTelemetry the interface, and no cloud, no screen and no picture.
 func TestTheLibraryLinksNothingOfTheCommand(t *testing.T) {
-	library, command := dependencies(t, "."), dependencies(t, "./cmd/sluice")
+	library, command := dependencies(t, "./host"), dependencies(t, "./cmd/sluice")
 	require.Contains(t, library, "go.opentelemetry.io/otel/trace")
 	for _, family := range ofTheCommand {
 		in := func(dependency string) bool { return strings.HasPrefix(dependency, family) }
 		require.True(t, slices.ContainsFunc(command, in), "the command line no longer links %s: take it off the list", family)
 		for _, d := range library {
 			if in(d) {
-				t.Errorf("the root package links %s: `go list -deps -f '{{.ImportPath}}: {{.Imports}}' .` says by which package", d)
+				t.Errorf("package host links %s: `go list -deps -f '{{.ImportPath}}: {{.Imports}}' ./host` says by which package", d)
 			}
 		}
 	}

@@ -3,19 +3,16 @@ package operation
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/builtin"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/yaml"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// host returns a host that serves the package "pulumi" and components written in YAML in process, and everything else
-// through the caller's host.
+// host returns a host that serves the package "pulumi" itself, and everything else through the caller's host, which may evaluate components.
 func (s *resolved) host() providers.Host {
 	o := builtin.Options{
 		StackOutputs: s.stackOutputs(),
@@ -38,11 +35,11 @@ func (s *resolved) host() providers.Host {
 			return out, err
 		}
 	}
-	components := yaml.ComponentOptions{
-		Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: source.Project{Directory: s.Stages.Directory, Root: s.Root},
-		Monitor: s.monitor,
+	next := s.Providers
+	if c, evaluates := next.(source.ComponentServer); evaluates {
+		next = c.ServeComponents(next, source.Project{Directory: s.Stages.Directory, Root: s.Root}, s.monitor)
 	}
-	return s.masks.host(builtin.Host(o, yaml.ComponentHost(s.Providers, components)), s.Log)
+	return s.masks.host(builtin.Host(o, next), s.Log)
 }
 
 // stackOutputs returns what reads the outputs of other stacks. In a preview those that will only be known later are unknown. In an update

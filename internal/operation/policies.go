@@ -9,13 +9,13 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
-	"github.com/sluice-iac/sluice/source/policy"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // packs are the loaded policy packs of an operation.
 type packs struct {
-	loaded []*policy.Analyzer
+	loaded []source.PolicyAnalyzer
 	// analyzers are all analyzers: those of the caller, then the packs.
 	analyzers []stages.Analyzer
 	// releases detach the analyzers from the end of the caller's context.
@@ -38,7 +38,7 @@ func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 	o.OnInterrupt(interrupt, func() {})
 	p.releases = append(p.releases, context.AfterFunc(ctx, interrupt))
 
-	found := make([]*policy.Analyzer, len(o.PolicyPacks))
+	found := make([]source.PolicyAnalyzer, len(o.PolicyPacks))
 	errs := make([]error, len(o.PolicyPacks))
 	loading := pool.New()
 	for i, pack := range o.PolicyPacks {
@@ -63,7 +63,7 @@ func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 func (o *opened) policyErrors(errs []error) error {
 	var problems []string
 	for _, err := range errs {
-		var config *policy.ConfigError
+		var config source.PolicyConfigError
 		switch {
 		case errors.As(err, &config):
 			problems = append(problems, config.Messages()...)

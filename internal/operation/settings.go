@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
-	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/state"
@@ -38,7 +37,7 @@ type Settings struct {
 	Providers providers.Host
 	// Calls says how providers are called. The operation adds the functions.
 	Calls       providers.RegistryOptions
-	PolicyPacks []*policy.Pack
+	PolicyPacks []source.PolicyPack
 	State       state.Store
 	Version     string // what plans name as their writer
 	// StackOutputs returns the outputs of another stack, StackResources its live resources. If they are nil, programs

@@ -11,12 +11,13 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // newBuiltinKit returns a stack on a machine with the given plugins: names of executables that do nothing.
-func newBuiltinKit(t *testing.T, o sluice.PluginOptions, plugins ...string) (*kit, *[]string) {
+func newBuiltinKit(t *testing.T, o host.PluginOptions, plugins ...string) (*kit, *[]string) {
 	k := newKit(t)
 	o.Home = t.TempDir()
 	for _, name := range plugins {
@@ -28,16 +29,16 @@ func newBuiltinKit(t *testing.T, o sluice.PluginOptions, plugins ...string) (*ki
 	var notes []string
 	o.LookupEnv = func(string) (string, bool) { return "", false }
 	o.Note = func(message string, _ ...advice.Advice) { notes = append(notes, message) }
-	host := sluice.NewPluginHost(o)
-	t.Cleanup(func() { require.NoError(t, host.Close()) })
-	k.options.Providers = host
+	h := host.NewPluginHost(o)
+	t.Cleanup(func() { require.NoError(t, h.Close()) })
+	k.options.Providers = h
 	return k, &notes
 }
 
 const passwordType urn.Type = "random:index/randomPassword:RandomPassword"
 
 func TestBuiltinProviderKeepsAPasswordThroughEveryOperation(t *testing.T) {
-	k, notes := newBuiltinKit(t, sluice.PluginOptions{})
+	k, notes := newBuiltinKit(t, host.PluginOptions{})
 	p := func(length int) func(*script) {
 		return func(s *script) { s.register(passwordType, "pw", in{"length": length}) }
 	}
@@ -63,7 +64,7 @@ func TestBuiltinProviderKeepsAPasswordThroughEveryOperation(t *testing.T) {
 }
 
 func TestBuiltinProviderImports(t *testing.T) {
-	k, _ := newBuiltinKit(t, sluice.PluginOptions{})
+	k, _ := newBuiltinKit(t, host.PluginOptions{})
 	made := k.try(importing(stages.ImportRequest{Type: passwordType, Name: "pw", ID: "hunter2"}), nil)
 	require.NoError(t, made.err)
 	again := k.try(sluice.Preview, program(func(s *script) { s.register(passwordType, "pw", in{"length": 7}) }))
@@ -75,15 +76,15 @@ func TestInstalledPluginWinsOverTheBuiltinProvider(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the plugin is a shell script")
 	}
-	k, notes := newBuiltinKit(t, sluice.PluginOptions{}, "resource-random-v1.2.3")
+	k, notes := newBuiltinKit(t, host.PluginOptions{}, "resource-random-v1.2.3")
 	k.fails(program(func(s *script) { s.register(passwordType, "pw", in{"length": 7}) }), "pulumi-resource-random")
 	require.Empty(t, *notes)
 }
 
 func TestBuiltinProvidersCanBeTurnedOff(t *testing.T) {
-	for name, o := range map[string]sluice.PluginOptions{
+	for name, o := range map[string]host.PluginOptions{
 		"by option":        {NoBuiltins: true},
-		"by configuration": {Config: sluice.Config{sluice.BuiltinsKey: {Text: "false"}}},
+		"by configuration": {Config: sluice.Config{host.BuiltinsKey: {Text: "false"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, notes := newBuiltinKit(t, o)
@@ -95,5 +96,5 @@ func TestBuiltinProvidersCanBeTurnedOff(t *testing.T) {
 
 func TestBuiltinProvidersAreListed(t *testing.T) {
 	require.Equal(t, []string{"archive", "command", "http", "local", "null", "random", "sim", "std", "time", "tls"},
-		sluice.BuiltinProviders())
+		host.BuiltinProviders())
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/source/policy"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -38,7 +39,7 @@ func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
 		"Options.AnalyzeLimit must be a number from 1, or 0 for all":       func(o *sluice.Options) { o.AnalyzeLimit = -3 },
 		"Options.Analyzers[1] is nil":                                      func(o *sluice.Options) { o.Analyzers = []stages.Analyzer{analyzer{}, nil} },
 		"Options.Analyzers[0] is nil":                                      func(o *sluice.Options) { o.Analyzers = []stages.Analyzer{(*analyzer)(nil)} },
-		"Options.PolicyPacks[0] is nil":                                    func(o *sluice.Options) { o.PolicyPacks = []*policy.Pack{nil} },
+		"Options.PolicyPacks[0] is nil":                                    func(o *sluice.Options) { o.PolicyPacks = []source.PolicyPack{nil} },
 		`Options.Config["region"]: a key is "namespace:name"`:              func(o *sluice.Options) { o.Config = sluice.Config{"region": {Text: "eu"}} },
 		"Options.Entropy is empty":                                         func(o *sluice.Options) { o.Entropy = []byte{} },
 		`Options.Root must be an absolute path, not "here"`:                func(o *sluice.Options) { o.Root = "here" },
@@ -79,11 +80,11 @@ func TestWhatAnOperationWouldLeaveOutOfAccountIsRefused(t *testing.T) {
 }
 
 func TestAStackOfAnotherNameIsRefused(t *testing.T) {
-	b, err := sluice.OpenBackend(t.Context(), sluice.BackendOptions{URL: "file://" + t.TempDir(), Project: "p"})
+	b, err := host.OpenBackend(t.Context(), host.BackendOptions{URL: "file://" + t.TempDir(), Project: "p"})
 	require.NoError(t, err)
 	defer b.Close()
-	how := sluice.LockedOptions{Create: true, Secrets: secrets.Plain{}}
-	require.NoError(t, sluice.Locked(t.Context(), b, "prod", how, func(ctx context.Context, s backend.Stack) error {
+	how := host.LockedOptions{Create: true, Secrets: secrets.Plain{}}
+	require.NoError(t, host.Locked(t.Context(), b, "prod", how, func(ctx context.Context, s backend.Stack) error {
 		o := withProgram(newKit(t), one(nil))
 		o.State = s
 		_, err := sluice.Update(ctx, o)
@@ -163,11 +164,11 @@ func TestCausesAreKeptWhereverAnOperationWaits(t *testing.T) {
 
 func TestLockedKeepsTheCause(t *testing.T) {
 	why := errors.New("the office closes")
-	b, err := sluice.OpenBackend(t.Context(), sluice.BackendOptions{URL: "file://" + t.TempDir(), Project: "p"})
+	b, err := host.OpenBackend(t.Context(), host.BackendOptions{URL: "file://" + t.TempDir(), Project: "p"})
 	require.NoError(t, err)
 	defer b.Close()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err = sluice.Locked(ctx, b, "dev", sluice.LockedOptions{Create: true, Secrets: secrets.Plain{}}, func(ctx context.Context, s backend.Stack) error {
+	err = host.Locked(ctx, b, "dev", host.LockedOptions{Create: true, Secrets: secrets.Plain{}}, func(ctx context.Context, s backend.Stack) error {
 		o := withProgram(newKit(t), func(s *script) { cancel(why); s.thing("a", nil) })
 		o.State = s
 		_, err := sluice.Update(ctx, o)
@@ -175,6 +176,6 @@ func TestLockedKeepsTheCause(t *testing.T) {
 	})
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, why)
-	err = sluice.Locked(ctx, b, "dev", sluice.LockedOptions{}, func(context.Context, backend.Stack) error { return nil })
+	err = host.Locked(ctx, b, "dev", host.LockedOptions{}, func(context.Context, backend.Stack) error { return nil })
 	require.ErrorIs(t, err, why)
 }

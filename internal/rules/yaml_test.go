@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
@@ -22,7 +23,7 @@ func yamlProgram(t testing.TB, k *providertest.Cloud, text string) source.Progra
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(text), 0o644))
-	return sluice.NewYAMLProgram(source.Project{Runtime: "yaml", Root: dir, Directory: dir}, k.Host())
+	return host.NewYAMLProgram(source.Project{Runtime: "yaml", Root: dir, Directory: dir}, k.Host())
 }
 
 func TestAYAMLProgramIsPreviewedUpdatedAndDestroyed(t *testing.T) {

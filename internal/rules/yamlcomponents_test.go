@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -22,12 +24,20 @@ func withShop(t *testing.T, k *kit, text string) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "PulumiPlugin.yaml"), []byte(text), 0o644))
 	others := k.options.Providers
-	k.options.Providers = providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	k.options.Providers = evaluating{providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 		if spec.Package == "shop" {
 			return nil, &plugin.LanguageHostedError{Name: "shop", Directory: dir}
 		}
 		return others.Load(ctx, spec)
-	})
+	})}
+}
+
+// evaluating is a host that evaluates components in YAML.
+type evaluating struct{ providers.Host }
+
+// ServeComponents implements [source.ComponentServer].
+func (evaluating) ServeComponents(next providers.Host, p source.Project, monitor func() stages.Monitor) providers.Host {
+	return host.ServeComponents(next, p, monitor)
 }
 
 const shopPlugin = `

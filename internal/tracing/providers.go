@@ -8,6 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -19,7 +21,18 @@ type host struct {
 	run  *Run
 }
 
-var _ providers.Preparer = host{}
+var (
+	_ providers.Preparer     = host{}
+	_ source.ComponentServer = host{}
+)
+
+// ServeComponents lets the host evaluate components, if it can.
+func (h host) ServeComponents(next providers.Host, p source.Project, monitor func() stages.Monitor) providers.Host {
+	if c, evaluates := h.host.(source.ComponentServer); evaluates {
+		return c.ServeComponents(next, p, monitor)
+	}
+	return next
+}
 
 // Prepare lets the host make providers available before they are loaded, if it can.
 func (h host) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {

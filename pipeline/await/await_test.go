@@ -249,8 +249,8 @@ func TestMailboxWakesATakerForEveryValue(t *testing.T) {
 	})
 }
 
-// Two takers have found the mailbox empty and are about to wait when two values come: the one token that was left must
-// wake the first, and the first's taking must wake the second.
+// Two takers have found the mailbox empty and are about to wait when two values come: the one token must wake the first
+// taker, and the first's taking must wake the second.
 func TestMailboxTokenIsPassedOnWhileThereIsMore(t *testing.T) {
 	m := NewMailbox[int]()
 	m.Put(1)

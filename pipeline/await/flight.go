@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// ErrNoResult is returned to those who waited for a call of a [Flight] that panicked.
-var ErrNoResult = errors.New("the call that was waited for panicked")
+// ErrNoResult is the error for the other callers of a [Flight] whose call panicked.
+var ErrNoResult = errors.New("the shared call panicked")
 
-// Flight does work once for each key, however many callers ask for it. A result is kept until [Flight.Forget]; an error goes
-// to those who wait at that moment and is forgotten, so the next one who asks tries again. The zero value is ready to use.
-// It is safe for concurrent use, and no lock is held during a call.
+// Flight does work once for each key, however many callers need it. A result is kept until [Flight.Forget]. An error goes to
+// the callers that wait at that moment and is not kept, so the next caller tries again. The zero value is ready to use. It
+// is safe for concurrent use, and no lock is held during a call.
 //
 // Unlike golang.org/x/sync/singleflight, keys and results have types, results are kept, and every caller waits with its own
 // context.
@@ -20,15 +20,15 @@ type Flight[K comparable, V any] struct {
 	calls map[K]*Promise[V]
 }
 
-// Do returns what call returned for key. The first to ask makes the call, in its own goroutine; others wait for the
+// Do returns the result of call for key. The first caller makes the call, in its own goroutine; others wait for the
 // result, or until their ctx ends. If call panics, the panic goes on in the goroutine that made the call, and the others
 // get [ErrNoResult].
 func (f *Flight[K, V]) Do(ctx context.Context, key K, call func() (V, error)) (V, error) {
 	return f.DoOn(ctx, func(run func()) { run() }, key, call)
 }
 
-// DoOn is Do with the call made wherever start runs the function that it gets, so that the first caller, too, waits no
-// longer than ctx. Start must run the function once, and may return before it has ended.
+// DoOn is Do, except that start chooses the goroutine of the call, so that the first caller, too, waits no longer than
+// ctx. Start must call its argument once, and may return before that call has ended.
 func (f *Flight[K, V]) DoOn(ctx context.Context, start func(run func()), key K, call func() (V, error)) (V, error) {
 	promise, isFirst := f.join(key)
 	if isFirst {
@@ -72,7 +72,7 @@ func (f *Flight[K, V]) fly(key K, promise *Promise[V], call func() (V, error)) {
 	}
 }
 
-// drop forgets a call that failed, unless a newer one has taken its place.
+// drop removes a call that failed, unless a newer one has taken its place.
 func (f *Flight[K, V]) drop(key K, promise *Promise[V]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -73,7 +73,7 @@ func TestFlightForgetsAResultOnDemand(t *testing.T) {
 	}
 }
 
-// What a call leaves behind when it fails must not touch the call that has taken its place.
+// A call that fails after it was forgotten must not affect the call that has taken its place.
 func TestForgottenCallThatFailsLeavesTheNewOneAlone(t *testing.T) {
 	var f await.Flight[string, int]
 	_, err := f.Do(t.Context(), "k", func() (int, error) {

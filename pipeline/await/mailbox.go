@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Mailbox is a queue without bound: putting never blocks, values leave in the order in which they were put. It is safe
-// for concurrent use by any number of goroutines on both sides. Since nothing slows the putting side down, use it only
-// where something else bounds what can be in it.
+// Mailbox is a queue without bound: Put never blocks, and values leave in the order in which they were put. It is safe
+// for concurrent use by any number of goroutines on both sides. Since nothing slows the senders down, use it only where
+// something else bounds the number of values.
 type Mailbox[T any] struct {
 	ready chan struct{} // holds a token while there is something to take; closed by Close
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	items  []T
 	first  int // items before it have been taken
 	closed bool
@@ -32,7 +32,7 @@ func (m *Mailbox[T]) Put(v T) bool {
 	return true
 }
 
-// Close ends the mailbox: what is in it can still be taken. Calls after the first do nothing.
+// Close ends the mailbox: the values in it can still be taken. Calls after the first do nothing.
 func (m *Mailbox[T]) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +43,7 @@ func (m *Mailbox[T]) Close() {
 }
 
 // Take returns the oldest value, waiting for one if need be. It returns false when the mailbox is closed and empty, or
-// when it is empty and ctx ends; ctx.Err() tells these apart.
+// when it is empty and ctx ends; ctx.Err() distinguishes the two.
 func (m *Mailbox[T]) Take(ctx context.Context) (T, bool) {
 	for {
 		v, state := m.poll()
@@ -68,8 +68,8 @@ func (m *Mailbox[T]) TryTake() (T, bool) {
 }
 
 // Ready receives when there may be something to take, and whenever the mailbox is closed. It is for package pipeline,
-// which waits for several things at once: whoever receives from it must call TryTake until that finds nothing, or until
-// it has what it wants. Others use Take.
+// which waits for several things at once: a receiver must call TryTake until that finds nothing, or until it needs no
+// more. Others use Take.
 func (m *Mailbox[T]) Ready() <-chan struct{} { return m.ready }
 
 type mailState int

@@ -10,7 +10,7 @@ import (
 type Promise[T any] struct {
 	decided Event
 
-	mu    sync.Mutex // guards what follows until decided has fired
+	mu    sync.Mutex // guards the fields below until decided has fired
 	taken bool
 	value T
 	err   error
@@ -32,7 +32,7 @@ func (p *Promise[T]) Fail(err error) bool {
 // with it.
 func (p *Promise[T]) Reject(err error) { p.Fail(err) }
 
-// Decide decides the promise with what a call returned, and reports whether it was the first to decide it.
+// Decide decides the promise with the results of a call, and reports whether it was the first to decide it.
 func (p *Promise[T]) Decide(v T, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,11 +47,11 @@ func (p *Promise[T]) Decide(v T, err error) bool {
 // Decided reports whether Wait would return at once.
 func (p *Promise[T]) Decided() bool { return p.decided.Fired() }
 
-// Wait returns what the promise was decided with. If ctx ends before, it returns the cause of ctx.
+// Wait returns the value or error of the promise. If ctx ends before, it returns the cause of ctx.
 func (p *Promise[T]) Wait(ctx context.Context) (T, error) { return p.WaitUnder(ctx, nil) }
 
-// WaitUnder is Wait under a second context, if it is not nil: what ends first ends the wait, with its cause. It costs less than a context
-// that ends with both.
+// WaitUnder is Wait under a second context, if it is not nil: the context that ends first ends the wait, with its cause. It costs less
+// than a context that ends with both.
 func (p *Promise[T]) WaitUnder(ctx, second context.Context) (T, error) {
 	if err := p.decided.wait(ctx, second); err != nil {
 		var zero T

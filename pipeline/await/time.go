@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// For waits for d, or until ctx ends, whose cause it returns then.
+// For waits for d, or until ctx ends. Then it returns the cause of ctx.
 func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil

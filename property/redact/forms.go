@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// minSecret and minNumber are the lengths below which a text or a number is not masked, in bytes: it occurs in messages by
-	// chance. So does a line of less than minLine in a longer secret, such as a bracket.
+	// minSecret and minNumber are the lengths, in bytes, below which a text or a number is not masked: short ones occur in
+	// messages by chance. The same holds for a line of less than minLine in a longer secret, such as a bracket.
 	minSecret, minNumber, minLine = 3, 4, 4
 	// minForm is the length of the shortest form.
 	minForm = minSecret
-	// minEncoded is how much of an encoded secret must be there to be recognised, in characters.
+	// minEncoded is the number of characters by which an encoded secret is recognised.
 	minEncoded = 6
 )
 
@@ -84,7 +84,8 @@ func scalars(document any, yield func(string) bool) bool {
 	return true
 }
 
-// forms yields how a secret is written in texts: as it is, escaped, and encoded. Some may be yielded more than once.
+// forms yields the ways to write a secret in a text: verbatim, escaped, and encoded. Some may be yielded more than
+// once.
 func forms(secret string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		digits := hex.EncodeToString([]byte(secret))
@@ -95,7 +96,7 @@ func forms(secret string) iter.Seq[string] {
 // escaped yields the forms in which single characters are replaced.
 func escaped(secret string, yield func(string) bool) bool {
 	if isPlain(secret) {
-		return true // and is in all of them what it is
+		return true // and is the same in all of them
 	}
 	once, again := quotes(secret), []string(nil)
 	for _, q := range once {
@@ -118,7 +119,7 @@ func escaped(secret string, yield func(string) bool) bool {
 	return true
 }
 
-// isPlain reports whether a text has only characters that nobody escapes.
+// isPlain reports whether no format escapes any character of a text.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -145,20 +146,20 @@ func asJSON(v any) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if e.Encode(v) != nil {
-		return "" // a number that JSON does not have
+		return "" // a number that JSON cannot express
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// literals undoes what JavaScript's encodeURIComponent does not do.
+// literals restores the characters that JavaScript's encodeURIComponent leaves alone.
 var literals = strings.NewReplacer("%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 func lowerHex(escaped string) string { return percent.ReplaceAllStringFunc(escaped, strings.ToLower) }
 
-// encoded yields the forms in base64. A secret that is part of a longer text has one of three forms there, by its position. Of each
-// only the characters count that depend on nothing but the secret.
+// encoded yields the forms in base64. A secret that is part of a longer text has one of three forms there, depending on its
+// position. Only the characters that depend on nothing but the secret are part of a form.
 func encoded(secret string, yield func(string) bool) bool {
 	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		if !yield(encoding.EncodeToString([]byte(secret))) {

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// index finds forms in texts. A form is looked up by how it begins, then by its whole text at each length that forms with this
-// beginning have: adding one costs what its text costs, and nothing is rebuilt. A text costs one test of a bit for each byte that begins
-// no form.
+// index finds forms in texts. A form is looked up by its beginning, then by its whole text at each length of the forms with this
+// beginning. Adding a form costs time in proportion to its length, and nothing is rebuilt. In a text, each byte that begins no form
+// costs one test of a bit.
 type index struct {
 	forms map[string]struct{}
-	// long and short are the lengths of the forms by how they begin, the longest first: those of at least eight bytes, and the others.
+	// long and short are the lengths of the forms by their beginning, the longest first: long has those of at least eight bytes, short
+	// the others.
 	long  map[[longKey]byte][]int
 	short map[[minForm]byte][]int
 	// begins has a bit for each first three bytes, by their hash.
 	begins [1 << 10]uint64
-	// ordered are the forms in the order of their bytes, as of the last call of order, and recent those that have been added since.
+	// ordered are the forms in byte order as of the last call of order; recent are those added since.
 	ordered, recent []string
 	longestForm     int // the length of the longest form
 }
@@ -94,8 +95,8 @@ func (x *index) match(text string, lengths []int) int {
 	return 0
 }
 
-// mask replaces the forms in a text. What is masked already counts as one, so that no form is found inside of it. So does what
-// stands before a [CutNote], if a form begins with it. The index must be in order if there is such a note.
+// mask replaces the forms in a text. A mask in the text counts as one, so that no form is found inside it. The text before a
+// [CutNote] counts as a form if a form begins with it. The index must be in order if there is such a note.
 func (x *index) mask(text string) string {
 	if len(x.forms) == 0 {
 		return text
@@ -107,9 +108,9 @@ func (x *index) mask(text string) string {
 	return out.String()
 }
 
-// replace writes the first bytes of a text up to end, with the forms that begin there replaced. covered is the number of bytes at the
-// beginning that belong to a mask that is written already, which may be 0, and -1 if there is none. It returns the same for what
-// comes after end, and writes nothing if nothing is to be replaced and end is that of the text.
+// replace writes the bytes of a text up to end, with the forms that begin there replaced. covered is the number of bytes at the
+// beginning, maybe 0, that belong to a mask that is written already, and -1 if there is none. It returns the covered value for the
+// rest of the text. It writes nothing if nothing is to be replaced and end is the end of the text.
 func (x *index) replace(out *strings.Builder, text string, end, covered int) int {
 	copied, to := max(covered, 0), covered
 	cuts := x.cuts(text)
@@ -152,8 +153,8 @@ func (x *index) cuts(text string) []interval {
 	return list
 }
 
-// begun returns where the longest end of a text begins that is the beginning of a form, and not all of it: what comes after the text
-// decides whether it is one. It is the length of the text if there is none. The index must be in order.
+// begun returns the offset of the longest end of a text that is a proper beginning of a form: the continuation of the text decides
+// whether it is one. It returns the length of the text if there is none. The index must be in order.
 func (x *index) begun(text string) int {
 	for i := max(0, len(text)-x.longestForm+1); i < len(text); i++ {
 		if tail := text[i:]; len(tail) < minForm || x.mayBegin(tail) {
@@ -171,7 +172,7 @@ func (x *index) begun(text string) int {
 
 func (x *index) isOrdered() bool { return len(x.ordered) == len(x.forms) && len(x.recent) == 0 }
 
-// order makes the index able to say what has begun. Most runs never need it.
+// order sorts the forms for begun. Most runs never need it.
 func (x *index) order() {
 	if x.ordered == nil {
 		x.ordered = slices.Sorted(maps.Keys(x.forms))

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Learn adds everything in m that is marked as secret: each text and number in it by itself, the texts of assets too, and lists and objects
-// as JSON, which is how programs write them into messages.
+// Learn adds everything in m that is marked as secret: each text and number by itself, the texts of assets too, and lists and objects as
+// JSON, the form in which programs write them into messages.
 func (s *Set) Learn(m property.Map) {
 	if s == nil {
 		return
@@ -24,7 +24,7 @@ func (s *Set) LearnValue(v property.Value) {
 	}
 }
 
-// learn looks for secrets in a value that is none.
+// learn looks for secrets in a value that is not secret itself.
 func (s *Set) learn(v property.Value) {
 	inner, secret := v.Unwrap()
 	if secret {
@@ -43,7 +43,7 @@ func (s *Set) learn(v property.Value) {
 	}
 }
 
-// addAll adds what is in a secret. A secret that nobody has decrypted is null.
+// addAll adds the content of a secret. A secret that has not been decrypted is null.
 func (s *Set) addAll(v property.Value) {
 	v, _ = v.Unwrap()
 	switch {

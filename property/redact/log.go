@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// Handler returns a handler that hands records to h without the secrets in their messages and attributes. What an attribute is
-// becomes a text if there is a secret in it.
+// Handler returns a handler that hands records to h without the secrets in their messages and attributes. An attribute whose
+// value contains a secret becomes a text.
 func (s *Set) Handler(h slog.Handler) slog.Handler {
 	if s == nil {
 		return h

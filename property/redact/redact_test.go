@@ -81,7 +81,7 @@ func TestASecretIsMaskedInEachForm(t *testing.T) {
 	}
 }
 
-// Of what surrounds a secret in base64 nothing is masked, and of the secret at most some bits at each end are left.
+// The text around a secret in base64 is not masked, and of the secret at most some bits at each end are left.
 func TestASecretIsMaskedWhereverItIsInBase64(t *testing.T) {
 	const secret = "correct horse battery"
 	s := setOf(secret)
@@ -143,7 +143,7 @@ func TestOverlappingSecretsAreMaskedAsOne(t *testing.T) {
 	require.Equal(t, "[secret]", setOf("aba", "abacus-abb").Mask("abacus-abb"))
 }
 
-// Texts go through more than one hand.
+// A text may be masked more than once on its way.
 func TestMaskingTwiceIsMaskingOnce(t *testing.T) {
 	s := setOf("secret", "cre")
 	once := s.Mask("a secret cre")
@@ -300,8 +300,8 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkLearn looks for secrets in the properties of a resource: in those that have none, and in those with secrets that
-// are known.
+// BenchmarkLearn looks for secrets in the properties of a resource: in properties without secrets, and in properties with
+// secrets that are in the set already.
 func BenchmarkLearn(b *testing.B) {
 	values := map[string]property.Value{}
 	for i := range 20 {

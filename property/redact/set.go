@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Mask is what is shown in place of a secret.
+// Mask is shown in place of a secret.
 const Mask = "[secret]"
 
 // Set is a growing set of secrets. The zero Set is empty and ready to use; a nil *Set stays empty. It is safe for concurrent use.
 type Set struct {
-	mu    sync.RWMutex        // guards the rest
+	mu    sync.RWMutex        // guards the fields below
 	known map[string]struct{} // the secrets
 	fresh []string            // those of them whose forms are not in the index yet
 	index index
@@ -45,8 +45,7 @@ func (s *Set) Add(secret string) {
 }
 
 // Mask returns text with every secret in it replaced by [Mask]. Secrets that overlap or touch are replaced by one. Masking a
-// text twice is the same as masking it once. What stands before the note of a text that was cut (see [Cut]) is replaced too if a
-// secret may begin with it.
+// text twice is the same as masking it once. The text before the note of [Cut] is replaced too if a secret may begin with it.
 func (s *Set) Mask(text string) string {
 	if s == nil || len(text) < minForm {
 		return text
@@ -56,7 +55,8 @@ func (s *Set) Mask(text string) string {
 	return x.mask(text)
 }
 
-// forms returns the index with the forms of all secrets, in order if that is needed. Nothing changes it until release is called.
+// forms returns the index with the forms of all secrets, in order if ordered is true. Nothing changes it until release is
+// called.
 func (s *Set) forms(ordered bool) (x *index, release func()) {
 	s.mu.RLock()
 	for len(s.fresh) > 0 || ordered && !s.index.isOrdered() {
@@ -92,9 +92,9 @@ func (s *Set) update(ordered bool) {
 	}
 }
 
-// Error returns err if there is no secret in its text and that has no more than [MaxMessage] bytes, and otherwise an error with the
-// masked text, cut there. That one wraps err, so what is in it is found as before, by [errors.As] and [errors.Is]; the text of what
-// is found that way is not masked.
+// Error returns err if its text contains no secret and has no more than [MaxMessage] bytes. Otherwise it returns an error with the
+// masked text, cut at that length. That error wraps err, so [errors.As] and [errors.Is] work as before; the texts of errors found
+// that way are not masked.
 func (s *Set) Error(err error) error {
 	if s == nil || err == nil {
 		return err

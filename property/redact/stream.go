@@ -2,10 +2,10 @@ package redact
 
 import "strings"
 
-// Stream masks a text that comes in pieces, wherever it is cut. What it returns for the pieces, one after the other, is what
-// [Set.Mask] returns for the whole text, if no secret is learned in between. It is not safe for concurrent use.
+// Stream masks a text that comes in pieces, wherever it is cut. Its results for the pieces, one after the other, are the result
+// of [Set.Mask] for the whole text, if no secret is added in between. It is not safe for concurrent use.
 //
-// It holds back what may be the beginning of a secret, until the next piece tells. So it keeps less than the longest form of a
+// It holds back a possible beginning of a secret until the next piece decides. So it keeps less than the longest form of a
 // secret, which the set has in memory anyway.
 type Stream struct {
 	set     *Set
@@ -16,7 +16,7 @@ type Stream struct {
 // Stream returns a stream that masks the secrets of s. Those of a nil *Set return pieces as they are.
 func (s *Set) Stream() *Stream { return &Stream{set: s, covered: -1} }
 
-// Next takes a piece and returns what is certain.
+// Next takes a piece and returns the text that is certain now.
 func (t *Stream) Next(piece string) string {
 	if t.set == nil {
 		return piece
@@ -27,7 +27,7 @@ func (t *Stream) Next(piece string) string {
 	return t.advance(x, text, x.begun(text))
 }
 
-// End returns what is held back: there are no more pieces. The stream can then be used for another text.
+// End returns the text that is held back: there are no more pieces. The stream can then be used for another text.
 func (t *Stream) End() string {
 	if t.IsAtRest() {
 		return ""
@@ -39,11 +39,11 @@ func (t *Stream) End() string {
 	return out
 }
 
-// Abandon is End for a text that may go on, of which no more is taken: what is held back counts as a secret.
+// Abandon is End for a text that may go on, of which no more is read: the text held back counts as a secret.
 func (t *Stream) Abandon() string {
 	out := Mask
 	if t.covered >= 0 || t.held == "" {
-		out = "" // which is masked, or follows what is
+		out = "" // it is masked, or follows a mask
 	}
 	t.held, t.covered = "", -1
 	return out

@@ -112,7 +112,7 @@ func TestWithoutSecretsAStreamShowsPiecesAsTheyAre(t *testing.T) {
 	}
 }
 
-// A text is cut before it is known what is secret in it.
+// A text is cut before its secrets are in the set.
 func TestNoHalfOfASecretIsLeftWhereATextWasCut(t *testing.T) {
 	const secret = "p&ss \"wörd\" <7>/+~!'x"
 	s := setOf(secret)

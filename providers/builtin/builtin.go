@@ -24,12 +24,12 @@ const (
 	ReadStackResourceOutputs = "pulumi:pulumi:readStackResourceOutputs"
 )
 
-// Options are where the provider finds what it reads. Its functions are called from many goroutines; what needs one
-// that is nil is an error.
+// Options are the sources of the provider's data. Its functions are called from many goroutines; a nil function makes
+// every use of it an error.
 type Options struct {
-	// StackOutputs returns the root outputs of another stack, decrypted, with secrets as secret values. name is
-	// "<stack>", or "<organization>/<project>/<stack>". A stack that does not exist is an error `unknown stack "name"`.
-	// The function decides about what cannot be decrypted (state.md 8).
+	// StackOutputs returns the root outputs of another stack, decrypted, with secrets as secret values. name is "<stack>",
+	// or "<organization>/<project>/<stack>". A stack that does not exist is an error `unknown stack "name"`. The function
+	// decides how to treat values that cannot be decrypted (state.md 8).
 	StackOutputs func(ctx context.Context, name string) (property.Map, error)
 	// StackResources returns the live resources of another stack, without those that await deletion.
 	StackResources func(ctx context.Context, name string) ([]Resource, error)
@@ -50,8 +50,8 @@ type Resource struct {
 	Outputs  property.Map
 }
 
-// Host returns a host that starts this provider for the package "pulumi", whatever version is asked for, and has next
-// start all others.
+// Host returns a host that starts this provider for the package "pulumi" in any version, and starts all others through
+// next.
 func Host(o Options, next providers.Host) providers.Host {
 	return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 		if spec.Package == Package {
@@ -161,7 +161,7 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	return providers.CreateResponse{ID: p.options.NewID(), Properties: out}, nil
 }
 
-// Update lets a stash keep its output; one that was imported has none, and gets it with its first input. Stack references are replaced, never updated.
+// Update lets a stash keep its output; an imported one has none, and gets it with its first input. Stack references are replaced, never updated.
 func (p *provider) Update(_ context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
 	if req.Type != Stash {
 		return providers.UpdateResponse{}, fmt.Errorf("a resource of type '%v' cannot be updated", req.Type)
@@ -180,7 +180,7 @@ func (p *provider) Delete(_ context.Context, req providers.DeleteRequest) error 
 	return nil
 }
 
-// Read reads the other stack again, which cannot be found by its ID alone; a stash is what it was.
+// Read reads the other stack again, which cannot be found by its ID alone; a stash stays as it is.
 func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	switch req.Type {
 	case StackReference:
@@ -197,7 +197,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 		}
 		return found(req, property.NewMap(map[string]property.Value{"name": name}), state), nil
 	case Stash:
-		return found(req, req.Inputs, req.State), nil // one that is imported has nothing yet
+		return found(req, req.Inputs, req.State), nil // an imported one has nothing yet
 	}
 	return providers.ReadResponse{}, unknownType(req.Type)
 }

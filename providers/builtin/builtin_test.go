@@ -150,7 +150,7 @@ func TestStashKeepsItsFirstInput(t *testing.T) {
 	same(t, updated.Properties, read.Properties)
 }
 
-// One that is imported has no value until it gets an input, also if that was imported with it.
+// An imported stash has no value until it gets an input, even if it was imported with an input.
 func TestStashIsImportedWithoutAValue(t *testing.T) {
 	p, ctx := newProvider(new(int)), t.Context()
 	read, err := p.Read(ctx, providers.ReadRequest{Type: builtin.Stash, ID: "i"})

@@ -40,7 +40,7 @@ func argument(args property.Map, name string) (string, error) {
 	return v.AsString(), nil
 }
 
-// stackReference returns the outputs of a stack reference; unknown ones when the name is.
+// stackReference returns the outputs of a stack reference; unknown ones if the name is unknown.
 func (p *provider) stackReference(ctx context.Context, name property.Value) (property.Map, error) {
 	inner, _ := name.Unwrap()
 	if inner.IsUnknown() {
@@ -58,7 +58,7 @@ func (p *provider) stackReference(ctx context.Context, name property.Value) (pro
 	if err != nil {
 		return property.Map{}, err
 	}
-	// Older SDKs learn from the names which outputs are secret.
+	// Older SDKs use the names to find the secret outputs.
 	var secrets []property.Value
 	for key, v := range outputs.All() {
 		if v.HasSecrets() {

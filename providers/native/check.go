@@ -8,9 +8,9 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Check refuses inputs that do not fit the types. The inputs stay as the program wrote them, without defaults, unless the
-// public plugin adds them: the plugin then finds in the state what it would have written itself. Inputs that the
-// description calls secret become secret.
+// Check refuses inputs that do not fit the types. The inputs stay as the program wrote them, without defaults. If the
+// public plugin adds defaults, so does Check: the plugin then finds the same state as its own. Inputs that the
+// description marks secret become secret.
 func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (provi
 	return providers.CheckResponse{Inputs: news, Failures: failures.list}, nil
 }
 
-// Diff compares the recorded outputs that are named like inputs, from which the resource was made, with the new inputs.
+// Diff compares the recorded outputs with the names of inputs, from which the resource was made, with the new inputs.
 // Both are conformed and have defaults. A change of secretness is no difference.
 func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
 	r, err := p.resource(req.Type)
@@ -80,8 +80,8 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 	return answer, nil
 }
 
-// compared returns the inputs that count in a comparison. An optional list or object that is empty counts as missing:
-// some plugins record the one, some the other.
+// compared returns the inputs that count in a comparison. An optional list or object that is empty counts as missing,
+// since plugins differ in which of the two they record.
 func (r *Resource) compared(inputs property.Map) property.Map {
 	for _, f := range r.Inputs {
 		v, _ := inputs.At(f.Name).Unwrap()

@@ -10,8 +10,8 @@ import (
 )
 
 // conform returns v in the form of t, with the defaults of records. It converts strings to numbers and booleans and the
-// other way round, as programs write them and providers have always accepted. Null and unknown values stay. It calls
-// complain for values that do not fit.
+// other way round, since programs write them and providers have always accepted them. Null and unknown values stay. It
+// calls complain for values that do not fit.
 func conform(v property.Value, t Type, path string, complain func(path, reason string)) property.Value {
 	inner, secret := v.Unwrap()
 	if v.IsOutput() || secret {

@@ -33,7 +33,7 @@ type Type struct {
 	Elem   *Type    // of an array or a map
 	Token  string   // of a record or an enumeration
 	Fields []Field  // of a record
-	Enum   []string // of a string: the values that it may have; nil is any
+	Enum   []string // of a string: its possible values; nil is any
 }
 
 // Of returns a plain type.
@@ -66,9 +66,9 @@ type Field struct {
 	// Output defines how an input appears in the outputs.
 	Output Output
 	// Derived is true if every update computes the output again, from all inputs. The output is then secret if any input
-	// is secret that the description does not call secret.
+	// is secret that the description does not mark secret.
 	Derived bool
-	// Old names what has replaced this property; "" if it is not an old form. Imports leave such inputs out.
+	// Old is the replacement of this property, if it is an old form; "" otherwise. Imports leave such inputs out.
 	Old string
 	Doc string
 }
@@ -82,7 +82,7 @@ const (
 	// Chosen means that the output exists even if the input does not: the resource chooses a value.
 	Chosen
 	// Unrecorded means that there is no output. A change of the input alone is no change: another input defines when it
-	// counts.
+	// matters.
 	Unrecorded
 )
 
@@ -99,7 +99,7 @@ type Resource struct {
 	// state of this provider unchanged; "" for none.
 	SchemaVersion string
 
-	// Check finds mistakes that the types do not show. It does not see unknown inputs; nil finds none.
+	// Check finds mistakes that the types do not exclude. It does not get unknown inputs; nil finds none.
 	Check func(in Values) []providers.CheckFailure
 	// Diff may change the result of the comparison of the inputs.
 	Diff func(c Call, answer *providers.DiffResponse)
@@ -129,7 +129,7 @@ type Function struct {
 // Package describes a package.
 type Package struct {
 	Name    string
-	Version string // of the public package with the same shape; "" for one that has none
+	Version string // of the public package with the same shape; "" if there is none
 	Owner   string // of the repository of the public package; "" is pulumi
 	Doc     string
 	Config  []Field
@@ -142,7 +142,7 @@ type Package struct {
 	// Enter is called first in every call about a resource, except in previews of creates and updates, which reach nothing. Its
 	// error is the error of the call. Nil does nothing.
 	Enter func(ctx context.Context, m providers.Method, c Call) error
-	// Close releases what the provider holds; nil for nothing.
+	// Close releases the resources of the provider; nil if it has none.
 	Close func() error
 }
 
@@ -156,8 +156,8 @@ type Call struct {
 	ID     string
 	Inputs Values // with defaults
 	State  Values // recorded outputs
-	// Secretive is true if an input is secret that the description does not call secret. What is computed from the inputs
-	// is then secret too.
+	// Secretive is true if an input is secret that the description does not mark secret. Outputs computed from the inputs
+	// are then secret too.
 	Secretive bool
 	Log       func(Message)
 }
@@ -165,7 +165,7 @@ type Call struct {
 // Made is the result of a create or an import.
 type Made struct {
 	ID string
-	// Outputs are the computed ones, and those inputs for which the resource chose a value; for an import, all of them.
+	// Outputs are the computed outputs, and the inputs for which the resource chose a value; for an import, all of them.
 	Outputs Outputs
 }
 
@@ -180,11 +180,11 @@ type Found struct {
 // Message is a message for the user.
 type Message struct {
 	URN     urn.URN
-	Warning bool // otherwise it is shown while the operation runs, and not kept
+	Warning bool // otherwise it is shown during the operation, and not kept
 	Text    string
 }
 
-// Options are what the engine gives to a provider.
+// Options connect a provider with the engine.
 type Options struct {
 	// Directory is the base of relative paths; "" is the working directory of the process.
 	Directory string
@@ -203,7 +203,7 @@ func (o Options) Path(name string) string {
 	return filepath.Join(o.Directory, name)
 }
 
-// Complete returns o with defaults for everything that may be nil.
+// Complete returns o with defaults for nil fields.
 func (o Options) Complete() Options {
 	if o.Log == nil {
 		o.Log = func(Message) {}

@@ -6,6 +6,6 @@
 // It holds no provider of its own; each is in a folder below. The provider of the package "pulumi", which reads the
 // engine's own state, is in providers/builtin.
 //
-// Invariant: what a function of a description gets has been checked and has its defaults, is known and is not wrapped in
-// secrets; what it returns is made secret here.
+// Invariant: the arguments of a description's function have been checked, have their defaults, are known and are not
+// wrapped in secrets; its results are made secret here.
 package native

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Catalog holds the packages that can be served in process. Each is made again for every provider.
+// Catalog holds the packages that can be served in process. Each is made anew for every provider.
 type Catalog map[string]func(Options) Package
 
 // Names lists the packages in order.
@@ -24,8 +24,8 @@ func (c Catalog) Names() []string {
 }
 
 // Serves reports whether the catalog has the package of a spec. A package is never built in if a parameterized plugin or
-// one of another name serves it, if it comes from elsewhere than the public package, if it must have certain
-// checksums, or if an incompatible version is asked for.
+// one of another name serves it, if it comes from another place than the public package, if it must have certain
+// checksums, or if the spec has an incompatible version.
 func (c Catalog) Serves(spec providers.Spec) bool {
 	describe, ok := c[spec.Package]
 	if !ok || spec.Parameterization != nil || spec.Plugin != "" && spec.Plugin != spec.Package || len(spec.Checksums) > 0 {
@@ -35,7 +35,7 @@ func (c Catalog) Serves(spec providers.Spec) bool {
 	return of.fits(spec.Version) && (spec.DownloadURL == "" || strings.HasSuffix(spec.DownloadURL, "/"+of.repository()))
 }
 
-// fits reports whether a version of the public package has the shape of this one, as far as version numbers say it: it has the same major
+// fits reports whether a version of the public package has the shape of this one, as far as version numbers show: it has the same major
 // number, or the same minor number below 1.
 func (p Package) fits(version string) bool {
 	if version == "" {

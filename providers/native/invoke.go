@@ -66,7 +66,7 @@ func (f *Function) result(args property.Map, outputs Outputs) property.Map {
 	return m
 }
 
-// secretive reports whether the fields have a secret value that the description does not call secret.
+// secretive reports whether the fields have a secret value that the description does not mark secret.
 func secretive(fields []Field, values property.Map) bool {
 	for _, f := range fields {
 		if values.At(f.Name).HasSecrets() && !f.Secret {

@@ -86,7 +86,7 @@ func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) erro
 	return p.failure(inputs, r.Delete(ctx, c))
 }
 
-// Read refreshes a recorded resource, and imports one of which only the ID is known.
+// Read refreshes a recorded resource, and imports one by its ID alone.
 func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {

@@ -101,8 +101,8 @@ func (p Package) schema() schemaPackage {
 	return out
 }
 
-// meta returns the metadata for packages whose tokens have a module for each resource, "index/file", which programs do
-// not see as a module.
+// meta returns the metadata for packages whose tokens have a module for each resource, "index/file", which is not a
+// module in programs.
 func (p Package) meta() *schemaMeta {
 	slashed := func(token string) bool { return strings.Contains(token, "/") }
 	if slices.ContainsFunc(p.Resources, func(r Resource) bool { return slashed(string(r.Type)) }) ||

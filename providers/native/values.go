@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Values are properties as a description's functions read them: without secrets and unknowns, and of the types in the
-// description. A property that is missing reads as the zero value.
+// Values are properties in the form for a description's functions: without secrets and unknowns, and of the types in
+// the description. A property that is missing reads as the zero value.
 type Values struct{ m property.Map }
 
 // ValuesOf returns m without its secret marks.

@@ -6,21 +6,21 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Wanted is a plugin that is not there and has to be.
+// Wanted is a plugin that is missing and needed.
 type Wanted struct {
 	Kind        Kind
 	Name        string
 	Version     string // "" for any
 	DownloadURL string
 	Checksums   map[string][]byte // "<os>-<arch>" -> SHA-256 of its archive
-	Recorded    bool              // the recorded state alone names DownloadURL
+	Recorded    bool              // only the recorded state names DownloadURL
 }
 
 // Acquire installs a plugin where a [Finder] finds it. It may be called from many goroutines. An error that wraps
-// [ErrNotAcquired] says that it did not try.
+// [ErrNotAcquired] means that it did not try.
 type Acquire func(ctx context.Context, w Wanted) error
 
-// FindOrAcquire is [Finder.Find] that installs a plugin that is missing; not if acquire is nil.
+// FindOrAcquire is [Finder.Find], but installs a missing plugin unless acquire is nil.
 func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (Location, error) {
 	l, err := f.Find(w.Kind, w.Name, w.Version)
 	missing, is := err.(*MissingError) //nolint:errorlint // made by Find itself

@@ -10,8 +10,8 @@ import (
 // builtWith finds the version that a build of a plugin sets: -X example.com/pkg/version.Version=1.2.3.
 var builtWith = regexp.MustCompile(`-X[ =]'?\S+\.[vV]ersion=v?([0-9][^\s'"]*)`)
 
-// builtVersion returns the version that the Go toolchain has noted in an executable: that of its module, or one that its build sets. It
-// returns "" if there is none, as in the executables of other languages.
+// builtVersion returns the version that the Go toolchain has recorded in an executable: that of its module, or one that its build sets.
+// It returns "" if there is none, as in the executables of other languages.
 func builtVersion(executable string) string {
 	info, err := buildinfo.ReadFile(executable)
 	if err != nil {

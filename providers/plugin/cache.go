@@ -15,7 +15,8 @@ type cached struct {
 	version   *semver.Version // nil for a directory without a version
 }
 
-// inCache looks in the plugin cache: for exactly the version asked for, or for the best if none is (protocol.md 1.4).
+// inCache looks in the plugin cache for exactly the given version, or for the best one if version is "" (protocol.md
+// 1.4).
 func (f Finder) inCache(k Kind, name, version string) (Location, error) {
 	missing := &MissingError{Kind: k, Name: name, Version: version}
 	if f.Home == "" {
@@ -68,7 +69,7 @@ func (f Finder) cachedPlugins(k Kind, name string) []cached {
 		if !ok {
 			continue
 		}
-		// Leftovers such as "1.2.3.tmp42" are not versions.
+		// The remains of an installation, such as "1.2.3.tmp42", are not versions.
 		if v, err := semver.StrictNewVersion(text); err == nil {
 			list = append(list, cached{directory: directory, version: v})
 		}
@@ -97,7 +98,7 @@ func (f Finder) choose(list []cached, want *semver.Version) *cached {
 	return best
 }
 
-// identical compares build metadata too, which semantic comparison leaves out.
+// identical also compares build metadata, which semantic comparison leaves out.
 func identical(a, b *semver.Version) bool { return a.Equal(b) && a.Metadata() == b.Metadata() }
 
 // better prefers a stable release to a prerelease and any version to none.

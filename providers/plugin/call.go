@@ -35,10 +35,11 @@ func roundTrip[Req proto.Message, Resp any](
 	return answer, nil
 }
 
-// shortCalls are the methods that no display shows while they run. Nobody would know what a run waits for.
+// shortCalls are the methods that no display shows while they run. Without a message nothing would show why a run
+// waits.
 var shortCalls = []string{methodConfigure, methodCheckConfig, methodDiffConfig, methodCheck, methodDiff}
 
-// noteIfSlow makes a message of the first such call that is not answered in time. The caller must call what it returns.
+// noteIfSlow writes a message about the first such call that is not answered in time. The caller must call the result.
 func noteIfSlow(c *client, s subject) func() bool {
 	if c.note == nil || !slices.Contains(shortCalls, s.method) {
 		return func() bool { return true }
@@ -55,8 +56,8 @@ func noteIfSlow(c *client, s subject) func() bool {
 	}).Stop
 }
 
-// failure turns the error of a call into what the engine understands: that of a call that was not answered, of an
-// uncertain outcome, or the provider's own.
+// failure turns the error of a call into one for the engine: that of a call without an answer, of an uncertain outcome,
+// or the provider's own.
 func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
 	if how := missing(err, w); how != "" {
 		return unusable(fmt.Errorf("%s: provider %s %s: %w%s", s, c.title(), how, plain(err), bug(c)))
@@ -85,8 +86,8 @@ func (c *client) failure(ctx context.Context, s subject, req proto.Message, err 
 	return failed
 }
 
-// unanswered is the error of a call that the provider has not answered. Unless the call did not reach the provider,
-// it is not known what it has done.
+// unanswered is the error of a call that the provider has not answered. Unless the call certainly did not reach the
+// provider, its outcome is uncertain.
 func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
 	code := status.Code(err)
 	if exit := c.death(ctx, code); exit != nil {
@@ -105,7 +106,7 @@ func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, e
 	return &providers.UncertainError{Err: err, Lost: true}
 }
 
-// tooLarge names the property that makes a request larger than a provider takes; nil if that is not the cause.
+// tooLarge names the property that makes a request too large for the provider; nil if that is not the cause.
 func (c *client) tooLarge(s subject, req proto.Message, err error) error {
 	if status.Code(err) != codes.ResourceExhausted {
 		return nil
@@ -117,8 +118,8 @@ func (c *client) tooLarge(s subject, req proto.Message, err error) error {
 	return fmt.Errorf("%s: %w; %s", s, plain(err), large)
 }
 
-// death returns how the process ended if that is why a call failed: the connection broke, or the call was abandoned for
-// it. A provider may also answer "unavailable" itself and live on; then the connection is usable.
+// death returns how the process ended if that is why a call failed: the connection broke, or the call was abandoned
+// because of it. A provider may also answer "unavailable" itself and live on; then the connection is usable.
 func (c *client) death(ctx context.Context, code codes.Code) error {
 	switch {
 	case c.process == nil:
@@ -153,7 +154,7 @@ func (c *client) propertyErrors(s subject, st *status.Status) string {
 }
 
 // initError returns the error of a resource that exists but is not healthy, or nil when err is another one (protocol.md
-// 3.7). Its properties are read as those of the response.
+// 3.7). Its properties are read like those of the response.
 func (c *client) initError(s subject, err error, o property.WireOptions, sentInputs, sentState property.Map) error {
 	st, ok := status.FromError(err)
 	if !ok {
@@ -184,7 +185,7 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 	return nil
 }
 
-// cutAll cuts those of a provider's texts that are very long.
+// cutAll cuts the very long ones of a provider's texts.
 func cutAll(list []string) []string {
 	for i, text := range list {
 		list[i] = redact.Cut(text, redact.MaxMessage)
@@ -192,7 +193,7 @@ func cutAll(list []string) []string {
 	return list
 }
 
-// malformed is the error of an answer that cannot be used. Whether the operation happened is not known.
+// malformed is the error of an answer that cannot be used. The outcome of the operation is uncertain.
 func (c *client) malformed(s subject, format string, args ...any) error {
 	return unusable(c.fault(s, format, args...))
 }

@@ -26,15 +26,15 @@ type client struct {
 	conn    *grpc.ClientConn
 	process Server // nil for a plugin that was attached
 	plugin  string // name of the plugin
-	version string // of the plugin, as it was asked for; "" for any
+	version string // of the plugin, as requested; "" for any
 	place   string // its executable or the folder of its sources; "" for a plugin that was attached
 	pkg     string // name of the package it serves
 	// features are those of the handshake; of an old plugin those that Configure returned.
 	features       atomic.Pointer[features]
 	disablePreview bool
 
-	note  func(string) // gets what takes long; nil discards
-	noted sync.Once    // the first call that did
+	note  func(string) // receives messages about slow calls; nil discards
+	noted sync.Once    // the first slow call
 
 	closing sync.Once
 	closed  error
@@ -47,7 +47,7 @@ const cancelPatience = time.Second
 
 func (c *client) Package() string { return c.pkg }
 
-// Cancel asks the plugin to abort what it does. Not knowing Cancel counts as an acknowledgement (protocol.md 1.13).
+// Cancel asks the plugin to abort its work. A plugin without Cancel counts as acknowledging (protocol.md 1.13).
 func (c *client) Cancel(ctx context.Context) error {
 	if c.process != nil && c.process.Exited() != nil {
 		return nil
@@ -65,8 +65,8 @@ func (c *client) Cancel(ctx context.Context) error {
 	return fmt.Errorf("cancel plugin %s: %w", c.plugin, plain(err))
 }
 
-// Close asks the plugin to stop, then interrupts it, then kills it and what it started. An attached plugin only loses its
-// connection (protocol.md 1.9, 1.13).
+// Close asks the plugin to stop, then interrupts it, then kills it and the processes that it started. An attached plugin
+// only loses its connection (protocol.md 1.9, 1.13).
 func (c *client) Close() error {
 	c.closing.Do(func() {
 		if c.process != nil {
@@ -84,19 +84,20 @@ func (c *client) Close() error {
 	return c.closed
 }
 
-// outgoing are the options for what is sent typed if the provider understands it: the column "K" of protocol.md 2.5.
+// outgoing are the options for values that are sent typed if the provider supports it: the column "K" of protocol.md
+// 2.5.
 func (c *client) outgoing(u property.UnknownPolicy) property.WireOptions {
 	f := c.features.Load()
 	return property.WireOptions{Unknowns: u, KeepSecrets: f.secrets, KeepReferences: f.resources}
 }
 
-// incoming are the options for answers: everything typed is understood.
+// incoming are the options for answers: all typed values are decoded.
 func incoming(preview bool) property.WireOptions {
 	return property.WireOptions{Unknowns: keptIf(preview), KeepSecrets: true, KeepReferences: true}
 }
 
-// keptIf keeps unknowns in previews. Elsewhere an unknown in an answer is a mistake of the provider, and one in what is to
-// be created or updated would be lost silently.
+// keptIf keeps unknowns in previews. Otherwise an unknown in an answer is a mistake of the provider, and one in the inputs
+// of a create or an update would be lost silently.
 func keptIf(preview bool) property.UnknownPolicy {
 	if preview {
 		return property.KeepUnknowns
@@ -104,9 +105,9 @@ func keptIf(preview bool) property.UnknownPolicy {
 	return property.RejectUnknowns
 }
 
-// keptElseDropped is for what is only looked at: old values, and new ones in Check and Diff. Outside previews an unknown
-// comes from a resource that failed or was skipped, and what depends on that is checked before it is skipped, too
-// (steps.md 9.4).
+// keptElseDropped is for values that are only compared or checked: old values, and new ones in Check and Diff. Outside
+// previews an unknown comes from a resource that failed or was skipped, and its dependents are checked before they are
+// skipped, too (steps.md 9.4).
 func keptElseDropped(preview bool) property.UnknownPolicy {
 	if preview {
 		return property.KeepUnknowns
@@ -139,7 +140,7 @@ func (e *encoder) encode(m property.Map, o property.WireOptions) *structpb.Struc
 	return s
 }
 
-// status returns where the plugin may publish views during the call, and as what.
+// status returns the address at which the plugin may publish views during the call, and the token for it.
 func (e *encoder) status(s providers.Status) (address, token string) {
 	if s == nil || e.err != nil {
 		return "", ""
@@ -151,7 +152,7 @@ func (e *encoder) status(s providers.Status) (address, token string) {
 	return t.Address, t.Token
 }
 
-// monitor returns the address at which the plugin can call the run's monitor, "" where there is none.
+// monitor returns the address at which the plugin can call the run's monitor, "" if there is none.
 func (e *encoder) monitor(d providers.Deployment) string {
 	if d.MonitorAddress == nil || e.err != nil {
 		return ""
@@ -173,7 +174,7 @@ func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions
 	return m, nil
 }
 
-// received applies the secretness of what was sent to an answer of a provider that does not keep secrets (protocol.md
+// received applies the secretness of the sent values to an answer of a provider that does not keep secrets (protocol.md
 // 2.4).
 func (c *client) received(got, sent property.Map) property.Map {
 	if c.features.Load().secrets {

@@ -67,8 +67,8 @@ func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (pro
 	return diffResponse(answer), nil
 }
 
-// isWithoutConfig reports whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins say so in
-// their own ways (protocol.md 3.3).
+// isWithoutConfig reports whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins have
+// their own errors for that (protocol.md 3.3).
 func (c *client) isWithoutConfig(err error) bool {
 	if err == nil {
 		return false
@@ -90,8 +90,8 @@ func (c *client) isWithoutConfig(err error) bool {
 	return false
 }
 
-// Configure configures the plugin. Secrets and references are always sent typed: an old plugin says only in the answer
-// whether it supports them (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
+// Configure configures the plugin. Secrets and references are always sent typed: an old plugin reports only in the
+// answer whether it supports them (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
 func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) error {
 	s := subject{method: methodConfigure, urn: req.URN}
 	e := c.encoder(s)
@@ -130,7 +130,7 @@ func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
 	return out
 }
 
-// configureError reads what an error of Configure says about missing settings of a package.
+// configureError reads missing settings of a package from an error of Configure.
 func configureError(c *client, err error) error {
 	st, ok := status.FromError(err)
 	if !ok {
@@ -139,7 +139,7 @@ func configureError(c *client, err error) error {
 	if st.Code() == codes.Unimplemented {
 		title := c.plugin
 		if c.process != nil {
-			title = c.process.Title() // with the place where it is
+			title = c.process.Title() // with its location
 		}
 		return fmt.Errorf("plugin %s is not a resource provider and cannot be configured: %w", title, err)
 	}
@@ -167,8 +167,8 @@ func parameterizeAs(ctx context.Context, c *client, spec providers.Spec) error {
 	return err
 }
 
-// Parameterize makes the plugin serve another package. The plugin must confirm its name, and tell it if it makes the package of
-// arguments.
+// Parameterize makes the plugin serve another package. The plugin must confirm its name, or return it if the plugin makes the
+// package from arguments.
 func (c *client) Parameterize(
 	ctx context.Context, req providers.ParameterizeRequest,
 ) (providers.ParameterizeResponse, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Invoke calls a function of the plugin (protocol.md 3.9). If an argument was a secret and the plugin does not keep
-// secrets, everything it returns is one (protocol.md 2.4).
+// secrets, the whole result is secret (protocol.md 2.4).
 func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
 	s := subject{method: "invoke", token: req.Token}
 	e := c.encoder(s)
@@ -37,7 +37,7 @@ func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (provi
 	return providers.InvokeResponse{Return: result, Failures: failures(answer.GetFailures())}, nil
 }
 
-// componentOutgoing and componentIncoming are for Construct and Call, which know output values (protocol.md 2.5).
+// componentOutgoing and componentIncoming are for Construct and Call, which support output values (protocol.md 2.5).
 func (c *client) componentOutgoing() property.WireOptions {
 	o := c.outgoing(property.KeepUnknowns)
 	if c.features.Load().outputs {
@@ -46,8 +46,8 @@ func (c *client) componentOutgoing() property.WireOptions {
 	return o
 }
 
-// Also outside of previews there may be unknowns in an answer: a component has no values of children that are not created
-// because the run is a refresh or has targets. They are dropped.
+// An answer may have unknowns outside of previews, too: a component has no values of children that are not created
+// because the run is a refresh or has targets. These unknowns are dropped.
 func componentIncoming(preview bool) property.WireOptions {
 	o := incoming(preview)
 	o.Outputs = property.KeepOutputs
@@ -176,7 +176,7 @@ func texts(list []urn.URN) []string {
 	return out
 }
 
-// seconds writes a timeout as Go durations are written; "" is the default.
+// seconds writes a timeout in the form of Go durations; "" is the default.
 func seconds(s float64) string {
 	if s == 0 {
 		return ""

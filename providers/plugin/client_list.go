@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// List returns a page of the resources that exist (protocol.md 3.12).
+// List returns a page of the existing resources (protocol.md 3.12).
 func (c *client) List(ctx context.Context, req providers.ListRequest) (providers.ListResponse, error) {
 	s := subject{method: "list", token: string(req.Type)}
 	e := c.encoder(s)

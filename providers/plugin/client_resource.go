@@ -60,8 +60,8 @@ func (c *client) Diff(ctx context.Context, req providers.DiffRequest) (providers
 	return diffResponse(answer), nil
 }
 
-// diffResponse reads an answer. Kinds of changes that are not known are updates; other numbers of "changes" are left for
-// the engine to refuse.
+// diffResponse reads an answer. Unknown kinds of changes are updates; unknown numbers of "changes" are left for the
+// engine to refuse.
 func diffResponse(answer *pulumirpc.DiffResponse) providers.DiffResponse {
 	out := providers.DiffResponse{
 		Changes: providers.DiffChanges(answer.GetChanges()), ReplaceKeys: answer.GetReplaces(),
@@ -81,8 +81,8 @@ func diffResponse(answer *pulumirpc.DiffResponse) providers.DiffResponse {
 	return out
 }
 
-// previews reports whether the plugin can be asked about changes in a preview. If not, the outputs of a change are its
-// inputs (protocol.md 3.6).
+// previews reports whether the plugin can preview changes. If not, the outputs of a change are its inputs (protocol.md
+// 3.6).
 func (c *client) previews() bool { return c.features.Load().preview && !c.disablePreview }
 
 // Create makes a resource. A resource that is not healthy is a *providers.InitError.
@@ -113,7 +113,7 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 		return providers.CreateResponse{}, unhealthy
 	}
 	switch id := answer.GetId(); {
-	case req.Preview: // it need not be known
+	case req.Preview: // it may be unknown
 	case id == "":
 		return providers.CreateResponse{}, c.malformed(s, "an empty ID")
 	case property.IsUnknownMarker(id):
@@ -128,13 +128,13 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	}, nil
 }
 
-// isWithoutID reports whether err is that of an object that is not healthy and has no ID.
+// isWithoutID reports whether err is the error of an unhealthy object without an ID.
 func isWithoutID(err error) bool {
 	var partial *providers.InitError
 	return errors.As(err, &partial) && partial.ID == ""
 }
 
-// unknownID says what is wrong with an ID that only a preview may have.
+// unknownID describes an ID that only a preview may have.
 const unknownID = "the marker of an unknown value as the ID"
 
 // Update changes a resource in place. A resource that is not healthy is a *providers.InitError.
@@ -191,7 +191,7 @@ func (c *client) Delete(ctx context.Context, req providers.DeleteRequest) error 
 	return err
 }
 
-// Read reads a resource (protocol.md 3.6). Assets that come back without their content are those that were sent.
+// Read reads a resource (protocol.md 3.6). Assets that come back without their content are replaced by the sent ones.
 func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	s := subject{method: "read", urn: req.URN}
 	e := c.encoder(s)

@@ -26,7 +26,7 @@ func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (strin
 	return answer.GetSchema(), nil
 }
 
-// checkSchema reports whether a text is JSON with the sections of a schema. A provider that describes nothing has none.
+// checkSchema checks that a text is JSON with the sections of a schema. A provider that describes nothing has none.
 func checkSchema(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -54,7 +54,7 @@ func (c *client) Mapping(ctx context.Context, req providers.MappingRequest) (pro
 	return providers.MappingResponse{Provider: answer.GetProvider(), Data: answer.GetData()}, err
 }
 
-// Mappings returns the names of the providers that there are mappings for. A plugin without this call names none.
+// Mappings returns the names of the providers with mappings. A plugin without this call has none.
 func (c *client) Mappings(ctx context.Context, key string) ([]string, error) {
 	s := subject{method: "mappings", token: key}
 	answer, err := roundTrip(ctx, c, s, c.rpc.GetMappings, &pulumirpc.GetMappingsRequest{Key: key})

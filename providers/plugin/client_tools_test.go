@@ -83,7 +83,7 @@ func TestResourcesAreListedPageByPage(t *testing.T) {
 	require.ErrorIs(t, err, providers.ErrUnsupported)
 }
 
-// TestTheHandshakeSaysWhatTheEngineCanDo is about protocol.md 1.8 and 1.9: a plugin that was attached to gets no directories.
+// TestTheHandshakeSaysWhatTheEngineCanDo is about protocol.md 1.8 and 1.9: an attached plugin gets no directories.
 func TestTheHandshakeSaysWhatTheEngineCanDo(t *testing.T) {
 	_, seen := attached(t, providertest.NewFake("simple"), 4<<20)
 	req := last[*pulumirpc.ProviderHandshakeRequest](t, seen, "Handshake")

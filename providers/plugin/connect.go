@@ -67,10 +67,10 @@ func notConnected(port int, err error) error {
 	return fmt.Errorf("no gRPC server answers on 127.0.0.1:%d: %w", port, err)
 }
 
-// features are what a provider says it understands (protocol.md 1.8).
+// features are the features that a provider reports (protocol.md 1.8).
 type features struct {
 	secrets, resources, outputs, autonaming, preview bool
-	// handshaken is false for old plugins, which tell their features when they are configured.
+	// handshaken is false for old plugins, which report their features when they are configured.
 	handshaken bool
 }
 

@@ -1,10 +1,10 @@
-// Package plugin finds provider plugins, runs them as processes and talks gRPC to them (protocol.md 1, 2.5, 3). [Host]
-// does all three and satisfies providers.Host; [Finder] and [Start] are its first two parts, for plugins of other
-// kinds.
+// Package plugin finds provider plugins, runs them as processes and calls them over gRPC (protocol.md 1, 2.5, 3).
+// [Host] does all three and satisfies providers.Host; [Finder] and [Start] are its first two parts, for plugins of
+// other kinds.
 //
-// It installs nothing itself: a plugin that is not there is an error, unless a function is given that installs it (package
-// install has it). It does not decide when providers are configured or what their answers mean.
+// It installs nothing itself: a missing plugin is an error, unless the caller gives a function that installs it (package
+// install has one). It does not decide when providers are configured or what their answers mean.
 //
 // Invariant: every process that is started is waited for, and its whole process group has ended when Close returns. A
-// call on a process that dies ends at once with an error that says so.
+// call on a process that dies ends at once with an error that reports this.
 package plugin

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// drainPatience is how long what a process has written is read after its end, however busy the machine is: only a child that goes on writing
-	// makes it take longer.
+	// drainPatience limits how long the output of a process is read after its end, however busy the machine is. Only a child that
+	// goes on writing makes it take that long.
 	drainPatience = 10 * time.Second
-	// drainPace is how long to wait before looking again.
+	// drainPace is the time between two looks.
 	drainPace = 2 * time.Millisecond
 )
 
-// drain waits until what is in a pipe has been taken out. The event done is that nobody has its other end open any more, which may never come: a
-// child may hold it.
+// drain waits until a pipe is empty. done happens when no process has the other end open any more. If a child holds it, that
+// may never happen.
 func drain(pipe *os.File, done *await.Event) {
 	began := time.Now()
 	for time.Since(began) < drainPatience {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bytesIn returns the number of bytes in a pipe, if the system says it. A closed pipe has none.
+// bytesIn returns the number of bytes in a pipe, if the system reports it. A closed pipe has none.
 func bytesIn(pipe *os.File) (n int, known bool) {
 	conn, err := pipe.SyscallConn()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// On a busy machine what a plugin has written is read long after it has ended. All of it is in the error, also if a child that has left the group
-// holds the pipe open.
+// On a busy machine the output of a plugin is read long after its end. All of it is in the error, also if a child that has left the group holds
+// the pipe open.
 func TestWhatWasWrittenBeforeTheEndIsReadHoweverLate(t *testing.T) {
 	for name, child := range map[string]string{"alone": "", "with a child": "setsid sleep 1000 & echo $! >child; "} {
 		t.Run(name, func(t *testing.T) {
@@ -29,10 +29,10 @@ func TestWhatWasWrittenBeforeTheEndIsReadHoweverLate(t *testing.T) {
 					once.Do(func() {
 						<-started
 						for ended := false; !ended; time.Sleep(time.Millisecond) {
-							_, err := os.Stat(fmt.Sprintf("/proc/%d/exe", process.PID())) // what has ended has none
+							_, err := os.Stat(fmt.Sprintf("/proc/%d/exe", process.PID())) // a process that has ended has none
 							ended = err != nil
 						}
-						time.Sleep(400 * time.Millisecond) // longer than output was waited for
+						time.Sleep(400 * time.Millisecond) // longer than the wait for output
 					})
 				},
 			})

@@ -4,5 +4,5 @@ package plugin
 
 import "os"
 
-// bytesIn reports that the system does not say how much is in a pipe.
+// bytesIn reports known as false: the system does not report how much is in a pipe.
 func bytesIn(*os.File) (n int, known bool) { return 0, false }

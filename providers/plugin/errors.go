@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// subject is what a call is about, for messages.
+// subject is the subject of a call, for messages.
 type subject struct {
 	method string
 	urn    urn.URN // "" for functions
@@ -24,7 +24,7 @@ type subject struct {
 	args property.Map
 }
 
-// The methods whose calls should be short, as messages call them.
+// The methods whose calls should be short, with their names in messages.
 const (
 	methodConfigure   = "configure"
 	methodCheckConfig = "check the configuration"
@@ -67,7 +67,7 @@ func (e *rpcError) Unwrap() error {
 	return nil
 }
 
-// plain returns a provider's error with its causes and nothing of gRPC in its text.
+// plain returns a provider's error with its causes, and with no text of gRPC.
 func plain(err error) error {
 	st, ok := status.FromError(err)
 	if !ok {
@@ -85,13 +85,13 @@ func plain(err error) error {
 	return &rpcError{message: redact.Cut(message, redact.MaxMessage), status: st}
 }
 
-// noReason is said where a provider says nothing.
+// noReason is the message for a provider's error without a text.
 func noReason(st *status.Status) string {
 	return fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code())
 }
 
-// ended returns why the context of a call ended if that is why the call failed. The server counts a deadline too and may
-// be a little earlier, which looks like a call that it canceled itself.
+// ended returns why the context of a call ended if that is why the call failed. The server counts the deadline too and
+// may be a little earlier. This looks like a call that the server canceled itself.
 func ended(ctx context.Context, code codes.Code) error {
 	if code != codes.Canceled && code != codes.DeadlineExceeded {
 		return nil
@@ -105,5 +105,5 @@ func ended(ctx context.Context, code codes.Code) error {
 	return context.Cause(ctx)
 }
 
-// clockTolerance is how much earlier than the engine a server may see a deadline.
+// clockTolerance is how much earlier than the engine a server may reach a deadline.
 const clockTolerance = 100 * time.Millisecond

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// TestEachFeatureThatAPluginLacksIsDowngraded is about protocol.md 2.3 and 1.8: what a plugin lacks, it says in the handshake, or an old
+// TestEachFeatureThatAPluginLacksIsDowngraded is about protocol.md 2.3 and 1.8: a plugin reports its features in the handshake, an old
 // plugin when it is configured.
 func TestEachFeatureThatAPluginLacksIsDowngraded(t *testing.T) {
 	secret := property.Secret(property.String("s"))
@@ -78,7 +78,7 @@ func TestTheHandshakeLeavesOutWhatIsTurnedOff(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// complete requires that every field of a request is given.
+// complete requires that every field of a request is set.
 func complete(t *testing.T, m proto.Message) {
 	t.Helper()
 	r := m.ProtoReflect()
@@ -178,7 +178,7 @@ func TestPluginsThatSayInTheirOwnWayThatTheyDoNotCheckTheirConfiguration(t *test
 	}
 }
 
-// late is a plugin that is not ready when it is asked first, and knows no Attach if it is old.
+// late is a plugin that is not ready at the first call, and has no Attach if it is old.
 type late struct {
 	serve.Server
 	asked    atomic.Int32

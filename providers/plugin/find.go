@@ -46,7 +46,7 @@ type ProjectPlugin struct {
 type Finder struct {
 	// Project are the plugins of the project; they take precedence over everything else.
 	Project []ProjectPlugin
-	// Packages are the packages of which the project says more than their names.
+	// Packages are the packages for which the project has more than a name.
 	Packages []ProjectPackage
 	// Home is PULUMI_HOME; its directory "plugins" is the cache. "" means that there is no cache.
 	Home string
@@ -66,10 +66,10 @@ type Location struct {
 	Version    string // of one in the cache; "" if it is not known
 }
 
-// Path returns what of a plugin is shown: its executable, or the folder of its sources.
+// Path returns the path of a plugin for display: its executable, or the folder of its sources.
 func (l Location) Path() string { return cmp.Or(l.Executable, l.Directory) }
 
-// Source says where a plugin was found.
+// Source is the kind of place where a plugin was found.
 type Source string
 
 // The places where plugins are found, in the order in which they are searched.
@@ -80,18 +80,18 @@ const (
 	FromCache   Source = "cache"
 )
 
-// ErrNotAcquired is returned by an [Acquire] that installs nothing, because the user does not want that.
+// ErrNotAcquired is returned by an [Acquire] that installs nothing, because the user has switched that off.
 var ErrNotAcquired = errors.New("automatic installation is turned off")
 
-// MissingError says that a plugin is not there.
+// MissingError reports that a plugin is missing.
 type MissingError struct {
 	Kind        Kind
 	Name        string
 	Version     string // "" for any
 	DownloadURL string
-	// Acquiring says why it could not be installed either; nil if that was not tried.
+	// Acquiring is why it could not be installed either; nil if that was not tried.
 	Acquiring error
-	// Meant is the name that may have been meant instead; "" if none is near.
+	// Meant is a similar name that exists; "" if there is none.
 	Meant string
 }
 
@@ -108,7 +108,7 @@ func (e *MissingError) Error() string {
 	if e.Acquiring != nil && !errors.Is(e.Acquiring, ErrNotAcquired) {
 		why := ": " + e.Acquiring.Error() + meant
 		if list, is := e.Acquiring.(interface{ Reasons() string }); is {
-			why = meant + list.Reasons() // without the name of the plugin again
+			why = meant + list.Reasons() // without the name of the plugin, which is there already
 		}
 		return fmt.Sprintf("Could not automatically download and install %s plugin '%s'%s%s", e.Kind, name, version, why)
 	}
@@ -122,14 +122,14 @@ func (e *MissingError) Error() string {
 // Unwrap returns why the plugin could not be installed.
 func (e *MissingError) Unwrap() error { return e.Acquiring }
 
-// Advice says that the plugin can be installed.
+// Advice suggests installing the plugin.
 func (e *MissingError) Advice() []advice.Advice {
 	return []advice.Advice{{Action: advice.InstallPlugin, Plugin: advice.Plugin{
 		Kind: string(e.Kind), Name: e.Name, Version: e.Version, Server: e.DownloadURL,
 	}}}
 }
 
-// LanguageHostedError says that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
+// LanguageHostedError reports that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
 type LanguageHostedError struct {
 	Name, Directory string
 	Source          Source
@@ -165,9 +165,9 @@ func (f Finder) warn(format string, args ...any) {
 	}
 }
 
-// Find returns where a plugin is. version has no leading "v"; "" means any. Errors are *[MissingError],
-// *[LanguageHostedError], *[urn.NameError] and those of a malformed project. Names come from programs and states that others
-// write: what is found is a file pulumi-<kind>-<name> in one of the folders of plugins, and nowhere else.
+// Find returns the location of a plugin. version has no leading "v"; "" means any. Errors are *[MissingError],
+// *[LanguageHostedError], *[urn.NameError] and those of a malformed project. Names come from programs and states of others:
+// the result is always a file pulumi-<kind>-<name> in one of the folders of plugins, and never another file.
 func (f Finder) Find(k Kind, name, version string) (Location, error) {
 	if err := urn.CheckPluginName(name); err != nil {
 		return Location{}, err
@@ -230,7 +230,7 @@ func Manifest(k Kind) string {
 	return PluginManifest
 }
 
-// isWritten reports whether there is a plugin in source form in a folder.
+// isWritten reports whether a folder has a plugin in source form.
 func isWritten(directory string, k Kind) bool {
 	return Manifest(k) != "" && exists(filepath.Join(directory, Manifest(k)))
 }
@@ -248,7 +248,7 @@ func (f Finder) onPath(k Kind, name string) (Location, bool) {
 	}
 	for _, directory := range filepath.SplitList(f.env("PATH")) {
 		if !filepath.IsAbs(directory) {
-			continue // like os/exec: a file in the current directory is not run by accident
+			continue // like os/exec: a file in the current directory does not run by accident
 		}
 		file, ok := Executable(directory, k, name)
 		if !ok {
@@ -271,8 +271,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Executable returns the executable of a plugin in a folder, with one of the endings that the system knows, and whether there is
-// one. It is in directory itself, whatever the name.
+// Executable returns the executable of a plugin in a folder, with one of the endings of the system, and whether it exists. It is
+// in directory itself, whatever the name.
 func Executable(directory string, k Kind, name string) (string, bool) {
 	if directory == "" || urn.CheckPluginName(name) != nil {
 		return "", false
@@ -295,7 +295,7 @@ func endings() []string {
 	return []string{""}
 }
 
-// exists reports whether there is a file, perhaps one that cannot be read. In what is no folder there is none.
+// exists reports whether a file exists, even one that cannot be read. A path below a file does not exist.
 func exists(file string) bool {
 	_, err := os.Stat(file)
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tree makes executables: each path is that of a directory in which there is one of the plugin "simple".
+// tree makes executables of the plugin "simple", one in each of the directories.
 func tree(t *testing.T, directories ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -111,7 +111,7 @@ func TestMalformedProjectPluginIsAnError(t *testing.T) {
 
 func TestNamesThatArePathsFindNothing(t *testing.T) {
 	root := tree(t, "path", "home/plugins/resource-simple-v1.0.0", "elsewhere/deep")
-	// Where pulumi-resource-.. is a directory, the system follows the path as well.
+	// If pulumi-resource-.. is a directory, the system follows the path as well.
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "path/pulumi-resource-.."), 0o755))
 	f := plugin.Finder{
 		Project: []plugin.ProjectPlugin{{Kind: plugin.Resource, Name: "../pulumi-resource-simple", Directory: filepath.Join(root, "elsewhere")}},

@@ -17,13 +17,14 @@ import (
 // GitScheme is the beginning of the download URLs of plugins that are in git repositories.
 const GitScheme = "git://"
 
-// GitSource is a folder of a git repository, which has a plugin in source form (protocol.md 1.4).
+// GitSource is a folder of a git repository with a plugin in source form (protocol.md 1.4).
 type GitSource struct {
-	Repository string // its URL, "https://github.com/org/repo.git"; with the user and password that were given
-	Path       string // of the folder, "" for the repository's first
+	Repository string // its URL, "https://github.com/org/repo.git"; with the given user and password
+	Path       string // of the folder, "" for the root of the repository
 }
 
-// ParseGitSource parses "git://host/org/repo[/path]", in which another scheme, or none, means the same. It is asked for by HTTPS.
+// ParseGitSource parses "git://host/org/repo[/path]". Another scheme, or none, means the same. The repository is fetched over
+// HTTPS.
 func ParseGitSource(text string) (GitSource, error) {
 	_, rest, has := strings.Cut(text, "://")
 	if !has {
@@ -76,8 +77,7 @@ func (g GitSource) Name() string {
 	return strings.ReplaceAll(rest, "/", "_")
 }
 
-// gitPluginName is the local name of the plugin that a download URL of git means. What is malformed gets a name under which
-// nothing is.
+// gitPluginName is the local name of the plugin at a git download URL. A malformed URL gets a name that no plugin has.
 func gitPluginName(downloadURL string) (string, bool) {
 	rest, is := strings.CutPrefix(downloadURL, GitScheme)
 	if !is {
@@ -90,7 +90,8 @@ func gitPluginName(downloadURL string) (string, bool) {
 	return g.Name(), true
 }
 
-// Complete returns spec with what the project says of its package, such as a git repository, unless the program says it itself.
+// Complete returns spec with the project's settings for its package, such as a git repository, except for fields that the
+// program sets itself.
 func (f Finder) Complete(spec providers.Spec) providers.Spec {
 	spec = f.completeFromPackages(spec)
 	if spec.DownloadURL != "" && !spec.Recorded || spec.Parameterization != nil {
@@ -101,14 +102,14 @@ func (f Finder) Complete(spec providers.Spec) providers.Spec {
 			continue
 		}
 		if p.Version != "" || spec.DownloadURL != p.DownloadURL {
-			spec.Version = p.Version // that of the program is the package's own
+			spec.Version = p.Version // the program's version is that of the package
 		}
 		spec.DownloadURL, spec.Recorded = p.DownloadURL, false
 	}
 	return spec
 }
 
-// ErrNoGitSource says that a text is no source of plugins in a git repository, but perhaps a name.
+// ErrNoGitSource is the error for a text that is not a source in a git repository, but perhaps a name.
 var ErrNoGitSource = errors.New("it names no git repository")
 
 var (
@@ -116,12 +117,12 @@ var (
 	isCommit = regexp.MustCompile(`^[0-9a-fA-F]{4,64}$`)
 )
 
-// CommitVersion is the beginning of versions that mean a commit; its hash follows (protocol.md 1.4).
+// CommitVersion is the prefix of versions that stand for a commit; its hash follows (protocol.md 1.4).
 const CommitVersion = "0.0.0-x"
 
 // ParsePackageSource parses the source of a package that is in a git repository, "github.com/org/repo[/path][@version]", into the
 // download URL and the version of its plugin; the version is "" if the source has none. A commit's hash is a version as well. The
-// error is [ErrNoGitSource] for what is something else.
+// error is [ErrNoGitSource] for other texts.
 func ParsePackageSource(text string) (downloadURL, version string, err error) {
 	source, isURL := text, false
 	for _, scheme := range []string{GitScheme, "https://"} {
@@ -145,7 +146,7 @@ func ParsePackageSource(text string) (downloadURL, version string, err error) {
 }
 
 func gitVersion(text string) (string, error) {
-	// A commit may consist of digits alone, but what looks like a version is one.
+	// A commit may consist of digits alone, but a text in the form of a version is one.
 	if v, err := semver.NewVersion(text); err == nil && strings.Contains(text, ".") {
 		return v.String(), nil
 	}
@@ -155,8 +156,8 @@ func gitVersion(text string) (string, error) {
 	return "", fmt.Errorf("%q is neither a version, such as 1.2.3, nor the hash of a commit", text)
 }
 
-// SourceFolder returns the folder with the sources of a plugin in source form, below the folder that the plugin is installed in,
-// and whether there is one. They are not in the same one if the plugin comes from a folder of a git repository.
+// SourceFolder returns the folder with the sources of a plugin in source form, and whether it exists. It is the folder of the
+// installation, or a folder below it if the plugin comes from a folder of a git repository.
 func SourceFolder(directory string, k Kind, name string) (string, bool) {
 	_, rest, inFolder := strings.Cut(name, repositoryEnding+"_")
 	if !inFolder {
@@ -165,7 +166,7 @@ func SourceFolder(directory string, k Kind, name string) (string, bool) {
 	return folderNamed(directory, k, rest)
 }
 
-// folderNamed finds the folder whose path below directory has that name with "_" for "/".
+// folderNamed finds the folder whose path below directory, with "_" for "/", is that name.
 func folderNamed(directory string, k Kind, name string) (string, bool) {
 	entries, err := os.ReadDir(directory)
 	if err != nil {

@@ -26,7 +26,7 @@ func script(t *testing.T, text string) string {
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// ended waits until init has collected an orphan that was killed.
+// ended waits until init has collected a killed orphan.
 func ended(t *testing.T, pid int) {
 	t.Helper()
 	require.Eventually(t, func() bool {

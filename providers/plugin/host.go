@@ -27,7 +27,7 @@ type Options struct {
 	// EngineAddress returns the address of the Engine service, "127.0.0.1:<port>", to which plugins send their log messages. It
 	// is called for each plugin; nil if there is no such service.
 	EngineAddress func() (string, error)
-	// SchemasAddress returns the address of the Loader, the Mapper and the PackageResolver service, which plugins are told in the handshake. It is called for
+	// SchemasAddress returns the address of the Loader, the Mapper and the PackageResolver service, which plugins get in the handshake. It is called for
 	// each plugin; nil if there are none.
 	SchemasAddress func() (string, error)
 
@@ -37,44 +37,44 @@ type Options struct {
 	// environment (protocol.md 1.5).
 	Project        string
 	RuntimeOptions map[string]string
-	// Config is the stack's configuration, "namespace:name" -> plain text. Only the plugins that run dynamic providers
-	// get it.
+	// Config is the stack's configuration, "namespace:name" -> plain text. Only the plugins that run dynamic providers get
+	// it.
 	Config map[string]string
 
-	// ProjectPlugins, ProjectPackages, Home and Bundled say where plugins are looked for; see [Finder].
+	// ProjectPlugins, ProjectPackages, Home and Bundled define where plugins are searched for; see [Finder].
 	ProjectPlugins  []ProjectPlugin
 	ProjectPackages []ProjectPackage
 	Home            string
 	Bundled         string
-	// Acquire installs a plugin that is not there; nil installs none.
+	// Acquire installs a missing plugin; nil installs none.
 	Acquire Acquire
 
-	// StartWritten starts a plugin that has no executable; nil if none can be started. It returns a *[LanguageHostedError] for
-	// one that somebody else serves.
+	// StartWritten starts a plugin without an executable; nil if none can be started. It returns a *[LanguageHostedError] for
+	// a plugin that another host serves.
 	StartWritten func(context.Context, Written) (Server, error)
 	// LogFlags are the arguments that plugins get before their own, except those that run dynamic providers.
 	LogFlags []string
-	// Allow is asked before the executable of a plugin is started, and may refuse that; nil allows all.
+	// Allow is called before the executable of a plugin is started; an error prevents the start. nil allows all.
 	Allow func(name string) error
-	// Meant returns the name that may have been meant by one for which there is no plugin, "" if none is near; nil knows none.
+	// Meant returns the known name that is most similar to that of a missing plugin, "" if none is near; nil returns none.
 	Meant func(name string) string
 
 	// LookupEnv reads the engine's environment, nil is os.LookupEnv; Environ is all of it, nil is os.Environ.
 	LookupEnv func(string) (string, bool)
 	Environ   func() []string
 
-	// Output receives what plugins print, from many goroutines; nil discards.
+	// Output receives the output of plugins, from many goroutines; nil discards.
 	Output func(Line)
 	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
 	// Note is called when a plugin is slow to start, perhaps from many goroutines; nil discards.
 	Note func(message string)
-	// Log receives what happens to processes; nil discards.
+	// Log receives records about processes; nil discards.
 	Log *slog.Logger
 }
 
 // Host starts provider plugins as processes, or attaches to those named by PULUMI_DEBUG_PROVIDERS. It satisfies
-// providers.Host. Its methods may be called from many goroutines; what Load returns is closed by the caller.
+// providers.Host. Its methods may be called from many goroutines; the caller closes the results of Load.
 type Host struct {
 	options Options
 	finder  Finder
@@ -111,11 +111,11 @@ func NewHost(o Options) *Host {
 	}}
 }
 
-// nowhere is the address of a service that there is not.
+// nowhere is the address of a service that does not exist.
 func nowhere() (string, error) { return "", nil }
 
-// Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
-// returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
+// Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec requires it. The returned
+// provider has not been configured. Errors are a *[MissingError] if the plugin is missing and was not installed.
 func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	if err := h.finder.checkMade(spec); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (h *Host) load(ctx context.Context, spec providers.Spec) (providers.Provide
 	return c, nil
 }
 
-// PluginOf returns the name and the version of the plugin that serves a package, as [Finder.Find] takes them.
+// PluginOf returns the name and the version of the plugin that serves a package, for [Finder.Find].
 func PluginOf(spec providers.Spec) (name, version string) {
 	name, version = spec.Package, spec.Version
 	if spec.Plugin != "" {
@@ -194,16 +194,16 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 	return h.introduced(ctx, spec, name, process, place{at.Directory, at.Executable, at.Version})
 }
 
-// arguments are those that a plugin gets.
+// arguments are the arguments of a plugin.
 func (h *Host) arguments(engine string) []string {
 	return append(slices.Clone(h.options.LogFlags), engine)
 }
 
-// place is where a plugin is that was started: its folder, and what messages show; and the version that is there, "" if it is not known.
+// place is the location of a started plugin: its folder, and its path in messages; and the version there, "" if it is unknown.
 type place struct{ directory, shown, version string }
 
-// launchWritten starts a plugin that has no executable. directory is that of its sources, "" for a provider of dynamic
-// resources.
+// launchWritten starts a plugin without an executable. directory is the folder of its sources, "" for a provider of
+// dynamic resources.
 func (h *Host) launchWritten(ctx context.Context, spec providers.Spec, name, directory string) (*client, error) {
 	engine, err := h.options.EngineAddress()
 	if err != nil {
@@ -250,7 +250,7 @@ func (h *Host) introduce(
 	return h.client(ctx, spec, name, port, p, at)
 }
 
-// noteIfSlow makes a message of a start that is waited for, unless the timer is stopped before.
+// noteIfSlow writes a message about a slow start, unless the timer is stopped before.
 func (h *Host) noteIfSlow(p Server, missing string) *time.Timer {
 	return time.AfterFunc(slowStart, func() {
 		h.options.Note(fmt.Sprintf("plugin %s has not %s after %s, and is waited for%s", p.Title(), missing, slowStart, below(p.Said())))
@@ -287,8 +287,8 @@ func (h *Host) client(
 	return c, nil
 }
 
-// introduction is what a plugin is told of the engine. directory is that of the plugin's executable; "" for a plugin that was
-// attached, which is how it knows (protocol.md 1.9).
+// introduction is the description of the engine for a plugin. directory is that of the plugin's executable; "" for a plugin
+// that was attached, which recognises this from the empty directory (protocol.md 1.9).
 func (h *Host) introduction(directory string) (*pulumirpc.ProviderHandshakeRequest, error) {
 	engine, err := h.options.EngineAddress()
 	if err != nil {
@@ -312,7 +312,7 @@ func (h *Host) introduction(directory string) (*pulumirpc.ProviderHandshakeReque
 	}, nil
 }
 
-// logVersion asks for the plugin's own version, which is only for the log: a plugin need not have one.
+// logVersion logs the plugin's own version. A plugin need not have one.
 func (h *Host) logVersion(ctx context.Context, c *client) {
 	if !h.options.Log.Enabled(ctx, slog.LevelDebug) {
 		return
@@ -321,7 +321,7 @@ func (h *Host) logVersion(ctx context.Context, c *client) {
 	h.options.Log.Debug("plugin connected", "plugin", c.plugin, "version", info.GetVersion(), "error", err)
 }
 
-// failedStart is the error of a plugin with which there is no talking. If it has ended, that explains the error. p is nil for a plugin
+// failedStart is the error of a plugin that cannot be called. If the plugin has ended, that explains the error. p is nil for a plugin
 // that was attached.
 func failedStart(name string, p Server, err error) error {
 	if p == nil {
@@ -372,7 +372,7 @@ func (h *Host) attach(ctx context.Context, spec providers.Spec, name string, por
 	return c, nil
 }
 
-// environment is that of the engine and what protocol.md 1.5 adds.
+// environment is the engine's environment with the additions of protocol.md 1.5.
 func (h *Host) environment(name string, spec providers.Spec) []string {
 	more := map[string]string{}
 	if h.options.Project != "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Installed reports whether a provider plugin of this name is there, in any version, or attached, or the project names a git
-// repository for it.
+// Installed reports whether a provider plugin of this name is installed, in any version, or attached, or the project names a
+// git repository for it.
 func (h *Host) Installed(name string) bool {
 	if h.finder.IsQualified(name) {
 		return true

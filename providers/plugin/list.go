@@ -14,12 +14,13 @@ import (
 type Listing struct {
 	Kind     Kind
 	Name     string
-	Version  string // "" when the place does not show it
+	Version  string // "" when the place does not contain it
 	Location Location
 }
 
 // List returns the installed plugins by kind, name and place, the newest version first. A plugin that another one hides is
-// listed as well: [Finder.Find] returns the one that is used. What cannot be read is left out. Nothing is started.
+// listed as well: [Finder.Find] returns the one that is used. Directories that cannot be read are left out. Nothing is
+// started.
 func (f Finder) List() []Listing {
 	var list []Listing
 	for _, p := range f.Project {

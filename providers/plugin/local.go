@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ProviderAt returns the provider's plugin in a folder, or the one that a file is the executable of, as a project names it.
+// ProviderAt returns the provider's plugin in a folder, or the plugin whose executable is a file, in the form of a
+// project's entries.
 func ProviderAt(path string) (ProjectPlugin, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -32,7 +33,7 @@ func ProviderAt(path string) (ProjectPlugin, error) {
 		return local, nil
 	}
 	if local.Name = named(path); urn.CheckPluginName(local.Name) != nil {
-		local.Name = "local" // the folder of a plugin in source form may be called anything
+		local.Name = "local" // the folder of a plugin in source form may have any name
 	}
 	_, manifest := os.Stat(filepath.Join(path, PluginManifest))
 	if _, found := Executable(path, Resource, local.Name); !found && manifest != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// wire passes on what is said between the engine and a plugin that runs on, until it is cut.
+// wire passes on the messages between the engine and a plugin that runs separately, until it is cut.
 type wire struct {
 	listener net.Listener
 	mu       sync.Mutex // guards ends
@@ -71,7 +71,7 @@ func (w *wire) cut() {
 	w.ends = nil
 }
 
-// behindWire is a provider whose plugin runs on its own behind a wire.
+// behindWire is a provider whose plugin runs separately behind a wire.
 func behindWire(t *testing.T, config property.Map, output func(plugin.Line)) (providers.Provider, *wire) {
 	process, err := plugin.Start(plugin.Command{Name: "simple", Executable: filepath.Join(binaries, "pulumi-resource-simple"), Output: output})
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestACreateWhoseConnectionBreaksIsLost(t *testing.T) {
 	w.cut()
 	calls.Wait()
 
-	// The plugin lives on and answers again; its own errors are what it says.
+	// The plugin lives on and answers again; its own errors are passed on.
 	made, err := create(t.Context(), p, "other", object())
 	require.NoError(t, err)
 	_, known, err := table.Read(made.ID)
@@ -120,7 +120,7 @@ func TestACallThatIsGivenUpIsLostAndOneThatNeverBeganIsNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var ctx context.Context
 			var err error
-			// The provider learns of the end, too, and its answer may come first; and the end may come before the call. The next
+			// The provider notices the end, too, and its answer may come first; and the end may come before the call. The next
 			// call has more time.
 			for try := range 15 {
 				var cancel context.CancelFunc

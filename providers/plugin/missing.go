@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// unsent are the beginnings of what gRPC says in a plugin when the provider has done its work and the plugin cannot send the
-// answer. The codes do not show that: providers use them for their own errors, too.
+// unsent are the beginnings of gRPC's messages in a plugin when the provider has done its work and the plugin cannot send
+// the answer. The codes do not show that: providers use them for their own errors, too.
 var unsent = []string{
 	"grpc: error while marshaling: ", "grpc: error while compressing: ", // Go
 	"grpc: trying to send message larger than max (", "grpc: message too large (",
@@ -19,25 +19,25 @@ var unsent = []string{
 	"Failed to serialize response!", "SERVER: Sent message larger than max (", // Python
 }
 
-// unread are the beginnings of what gRPC says here when an answer has arrived and cannot be read.
+// unread are the beginnings of gRPC's messages in the engine when an answer has arrived and cannot be read.
 var unread = []string{
 	"grpc: failed to unmarshal the received message: ", "grpc: failed to decompress the received message: ",
 	"grpc: failed to decompress the message: ", "grpc: failed to read decompressed data: ",
 	"grpc: no decompressor available for compressed payload", "cardinality violation: ",
 }
 
-// oversized are the beginnings of what gRPC says where a message arrives that is too large. That is here when an answer has
-// begun; else it is in the plugin, which has then not read the request.
+// oversized are the beginnings of gRPC's messages about a message that is too large. If an answer has begun, the error is
+// from the engine; otherwise from the plugin, which has then not read the request.
 var oversized = []string{
 	"grpc: received message larger than max ", "grpc: message after decompression larger than max ",
 	"grpc: received message after decompression larger than max ",
 }
 
-// missing says how the answer to a call got lost that the provider has carried out: the plugin could not encode it, or it
-// cannot be decoded here. It returns "" for every other error.
+// missing describes how the answer to a call was lost that the provider has carried out: the plugin could not encode it,
+// or the engine cannot decode it. It returns "" for every other error.
 func missing(err error, w *watch) string {
 	if !w.sent.Load() && !w.answered.Load() {
-		return "" // it is the request that could not be encoded
+		return "" // the request could not be encoded
 	}
 	switch {
 	case says(err, unsent):
@@ -56,11 +56,11 @@ func says(err error, beginnings []string) bool {
 	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(message, b) })
 }
 
-// titlePatience is how long a plugin may take to say its version.
+// titlePatience is how long a plugin may take to return its version.
 const titlePatience = time.Second
 
-// title names the provider in messages about its faults: the plugin with its version and the place where it is. The version is what
-// the plugin says itself, as one that is found on the PATH need not have the version that was asked for.
+// title names the provider in messages about its faults: the plugin with its version and location. The version is the one that the
+// plugin reports, since a plugin on the PATH need not have the requested version.
 func (c *client) title() string {
 	ctx, cancel := context.WithTimeout(context.Background(), titlePatience)
 	defer cancel()
@@ -71,7 +71,7 @@ func (c *client) title() string {
 	return titleOf(c.plugin, version, c.place)
 }
 
-// bug is the end of a message about a fault of the provider, with the last lines that it wrote.
+// bug is the end of a message about a fault of the provider, with the last lines of its output.
 func bug(c *client) string {
 	text := "; this is a bug in the provider"
 	if c.process != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// reply is what a plugin writes in answer to one call.
+// reply is a plugin's reply to one call.
 type reply struct {
 	frame   []byte // nil for an error without a message
 	headers bool   // it writes headers before an error, as some servers do
@@ -35,7 +35,7 @@ type reply struct {
 	details []byte // an encoded google.rpc.Status
 }
 
-// frame returns a message as gRPC writes it, with its length before it.
+// frame returns a message in gRPC's form, with its length before it.
 func frame(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 }
@@ -47,7 +47,7 @@ func encoded(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
-// write writes a reply as a server of gRPC does, which need not be that of Go.
+// write writes a reply like a gRPC server, not necessarily that of Go.
 func (r reply) write(t *testing.T, w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/grpc")
 	prefix := ""
@@ -68,7 +68,7 @@ func flushed(t *testing.T, w http.ResponseWriter, b []byte) {
 		err = http.NewResponseController(w).Flush()
 	}
 	if err != nil {
-		t.Log(err) // the caller may have had enough
+		t.Log(err) // the caller may have stopped reading
 	}
 }
 
@@ -76,7 +76,7 @@ func flushed(t *testing.T, w http.ResponseWriter, b []byte) {
 func answering(t *testing.T, create reply) providers.Provider {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // what is not read is not a part of these tests
+		_, _ = io.Copy(io.Discard, r.Body) // these tests do not use the rest
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/Create"):
 			create.write(t, w)
@@ -100,7 +100,7 @@ func answering(t *testing.T, create reply) providers.Provider {
 	return c
 }
 
-// sick encodes the error of an object that is not healthy, whose detail is spoiled if asked for.
+// sick encodes the error of an unhealthy object, with a spoiled detail if spoil is set.
 func sick(t *testing.T, spoil bool) []byte {
 	t.Helper()
 	st, err := status.New(codes.Unknown, "sick").WithDetails(protoadapt.MessageV1Of(&pulumirpc.ErrorResourceInitFailed{Id: "i-12345", Reasons: []string{"no route"}}))

@@ -20,8 +20,8 @@ type Line struct {
 	Stream int32
 }
 
-// Piece is a line without its line break. A line of more than 64 KiB, such as binary data, comes in pieces. Whoever takes secrets out of
-// it must put them together again: a secret may lie across the cut.
+// Piece is a line without its line break. A line of more than 64 KiB, such as binary data, comes in pieces. Code that takes secrets out
+// of it must put them together again: a secret may lie across the cut.
 type Piece struct {
 	Text string // not blank in a line of one piece
 	Cut  bool   // the line goes on in the next piece of its stream
@@ -31,15 +31,15 @@ type Piece struct {
 const (
 	// maxLine is the length of a piece, in bytes.
 	maxLine = 64 << 10
-	// maxSequence is the length to which an escape sequence is not cut in two.
+	// maxSequence is the length up to which an escape sequence is not cut in two.
 	maxSequence = 32
 )
 
-// Splitter cuts what is written to it into lines. It is not safe for concurrent use.
+// Splitter cuts its input into lines. It is not safe for concurrent use.
 type Splitter struct {
 	Emit func(Piece)
-	line []byte // what is not emitted of the line that is being written
-	cut  bool   // a piece of that line has been emitted
+	line []byte // the part of the unfinished line that was not emitted
+	cut  bool   // a piece of that line was emitted
 }
 
 func (s *Splitter) Write(p []byte) (int, error) {
@@ -75,8 +75,8 @@ func (s *Splitter) finish() {
 	s.line, s.cut = s.line[:0], false
 }
 
-// emitPiece emits the beginning of a long line. What may be the first half of a character, of a line break or of an escape sequence is
-// left for the next piece.
+// emitPiece emits the beginning of a long line. A possible first half of a character, of a line break or of an escape sequence is left
+// for the next piece.
 func (s *Splitter) emitPiece() {
 	end := len(s.line)
 	if at := bytes.LastIndexByte(s.line[end-maxSequence:], '\x1b'); at >= 0 {
@@ -95,15 +95,15 @@ func (s *Splitter) emitPiece() {
 	s.line, s.cut = append(s.line[:0], s.line[end:]...), true
 }
 
-// forward reads lines until r ends and hands each to emit.
+// forward reads lines until r ends and passes each to emit.
 func forward(r io.Reader, emit func(Piece)) {
 	s := &Splitter{Emit: emit}
 	_, _ = io.Copy(s, r) // however the stream has ended
 	s.End()
 }
 
-// Tail keeps the last lines of a process for the message about its death, and of each no more than its beginning. The zero Tail is
-// empty. It is safe for concurrent use.
+// Tail keeps the last lines of a process for the message about its death, and only the beginning of each. The zero Tail is empty.
+// It is safe for concurrent use.
 type Tail struct {
 	mu    sync.Mutex // guards lines
 	lines []lastLine
@@ -135,7 +135,7 @@ func (t *Tail) Add(l Line) {
 	t.lines = append(t.lines, lastLine{redact.Beginning(l.Text, tailLine), len(l.Text), l.Stream, l.Cut})
 }
 
-// extend counts a piece. The line may be gone: the other stream has lines too.
+// extend counts a piece. Its line may have been dropped: the other stream has lines too.
 func (t *Tail) extend(l Line) {
 	for i := range t.lines {
 		if line := &t.lines[i]; line.open && line.stream == l.Stream {

@@ -90,7 +90,7 @@ func object(pairs ...any) property.Map {
 	return property.NewMap(m)
 }
 
-// setup says how a test wants its plugin.
+// setup is the configuration of a test's plugin.
 type setup struct {
 	env    map[string]string // of the plugin and the engine
 	config property.Map
@@ -109,7 +109,7 @@ func (h hanging) output(l plugin.Line) {
 	}
 }
 
-// wait waits until so many more calls hang.
+// wait waits until that many more calls hang.
 func (h hanging) wait(calls int) {
 	for range calls {
 		<-h.heard

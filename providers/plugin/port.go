@@ -11,21 +11,22 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
-// maxPortLine bounds how much of a plugin's first line is read. A plugin that writes more has no port.
+// maxPortLine is the maximum length of a plugin's first line. A plugin that writes more has no port.
 const maxPortLine = 4096
 
-// invalidPortError quotes what a plugin wrote instead of its port.
+// invalidPortError quotes the line that a plugin wrote instead of its port.
 type invalidPortError struct{ text string }
 
-// maxQuoted is how much of it is quoted, in bytes.
+// maxQuoted is the number of quoted bytes.
 const maxQuoted = 80
 
 func (e *invalidPortError) Error() string {
 	return fmt.Sprintf("wrote an invalid port to stdout: %q; a plugin's first line must be the TCP port it listens on", redact.Cut(e.text, maxQuoted))
 }
 
-// readPort reads a plugin's first line byte by byte, so that what follows stays in r, and returns the port (protocol.md
-// 1.6). Lines for which skip returns true come before the first one. Errors are an *invalidPortError, or that of the read.
+// readPort reads a plugin's first line byte by byte, so that later output stays in r, and returns the port (protocol.md
+// 1.6). Lines for which skip returns true may come before the first one. Errors are an *invalidPortError, or that of the
+// read.
 func readPort(r io.Reader, skip func(line string) bool) (int, error) {
 	var line []byte
 	one := make([]byte, 1)
@@ -49,7 +50,7 @@ func readPort(r io.Reader, skip func(line string) bool) (int, error) {
 	}
 }
 
-// leftover keeps what a plugin wrote before it ended without a line break.
+// leftover returns the error for the output of a plugin that ended without a line break.
 func leftover(line []byte) error {
 	if len(line) == 0 {
 		return nil
@@ -57,12 +58,12 @@ func leftover(line []byte) error {
 	return &invalidPortError{text: string(line)}
 }
 
-// toolEscapes are what a terminal's progress bar leaves in the output of the .NET tools, and how Maven ends colours, whether or not
-// there were any.
+// toolEscapes are the escapes that a terminal's progress bar leaves in the output of the .NET tools, and those with which Maven
+// ends colours, whether or not there were any.
 var toolEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "", "\x1b[0m", "", "\x1b[m", "")
 
-// LocalPort returns the port of an address on this machine, such as "127.0.0.1:4711". Another machine's address is an error: what is
-// sent to plugins and programs is not encrypted, and has secrets in it.
+// LocalPort returns the port of an address on this machine, such as "127.0.0.1:4711". Another machine's address is an error:
+// messages to plugins and programs are not encrypted, and contain secrets.
 func LocalPort(address string) (int, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -78,8 +79,8 @@ func LocalPort(address string) (int, error) {
 	return int(port), nil
 }
 
-// ParsePort reads the line with which a plugin tells its TCP port. What the tools of some languages put around the number
-// is ignored.
+// ParsePort reads the line with the TCP port of a plugin. Texts that the tools of some languages put around the number
+// are ignored.
 func ParsePort(line string) (int, error) {
 	text := strings.TrimSpace(toolEscapes.Replace(line))
 	port, err := strconv.ParseUint(text, 10, 16)

@@ -77,14 +77,15 @@ func TestOutputIsCutIntoLines(t *testing.T) {
 	require.Equal(t, []Piece{{Text: long, Cut: true}, {Rest: true}}, piecesOf(long), "a line that is not over must be ended")
 }
 
-// piecesOf returns what is forwarded of an output.
+// piecesOf returns the forwarded pieces of an output.
 func piecesOf(output string) []Piece {
 	var got []Piece
 	forward(strings.NewReader(output), func(p Piece) { got = append(got, p) })
 	return got
 }
 
-// Whatever is at the cut: the pieces are the line, and none of them ends within a character or an escape sequence.
+// Whatever is at the cut: the pieces together are the line, and none of them ends within a character or an escape
+// sequence.
 func TestNothingIsLostWhereALineIsCut(t *testing.T) {
 	for _, inside := range []string{"wörd", "\U0001f600", "\x1b[1;31mred\x1b[0m", "\xff\xfe\xff\xfe", "\r\r", "\r\n", "\x1b\x1b"} {
 		for before := maxLine - 40; before <= maxLine; before++ {
@@ -106,7 +107,7 @@ func TestNothingIsLostWhereALineIsCut(t *testing.T) {
 	}
 }
 
-// terminated returns a text without an escape sequence that does not end.
+// terminated returns a text without its unterminated escape sequence, if it has one.
 func terminated(text string) string {
 	at := strings.LastIndex(text, "\x1b")
 	if at < 0 || strings.Contains(text[at:], "m") {

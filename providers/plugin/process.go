@@ -20,20 +20,20 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Command says how to start a plugin process.
+// Command defines how to start a plugin process.
 type Command struct {
-	Name        string // what messages call it: "pulumi-resource-aws"
-	Version     string // for messages; "" is the one that the executable was built as, if it has one
-	Sources     string // for messages: the folder of a plugin that Executable only interprets; "" for others
+	Name        string // in messages: "pulumi-resource-aws"
+	Version     string // in messages; "" is the version in the executable, if it has one
+	Sources     string // in messages: the folder of a plugin that Executable only interprets; "" for others
 	Executable  string
 	Args        []string
 	Directory   string   // the working directory; "" is that of the engine
 	Environment []string // "NAME=value"; of equal names the last counts
-	// Output receives what the plugin writes after its port. It is called from two goroutines, one for each stream; nil
+	// Output receives the plugin's output after its port. It is called from two goroutines, one for each stream; nil
 	// discards.
 	Output func(Line)
-	// Intercept is asked about each line first, those before the port too, and returns true for one that is not the plugin's own but
-	// that of a tool which runs it. Such a line goes nowhere else. It is called like Output, with the number of the process; nil
+	// Intercept is called first for each line, those before the port too. It returns true for a line of a tool that runs the plugin
+	// rather than of the plugin itself; such a line goes nowhere else. It is called like Output, with the number of the process; nil
 	// takes none.
 	Intercept func(pid int, line string) bool
 	// Done is called once, when the process has ended or could not be started; nil does nothing.
@@ -43,7 +43,7 @@ type Command struct {
 // title names the plugin in messages: "pulumi-resource-aws 6.0.0 [/folder/pulumi-resource-aws]".
 func (c Command) title() string { return titleOf(c.Name, c.Version, cmp.Or(c.Sources, c.Executable)) }
 
-// titleOf names a plugin in messages. The version and the place may be "".
+// titleOf names a plugin in messages. The version and the location may be "".
 func titleOf(name, version, place string) string {
 	if version != "" {
 		name += " " + version
@@ -54,8 +54,8 @@ func titleOf(name, version, place string) string {
 	return name
 }
 
-// Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
-// terminal reaches only the engine and a kill reaches everything that the plugin started (protocol.md 1.5).
+// Process is a running plugin process. It is the leader of its own process group, so that an interrupt at the terminal
+// reaches only the engine and a kill reaches all processes that the plugin started (protocol.md 1.5).
 type Process struct {
 	title string
 	cmd   *exec.Cmd
@@ -68,7 +68,7 @@ type Process struct {
 	watchers conc.WaitGroup
 }
 
-// ExitError says how a plugin process ended. Output are its last lines.
+// ExitError describes how a plugin process ended. Output are its last lines.
 type ExitError struct {
 	Plugin  string
 	Status  string // "exit status 2", "signal: killed"
@@ -93,10 +93,10 @@ type streams struct{ n atomic.Int32 }
 const (
 	// stopPatience is how long a plugin may take to end after it was interrupted (protocol.md 1.13).
 	stopPatience = 5 * time.Second
-	// outputPatience is how long output is waited for that may still be on its way.
+	// outputPatience is how long output that may still be on its way is waited for.
 	outputPatience = 250 * time.Millisecond
-	// exitPatience is how long a broken connection waits for the news that the process has ended: the connection breaks
-	// first.
+	// exitPatience is how long to wait after a broken connection until the end of the process is known: the connection
+	// breaks first.
 	exitPatience = 5 * time.Second
 )
 
@@ -142,7 +142,7 @@ func startProcess(c Command, s *streams) (*Process, error) {
 	return p, nil
 }
 
-// intercepts reports whether a line is not what the process itself says.
+// intercepts reports whether a line is not from the process itself.
 func (c Command) intercepts(pid int, p Piece) bool {
 	return c.Intercept != nil && !p.Cut && !p.Rest && c.Intercept(pid, p.Text)
 }
@@ -167,8 +167,8 @@ func (p *Process) emitter(c Command, s *streams, isStderr bool) func(Piece) {
 	}
 }
 
-// watch reads both streams and waits for the process. What is forwarded before the process is known to have ended is
-// part of the message about its end.
+// watch reads both streams and waits for the process. Lines that are forwarded before the process is known to have
+// ended are part of the message about its end.
 func (p *Process) watch(c Command, stdout, stderr *os.File, out, errs func(Piece)) {
 	outDone, errDone := await.NewEvent(), await.NewEvent()
 	p.watchers.Go(func() {
@@ -182,13 +182,13 @@ func (p *Process) watch(c Command, stdout, stderr *os.File, out, errs func(Piece
 	})
 	p.watchers.Go(func() {
 		err := p.cmd.Wait()
-		// What the plugin started ends with it. Later the group's number may belong to another process.
+		// All processes of the plugin end with it. Later the group's number may belong to another process.
 		p.group.Kill()
 		p.group.Release()
 		drain(stdout, outDone)
 		drain(stderr, errDone)
 		closeAll(stdout, stderr)
-		// What has been taken out is passed on, unless its receiver takes nothing.
+		// Everything that was read is passed on, unless its receiver takes nothing.
 		patience, cancel := context.WithTimeout(context.Background(), drainPatience)
 		defer cancel()
 		_ = outDone.Wait(patience)
@@ -204,7 +204,7 @@ func (p *Process) watch(c Command, stdout, stderr *os.File, out, errs func(Piece
 }
 
 // Port returns the TCP port that the plugin wrote. It waits as long as ctx allows: the first start of a language's tools
-// may take minutes (protocol.md 1.6). Errors name the plugin and have what it wrote to stderr.
+// may take minutes (protocol.md 1.6). Errors name the plugin and contain its output on stderr.
 func (p *Process) Port(ctx context.Context) (int, error) {
 	port, err := p.port.Wait(ctx)
 	if err == nil {
@@ -212,7 +212,7 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 	}
 	var invalid *invalidPortError
 	if errors.As(err, &invalid) {
-		// What it has written to stderr may still be on its way; most end now.
+		// Its output on stderr may still be on its way; most plugins end now.
 		patience, cancel := context.WithTimeout(ctx, outputPatience)
 		defer cancel()
 		_, _ = p.exited.Wait(patience)
@@ -243,7 +243,7 @@ func (p *Process) Said() string { return p.last.Text("it wrote:") }
 
 func (p *Process) below() string { return below(p.Said()) }
 
-// below returns a text that is to stand below another one.
+// below formats a text to stand below another one.
 func below(text string) string {
 	if text == "" {
 		return ""
@@ -310,7 +310,8 @@ func mergeEnvironment(base []string, more map[string]string) []string {
 	return out
 }
 
-// ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
+// ExitedWithin is [Process.Exited] for a process whose connection broke: it waits up to patience until the end is
+// known.
 func (p *Process) ExitedWithin(patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

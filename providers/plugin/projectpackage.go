@@ -7,18 +7,18 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// ProjectPackage is a package of which the project says more than its name. What the project says is followed or is an error: nothing
-// else may serve the package.
+// ProjectPackage is a package for which the project has more than a name. The project's entry is followed or is an error: no other
+// plugin may serve the package.
 type ProjectPackage struct {
 	Name string
-	// Plugin serves it; "" is the plugin of its name. Version is that of the plugin, "" for any, and DownloadURL the place where it can be
-	// obtained, "" for the usual ones.
+	// Plugin serves it; "" is the plugin of its name. Version is the version of the plugin, "" for any. DownloadURL is the place to
+	// download it from, "" for the usual ones.
 	Plugin, Version, DownloadURL string
-	// Parameters are what the plugin makes the package of, if there are any.
+	// Parameters are the arguments from which the plugin makes the package, if there are any.
 	Parameters []string
 }
 
-// IsQualified reports whether the project says more about a package than its name.
+// IsQualified reports whether the project has more than a name for a package.
 func (f Finder) IsQualified(name string) bool {
 	for _, p := range f.Packages {
 		if p.Name == name {
@@ -28,7 +28,7 @@ func (f Finder) IsQualified(name string) bool {
 	return false
 }
 
-// completeFromPackages returns spec with what the project says about its package and the program leaves open.
+// completeFromPackages returns spec with the project's values for the fields that the program leaves open.
 func (f Finder) completeFromPackages(spec providers.Spec) providers.Spec {
 	for _, p := range f.Packages {
 		if p.Name != spec.Package || len(p.Parameters) > 0 || spec.Parameterization != nil {
@@ -45,8 +45,8 @@ func (f Finder) completeFromPackages(spec providers.Spec) providers.Spec {
 	return spec
 }
 
-// checkMade refuses a package that the project has a plugin make of parameters, where spec says nothing of how: only an SDK or a lock
-// file does.
+// checkMade refuses a spec without a parameterization for a package that a plugin makes from the project's parameters: only an
+// SDK or a lock file has the parameterization.
 func (f Finder) checkMade(spec providers.Spec) error {
 	for _, p := range f.Packages {
 		if p.Name == spec.Package && len(p.Parameters) > 0 && spec.Parameterization == nil {

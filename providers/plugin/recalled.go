@@ -9,25 +9,25 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// recalled is an installed plugin that is asked for nothing but its schema. It is started when nobody remembers the answer.
+// recalled is an installed plugin of which only the schema is needed. It is started if the schema is not stored.
 type recalled struct {
 	providers.Unimplemented
 	host *Host
 	spec providers.Spec
 	at   Location
 
-	mu         sync.Mutex // guards the rest; held while the plugin is asked
+	mu         sync.Mutex // guards the fields below; held during calls of the plugin
 	extensions []providers.ParameterizeRequest
 	plugin     providers.Provider // nil until it is started
 }
 
-// recall returns the plugin that serves spec without starting it; nil if its schema cannot be remembered. Only what was installed
-// stays as it is: a plugin on the PATH, in the project or under a debugger may be built again at any time.
+// recall returns the plugin that serves spec without starting it; nil if its schema cannot be stored. Only an installed plugin
+// stays the same: one on the PATH, in the project or under a debugger may be built again at any time.
 func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	name, _ := PluginOf(spec)
 	port, at, err := h.locate(ctx, spec)
 	if errors.As(err, new(*MissingError)) && !IsDynamic(name) {
-		return nil, err // it was tried to install it
+		return nil, err // an installation was tried
 	}
 	if err != nil || port != 0 || at.Source != FromCache {
 		return nil, nil //nolint:nilerr // load reports it, or starts what has no executable
@@ -35,11 +35,11 @@ func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provi
 	return &recalled{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, at: at}, nil
 }
 
-// Parameterize believes that the plugin agrees: it is asked when it is started.
+// Parameterize succeeds without a call: the plugin is parameterized when it is started.
 func (r *recalled) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if req.Args != nil { // only the plugin knows what they mean
+	if req.Args != nil { // only the plugin can interpret them
 		p, err := r.started(ctx)
 		if err != nil {
 			return providers.ParameterizeResponse{}, err
@@ -50,7 +50,7 @@ func (r *recalled) Parameterize(ctx context.Context, req providers.ParameterizeR
 	return providers.ParameterizeResponse{Name: req.Name, Version: req.Version}, nil
 }
 
-// Schema returns what an earlier process has answered, or asks.
+// Schema returns the stored answer of an earlier process, or calls the plugin.
 func (r *recalled) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *recalled) Schema(ctx context.Context, req providers.SchemaRequest) (str
 	return text, nil
 }
 
-// started starts the plugin and makes it serve what Parameterize has promised. It needs the lock.
+// started starts the plugin and makes it serve the package of Parameterize. The caller holds the lock.
 func (r *recalled) started(ctx context.Context) (providers.Provider, error) {
 	if r.plugin != nil {
 		return r.plugin, nil

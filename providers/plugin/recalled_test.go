@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// installation is a home with the test plugin installed, and the starts of that.
+// installation is a home with the test plugin installed, and the count of its starts.
 type installation struct {
 	home, starts string
 	host         *plugin.Host
@@ -56,7 +56,7 @@ func (i *installation) install(t *testing.T) {
 	require.NoError(t, os.WriteFile(i.program(), binary, 0o755))
 }
 
-// schema asks for a schema, and says how many processes that took.
+// schema requests a schema, and returns how many processes that started.
 func (i *installation) schema(t *testing.T, spec providers.Spec, extension *providers.ParameterizeRequest) (text string, started int) {
 	t.Helper()
 	before := i.started(t)

@@ -13,16 +13,16 @@ import (
 	"github.com/sluice-iac/sluice/internal/process"
 )
 
-// Exit is how a process ended that was run with [Run].
+// Exit describes the end of a process that was run with [Run].
 type Exit struct {
 	Code   int    // -1 when a signal ended it
 	Status string // "exit status 7", "signal: killed"
 	Output string // the last lines of both streams below a heading, "" when there are none
 }
 
-// Run runs a process that serves nothing, such as a program, to its end. Like a plugin it has a process group of its
-// own, of which nothing is left when Run returns. At the end of ctx the group is interrupted, and killed if it does not
-// end; the error is ctx's cause then. If ctx has a span, the process gets that as its TRACEPARENT. Other errors say that the process could not be started.
+// Run runs a process that serves nothing, such as a program, to its end. Like a plugin it has its own process group, which has ended when Run
+// returns. At the end of ctx the group is interrupted, and killed if it does not end; the error is then ctx's cause. If ctx has a span, the process
+// gets it as its TRACEPARENT. Other errors report that the process could not be started.
 func Run(ctx context.Context, c Command) (Exit, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Exit{}, err
@@ -37,7 +37,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	read := func(stream int32, isStderr bool) *io.PipeWriter {
 		r, w := io.Pipe()
 		readers.Go(func() {
-			defer func() { _ = r.Close() }() // after a panic below, what is still written goes nowhere
+			defer func() { _ = r.Close() }() // after a panic below, the rest of the output is dropped
 			forward(r, func(p Piece) {
 				if c.intercepts(cmd.Process.Pid, p) {
 					return
@@ -76,11 +76,11 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	}, nil
 }
 
-// maxOutput is how much of one stream [Output] keeps, in bytes.
+// maxOutput is the number of bytes that [Output] keeps of one stream.
 const maxOutput = 64 << 20
 
 // Output is [Run] for a process that is run for its output; c.Output is not called. It is an error if a process prints more
-// than 64 MiB to its standard output; of the other stream the rest is left out.
+// than 64 MiB to its standard output; the rest of the other stream is dropped.
 func Output(ctx context.Context, c Command) (stdout, stderr string, exit Exit, err error) {
 	var out, errs strings.Builder // each written by one goroutine
 	var cut bool

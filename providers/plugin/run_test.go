@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shell runs a script and returns how it ended and its lines, each with its stream in front, sorted.
+// shell runs a script and returns its exit and its lines, each with its stream in front, sorted.
 func shell(ctx context.Context, script string, onLine func(string)) (Exit, []string, error) {
 	var mu sync.Mutex
 	var lines []string
@@ -99,7 +99,7 @@ func (k *taken) take(pid int, line string) bool {
 	return true
 }
 
-// sorted returns the lines, in which the number of a process stands as PID.
+// sorted returns the lines, with PID in place of the number of a process.
 func (k *taken) sorted(pid string) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// rememberedSchema is a file with the schema that an installed plugin has answered with: a line about what follows, and the schema.
-// The reference implementation keeps its own files in the folder above; it trusts them also for plugins that are not installed,
-// so they are not read here.
+// rememberedSchema is a file with the schema that an installed plugin has returned: a header line, and the schema. The reference
+// implementation keeps its own files in the folder above. It also uses them for plugins that are not installed, so they are not
+// read here.
 type rememberedSchema struct {
-	path  string // "" if nothing can be remembered
+	path  string // "" if the schema cannot be stored
 	about schemaHeader
 }
 
-// schemaHeader says whose schema a file has: that of an executable which is as it was.
+// schemaHeader identifies the executable that returned the schema, in its state at that time.
 type schemaHeader struct {
 	Executable string `json:"executable"`
 	Size       int64  `json:"size"`
@@ -31,7 +31,7 @@ type schemaHeader struct {
 	SHA256     string `json:"sha256"`    // of the schema
 }
 
-// schemaFile returns the file for the schema of a plugin, with what it is parameterized with.
+// schemaFile returns the file for the schema of a plugin with the parameters of spec and extensions.
 func schemaFile(home string, at Location, spec providers.Spec, extensions []providers.ParameterizeRequest) rememberedSchema {
 	executable, err1 := os.Stat(at.Executable)
 	folder, err2 := os.Stat(at.Directory)
@@ -63,7 +63,7 @@ func checksum(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// read returns the schema, if the file is whole and the plugin as it was.
+// read returns the schema, if the file is whole and the plugin unchanged.
 func (r rememberedSchema) read() (string, bool) {
 	f, err := os.Open(r.path)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r rememberedSchema) read() (string, bool) {
 	return schema, about == want
 }
 
-// write replaces the file, if the schema is one. Other processes read it or write it at the same time.
+// write replaces the file, if the schema is valid. Other processes may read or write it at the same time.
 func (r rememberedSchema) write(schema string) error {
 	if r.path == "" || !json.Valid([]byte(schema)) {
 		return nil

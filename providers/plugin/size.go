@@ -10,11 +10,12 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// blamable is the size in bytes from which a property may be why a message was too large; below that it was the answer.
+// blamable is the size in bytes from which a property may be the reason that a message was too large; otherwise the
+// answer was.
 const blamable = 1 << 20
 
-// largestProperty names the largest property of a request that was too large to send, with its size. "" when there is
-// none that explains it.
+// largestProperty names the largest property of a request that was too large to send, with its size. It returns "" if
+// none explains it.
 func largestProperty(req proto.Message) string {
 	var name string
 	var size int

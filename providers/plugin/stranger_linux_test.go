@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// Whoever takes the port of a plugin that has died would get the configuration of the provider, with its secrets.
+// A process that takes the port of a dead plugin would get the configuration of the provider, with its secrets.
 func TestAPortThatAnotherUserHasTakenIsNotCalled(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")

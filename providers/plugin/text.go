@@ -20,7 +20,8 @@ func textOf(v *structpb.Value) string {
 	return string(text)
 }
 
-// propertyAt returns the text of a value for a message. What is, is inside or has inside a secret is not shown.
+// propertyAt returns the text of a value for a message. It does not show a value that is a secret, contains one or is
+// inside one.
 func propertyAt(m property.Map, path string) (string, bool) {
 	p, err := property.ParsePath(path)
 	if err != nil || len(p) == 0 {

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// spanHeaders returns what tells others the span that they are called in: "traceparent" and what goes with it. It is nil where there is
-// no span.
+// spanHeaders returns the headers that describe the current span to others: "traceparent" and those that belong to it. It returns nil
+// if there is no span.
 func spanHeaders(ctx context.Context) map[string]string {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return nil
@@ -40,8 +40,8 @@ func traced(ctx context.Context, environment []string) []string {
 	return environment
 }
 
-// TagRPC tells the plugin the span that the call belongs to, if there is one. A call without a span, such as the one that ends the
-// plugin, belongs to that in which the connection was made: without it, it would be a trace of its own.
+// TagRPC sends the plugin the span of the call, if there is one. A call without a span, such as the one that ends the plugin,
+// belongs to the span in which the connection was made: otherwise it would be a trace of its own.
 func (w watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
 	headers := spanHeaders(ctx)
 	if headers == nil && w.dialed.IsValid() {

@@ -9,11 +9,11 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// watch records how far one call has got. The code of its error does not show that: "unavailable" may be what the provider
-// itself answers, or what the engine's side makes of a broken connection.
+// watch records how far one call has got. The code of its error does not show that: "unavailable" may be the provider's
+// own answer, or the engine's error for a broken connection.
 type watch struct {
 	// sent is true once the request may have reached the provider, begun once an answer has begun, answered once the provider
-	// has said how the call ended.
+	// has reported the end of the call.
 	sent, begun, answered atomic.Bool
 	// detailed is true if the provider gave its error details, whether or not they can be read.
 	detailed atomic.Bool
@@ -24,9 +24,9 @@ type watch struct {
 // collectFrom is the length of an answer from which on its copies are collected at once.
 const collectFrom = 64 << 20
 
-// collect frees the copies that gRPC has made of a very long answer: the frames it came in, and the whole of it. Otherwise the
-// garbage collector would see as much memory in use as there is garbage, and would wait until the heap has doubled. gRPC keeps
-// its buffers in pools, which only a second collection empties.
+// collect frees the copies that gRPC has made of a very long answer: its frames, and the whole of it. Otherwise the garbage
+// collector would count the garbage as memory in use, and would wait until the heap has doubled. gRPC keeps its buffers in
+// pools, which only a second collection empties.
 func (w *watch) collect() {
 	if w.length.Load() >= collectFrom {
 		runtime.GC()
@@ -36,7 +36,7 @@ func (w *watch) collect() {
 
 type watchKey struct{}
 
-// in returns the context for the call that is watched.
+// in returns the context for the watched call.
 func (w *watch) in(ctx context.Context) context.Context { return context.WithValue(ctx, watchKey{}, w) }
 
 // watcher updates the watches of the calls of a connection.
@@ -47,8 +47,7 @@ type watcher struct {
 // detailsKey names the trailer with the details of an error. gRPC leaves them out silently if it cannot decode them.
 const detailsKey = "grpc-status-details-bin"
 
-// HandleRPC takes note of the request, of the headers, with which a message begins, of its length, and of the trailers, with which every
-// answer ends.
+// HandleRPC records the request, the headers, with which a message begins, its length, and the trailers, with which every answer ends.
 func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	w, ok := ctx.Value(watchKey{}).(*watch)
 	if !ok {

@@ -81,7 +81,7 @@ func served(t *testing.T, p pulumirpc.ResourceProviderServer, o ...grpc.ServerOp
 	return fmt.Sprint(listener.Addr().(*net.TCPAddr).Port), requests
 }
 
-// form says how the parts of an encoded object look.
+// form describes the form of the parts of an encoded object.
 func form(s *structpb.Struct) string {
 	if s == nil {
 		return "absent"
@@ -251,7 +251,7 @@ func TestParameterizedNameMustBeConfirmed(t *testing.T) {
 	require.EqualError(t, err, `parameterize response name "other" does not match expected package "wanted"`)
 }
 
-// ticket is a Status of which only the token is asked.
+// ticket is a Status of which only the token is used.
 type ticket struct {
 	providers.Status
 	token providers.StatusToken

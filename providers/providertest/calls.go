@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// The methods that [providers.Method] does not name, as they occur in calls and failures.
+// The methods that [providers.Method] does not have, with their names in calls and failures.
 const (
 	MethodCheckConfig  providers.Method = "check-config"
 	MethodDiffConfig   providers.Method = "diff-config"
@@ -37,7 +37,7 @@ type Call struct {
 	Nth     int // 1 for the first call of this method for this URN or token
 }
 
-// subject is what a call is about.
+// subject is the resource or function of a call.
 func (c Call) subject() string {
 	if c.URN != "" {
 		return string(c.URN)
@@ -45,19 +45,18 @@ func (c Call) subject() string {
 	return c.Token
 }
 
-// Failure makes calls fail. Empty fields match everything; the first failure in the list that matches is the one that
-// happens.
+// Failure makes calls fail. Empty fields match everything; the first matching failure in the list is used.
 type Failure struct {
 	Method providers.Method
 	URN    urn.URN
 	Name   string // of the resource
 	Nth    int    // 0 is every call, 1 the first of the method for the URN
-	// Preview and Update say that only previewed, or only real, calls fail; with neither all do.
+	// Preview and Update restrict the failure to previewed or to real calls; with neither all calls fail.
 	Preview, Update bool
 
-	// Err is what the call returns; nil makes an error that names the call.
+	// Err is the error of the call; nil makes an error that names the call.
 	Err error
-	// Applied makes the call do its work before it fails: the cloud has changed and the caller does not know.
+	// Applied makes the call do its work before it fails: the cloud has changed without the caller noticing.
 	Applied bool
 	// Hang makes the call wait until the provider is cancelled or closed, or the call's context ends, and then fail.
 	Hang bool
@@ -82,7 +81,7 @@ func (f Failure) err(c Call) error {
 
 // log records calls.
 type log struct {
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	calls   []Call
 	counts  map[providers.Method]int
 	current map[providers.Method]int
@@ -102,7 +101,7 @@ func newLog() *log {
 	}
 }
 
-// begin numbers a call. The result is to be called when the call is over.
+// begin numbers a call. The result must be called when the call is over.
 func (l *log) begin(c Call) (Call, func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +119,7 @@ func (l *log) begin(c Call) (Call, func()) {
 	}
 }
 
-// latency draws how long a call takes from everything that identifies it.
+// latency draws the duration of a call from everything that identifies it.
 func (o Options) latency(c Call) time.Duration {
 	if o.Latency != nil {
 		return o.Latency(c)
@@ -134,7 +133,7 @@ func (o Options) latency(c Call) time.Duration {
 	return o.MinLatency + time.Duration(draw.Int64N(int64(o.MaxLatency-o.MinLatency)+1))
 }
 
-// wait waits as long as a call takes. The error is that of a call that ends with its caller.
+// wait waits for the duration of a call. The error is that of a call that ends with its caller.
 func (o Options) wait(ctx context.Context, c Call) error {
 	err := await.For(ctx, o.latency(c))
 	if err == nil || o.Late == 0 {

@@ -18,22 +18,22 @@ type Case struct {
 	Type   urn.Type
 	Config property.Map // of the provider
 	Inputs property.Map
-	// Updated are inputs to which the resource can be changed in place, and Replaced inputs that need a replacement. Empty ones are not tried.
+	// Updated are inputs to which the resource can be updated in place, and Replaced inputs that need a replacement. Empty ones are not tried.
 	Updated, Replaced property.Map
-	// OnlyRecorded is true for a resource that exists in the state of a stack and nowhere else, such as a random text: Read finds it as it is recorded.
+	// OnlyRecorded is true for a resource that exists only in the state of a stack, such as a random text: Read returns it as it is recorded.
 	OnlyRecorded bool
-	// Exists returns what the provider has made so far, in any form that [reflect.DeepEqual] compares; nil if it cannot be seen. With it Check sees
-	// that previews, and calls that fail, make nothing.
+	// Exists returns the objects that the provider has made so far, in any form that [reflect.DeepEqual] compares; nil if they cannot be seen. With
+	// it Check verifies that previews, and calls that fail, make nothing.
 	Exists func() any
 }
 
-// Check leads a resource through its life and fails the test where the provider does not keep what engines rely on (protocol.md 3): load starts
-// the provider, more than once.
+// Check runs a resource through its life and fails the test if the provider does not fulfil the contract with engines
+// (protocol.md 3). load starts the provider, more than once.
 //
-//   - Check gives the same inputs for the same seed, and for its own answer as old inputs. It takes unknowns in a preview.
-//   - Diff finds nothing in what has not changed, takes unknowns, and knows what needs a replacement.
-//   - The previews of Create and Update change nothing, take unknowns, and say nothing that turns out otherwise.
-//   - Create returns an ID, and Read finds with it what Create and Update have returned. Another instance of the provider finds the same.
+//   - Check gives the same inputs for the same seed, and for its own answer as old inputs. It accepts unknowns in a preview.
+//   - Diff finds no difference in an unchanged resource, accepts unknowns, and recognises the need for a replacement.
+//   - The previews of Create and Update change nothing, accept unknowns, and predict no wrong outputs.
+//   - Create returns an ID, with which Read finds the results of Create and Update. Another instance of the provider finds the same.
 //   - After a Delete, Read finds nothing, which is no error, and neither is another Delete.
 //   - A call whose context has ended returns. Cancel and Close do. Calls may come from many goroutines; run the test with -race.
 func Check(t testing.TB, load func() providers.Provider, c Case) {
@@ -88,7 +88,7 @@ type life struct {
 	urn  urn.URN
 }
 
-// recorded is what an engine records.
+// recorded is the recorded part of a resource.
 type recorded struct {
 	id              string
 	inputs, outputs property.Map
@@ -142,7 +142,7 @@ func (l *life) check(p providers.Provider, olds, news property.Map) (property.Ma
 	return answer.Inputs, true
 }
 
-// checkAgain looks at what else is asked about the inputs.
+// checkAgain tests the other requirements for Check.
 func (l *life) checkAgain(p providers.Provider, checked property.Map) {
 	l.t.Helper()
 	var callers conc.WaitGroup
@@ -184,7 +184,7 @@ func (l *life) previewCreate(p providers.Provider, checked property.Map) (forese
 	return foreseen, ok
 }
 
-// changesNothing looks at what exists before and after f.
+// changesNothing requires that f changes no existing object.
 func (l *life) changesNothing(what string, f func()) {
 	l.t.Helper()
 	if l.Exists == nil {
@@ -208,7 +208,7 @@ func (l *life) made(r providers.CreateResponse) {
 	}
 }
 
-// comesTrue compares the outputs that a preview has foreseen with those that came.
+// comesTrue compares the outputs that a preview has predicted with the real ones.
 func (l *life) comesTrue(what string, foreseen, came property.Map) {
 	l.t.Helper()
 	for name, v := range foreseen.All() {
@@ -218,7 +218,7 @@ func (l *life) comesTrue(what string, foreseen, came property.Map) {
 	}
 }
 
-// read requires that the resource is what is recorded.
+// read requires that the resource equals its record.
 func (l *life) read(p providers.Provider, r recorded) {
 	l.t.Helper()
 	answer, err := p.Read(l.t.Context(), l.readRequest(r))
@@ -318,7 +318,7 @@ func (l *life) delete(p providers.Provider, r recorded) {
 	}
 }
 
-// ended makes a call whose context has ended. It may succeed, and then what it made is deleted.
+// ended makes a call whose context has ended. If it succeeds all the same, its object is deleted.
 func (l *life) ended(p providers.Provider, checked property.Map) {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(l.t.Context())

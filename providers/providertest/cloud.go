@@ -14,28 +14,28 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// DefaultPackage is the package that a cloud's providers serve unless told otherwise.
+// DefaultPackage is the default package of a cloud's providers.
 const DefaultPackage = "simple"
 
 // Options describe a [Cloud]. The zero value is a cloud in memory that answers at once and never fails.
 type Options struct {
-	// Table holds what exists; nil is a new table in memory.
+	// Table holds the existing resources; nil is a new table in memory.
 	Table Table
 	// Each call takes a time between MinLatency and MaxLatency that is drawn from Seed and the call.
 	Seed                   uint64
 	MinLatency, MaxLatency time.Duration
-	// Latency, when it is set, says how long a call takes instead.
+	// Latency, if it is set, returns the duration of a call instead.
 	Latency func(Call) time.Duration
-	// A call whose caller goes away while it takes its time ends without effect. With Late it goes on like the request of a
+	// A call whose caller goes away during its latency ends without effect. With Late it goes on like the request of a
 	// client that has died, and has its effect after another time of at most Late.
 	Late time.Duration
 	// Failures are the calls that fail.
 	Failures []Failure
-	// Cut, when it is set, is asked about each call that is about to take effect. If it returns an error, the call does
-	// nothing and returns that.
+	// Cut, if it is set, is called before each call takes effect. If it returns an error, the call does nothing and
+	// returns that error.
 	Cut func(Call) error
-	// Naming is the input that is the ID of what is created with it. There cannot be two with one name. Without the input,
-	// and with "", the cloud makes up the ID.
+	// Naming is the input that becomes the ID of a created resource. There cannot be two with one name. Without the input,
+	// or if it is "", the cloud generates the ID.
 	Naming string
 }
 
@@ -46,7 +46,7 @@ type Cloud struct {
 	table   Table
 	log     *log
 
-	mu    sync.Mutex // guards the rest
+	mu    sync.Mutex // guards the fields below
 	loads []providers.Spec
 }
 
@@ -69,7 +69,7 @@ func (c *Cloud) Host() providers.Host {
 	})
 }
 
-// Loads returns what Host was asked to start, in that order.
+// Loads returns the specs that Host was called with, in order.
 func (c *Cloud) Loads() []providers.Spec {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Cloud) Provider(pkg string) providers.Provider {
 	return &provider{Unimplemented: providers.Unimplemented{PackageName: pkg}, cloud: c, life: life, end: end}
 }
 
-// Records returns what exists, in the order of IDs.
+// Records returns the existing resources, in the order of IDs.
 func (c *Cloud) Records() ([]Record, error) { return c.table.All() }
 
 // Put makes a resource exist, or changes one, behind the engine's back. Its ID must be given.
@@ -91,8 +91,8 @@ func (c *Cloud) Put(r Record) error { return c.table.Write(r) }
 // Remove deletes a resource behind the engine's back.
 func (c *Cloud) Remove(id string) error { return c.table.Remove(id) }
 
-// Calls returns the calls so far in the order in which they came in, which depends on timing where the engine makes calls
-// at the same time.
+// Calls returns the calls so far in the order in which they came in. That order depends on timing if the engine makes
+// calls at the same time.
 func (c *Cloud) Calls() []Call {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()
@@ -106,14 +106,14 @@ func (c *Cloud) Count(m providers.Method) int {
 	return c.log.counts[m]
 }
 
-// Peak returns how many calls of a method were under way at once at most.
+// Peak returns the highest number of simultaneous calls of a method.
 func (c *Cloud) Peak(m providers.Method) int {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()
 	return c.log.peak[m]
 }
 
-// newID is the ID of what is about to be created.
+// newID is the ID of a resource that is about to be created.
 func (o Options) newID(t Table, r Record) (string, error) {
 	if v, ok := r.Inputs.Get(o.Naming); ok && o.Naming != "" && v.IsString() {
 		id := v.AsString()
@@ -127,7 +127,7 @@ func (o Options) newID(t Table, r Record) (string, error) {
 	return ID(r.URN, made+1), err
 }
 
-// idStem is what the IDs of everything with this URN begin with.
+// idStem is the common beginning of the IDs of all resources with this URN.
 func idStem(u urn.URN) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(u))

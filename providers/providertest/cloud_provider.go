@@ -15,7 +15,7 @@ import (
 type provider struct {
 	providers.Unimplemented
 	cloud *Cloud
-	// life ends when the provider is cancelled or closed; only hanging calls care.
+	// life ends when the provider is cancelled or closed; only hanging calls depend on it.
 	life context.Context
 	end  context.CancelFunc
 }
@@ -110,7 +110,7 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	})
 }
 
-// health is the error of a resource that exists and is not healthy.
+// health returns the error of an unhealthy resource.
 func (p *provider) health(r Record, out property.Map) error {
 	if !isUnhealthy(r.Inputs) {
 		return nil
@@ -161,7 +161,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	})
 }
 
-// Invoke knows two functions: "<package>:index:echo" returns its arguments, "<package>:index:lookup" the inputs of the
+// Invoke has two functions: "<package>:index:echo" returns its arguments, "<package>:index:lookup" the inputs of the
 // resource with the given "id".
 func (p *provider) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
 	c := Call{Method: providers.MethodInvoke, Token: req.Token, Preview: req.Preview}
@@ -189,7 +189,7 @@ func (p *provider) lookup(args property.Map) (providers.InvokeResponse, error) {
 	return providers.InvokeResponse{Return: outputs(r.Inputs, r.ID, false)}, nil
 }
 
-// Call knows one method of every resource: "<type>/describe" returns the arguments other than "__self__", and the URN of
+// Call has one method for every resource: "<type>/describe" returns the arguments other than "__self__", and the URN of
 // that resource as "urn".
 func (p *provider) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
 	return do(ctx, p, Call{Method: MethodCall, Token: req.Token}, func() (providers.CallResponse, error) {

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// Directory is a table in a directory that several processes may share: one file for each record, and one for each that
-// was removed. It is for tests with real processes; reading everything costs a read of every file.
+// Directory is a table in a directory that several processes may share: one file for each record, and one for each
+// removed record. It is for tests with real processes; reading everything costs a read of every file.
 type Directory struct{ path string }
 
 const (
@@ -25,7 +25,7 @@ const (
 	removedSuffix = ".removed"
 )
 
-// OpenDirectory returns the table in a directory and makes the directory if there is none.
+// OpenDirectory returns the table in a directory and makes the directory if it does not exist.
 func OpenDirectory(path string) (*Directory, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("open the cloud: %w", err)
@@ -107,7 +107,7 @@ func (d *Directory) Remove(id string) error {
 	return err
 }
 
-// Made counts the records that a URN ever had by the IDs that [Cloud] gives.
+// Made counts the records that a URN ever had, by the IDs that [Cloud] generates.
 func (d *Directory) Made(u urn.URN) (int, error) {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// The beginnings of property names that mean something, see the package comment.
+// The beginnings of property names with a meaning, see the package comment.
 const (
 	immutablePrefix   = "immutable"
 	deleteFirstPrefix = "dbr"
@@ -17,7 +17,7 @@ const (
 	arnName           = "arn"
 )
 
-// Compare is the cloud's rule for what a change of inputs means. The detailed diff has one entry for each changed
+// Compare is the cloud's rule for the changes that new inputs need. The detailed diff has one entry for each changed
 // top-level property; unknown values count as changed, secrets compare by their elements.
 func Compare(old, new property.Map, ignore []string) providers.DiffResponse {
 	old, new = old.StripSecretsAndOutputs(), new.StripSecretsAndOutputs()
@@ -82,7 +82,7 @@ func isUnhealthy(inputs property.Map) bool {
 	return v.AsBool()
 }
 
-// outputs is what a resource with these inputs has.
+// outputs returns the outputs of a resource with these inputs.
 func outputs(inputs property.Map, id string, preview bool) property.Map {
 	arn := property.Computed()
 	if !preview || id != "" {

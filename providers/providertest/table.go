@@ -17,7 +17,8 @@ type Record struct {
 	Inputs property.Map
 }
 
-// Table holds what exists. Its methods may be called from many goroutines. [NewMemory] and [OpenDirectory] make one.
+// Table holds the existing resources. Its methods may be called from many goroutines. [NewMemory] and [OpenDirectory]
+// make one.
 type Table interface {
 	// Read returns a record; ok is false when there is none.
 	Read(id string) (r Record, ok bool, err error)
@@ -25,7 +26,7 @@ type Table interface {
 	Write(r Record) error
 	// Remove removes a record. It is not an error when there is none.
 	Remove(id string) error
-	// Made returns how many of the records that ever had this URN there were, removed ones included.
+	// Made returns the number of records that this URN ever had, removed ones included.
 	Made(u urn.URN) (int, error)
 	// All returns every record in the order of IDs.
 	All() ([]Record, error)
@@ -33,7 +34,7 @@ type Table interface {
 
 // Memory is a table in memory.
 type Memory struct {
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	records map[string]Record
 	made    map[urn.URN]map[string]struct{}
 }
@@ -43,7 +44,7 @@ func NewMemory() *Memory {
 	return &Memory{records: map[string]Record{}, made: map[urn.URN]map[string]struct{}{}}
 }
 
-// Clone returns a copy that what happens to m from now on does not change.
+// Clone returns a copy that is independent of later changes of m.
 func (m *Memory) Clone() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()

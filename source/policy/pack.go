@@ -88,10 +88,8 @@ func Isolated(p source.Project) source.Project {
 // portPatience is how long a pack may take to write its port: TypeScript is compiled first.
 const portPatience = 10 * time.Minute
 
-// Load starts the pack for one run and describes the run to it (protocol.md 7.3). What the pack prints goes to log, which
-// may be called from many goroutines until the pack is closed. The end of ctx may end the pack. If the configuration does
-// not fit, the error is a *[ConfigError]. Otherwise the caller must Close the analyzer.
-func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (*Analyzer, error) {
+// Load implements [source.PolicyPack]. If the configuration does not fit, the error is a *[ConfigError].
+func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (source.PolicyAnalyzer, error) {
 	var out direct.Backlog // shown when the pack has started: if it does not, the error message contains the output
 	engine, err := source.AddressOf(p.options.Engine)
 	if err != nil {

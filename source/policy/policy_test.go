@@ -73,10 +73,11 @@ func (b *bench) tryLoad(config string) (*Analyzer, error) {
 	p, err := b.open(config)
 	require.NoError(b.t, err)
 	a, err := p.Load(b.t.Context(), theRun, b.log)
-	if a != nil {
-		b.t.Cleanup(func() { _ = a.Close() })
+	if a == nil {
+		return nil, err
 	}
-	return a, err
+	b.t.Cleanup(func() { _ = a.Close() })
+	return a.(*Analyzer), err
 }
 
 func (b *bench) load(config string) *Analyzer {

@@ -456,7 +456,7 @@ func TestCompressionFollowsTheEnvironment(t *testing.T) {
 func TestNewestVariantOfTheStackFileWins(t *testing.T) {
 	f := newFixture(t)
 	s := f.init(f.open(), "dev")
-	f.write(stackFile+".gz", f.read(stackFile)) // compression is told by the content
+	f.write(stackFile+".gz", f.read(stackFile)) // the content shows the compression
 	at := time.Unix(1000, 0)
 	file := filepath.Join(f.dir, stackFile)
 	for _, c := range []struct {
@@ -702,13 +702,13 @@ func TestRejectedStateIsSetAside(t *testing.T) {
 	require.Equal(t, before, f.read(stackFile))
 }
 
-// Whoever takes the lock removes what a killed process has left of writing the stack file, its history and its backups, and of
-// a journal that it was about to make or to remove.
+// Taking the lock removes the remains that a killed process has left: unfinished writes of the stack file, its history and its
+// backups, and a journal that was being made or removed.
 func TestWhatIsLeftOfUnfinishedWritesIsRemovedWithTheLock(t *testing.T) {
 	f := newFixture(t)
 	s := f.init(f.open(), "dev")
 	f.init(f.open(), "other")
-	stay := append(f.files(), ".pulumi/stacks/shop/other.json.1.tmp") // whoever takes that one's lock looks for it
+	stay := append(f.files(), ".pulumi/stacks/shop/other.json.1.tmp") // it is removed with the lock of that stack
 	for _, name := range []string{
 		".pulumi/sluice/journal/shop/dev.jnl.base", stackFile + ".1.tmp", stackFile + ".bak.1.tmp", ".pulumi/history/shop/dev/dev-1.history.json.1.tmp", ".pulumi/backups/shop/dev/dev.1.json.1.tmp",
 	} {

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// editOf is to as an edit of what now was loaded from.
+// editOf returns to as an edit of the snapshot that now was loaded from.
 func editOf(now, to *state.Snapshot) *state.Snapshot {
 	if now == nil {
 		return to
@@ -25,7 +25,7 @@ func editOf(now, to *state.Snapshot) *state.Snapshot {
 	return &next
 }
 
-// edit makes a state that of the stack, as a state command does.
+// edit makes a state the stack's state, as a state command does.
 func edit(s Stack, to *state.Snapshot) (err error) {
 	ctx := context.Background()
 	l, err := s.Lock(ctx, LockOptions{Operation: "state"})
@@ -60,7 +60,7 @@ func mustLock(t testing.TB, s Stack) Lock {
 	return l
 }
 
-// breakLocks takes the lock away from whoever has it, as `sluice cancel` does in another process.
+// breakLocks breaks the lock, whoever holds it, as `sluice cancel` does in another process.
 func breakLocks(t testing.TB, s Stack) {
 	t.Helper()
 	held, err := s.Locks(context.Background())
@@ -104,8 +104,7 @@ func forget(t testing.TB, s *state.Snapshot, name string) *state.Snapshot {
 	return now
 }
 
-// An edit that is saved without the lock, or that was made from what the stack does not have any more, would lose what others have
-// recorded.
+// An edit without the lock, or of a state that the stack no longer has, would lose the records of others.
 func TestAnEditNeedsTheLockAndThePresentState(t *testing.T) {
 	ctx := context.Background()
 	isStale := func(made bool) func(*testing.T, error) {
@@ -232,7 +231,7 @@ func TestAnEditNeedsTheLockAndThePresentState(t *testing.T) {
 	}
 }
 
-// What somebody writes who takes no notice of locks is not written over either.
+// A write that ignores locks is not overwritten either.
 func TestAnEditDoesNotReplaceWhatIsWrittenMeanwhile(t *testing.T) {
 	ctx := context.Background()
 	for name, at := range map[string]string{"before the lock is confirmed": "locks/", "after it has looked": ".bak"} {
@@ -258,7 +257,7 @@ func TestAnEditDoesNotReplaceWhatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// noticing is a store that says which keys it is about to read, write or make a copy of.
+// noticing is a store that calls a function with each key before it reads, writes or copies it.
 type noticing struct {
 	store.Store
 	notice func(key string)
@@ -279,7 +278,7 @@ func (n noticing) Copy(ctx context.Context, from, to string) error {
 	return n.Store.Copy(ctx, from, to)
 }
 
-// Whoever writes the first state of a stack has nothing to load.
+// The first state of a stack needs no load before it.
 func TestTheFirstStateOfAStackIsMade(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
@@ -293,7 +292,7 @@ func TestTheFirstStateOfAStackIsMade(t *testing.T) {
 	require.Equal(t, []string{"a"}, ids(t, s))
 }
 
-// An import replaces the state on purpose, but never one that somebody else is about to change.
+// An import replaces the state on purpose, but never one that another process is about to change.
 func TestAnImportReplacesTheStateUnderTheLock(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
@@ -313,7 +312,7 @@ func TestAnImportReplacesTheStateUnderTheLock(t *testing.T) {
 	require.ErrorAs(t, err, new(*lock.HeldError))
 	require.NoError(t, l.Close())
 
-	// The lock is taken away when the import is about to write.
+	// The lock is broken when the import is about to write.
 	taken := 0
 	b.store = noticing{b.store, func(key string) {
 		if strings.Contains(key, "locks/") {
@@ -328,7 +327,7 @@ func TestAnImportReplacesTheStateUnderTheLock(t *testing.T) {
 	require.Equal(t, []string{"a", "theirs"}, ids(t, s))
 }
 
-// Neither of the two stacks of a move is written if one of them is not what was loaded, or not locked.
+// Neither of the two stacks of a move is written if one of them has changed since it was loaded, or is not locked.
 func TestAMoveNeedsBothLocksAndBothPresentStates(t *testing.T) {
 	ctx := context.Background()
 	type scene struct{ source, dest, other Stack }
@@ -336,10 +335,10 @@ func TestAMoveNeedsBothLocksAndBothPresentStates(t *testing.T) {
 	isNotLocked := func(t *testing.T, err error) { require.ErrorAs(t, err, new(*NotLockedError)) }
 	isLost := func(t *testing.T, err error) { require.ErrorAs(t, err, new(*lock.LostError)) }
 	for name, c := range map[string]struct {
-		of     Ref // the stack that something is wrong with
+		of     Ref // the stack with the problem
 		locks  []Ref
 		spoil  func(t *testing.T, other Stack)
-		before bool // it is spoiled before the locks are taken
+		before bool // the problem occurs before the locks are taken
 		is     func(*testing.T, error)
 	}{
 		"without a lock":                 {of: prod, is: isNotLocked},

@@ -6,21 +6,21 @@ import (
 	"encoding/json"
 )
 
-// Environments opens environments: settings, variables and files that are kept where the stacks are, for several stacks. Only some
+// Environments opens environments: settings, variables and files for several stacks, which are kept beside the stacks. Only some
 // backends have them.
 type Environments interface {
 	// OpenEnvironment evaluates a definition in an organization.
 	OpenEnvironment(ctx context.Context, organization string, q EnvironmentQuery) (Environment, error)
-	// CreateEnvironment makes an environment, "project/name", of a definition.
+	// CreateEnvironment makes an environment, "project/name", from a definition.
 	CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error
 }
 
-// EnvironmentQuery says what is evaluated, and how.
+// EnvironmentQuery defines the environment to evaluate, and how.
 type EnvironmentQuery struct {
 	Definition []byte // in YAML
-	// Open asks others for what they have. Without it that is unknown, and secrets are not shown.
+	// Open fetches the values of other systems. Without it they are unknown, and secrets are not shown.
 	Open bool
-	// Overrides are environments by the names of those whose place they take, wherever the definition imports them. They are for one that is opened.
+	// Overrides are environments by the names of those that they replace, wherever the definition imports them. They are for Open.
 	Overrides map[string]string
 }
 
@@ -30,9 +30,10 @@ type Pages interface {
 	StackPage(ref Ref) string
 }
 
-// Auditor is a [Stack] of a backend that records who has seen secrets.
+// Auditor is a [Stack] of a backend that records when secrets are shown.
 type Auditor interface {
-	// NoteDecryption records that a secret setting was shown, or which command has shown secrets. One of both is given.
+	// NoteDecryption records that a secret setting was shown, or that a command has shown secrets. Exactly one of the two
+	// is given.
 	NoteDecryption(ctx context.Context, setting, command string) error
 }
 
@@ -77,13 +78,13 @@ func (v *EnvironmentValue) UnmarshalJSON(text []byte) error {
 	return d.Decode(&v.Value)
 }
 
-// Object returns the parts of a value, nil if it is no object.
+// Object returns the parts of a value, nil if it is not an object.
 func (v EnvironmentValue) Object() map[string]EnvironmentValue {
 	object, _ := v.Value.(map[string]EnvironmentValue)
 	return object
 }
 
-// Text returns a scalar as the text that programs see, and reports whether it is one.
+// Text returns a scalar as a text for programs, and reports whether it is one.
 func (v EnvironmentValue) Text() (string, bool) {
 	if v.Unknown {
 		return "[unknown]", true

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/internal/location"
 )
 
-// NotFoundError says that there is no such stack.
+// NotFoundError reports that there is no such stack.
 type NotFoundError struct {
 	Name   string
 	Backup string // a .bak file that is left of it; "" if there is none
@@ -25,12 +25,12 @@ func (e *NotFoundError) Error() string {
 	return s
 }
 
-// ExistsError says that a stack of that name exists.
+// ExistsError reports that a stack of that name exists.
 type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("stack '%s' already exists", e.Name) }
 
-// VersionError says that the state that an operation of a stack has left is not kept.
+// VersionError reports that the state after an operation of a stack is not kept.
 type VersionError struct {
 	Stack         string
 	Version, Last int // Last is the number of the newest operation in the history; 0 if there is none
@@ -46,15 +46,15 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("stack '%s': the state of version %d is not kept: the history records the operation, but has no copy of the stack file", e.Stack, e.Version)
 }
 
-// Advice says that the versions can be listed.
+// Advice suggests listing the versions.
 func (e *VersionError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ListVersions)}
 }
 
-// ErrUnsaved is what errors are that say that the state of a stack was not saved where it is kept. It has no text of its own.
+// ErrUnsaved matches errors after which the state of a stack is not saved in its backend. It has no text of its own.
 var ErrUnsaved = errors.New("the state was not saved")
 
-// NotEmptyError says that a stack that is to be removed has resources.
+// NotEmptyError reports that a stack that is to be removed has resources.
 type NotEmptyError struct {
 	Name      string
 	Resources int
@@ -64,7 +64,7 @@ func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("'%s' still has resources; removal rejected: there are %d, destroy them first", e.Name, e.Resources)
 }
 
-// Advice says that they can be forgotten.
+// Advice suggests forgetting the resources.
 func (e *NotEmptyError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ForgetResources)}
 }
@@ -75,7 +75,7 @@ type Candidate struct {
 	Time time.Time // when it was written
 }
 
-// CorruptError says that a stack file cannot be read, and which files can take its place (state.md 4.13).
+// CorruptError reports that a stack file cannot be read, and which files can replace it (state.md 4.13).
 type CorruptError struct {
 	File       string
 	Candidates []Candidate // the newest first
@@ -98,7 +98,7 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// InvalidStateError says that a stack file can be read, but breaks an integrity rule (state.md 1.14).
+// InvalidStateError reports that a stack file can be read, but breaks an integrity rule (state.md 1.14).
 type InvalidStateError struct {
 	File string
 	Err  error // a *state.IntegrityError
@@ -113,21 +113,21 @@ func (e *InvalidStateError) Error() string {
 	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %s", e.File, problem)
 }
 
-// Advice says that the state can be repaired.
+// Advice suggests repairing the state.
 func (e *InvalidStateError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.RepairState)}
 }
 
 func (e *InvalidStateError) Unwrap() error { return e.Err }
 
-// StaleStateError says that a state was not written because it does not come from the one that the stack has: what is in that one
+// StaleStateError reports that a state was not written because it does not come from the present state of the stack, whose changes
 // would be lost.
 type StaleStateError struct {
 	Ref  Ref
 	File string // the stack file
-	// Made is true if the state that was to be written was not loaded at all.
+	// Made is true if the state to write was not loaded at all.
 	Made bool
-	Err  error // the refusal of the store, if that has found it out; may be nil
+	Err  error // the refusal of the store, if the store noticed it; may be nil
 }
 
 func (e *StaleStateError) Error() string {
@@ -140,7 +140,7 @@ func (e *StaleStateError) Error() string {
 
 func (e *StaleStateError) Unwrap() error { return e.Err }
 
-// ErrLegacy is returned where a stack would be added to a store of the old layout (state.md 4.3).
+// ErrLegacy is the error for adding a stack to a store of the old layout (state.md 4.3).
 var ErrLegacy = advice.With(errors.New("this store has the layout of old Pulumi versions, to which no stack is added"),
 	advice.On(advice.UpgradeStore))
 

@@ -12,9 +12,9 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// File is a backend that keeps a file for each stack, in a directory or whatever else a [store.Store] is.
+// File is a backend with one file for each stack, in a directory or any other [store.Store].
 //
-// Invariant: what it lists and opens has been recovered if that could be done.
+// Invariant: the stacks that it lists and opens have been recovered if that was possible.
 type File struct {
 	*storage
 	reader   *reader
@@ -95,7 +95,7 @@ func (f *File) Stacks(ctx context.Context, filter Filter) ([]Listing, error) {
 	return listings, ctx.Err()
 }
 
-// tagged returns the stacks with a tag. Of the others nothing else is read.
+// tagged returns the stacks with a tag. It reads nothing else of the others.
 func (f *File) tagged(ctx context.Context, refs []Ref, filter Filter) ([]Ref, error) {
 	type found struct {
 		has bool

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// FuzzFiles has any bytes in one of the files of a store. Whoever opens the stack reads it, or gets an error that names the
-// file, and no file of a state changes by that, except by an operation on two stacks that was really begun.
+// FuzzFiles puts any bytes into one of the files of a store. Opening the stack succeeds, or returns an error that names the
+// file, and changes no file of a state, except for an operation on two stacks that had really begun.
 func FuzzFiles(f *testing.F) {
 	dev, prod := layout.Stack{Project: "shop", Name: "dev"}, layout.Stack{Project: "shop", Name: "prod"}
 	keys := []string{

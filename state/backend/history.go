@@ -12,10 +12,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// history are the records of the operations on a stack, and the copies of the stack file that go with them (state.md 4.7,
-// 4.8).
+// history are the records of the operations on a stack, and the copies of the stack file that belong to them (state.md
+// 4.7, 4.8).
 //
-// Invariant: a copy shares nothing with the stack file, so that damage to the stack file does not reach it.
+// Invariant: a copy shares nothing with the stack file, so that damage to the stack file does not affect it.
 type history struct{ stackFiles }
 
 // write records a finished operation and backs the stack file up.
@@ -47,7 +47,7 @@ func (h history) write(ctx context.Context, u Update) error {
 	if err != nil || info.Key == "" {
 		return err
 	}
-	// Real copies, unlike the .bak file: damage to the stack file must not reach them.
+	// Real copies, unlike the .bak file: damage to the stack file must not affect them.
 	kept := ".json" + strings.TrimPrefix(current, h.keys().File())
 	if err := h.store.Copy(ctx, current, stem+".checkpoint"+kept); err != nil {
 		return fmt.Errorf("history of stack %s: %w", h.ref, err)
@@ -91,7 +91,7 @@ func (h history) infos(ctx context.Context) ([]store.Info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history of stack %s: %w", h.ref, err)
 	}
-	slices.Reverse(infos) // names end in the time, and are sorted
+	slices.Reverse(infos) // names end in the time and are sorted
 	return slices.DeleteFunc(infos, func(i store.Info) bool {
 		return !strings.HasSuffix(compression.TrimExtension(i.Key), ".history.json")
 	}), nil
@@ -118,7 +118,7 @@ func (h history) records(ctx context.Context) (updates []Update, copies, warning
 	return updates, copies, warnings, nil
 }
 
-// version returns the copy of the stack file that an operation has left, and its name. The oldest operation has the number 1.
+// version returns the copy of the stack file after an operation, and its name. The oldest operation has the number 1.
 func (h history) version(ctx context.Context, number int) (content []byte, name string, err error) {
 	_, copies, _, err := h.records(ctx)
 	if err != nil {
@@ -161,8 +161,8 @@ func (h history) readUpdate(ctx context.Context, key string) (u Update, err erro
 	return u, nil
 }
 
-// moveTo gives the history to another name of the stack. The backups stay (state.md 7.7). If it was interrupted, doing it
-// again completes it.
+// moveTo moves the history to another name of the stack. The backups stay (state.md 7.7). If it was interrupted, a second
+// call completes it.
 func (h history) moveTo(ctx context.Context, to stackFiles) error {
 	folder := h.keys().History() + "/"
 	infos, err := h.store.List(ctx, folder)

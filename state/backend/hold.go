@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// NotLockedError says that the state of a stack was not written, or is not recorded any more, because its lock is not held.
+// NotLockedError reports that the state of a stack was not written, or is not recorded any more, because its lock is not held.
 type NotLockedError struct {
 	Ref Ref
 	// Released is true if the lock was held when the recording began.
@@ -19,24 +19,25 @@ func (e *NotLockedError) Error() string {
 	if e.Released {
 		return fmt.Sprintf("the lock of stack %s was released in the middle of an operation; no further step is started", e.Ref)
 	}
-	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded in its state: do this within sluice.Locked, or call Lock of this "+
+	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded in its state: do this within host.Locked, or call Lock of this "+
 		"stack value first", e.Ref)
 }
 
-// RecordingError says that a stack is being recorded, or its state is being written, already.
+// RecordingError reports that a stack is already being recorded, or its state already being written.
 type RecordingError struct{ Ref Ref }
 
 func (e *RecordingError) Error() string {
 	return fmt.Sprintf("stack %s is being recorded by another operation of this process; nothing was done, wait until that one has ended", e.Ref)
 }
 
-// hold is what a handle of a stack, and those that differ from it in their secrets alone, know of their lock.
+// hold is the state of the lock that a handle of a stack shares with the handles that differ from it only in their
+// secrets.
 //
 // Invariant: at most one recording or edit writes the state, and it began while the lock was held.
 type hold struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	lock    *ownLock   // nil while the handle does not hold the lock
-	claimed bool       // by a recording or an edit
+	claimed bool       // whether a recording or an edit has claimed the writing
 }
 
 // ownLock is a lock that a handle has taken.
@@ -53,7 +54,7 @@ func (h *hold) own(l heldLock) Lock {
 	return h.lock
 }
 
-// Close releases the lock. Whether or not that succeeds, the handle does not record under it any more.
+// Close releases the lock. Even if that fails, the handle no longer records under it.
 func (l *ownLock) Close() error {
 	l.hold.mu.Lock()
 	if l.hold.lock == l {
@@ -101,7 +102,8 @@ func (h *hold) check(ctx context.Context, ref Ref, l *ownLock) error {
 	return l.Check(ctx)
 }
 
-// lockedRecorder begins operations only while the lock is held. The end of what has begun is still recorded.
+// lockedRecorder begins operations only while the lock is held. It still records the end of an operation that has
+// begun.
 type lockedRecorder struct {
 	state.Recorder
 	ref   Ref

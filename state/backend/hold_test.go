@@ -33,7 +33,7 @@ func TestAStackIsRecordedOnlyUnderItsLock(t *testing.T) {
 	require.ErrorAs(t, err, &notLocked)
 	require.Equal(t, NotLockedError{Ref: s.Ref()}, *notLocked)
 	require.ErrorContains(t, err, "dev is not locked")
-	require.ErrorContains(t, err, "sluice.Locked")
+	require.ErrorContains(t, err, "host.Locked")
 
 	l, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func mustLoad(t testing.TB, s Stack) *state.Snapshot {
 	return snapshot
 }
 
-// What has begun may have made an object, so its end is recorded whoever has the lock by then.
+// An operation that has begun may have made an object, so its end is recorded whoever holds the lock by then.
 func TestARecordingWithoutItsLockBeginsNothingMore(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {

@@ -12,10 +12,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// intent is an operation that changes the files of two stacks, which no store can do at once. What it is about to write is
-// durable before it writes, so that the next process can complete it after an interrupt (state.md 9.2).
+// intent is an operation that changes the files of two stacks, which no store can do at once. Its record with the new
+// contents is durable before it writes, so that the next process can complete it after an interrupt (state.md 9.2).
 //
-// Invariant: as long as one of the files is old and the other is new, its record is there.
+// Invariant: as long as one of the files is old and the other is new, the record exists.
 type intent struct {
 	stacks [2]stackFiles // in the order in which their files are written
 	record intentRecord  // empty until it is made or read
@@ -27,7 +27,7 @@ const (
 	moving   = "move"   // the destination first
 )
 
-// intentRecord is what is kept of an operation on two stacks until it has ended. Secrets are sealed in it as they are in the
+// intentRecord is the record of an operation on two stacks until it has ended. Secrets are sealed in it as they are in the
 // files.
 type intentRecord struct {
 	Format    int       `json:"format"`
@@ -39,7 +39,7 @@ type intentRecord struct {
 
 const intentFormat = 1
 
-// side is what happens to one file. Files are named by their [state.Digest]; "" is no file.
+// side is the change of one file. Files are named by their [state.Digest]; "" is no file.
 type side struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
@@ -59,7 +59,7 @@ func digestOf(content []byte) string {
 	return state.Digest(content)
 }
 
-// storage returns the store that has both stacks.
+// storage returns the store with both stacks.
 func (p *intent) storage() *storage { return p.stacks[0].storage }
 
 // key returns the key of the record.
@@ -113,7 +113,7 @@ func (p *intent) read(ctx context.Context) error {
 	return nil
 }
 
-// explain completes an error.
+// explain adds the name of the record and the operation to an error.
 func (p *intent) explain(e *IntentError) *IntentError {
 	e.Name = p.storage().store.Name(p.key())
 	e.Operation, e.Renaming = p.String(), p.record.Operation == renaming
@@ -134,7 +134,7 @@ func (p *intent) begin(ctx context.Context, operation string, sides [2]side) err
 	if err == nil || errors.Is(err, store.ErrConflict) {
 		return err
 	}
-	// It may have been written nevertheless.
+	// The record may have been written nevertheless.
 	return errors.Join(err, p.end(context.WithoutCancel(ctx)))
 }
 
@@ -147,7 +147,7 @@ func (p *intent) name(i int) string {
 	return s.ref.Display(s.options.Project, Organization)
 }
 
-// String says what the operation is.
+// String describes the operation.
 func (p *intent) String() string {
 	switch p.record.Operation {
 	case renaming:

@@ -15,11 +15,11 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// failing is a store of which some writes and removals fail.
+// failing is a store in which some writes and removals fail.
 type failing struct {
 	store.Store
 	fails  func(doing, key string) bool
-	before func(key string) // a key is written
+	before func(key string) // called before a key is written
 }
 
 var errFull = errors.New("no space left")
@@ -43,7 +43,7 @@ func (f failing) Remove(ctx context.Context, keys ...string) error {
 	return f.Store.Remove(ctx, keys...)
 }
 
-// failures lets what is named fail, as often as it is named.
+// failures makes the named operations fail, as often as they are named.
 func failures(named ...string) func(doing, key string) bool {
 	left := map[string]int{}
 	for _, n := range named {
@@ -61,7 +61,8 @@ const (
 	intentFile        = "sluice/pairs/other/prod/shop/dev.json"
 )
 
-// What fails without a kill is undone, so that nothing has happened, or if that fails too it is completed later.
+// A failure without a kill is undone, so that nothing has happened. If that fails too, the operation is completed
+// later.
 func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) {
 	scenes := newScenes(t, "object store")
 	for name, c := range map[string]struct {
@@ -120,13 +121,13 @@ func TestALockThatARenameCannotGiveBackIsTold(t *testing.T) {
 	require.Equal(t, []advice.Advice{advice.On(advice.CancelLock)}, advice.Of(err))
 }
 
-// Somebody who has taken no notice of the lock writes while the operation goes on: nothing of theirs is written over.
+// Another process ignores the lock and writes while the operation goes on: its writes are not overwritten.
 func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
 	ctx := context.Background()
 	scenes := newScenes(t, "object store")
 	for name, c := range map[string]struct {
 		at, says string
-		written  bool // the first file
+		written  bool // the first file is written
 	}{
 		"before the first file":     {intentFile, "nothing was moved: mem://states/.pulumi/stacks/shop/dev.json has been written by somebody else", false},
 		"before the first is there": {prodFile, "somebody else has written stack dev meanwhile", true},
@@ -154,7 +155,7 @@ func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
 	}
 }
 
-// newScenes are those of all operations.
+// newScenes are the scenes of all operations.
 func newScenes(t *testing.T, where string) map[string]*scene {
 	t.Helper()
 	all := map[string]*scene{}
@@ -185,7 +186,7 @@ func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *t
 	scenes := newScenes(t, "directory")
 	for name, c := range map[string]struct {
 		of      string
-		theirs  string // the file that somebody else writes
+		theirs  string // the file that another process writes
 		foreign string
 		advice  advice.Action
 		says    []string
@@ -206,7 +207,7 @@ func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *t
 			switch c.theirs {
 			case intentFile:
 				p.put(".pulumi/"+intentFile, strings.Replace(p.files(".pulumi/")[intentFile], `"after":"`, `"after":"0`, 1))
-			case "": // somebody has done the second part, and restored the first file
+			case "": // another process has done the second part, and restored the first file
 				p.put(".pulumi/"+devFile, s.done[devFile])
 				p.put(".pulumi/"+prodFile, s.start[prodFile])
 			default:
@@ -258,7 +259,7 @@ func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *t
 	}
 }
 
-// When nothing is left that could be in both stacks, there is nothing to decide.
+// When no resource can be in both stacks any more, there is nothing to decide.
 func TestAnOperationOnStacksThatAreGoneIsPutAside(t *testing.T) {
 	ctx := context.Background()
 	scenes := newScenes(t, "object store")
@@ -313,7 +314,7 @@ func TestAnOperationOnTwoStacksIsLeftAloneWhileSomebodyWorksOnOneOfThem(t *testi
 	require.ErrorContains(t, err, "complete an operation on the stacks dev and organization/other/prod that was interrupted")
 	require.Equal(t, between, p.states())
 
-	// `cancel` on one of them means the locks of both: whoever was interrupted had both.
+	// `cancel` on one of them breaks the locks of both: the interrupted process had both.
 	locks, err := stack.Locks(ctx)
 	require.NoError(t, err)
 	require.Len(t, locks, 1)

@@ -66,8 +66,8 @@ func (p *intent) refuse(ctx context.Context, g *progress) error {
 	return e
 }
 
-// inBoth lists the resources of the second stack that the first one records, too. It is for a message, and leaves
-// out what cannot be read.
+// inBoth lists the resources of the second stack that the first one records, too. It is for a message, and leaves out
+// states that cannot be read.
 func (p *intent) inBoth(ctx context.Context) (both []*state.Resource) {
 	type identity struct{ kind, id string }
 	there := map[identity]bool{}
@@ -90,8 +90,8 @@ func (p *intent) inBoth(ctx context.Context) (both []*state.Resource) {
 	return both
 }
 
-// setAside keeps what the operation was about to write where no command uses it, as checkpoints, and ends it. It returns
-// where.
+// setAside writes the new contents of the operation as checkpoints to a place that no command uses, and ends the
+// operation. It returns the place.
 func (p *intent) setAside(ctx context.Context) (where string, err error) {
 	var names []string
 	for i, s := range p.stacks {
@@ -108,7 +108,7 @@ func (p *intent) setAside(ctx context.Context) (where string, err error) {
 	return strings.Join(names, " and "), p.end(ctx)
 }
 
-// setRecordAside keeps a record that cannot be read as it is.
+// setRecordAside moves a record that cannot be read to a place that no command uses.
 func (p *intent) setRecordAside(ctx context.Context, s stackFiles) (where string, err error) {
 	key := s.keys().Salvage(fmt.Sprintf("%s.%d.pair", s.ref.Name, s.options.Now().UnixNano()))
 	if err := s.store.Copy(ctx, p.key(), key); err != nil {

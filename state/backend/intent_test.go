@@ -50,7 +50,7 @@ func thingOf(stack, project, name string) *state.Resource {
 	return r
 }
 
-// scene is an operation in a place of a kind, again and again from the same beginning.
+// scene is an operation in a kind of place, repeated from the same beginning.
 type scene struct {
 	twofold
 	fresh     func(*testing.T) *place
@@ -58,13 +58,13 @@ type scene struct {
 	beginning map[string]string // all contents
 	start     map[string]string // the states in them
 	done      map[string]string // the states after the operation
-	moments   int               // that the operation takes
-	intent    int               // after which there is something to complete
-	first     int               // after which the first file is written, or some moments before
+	moments   int               // of the operation
+	intent    int               // after so many moments there is something to complete
+	first     int               // after so many moments, or some fewer, the first file is written
 	slow      bool
 }
 
-// stride is how many moments there are from one kill to the next.
+// stride is the number of moments from one kill to the next.
 func (c *scene) stride() int {
 	if c.slow && !tier.IsSlow {
 		return 7
@@ -99,7 +99,7 @@ func newScene(t *testing.T, o twofold, fresh func(*testing.T) *place) *scene {
 	return c
 }
 
-// begin makes a place with the stacks as they are before the operation.
+// begin makes a place with the stacks before the operation.
 func (c *scene) begin(t *testing.T) *place {
 	t.Helper()
 	p := c.fresh(t)
@@ -147,7 +147,7 @@ func (p *place) move(b *File) error {
 	return source.SaveMove(ctx, m.Source, dest, m.Dest)
 }
 
-// resources are the IDs in each stack that there is, by its name.
+// resources are the IDs in each existing stack, by its name.
 func (p *place) resources() map[string][]string {
 	p.Helper()
 	ctx := context.Background()
@@ -171,7 +171,7 @@ func (p *place) resources() map[string][]string {
 	return all
 }
 
-// settled checks that nothing but the states is left.
+// settled checks that only the states are left.
 func (p *place) settled(states map[string]string) {
 	p.Helper()
 	require.Empty(p, p.files(".pulumi/sluice/"))
@@ -179,7 +179,7 @@ func (p *place) settled(states map[string]string) {
 	require.Equal(p, states, p.states())
 }
 
-// states are the contents of stack files, tags and history: all that is not a copy, a lock, or of a journal.
+// states are the contents of stack files, tags and history: all but copies, locks and journals.
 func (p *place) states() map[string]string {
 	p.Helper()
 	all := p.files(".pulumi/")
@@ -189,8 +189,8 @@ func (p *place) states() map[string]string {
 	return all
 }
 
-// A process that is killed at any moment of a rename or a move leaves two stacks that are as they were, or of which the next
-// one that opens either makes what they would have become: no resource is in both, and none is in neither.
+// A process that is killed at any moment of a rename or a move leaves two stacks as they were, or the next process that
+// opens either completes the operation: no resource is in both, and none is in neither.
 func TestKillAtAnyMomentOfAnOperationOnTwoStacksIsCompleted(t *testing.T) {
 	for where, fresh := range places() {
 		for what, o := range twofolds() {
@@ -213,14 +213,14 @@ func TestKillAtAnyMomentOfAnOperationOnTwoStacksIsCompleted(t *testing.T) {
 	}
 }
 
-// killed kills the operation at a moment and lets another process open one of the stacks. It reports whether that had
-// something to complete.
+// killed kills the operation at a moment and lets another process open one of the stacks. It reports whether that
+// completed the operation.
 func (c *scene) killed(t *testing.T, moment int, opened Ref) (completed bool) {
 	t.Helper()
 	ctx := context.Background()
 	p := c.begin(t)
 	b, l := p.process(moment)
-	_ = c.do(p, b) // what it returns nobody hears
+	_ = c.do(p, b) // the process is killed before it can use the result
 	require.True(t, l.dead)
 	intents := p.files(".pulumi/sluice/pairs/")
 	for _, record := range intents {
@@ -260,7 +260,7 @@ func (c *scene) killed(t *testing.T, moment int, opened Ref) (completed bool) {
 	return len(intents) > 0
 }
 
-// Neither does it matter that the process is killed that completes the operation.
+// The process that completes the operation may be killed as well.
 func TestKillDuringTheCompletionOfAnOperationOnTwoStacks(t *testing.T) {
 	for where, fresh := range places() {
 		for what, o := range twofolds() {

@@ -12,12 +12,12 @@ import (
 // progress is how far an operation has come.
 type progress struct {
 	writers [2]*stackfile.Writer
-	left    [2]bool // the file is what it was before the operation
+	left    [2]bool // the file is unchanged since before the operation
 	absent  [2]bool // there is no file
 	foreign int     // the index of the file that another process has written; -1 if there is none
 }
 
-// look finds out how far the operation has come. The writers that it returns only replace the content that it has seen.
+// look finds out how far the operation has come. The returned writers replace only the content that it has read.
 func (p *intent) look(ctx context.Context) (*progress, error) {
 	g := &progress{foreign: -1}
 	for i, s := range p.stacks {
@@ -38,7 +38,7 @@ func (p *intent) look(ctx context.Context) (*progress, error) {
 			g.foreign = i
 		}
 	}
-	// The first file is written first. If it is unchanged and the second is not, then it has been put back since.
+	// The first file is written first. If only the second one has changed, the first has been put back since.
 	second := p.record.Sides[1]
 	if g.foreign < 0 && g.left[0] && !g.left[1] && second.Before != second.After {
 		g.foreign = 0
@@ -46,9 +46,9 @@ func (p *intent) look(ctx context.Context) (*progress, error) {
 	return g, nil
 }
 
-// run makes the intent durable and carries it out. The locks of both stacks are held, and before is what their files held when after
-// was decided on. An error reports whether anything has changed; what could neither be completed nor undone is completed when one of
-// the locks is taken next.
+// run makes the intent durable and carries it out. The locks of both stacks are held, and before has the contents of their files
+// when after was computed. An error reports whether anything has changed. An operation that could neither be completed nor undone is
+// completed when one of the locks is taken next.
 func (p *intent) run(ctx context.Context, operation string, before, after [2][]byte) error {
 	sides := [2]side{sideOf(before[0], after[0]), sideOf(before[1], after[1])}
 	if err := p.begin(ctx, operation, sides); err != nil {
@@ -72,17 +72,17 @@ func (p *intent) run(ctx context.Context, operation string, before, after [2][]b
 	return errors.Join(follows, err)
 }
 
-// stale is the error for a file that another process has written since the operation was decided on.
+// stale is the error for a file that another process has written since the new contents were computed.
 func (p *intent) stale(ctx context.Context, i int, cause error) error {
 	return &StaleStateError{Ref: p.stacks[i].ref, File: p.stacks[i].file().Name(ctx), Err: cause}
 }
 
-// nothingDone is the error of an operation that has changed nothing.
+// nothingDone wraps the error of an operation that has changed nothing.
 func nothingDone(operation string, err error) error {
 	return fmt.Errorf("nothing was %sd: %w", operation, err)
 }
 
-// write writes the files that are left.
+// write writes the files that are not written yet.
 func (p *intent) write(ctx context.Context, g *progress) error {
 	for i, s := range p.stacks {
 		if !g.left[i] {
@@ -130,8 +130,8 @@ func (p *intent) undo(ctx context.Context, before [2][]byte, cause error) error 
 		p, errors.Join(cause, err))
 }
 
-// finish does what remains when both files are written, and ends the intent. Doing it again does no harm. remark and follows
-// are what has become of the files of the project (see [Options.Renamed]).
+// finish does the rest after both files are written, and ends the intent. A second call does no harm. remark and follows are
+// the results for the files of the project (see [Options.Renamed]).
 func (p *intent) finish(ctx context.Context) (remark string, follows, err error) {
 	if p.record.Operation == renaming {
 		to, from := p.stacks[0], p.stacks[1]
@@ -146,7 +146,7 @@ func (p *intent) finish(ctx context.Context) (remark string, follows, err error)
 	return remark, follows, p.end(ctx)
 }
 
-// moveHistoryAndTags gives the tags and the history of a stack to its new name.
+// moveHistoryAndTags moves the tags and the history of a stack to its new name.
 func moveHistoryAndTags(ctx context.Context, from, to stackFiles) error {
 	if err := (tags{from}).moveTo(ctx, to); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// journalFile keeps the journal of a stack beside the stacks, and with it the stack file that it begins with
+// journalFile keeps the journal of a stack beside the stacks, and with it the stack file that the journal starts from
 // (state.md 9.5).
 //
-// Invariant: a journal that was not applied, and what of one is not, is set aside before it is removed.
+// Invariant: a journal, or a part of one, that was not applied is set aside before it is removed.
 type journalFile struct {
 	store.Log
 	stack stackFiles
@@ -66,7 +66,8 @@ func (j *journalFile) Remove(ctx context.Context) error {
 	return j.stack.store.Remove(ctx, j.base())
 }
 
-// sweep removes what is left of a journal that was being made or removed when its process was killed. There is none.
+// sweep removes the remains of a journal whose process was killed while it made or removed the journal. No complete
+// journal exists.
 func (j *journalFile) sweep(ctx context.Context) error {
 	if err := j.Log.Sweep(ctx); err != nil {
 		return err
@@ -74,13 +75,13 @@ func (j *journalFile) sweep(ctx context.Context) error {
 	return j.stack.store.Remove(ctx, j.base())
 }
 
-// begins reports whether the journal begins with this state.
+// begins reports whether the journal starts from this state.
 func (j *journalFile) begins(ctx context.Context, digest string) bool {
 	base, err := j.Base(ctx)
 	return err != nil || base == nil || state.Digest(base) == digest
 }
 
-// setAllAside sets every journal aside that there is.
+// setAllAside sets all journals aside.
 func (j *journalFile) setAllAside(ctx context.Context) (where string, err error) {
 	var all []string
 	for {
@@ -92,8 +93,7 @@ func (j *journalFile) setAllAside(ctx context.Context) (where string, err error)
 	}
 }
 
-// setAside keeps what is in a journal where no command uses it, and removes the journal. It returns where, "" if there is
-// nothing.
+// setAside moves a journal to a place that no command uses. It returns the place, "" if there is no journal.
 func (j *journalFile) setAside(ctx context.Context) (where string, err error) {
 	b, err := j.Read(ctx)
 	if err != nil || b == nil {
@@ -105,8 +105,8 @@ func (j *journalFile) setAside(ctx context.Context) (where string, err error) {
 	return where, j.Remove(ctx)
 }
 
-// setTornAside keeps the bytes at the end of the journal that are from a write that never finished, and tells the user. They are cut
-// off next.
+// setTornAside sets aside the bytes at the end of the journal that are from an incomplete write, and notifies the user. The caller
+// cuts them off next.
 func (j *journalFile) setTornAside(ctx context.Context, torn []byte) error {
 	where, err := j.salvage(ctx, "torn", torn)
 	if err != nil {
@@ -117,7 +117,7 @@ func (j *journalFile) setTornAside(ctx context.Context, torn []byte) error {
 	return nil
 }
 
-// salvage writes something of the journal where no command uses it, and returns where.
+// salvage writes a part of the journal to a place that no command uses, and returns the place.
 func (j *journalFile) salvage(ctx context.Context, kind string, content []byte) (where string, err error) {
 	s := j.stack
 	key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s", s.ref.Name, s.options.Now().UnixNano(), kind))

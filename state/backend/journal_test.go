@@ -18,7 +18,7 @@ import (
 
 const journalPath = ".pulumi/sluice/journal/shop/dev.jnl"
 
-// open opens the store as another process does, and collects what the user is told.
+// open opens the store as another process does, and collects the user's notes.
 func (f *fixture) listening() (*File, *[]string) {
 	b, notes := f.open(), &[]string{}
 	b.options.Note = func(text string, _ ...advice.Advice) { *notes = append(*notes, text) }
@@ -36,7 +36,7 @@ func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
 	return r
 }
 
-// interrupt leaves an operation in the middle: "a" is made, and nobody knows of "b".
+// interrupt stops an operation in the middle: "a" is made, and the fate of "b" is unknown.
 func (f *fixture) interrupt() Ref {
 	f.Helper()
 	ctx := context.Background()
@@ -225,7 +225,7 @@ func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
 	_, err = s.Record(ctx, base)
 	require.ErrorContains(t, err, "written by somebody else")
 
-	// Neither is a state overwritten that appears during the run.
+	// A state that appears during the run is not overwritten either.
 	base, err = s.Load(ctx)
 	require.NoError(t, err)
 	r, err := s.Record(ctx, base)
@@ -272,8 +272,8 @@ func TestCheckpointsEveryStepKeepNoJournal(t *testing.T) {
 	require.NoError(t, r.Close(ctx))
 }
 
-// A process that is killed at any moment of any write of a run loses nothing that it has said to be recorded, and the stack
-// file is a whole one at every moment.
+// A process that is killed at any moment of any write of a run loses nothing that it has acknowledged, and the stack file
+// is a whole one at every moment.
 func TestKillAtAnyMomentOfARunLosesNothing(t *testing.T) {
 	ctx := context.Background()
 	ended := false
@@ -310,7 +310,7 @@ func TestKillAtAnyMomentOfARunLosesNothing(t *testing.T) {
 	}
 }
 
-// runOf records until it is killed, and returns what was acknowledged.
+// runOf records until it is killed, and returns the acknowledged records.
 func (f *fixture) runOf(s Stack, base *state.Snapshot) (acknowledged []string) {
 	ctx := context.Background()
 	r := record(f, s, base)
@@ -351,7 +351,7 @@ func TestAJournalThatEndsInTheMiddleOfARecordIsRecoveredAndItsEndIsKept(t *testi
 	require.Contains(t, string(kept), `"k":"begin"`)
 }
 
-// What cannot be kept is not cut off.
+// The torn end is not cut off if it cannot be kept.
 func TestATornEndThatCannotBeKeptStaysInTheJournal(t *testing.T) {
 	f := newFixture(t)
 	ref := f.interrupt()

@@ -12,7 +12,7 @@ func (s stackFiles) lockOptions() lock.Options {
 	}
 }
 
-// lock takes the lock and recovers nothing.
+// lock takes the lock without recovering anything.
 func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error) {
 	if err := s.prepareWrite(ctx); err != nil {
 		return nil, err

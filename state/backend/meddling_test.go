@@ -13,10 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
 
-// meddled is a store in which somebody writes right after the stack file has been read.
+// meddled is a store in which another process writes right after the stack file has been read.
 type meddled struct {
 	store.Store
-	write func() // nil when nobody does
+	write func() // nil for no write
 }
 
 func (m *meddled) Read(ctx context.Context, key string) ([]byte, store.Info, error) {

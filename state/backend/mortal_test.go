@@ -19,13 +19,13 @@ import (
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
 
-// life is that of a process, which is killed after some moments. A dead process reads and writes nothing.
+// life is the life of a process that is killed after some moments. A dead process reads and writes nothing.
 type life struct {
 	mu   sync.Mutex // the locks of a process are renewed by goroutines of their own
 	left int        // moments; negative for a process that is not killed
 	dead bool
 	seen int
-	// intent is the number of moments before the first one at which there is the intent of an operation on two stacks.
+	// intent is the number of moments before the first one at which the intent of an operation on two stacks exists.
 	intent int
 }
 
@@ -53,7 +53,7 @@ func (l *life) check() error {
 	return nil
 }
 
-// mortal is a store as a process sees it that may be killed before and after everything that changes it.
+// mortal is the store of a process that may be killed before and after every change of it.
 type mortal struct {
 	store.Store
 	*life
@@ -118,15 +118,15 @@ func (m mortal) Remove(ctx context.Context, keys ...string) error {
 	return nil
 }
 
-// place is where processes that may be killed keep their stacks.
+// place is the place for the stacks of processes that may be killed.
 type place struct {
 	*testing.T
-	open  func(*life) store.Store // what one of them sees
+	open  func(*life) store.Store // the store of one of them
 	put   func(key, content string)
 	slow  bool // writes wait for a disk
 	keys  secrets.Source
 	notes []string
-	told  []string // renames, as they were told of
+	told  []string // renames, as reported to [Options.Renamed]
 }
 
 // places are a directory and an object store. fresh makes an empty one.
@@ -158,7 +158,7 @@ func places() map[string]func(t *testing.T) *place {
 	}
 }
 
-// process opens the backend as a process does that is killed after some moments; negative for never.
+// process opens the backend as a process that is killed after some moments; negative for never.
 func (p *place) process(moments int) (*File, *life) {
 	p.Helper()
 	l := &life{left: -1}
@@ -184,10 +184,10 @@ func (p *place) process(moments int) (*File, *life) {
 	return b, l
 }
 
-// store is the place as one who is not killed sees it.
+// store is the place for a process that is not killed.
 func (p *place) store() store.Store { return p.open(&life{left: -1}) }
 
-// files lists the contents below a prefix, without what a kill leaves of an unfinished write.
+// files lists the contents below a prefix, without the remains of writes that were killed.
 func (p *place) files(prefix string) map[string]string {
 	p.Helper()
 	s := p.store()
@@ -202,7 +202,7 @@ func (p *place) files(prefix string) map[string]string {
 	return all
 }
 
-// bury removes the locks of the process that was killed: it is this one, which lives.
+// bury removes the locks of the killed process, because that is really this one, which lives.
 func (p *place) bury() {
 	p.Helper()
 	for key := range p.files(".pulumi/locks/") {

@@ -29,14 +29,14 @@ func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest
 	return changeBoth(ctx, moving, changes)
 }
 
-// change is what happens to the file of one of two stacks.
+// change is the change of the file of one of two stacks.
 type change struct {
 	stack *fileStack
-	state *state.Snapshot // what is written, or it was made from; nil if there is no stack yet
+	state *state.Snapshot // the state to write, or the one that it was made from; nil if there is no stack yet
 	after []byte          // nil if the file is removed
 }
 
-// changeBoth carries out an operation on two stacks, if both are locked and each is what its state was loaded from.
+// changeBoth carries out an operation on two stacks, if both are locked and unchanged since their states were loaded.
 func changeBoth(ctx context.Context, operation string, changes [2]change) error {
 	p := &intent{}
 	var before, after [2][]byte

@@ -48,7 +48,7 @@ func TestAStackInAnObjectStoreIsRecovered(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, segments)
 
-	// The process is gone; another one comes.
+	// The first process is gone; another one comes.
 	again, err := open(t, &notes).Open(ctx, s.Ref())
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
@@ -63,7 +63,7 @@ func TestAStackInAnObjectStoreIsRecovered(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, updates, 1)
 
-	// What the first one would still write is not written over what the other did.
+	// A later write of the first one does not overwrite the other's.
 	require.ErrorContains(t, r.Close(ctx), "written by somebody else")
 	snapshot, err = again.Load(ctx)
 	require.NoError(t, err)

@@ -28,25 +28,25 @@ type Options struct {
 	SkipIntegrity bool
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
-	// Machine is what locks know of where this process runs; nil means this machine.
+	// Machine describes the machine of this process in locks; nil means this machine.
 	Machine lock.Machine
-	// Stores opens what URLs of other schemes than file name, by scheme.
+	// Stores opens the stores of URLs with other schemes than file, by scheme.
 	Stores map[string]store.Opener
-	// Checkpoints says how often a run writes the stack file.
+	// Checkpoints defines how often a run writes the stack file.
 	Checkpoints Cadence
-	// Note is called with one line about each operation that was interrupted, or is running while its stack is read, and what can be
-	// done about it; nil discards.
+	// Note is called with one line about each operation that was interrupted, or that runs while its stack is read, and with advice
+	// about it; nil discards.
 	Note func(text string, as ...advice.Advice)
-	// Undecided is called when a stack is opened or read whose journal needs a decision before it may be applied. Locking the stack
+	// Undecided is called when a stack is opened or read whose journal may be applied only after a decision. Locking the stack
 	// returns the same error. nil means Note.
 	Undecided func(*JournalError)
-	// Renamed is called after a stack was renamed, or an interrupted rename was completed, so that what names the stack
-	// outside the backend can be changed too. It may be called again for the same rename. remark tells the user what is left
-	// to do; it may be "". An error does not undo the rename. nil does nothing.
+	// Renamed is called after a stack was renamed, or an interrupted rename was completed, so that references to the stack
+	// outside the backend can be changed too. It may be called again for the same rename. remark describes the work that
+	// remains for the user; it may be "". An error does not undo the rename. nil does nothing.
 	Renamed func(from, to Ref) (remark string, err error)
 }
 
-// Cadence says how often a run writes the whole stack file (state.md 9.5). What it has recorded is durable in any case.
+// Cadence defines how often a run writes the whole stack file (state.md 9.5). Recorded changes are durable in any case.
 type Cadence string
 
 const (
@@ -58,7 +58,7 @@ const (
 	CheckpointsAtEnd Cadence = "end"
 )
 
-// compression is how files are written, by the environment.
+// compression returns the format of written files, which the environment sets.
 func (o *Options) compression() (compression.Format, error) {
 	gz, zst := o.flag("GZIP"), o.flag("ZSTD")
 	switch {

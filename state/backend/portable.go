@@ -46,11 +46,12 @@ func (s *fileStack) export(ctx context.Context, content []byte, name string, sho
 	return state.NewEncoder(state.EncoderOptions{Plaintext: true}).Deployment(ctx, snapshot)
 }
 
-// errDangerous ends the list of what is wrong with an import.
+// errDangerous ends the list of problems of an import.
 var errDangerous = advice.With(errors.New("importing this file could be dangerous"), advice.On(advice.ImportAnyway))
 
-// Import implements [Stack] (state.md 7.6). An export with ciphertexts keeps them, and the provider that it names encrypts what is
-// in plain text beside them. An export without ciphertexts needs no provider of its own: this stack's encrypts its secrets.
+// Import implements [Stack] (state.md 7.6). An export with ciphertexts keeps them, and the provider that it names encrypts the
+// plain secrets beside them. An export without ciphertexts needs no provider of its own: this stack's provider encrypts its
+// secrets.
 func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warnings []string, err error) {
 	snapshot, err := state.DecodeExport(ctx, export, state.DecodeOptions{Name: "the deployment"})
 	switch { // scripts look for the words of the first two
@@ -83,7 +84,7 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 	}
 	snapshot.Pending = nil
 
-	// Whatever the stack has is replaced.
+	// The present state of the stack is replaced, whatever it is.
 	unlock, err := s.Lock(ctx, LockOptions{Operation: "stack import"})
 	if err != nil {
 		return nil, err

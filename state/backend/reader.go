@@ -16,23 +16,24 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// reader reads the states of stacks. What is only in a journal, because an operation is running or could not be recovered, is
-// applied in memory, and the user is told so. The user is also told who works on the stack meanwhile.
+// reader reads the states of stacks. A journal that exists because an operation is running or could not be recovered is
+// applied in memory, and a note is given to the user. The user also gets a note about other processes that work on the stack
+// meanwhile.
 //
-// Invariant: it writes nothing, and says once for each stack what is read of it.
+// Invariant: it writes nothing, and gives one note for each stack.
 type reader struct {
 	*storage
-	failed sync.Map // by Ref: why recovering it failed in this process, if not because of its lock
-	told   sync.Map // by Ref: the user knows what is read
+	failed sync.Map // by Ref: the error of recovering it in this process, unless it was about its lock
+	told   sync.Map // by Ref: the note was given
 }
 
-// attempts is how often a stack is read whose parts seem not to belong together: the operation that writes them may have ended,
-// or another one begun, between two reads.
+// attempts is the number of times a stack is read whose parts do not seem to belong together: the operation that writes them
+// may have ended, or another one begun, between two reads.
 const attempts = 3
 
-// reading is what was read of a stack.
+// reading is the result of reading a stack.
 type reading struct {
-	content []byte          // that the stack file would have if its journal were recovered now
+	content []byte          // of the stack file as if its journal were recovered now
 	name    string          // of the stack file
 	report  *journal.Report // on the journal; nil if there is none, or it is not part of the content
 	holder  holder          // who works on the stack
@@ -47,7 +48,7 @@ func (r *reader) read(ctx context.Context, s stackFiles) (reading, error) {
 	return in, err
 }
 
-// glance reads a stack without looking for those who work on it and keep no journal.
+// glance reads a stack without looking for processes that work on it and keep no journal.
 func (r *reader) glance(ctx context.Context, s stackFiles) (in reading, err error) {
 	j := s.journal()
 	there, err := j.Exists(ctx)
@@ -75,7 +76,7 @@ func (r *reader) glance(ctx context.Context, s stackFiles) (in reading, err erro
 			in.holder = holderUnknown
 		}
 		if in.holder == holderGone && left > 0 && !bytes.Equal(before, present) {
-			before = present // who has written it may have ended since; what is still there afterwards was left behind
+			before = present // the process that wrote it may have ended since; a journal that is still there afterwards was left behind
 			continue
 		}
 		in.content, in.report = present, report
@@ -114,8 +115,8 @@ func (r *reader) snapshot(ctx context.Context, s stackFiles, decrypter decrypter
 	}
 }
 
-// mark marks the operations that whoever works on the stack has begun. Without a journal nobody can tell these from those that were
-// pending before.
+// mark marks the operations that the process working on the stack has begun. Without a journal they cannot be told apart from those
+// that were pending before.
 func (in reading) mark(ops []state.Pending) {
 	switch {
 	case in.holder == holderGone, in.holder == holderForeign && in.report != nil:
@@ -138,8 +139,8 @@ func (in reading) mark(ops []state.Pending) {
 	}
 }
 
-// look finds out who works on a stack that has no journal, and tells the user. An operation on two stacks is also that of who has the
-// lock of the other one.
+// look finds out who works on a stack without a journal, and gives the user a note. The holder of the lock of the other stack of an
+// operation on two stacks counts as well.
 func (r *reader) look(ctx context.Context, s stackFiles) holder {
 	locks, err := lock.List(ctx, s.lockOptions())
 	pairs := stackIntents{s}
@@ -164,14 +165,14 @@ func (r *reader) look(ctx context.Context, s stackFiles) holder {
 	return is
 }
 
-// once tells the user about a stack, unless the user knows what is read of it.
+// once gives the user a note about a stack, unless one was given before.
 func (r *reader) once(s stackFiles, text string, as ...advice.Advice) {
 	if _, told := r.told.LoadOrStore(s.ref, true); !told {
 		r.options.note(text, as...)
 	}
 }
 
-// unreadable says that the journal is not part of what is read, and why.
+// unreadable notes that the journal is not part of the reading, and why.
 func (r *reader) unreadable(s stackFiles, err error) {
 	if e := undecidable(s, err); e != nil {
 		r.undecided(s, e)
@@ -180,19 +181,20 @@ func (r *reader) unreadable(s stackFiles, err error) {
 	r.once(s, fmt.Sprintf("the journal of stack %s cannot be read: %v. What is read is the state of its last checkpoint", s.ref.Name, err))
 }
 
-// undecided says that the journal needs a decision, unless the user knows.
+// undecided notes that the journal needs a decision, unless that was noted before.
 func (r *reader) undecided(s stackFiles, err *JournalError) {
 	if _, told := r.told.LoadOrStore(s.ref, true); !told {
 		r.options.undecided(err)
 	}
 }
 
-// tell says what of the journal is part of what is read, and why it was not recovered. unlisted says why the locks are not known.
+// tell notes which part of the journal is in the reading, and why the journal was not recovered. unlisted is why the locks could
+// not be listed.
 func (r *reader) tell(s stackFiles, in reading, locks []lock.Held, unlisted error) {
 	begun := fmt.Sprintf("operation on stack %s, begun at %s,", s.ref.Name, in.report.Start.Format(time.RFC3339))
 	included := included(in.report) + " from its journal; nothing was written"
 	switch in.holder {
-	case holderOurs: // it is of what this process does
+	case holderOurs: // this process made it
 	case holderRuns:
 		r.once(s, fmt.Sprintf("an %s is running (%s). What is read is a moment of it, with %s", begun, describe(locks), included))
 	case holderUnknown:
@@ -214,7 +216,7 @@ func (r *reader) tell(s stackFiles, in reading, locks []lock.Held, unlisted erro
 	}
 }
 
-// holder is what is known of who works on a stack, by its locks.
+// holder classifies who works on a stack, by its locks.
 type holder uint8
 
 const (
@@ -225,8 +227,8 @@ const (
 	holderForeign               // it is another tool
 )
 
-// whose judges the locks. A lock of sluice is that of the operation which keeps the journal: whoever takes one later recovers
-// the journal. One of another tool is not.
+// whose judges the locks. A lock of sluice belongs to the operation that keeps the journal, since a later holder would first
+// recover the journal. A lock of another tool does not.
 func whose(locks []lock.Held) holder {
 	if slices.ContainsFunc(locks, lock.Held.IsOurs) {
 		return holderOurs
@@ -255,7 +257,7 @@ func describe(locks []lock.Held) string {
 	return strings.Join(texts, ", and ")
 }
 
-// included counts what the journal adds.
+// included counts the changes that the journal adds.
 func included(r *journal.Report) string {
 	changes, open := "no change", ""
 	switch n := len(shownChanges(r.Done)); n {

@@ -30,7 +30,7 @@ func elsewhere(t *testing.T, tool string) string {
 	return string(b)
 }
 
-// parent is the lock of a process on this machine that works.
+// parent is the lock of a running process on this machine.
 func parent(t *testing.T) string {
 	o := lock.Self()
 	o.PID, o.Tool = os.Getppid(), lock.Tool
@@ -45,7 +45,7 @@ func parent(t *testing.T) string {
 	return string(b)
 }
 
-// readings are the ways in which a stack is read. Each returns a text that has what it has read.
+// readings are the ways to read a stack. Each returns a text with the content.
 func readings(ctx context.Context, b *File, s Stack) map[string]func() (string, error) {
 	of := func(v *state.Snapshot, err error) (string, error) {
 		if err != nil {
@@ -146,7 +146,7 @@ func (f *fixture) everything() map[string]string {
 	return all
 }
 
-// A journal that cannot be applied is not part of what is read, and the reader says so and why.
+// A journal that cannot be applied is not part of the reading, and the reader reports this and why.
 func TestReadersSayThatAJournalCannotBeRead(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
@@ -190,8 +190,8 @@ func TestReadersSayThatAJournalCannotBeRead(t *testing.T) {
 	}
 }
 
-// Whoever reads while an operation runs, from its first record to the removal of its journal, reads everything that was
-// recorded before, and nothing is damaged.
+// A read while an operation runs, from its first record to the removal of its journal, includes everything that was
+// recorded before, and damages nothing.
 func TestReadersFollowARunningOperation(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)

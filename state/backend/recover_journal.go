@@ -17,8 +17,8 @@ import (
 )
 
 // recoverAll brings the stack file up to date if an operation on this stack was interrupted. The lock is held. It returns a
-// [*JournalError] for a journal that may not be applied. There may be a second journal, which fits no more when the first one has
-// been applied: of a run that had lost the lock, or of a request that arrived after its process had died.
+// [*JournalError] for a journal that may not be applied. There may be a second journal, which no longer fits once the first one
+// has been applied: from a run that had lost the lock, or from a request that arrived after its process had died.
 func (j *journalFile) recoverAll(ctx context.Context) error {
 	for {
 		there, err := j.Exists(ctx)
@@ -52,7 +52,7 @@ func (j *journalFile) recover(ctx context.Context) error {
 		}
 		return err
 	}
-	// After the first checkpoint of the run the .bak file is what was there before the run.
+	// After the first checkpoint of the run the .bak file has the state before the run.
 	if !j.begins(ctx, state.Digest(content)) {
 		w.Continue()
 	}
@@ -70,7 +70,7 @@ func (j *journalFile) recover(ctx context.Context) error {
 	return nil
 }
 
-// recovery is how the journal is applied to what the stack file holds.
+// recovery defines how the journal is applied to the content of the stack file.
 func (j *journalFile) recovery(content []byte) journal.Recovery {
 	o := j.stack.options
 	return journal.Recovery{
@@ -90,7 +90,7 @@ func shownChanges(done []journal.Completed) []journal.Completed {
 	return slices.DeleteFunc(slices.Clone(done), func(c journal.Completed) bool { return c.Resource.URN.IsDefaultProvider() })
 }
 
-// recoveredNote says in one line what was found.
+// recoveredNote describes the recovery in one line.
 func recoveredNote(ref Ref, r *journal.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the last operation on stack %s, begun at %s, was interrupted; ", ref.Name, r.Start.Format(time.RFC3339))
@@ -114,7 +114,7 @@ func recoveredNote(ref Ref, r *journal.Report) string {
 	return b.String()
 }
 
-// howToEnd is the advice about operations of which nobody knows how they ended.
+// howToEnd is the advice about operations with an unknown end.
 func howToEnd(r *journal.Report) []advice.Advice {
 	if len(r.Open) == 0 {
 		return nil
@@ -122,8 +122,8 @@ func howToEnd(r *journal.Report) []advice.Advice {
 	return []advice.Advice{advice.On(advice.Recover)}
 }
 
-// recordInterrupted writes the history of an interrupted operation. Its configuration is that of the latest record: nothing
-// else is known, and later operations look for one there.
+// recordInterrupted writes the history of an interrupted operation. Its configuration is that of the latest record: no
+// other is available, and later operations look for one there.
 func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error {
 	u := Update{
 		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.options.Now().Unix(), Result: ResultFailed,
@@ -138,7 +138,7 @@ func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error
 	return h.write(ctx, u)
 }
 
-// explain explains a journal that may not be applied, and keeps a list of what it contains.
+// explain explains a journal that may not be applied, and keeps a list of its contents.
 func (j *journalFile) explain(ctx context.Context, err error) error {
 	s := j.stack
 	e := undecidable(s, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// recovery brings stacks up to date for those who only read.
+// recovery brings stacks up to date for callers that only read.
 //
 // Invariant: it changes a stack only while it holds its lock, and never waits for another holder.
 type recovery struct {
@@ -32,9 +32,8 @@ func (r *recovery) opened(ctx context.Context, s stackFiles) error {
 	return nil
 }
 
-// ifFree recovers the stack if left reports that there is something to recover and its lock is free. What cannot be
-// recovered now is only reported, a journal by who reads the stack: reading does no harm, and writing needs the lock, which is
-// refused then.
+// ifFree recovers the stack if left reports that there is something to recover and its lock is free. A failure is only noted,
+// for a journal by the reader of the stack: reading does no harm, and writing needs the lock, which is then refused.
 func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.Context) (bool, error)) {
 	if _, tried := r.unrecovered.Load(s.ref); tried {
 		return
@@ -94,7 +93,7 @@ func (r *recovery) listed(ctx context.Context, project string) error {
 	}
 	exists := func(ref *Ref) bool {
 		there, err := r.files(*ref).journal().Exists(ctx)
-		return there || err != nil // which is reported
+		return there || err != nil // the error is reported
 	}
 	for i, there := range (iter.Mapper[Ref, bool]{MaxGoroutines: parallelReads}).Map(refs, exists) {
 		if there {

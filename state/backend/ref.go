@@ -9,10 +9,10 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 )
 
-// Organization is the only one that a self-managed backend has.
+// Organization is the only organization of a self-managed backend.
 const Organization = layout.Organization
 
-// Ref names a stack. Project is "" in a store of the old layout, which knows no projects (state.md 4.3).
+// Ref names a stack. Project is "" in a store of the old layout, which has no projects (state.md 4.3).
 type Ref struct {
 	Project, Name string
 	// Owner is the organization at a service; "" in a self-managed backend, which has only one.

@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Referenced finds the stack that a reference names, without bringing it up to date. If there is none, that is a [*NotFoundError].
+// Referenced finds the stack that a reference names, without bringing it up to date. The error is a [*NotFoundError] if there is
+// none.
 type Referenced func(ctx context.Context, name string) (Stack, error)
 
 func (find Referenced) stack(ctx context.Context, name string) (Stack, error) {
@@ -20,7 +21,7 @@ func (find Referenced) stack(ctx context.Context, name string) (Stack, error) {
 	return s, err
 }
 
-// Outputs is what [Backend] promises of StackOutputs.
+// Outputs implements StackOutputs of [Backend].
 func (find Referenced) Outputs(ctx context.Context, name string) (property.Map, error) {
 	s, err := find.stack(ctx, name)
 	if err != nil {
@@ -33,7 +34,7 @@ func (find Referenced) Outputs(ctx context.Context, name string) (property.Map, 
 	return explainOutputs(s.Ref(), outputs), nil
 }
 
-// explainOutputs says of each output of a stack that cannot be decrypted which one it is.
+// explainOutputs adds to each output that cannot be decrypted its name and stack.
 func explainOutputs(ref Ref, outputs property.Map) property.Map {
 	if !outputs.HasUnavailable() {
 		return outputs
@@ -47,7 +48,7 @@ func explainOutputs(ref Ref, outputs property.Map) property.Map {
 	return property.NewMap(all)
 }
 
-// Resources is what [Backend] promises of StackResources.
+// Resources implements StackResources of [Backend].
 func (find Referenced) Resources(ctx context.Context, name string) ([]*state.Resource, error) {
 	s, err := find.stack(ctx, name)
 	if err != nil {

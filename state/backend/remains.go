@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// remains are what interrupted operations have left of a stack: operations on two stacks, and a journal.
+// remains are the remains of interrupted operations on a stack: operations on two stacks, and a journal.
 //
 // Invariant: only the holder of the stack's lock changes them, and the lock stays as long as they do.
 type remains struct{ stackFiles }
@@ -25,8 +25,8 @@ func (r remains) recover(ctx context.Context) error {
 	return r.journal().recoverAll(ctx)
 }
 
-// setAside keeps what interrupted operations have left where no command uses it, without applying it. The lock is held. It
-// returns where, "" if there is nothing.
+// setAside moves the remains of interrupted operations to a place that no command uses, without applying them. The lock is
+// held. It returns the place, "" if there are none.
 func (r remains) setAside(ctx context.Context) (where string, err error) {
 	aside, err := r.intents().setAside(ctx)
 	if err == nil {
@@ -68,7 +68,7 @@ type heldLock struct {
 func (l heldLock) Close() error { return l.stack.unlock(l.Lock) }
 
 // unlock releases the lock, unless an operation could not write its state: until that has been recovered nothing may start
-// from the stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
+// from the stack file, and Pulumi does not read journals (state.md 9.4 R-4).
 func (r remains) unlock(l *lock.Lock) error {
 	left, err := r.exist(context.Background())
 	if err != nil || left {

@@ -26,8 +26,8 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 	return errors.Join(err, l.Release())
 }
 
-// recoverBeforeRemoval recovers the stack. With Force its journal is removed too, but an operation that also
-// concerns another stack is completed, or set aside if that needs a decision.
+// recoverBeforeRemoval recovers the stack. With Force its journal is removed instead, but an operation that also
+// concerns another stack is completed, or set aside if it needs a decision.
 func recoverBeforeRemoval(ctx context.Context, s stackFiles, o RemoveOptions) error {
 	if !o.Force {
 		return remains{s}.recover(ctx)

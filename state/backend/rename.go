@@ -24,8 +24,8 @@ func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
 	return f.rename(ctx, f.stack(from), f.stack(to), from.Project)
 }
 
-// rename moves a stack. project is that of the URNs in its state. Both names are locked, so that no other process can take
-// the new one.
+// rename moves a stack. project is the project in the URNs of its state. Both names are locked, so that no other process
+// can take the new one.
 func (f *File) rename(ctx context.Context, from, to *fileStack, project string) (s Stack, err error) {
 	for _, stack := range []*fileStack{from, to} {
 		l, held := stack.Lock(ctx, LockOptions{Operation: "stack rename"})

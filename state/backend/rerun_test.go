@@ -87,8 +87,8 @@ func TestKillAtAnyMomentOfAnUpgradeIsCompletedByTheNext(t *testing.T) {
 	}
 }
 
-// Secrets are encrypted anew by the state and then by the configuration. In between each can be read with its own key, and so can
-// the state after a kill at any moment of its write.
+// Secrets are encrypted anew by the state and then by the configuration. In between, and after a kill at any moment of the
+// state's write, each can be read with its own key.
 func TestKillAtAnyMomentOfAChangeOfTheSecretsProviderLeavesAStateThatCanBeRead(t *testing.T) {
 	ctx := context.Background()
 	for where, fresh := range places() {

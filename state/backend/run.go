@@ -6,18 +6,19 @@ import (
 	"io"
 )
 
-// Runs is where operations are followed while they run.
+// Runs lets others follow operations while they run.
 type Runs interface {
-	// Begin says that an operation begins, or its preview. For an operation the caller holds the lock. Where the state is kept, somebody
-	// may refuse it, or want it to be held to policies.
+	// Begin reports the begin of an operation or of its preview. For an operation the caller holds the lock. The backend may refuse it,
+	// or require policies for it.
 	Begin(ctx context.Context, o Operation) (Run, error)
 }
 
-// Operation describes an operation on a stack for whoever follows it.
+// Operation describes an operation on a stack for followers.
 type Operation struct {
-	Kind    string // as in [Update]; "preview" for that of an update that no update follows
+	Kind    string // as in [Update]; "preview" for a preview that no update follows
 	Preview bool
-	// Describe returns the message and the environment of the operation, as in [Update]. It is only called where they are wanted; it may be nil.
+	// Describe returns the message and the environment of the operation, as in [Update]. It is called only if the backend uses them; it may be
+	// nil.
 	Describe func(ctx context.Context) (message string, environment map[string]string)
 	Config   json.RawMessage // as in [Update]
 	Program  Program
@@ -26,24 +27,24 @@ type Operation struct {
 	OnLost func(error)
 }
 
-// Program is what a project file says of the program.
+// Program describes the program, from a project file.
 type Program struct{ Name, Runtime, Main, Description string }
 
 // Run is an operation that has begun.
 type Run interface {
-	// Page is where people can follow it, "" if nowhere.
+	// Page is the address where people can follow it, "" if there is none.
 	Page() string
-	// Events takes the events of the engine, each as a line of JSON; nil if nobody wants them.
+	// Events takes the events of the engine, each as a line of JSON; nil if the backend takes none.
 	Events() io.Writer
 	// Policies are the policy packs that the operation must be held to.
 	Policies() []RequiredPolicy
-	// End says how it has ended, when everything is recorded and all events are written.
+	// End reports the end, when everything is recorded and all events are written.
 	End(ctx context.Context, u Update) error
 }
 
 // Requirer is a [Stack] of a backend that can require policy packs.
 type Requirer interface {
-	// RequiredPolicies are those that an operation which begins now is held to.
+	// RequiredPolicies are the policy packs for an operation that begins now.
 	RequiredPolicies(ctx context.Context) ([]RequiredPolicy, error)
 }
 
@@ -52,7 +53,7 @@ type RequiredPolicy struct {
 	Name, Version string
 	ID            string                     // of this version of the pack, and of no other one
 	Config        map[string]json.RawMessage // by policy
-	Environments  []string                   // that the pack is configured by
+	Environments  []string                   // in the configuration of the pack
 	// Fetch opens the pack: a compressed tar archive, with the pack in the folder "package".
 	Fetch func(ctx context.Context) (io.ReadCloser, error)
 }

@@ -35,8 +35,8 @@ func (s *fileStack) claim() (*ownLock, error) {
 	return s.hold.claim(s.ref)
 }
 
-// recorder begins a recording with a writer that was made under the lock. The previous state stays in the .bak file: one file for the
-// whole run.
+// recorder begins a recording with a writer that was made under the lock. The .bak file keeps the previous state, one for the whole
+// run.
 func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *state.Snapshot) (state.Recorder, error) {
 	if err := state.CheckMutable(base); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *sta
 	}), nil
 }
 
-// writer returns what writes the stack file under l, which is certainly held now. It is made before the file is looked at: what
-// somebody else writes after that is not written over.
+// writer returns a writer of the stack file under l, which is certainly held now. It is made before the file is read, so that
+// it does not overwrite a later write of another process.
 func (s *fileStack) writer(ctx context.Context, l *ownLock) (*stackfile.Writer, error) {
 	w, err := s.file().Writer(ctx)
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *fileStack) writer(ctx context.Context, l *ownLock) (*stackfile.Writer, 
 	return w, l.Confirm(ctx)
 }
 
-// unchanged returns what the stack file holds, nil if there is none, or a [*StaleStateError] if snapshot, or what it is an edit
-// of, was not read from that. A snapshot that was made is the first state of a stack.
+// unchanged returns the content of the stack file, nil if there is none. It returns a [*StaleStateError] unless snapshot, or
+// the one that it is an edit of, was read from that content. A snapshot that was not loaded is the first state of a stack.
 func (s *fileStack) unchanged(ctx context.Context, snapshot *state.Snapshot) ([]byte, error) {
 	content, err := s.content(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *fileStack) encode(ctx context.Context, snapshot *state.Snapshot) ([]byt
 	return seal.Encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.ref.String(), &out)
 }
 
-// save writes a state under the lock unless check, which finds the stack as it is then, returns an error.
+// save writes a state under the lock unless check returns an error. check runs when the stack is locked.
 func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check func() error) error {
 	l, err := s.claim()
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. Only its hold changes.
+// fileStack is a stack of a [File] backend: its files, and the manager of its secrets. Only its hold changes.
 //
-// Invariant: when it returns a lock, nothing is left to recover on the stack. What it reads includes what is.
+// Invariant: when it returns a lock, nothing is left to recover on the stack. Reads include the part that is not recovered.
 type fileStack struct {
 	stackFiles
 	reader  *reader
-	secrets secrets.Manager // nil: what the state names
-	lenient bool            // secrets that cannot be opened are not available, and no error
+	secrets secrets.Manager // nil: the one that the state names
+	lenient bool            // a secret that cannot be opened is unavailable instead of an error
 	hold    *hold
 }
 
@@ -31,6 +31,9 @@ func (s *fileStack) seal() sealing.Seal {
 
 // Ref implements [Stack].
 func (s *fileStack) Ref() Ref { return s.ref }
+
+// Named implements [Stack].
+func (s *fileStack) Named() (project, name string) { return s.ref.Project, s.ref.Name }
 
 // WithSecrets implements [Stack].
 func (s *fileStack) WithSecrets(m secrets.Manager) Stack {
@@ -93,8 +96,8 @@ func (s *fileStack) LoadSealed(ctx context.Context) (*state.Snapshot, error) {
 	return s.present(ctx, nil)
 }
 
-// present returns the state, unchecked, with what is only in the journal. Without a decrypter its secrets are left sealed. Nobody
-// works on a stack while this handle has its lock, so what is pending then was interrupted.
+// present returns the state, unchecked, including the journal. Without a decrypter its secrets are left sealed. While this handle
+// has the lock, no process works on the stack, so pending operations were interrupted.
 func (s *fileStack) present(ctx context.Context, decrypter decrypters) (*state.Snapshot, error) {
 	if !s.hold.isHeld() {
 		return s.reader.snapshot(ctx, s.stackFiles, decrypter)

@@ -18,7 +18,7 @@ import (
 
 // stackFiles are the files of one stack. It is immutable.
 //
-// Invariant: it uses the files as they are, also if an operation was interrupted, and needs no secrets.
+// Invariant: it uses the files as they are, even after an interrupted operation, and needs no secrets.
 type stackFiles struct {
 	*storage
 	ref Ref
@@ -70,7 +70,7 @@ func (s stackFiles) read(ctx context.Context) (content []byte, name string, err 
 	return content, name, err
 }
 
-// content returns what the stack file holds, nil if there is none.
+// content returns the content of the stack file, nil if there is none.
 func (s stackFiles) content(ctx context.Context) ([]byte, error) {
 	b, _, err := s.read(ctx)
 	var missing *NotFoundError
@@ -80,7 +80,7 @@ func (s stackFiles) content(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-// corrupt says what is wrong with the stack file and what could replace it.
+// corrupt returns the error for a damaged stack file, with the files that could replace it.
 func (s stackFiles) corrupt(ctx context.Context, name string, err error) error {
 	e := &CorruptError{File: name, Err: err}
 	add := func(infos []store.Info, listing error, part string) {
@@ -108,7 +108,7 @@ func (s stackFiles) corrupt(ctx context.Context, name string, err error) error {
 	return e
 }
 
-// summary returns what a list shows of the stack.
+// summary returns the summary of the stack in a list.
 func (s stackFiles) summary(ctx context.Context) (state.Summary, error) {
 	b, name, err := s.read(ctx)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s stackFiles) summary(ctx context.Context) (state.Summary, error) {
 	return s.summarise(ctx, b, name)
 }
 
-// summarise returns what a list shows of the stack, from the content of the stack file.
+// summarise returns the summary of the stack in a list, from the content of the stack file.
 func (s stackFiles) summarise(ctx context.Context, content []byte, name string) (state.Summary, error) {
 	summary, err := state.Summarise(content, name)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s stackFiles) summarise(ctx context.Context, content []byte, name string) 
 	return summary, nil
 }
 
-// decrypters returns what opens the secrets of a state.
+// decrypters returns the decrypter for the secrets of a state.
 type decrypters func(context.Context, *state.SecretsProvider) (property.Decrypter, error)
 
 // load returns the state, unchecked, with its secrets sealed.
@@ -147,14 +147,14 @@ func (s stackFiles) decode(ctx context.Context, content []byte, name string, dec
 	return c.Latest, nil
 }
 
-// explain distinguishes damage from what only the user can correct: a passphrase, a newer version.
+// explain distinguishes damage from errors that only the user can correct: a passphrase, a newer version.
 func (s stackFiles) explain(ctx context.Context, name string, err error) error {
 	var unsupported *secrets.UnsupportedProviderError
 	var features *state.UnsupportedFeaturesError
 	var unanswered *secrets.PromptError
 	var unreadable *secrets.UnreadableError
 	switch {
-	case errors.As(err, &unanswered): // what it was asked for does not matter
+	case errors.As(err, &unanswered): // for whichever secret it was asked
 		return unanswered
 	case errors.As(err, &unreadable): // for whichever secret
 		return unreadable

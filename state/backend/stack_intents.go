@@ -11,10 +11,10 @@ import (
 
 // stackIntents are the operations on a stack and another one that have not ended.
 //
-// Invariant: each is completed or set aside, and none is forgotten.
+// Invariant: each is completed or set aside, and none is lost.
 type stackIntents struct{ stackFiles }
 
-// list returns them.
+// list returns the operations.
 func (s stackIntents) list(ctx context.Context) ([]*intent, error) {
 	all, err := s.intents(ctx)
 	var ours []*intent
@@ -26,24 +26,26 @@ func (s stackIntents) list(ctx context.Context) ([]*intent, error) {
 	return ours, err
 }
 
-// unended says which have not ended, in words that follow others. It leaves out what cannot be read.
+// unended describes the operations that have not ended, as the end of another text. It leaves out those that cannot be
+// read.
 func (s stackIntents) unended(ctx context.Context) string {
 	intents, _ := s.list(ctx)
 	var b strings.Builder
 	for _, p := range intents {
-		_ = p.read(ctx) // without what it says, it is an operation on the two stacks
+		_ = p.read(ctx) // without its record, it is an operation on the two stacks
 		fmt.Fprintf(&b, "; %s has not ended", p)
 	}
 	return b.String()
 }
 
-// exist reports whether there is one.
+// exist reports whether there are any.
 func (s stackIntents) exist(ctx context.Context) (bool, error) {
 	intents, err := s.list(ctx)
 	return len(intents) > 0, err
 }
 
-// recover completes them. The lock of this stack is held. It returns a [*JournalError] for one that may not be completed.
+// recover completes the operations. The lock of this stack is held. It returns a [*JournalError] for one that may not be
+// completed.
 func (s stackIntents) recover(ctx context.Context) error {
 	intents, err := s.list(ctx)
 	if err != nil {
@@ -62,7 +64,7 @@ func (s stackIntents) recover(ctx context.Context) error {
 	return nil
 }
 
-// setAside sets them aside. The lock of this stack is held: no other process can be about to complete them.
+// setAside sets the operations aside. The lock of this stack is held: no other process can be about to complete them.
 func (s stackIntents) setAside(ctx context.Context) (where []string, err error) {
 	intents, err := s.list(ctx)
 	if err != nil {
@@ -89,8 +91,8 @@ func (s stackIntents) setAside(ctx context.Context) (where []string, err error) 
 	return where, nil
 }
 
-// locks lists the locks that sluice has of the other stack of each of them: the process that began the operation has, or
-// had, both. Pulumi's are not among them.
+// locks lists sluice's locks on the other stack of each operation: the process that began the operation has, or had,
+// both. Pulumi's are not among them.
 func (s stackIntents) locks(ctx context.Context) (held []lock.Held, err error) {
 	intents, err := s.list(ctx)
 	if err != nil {

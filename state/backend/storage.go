@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// storage is the store of a backend, and what is known of it as a whole.
+// storage is the store of a backend, with its layout and options.
 //
 // Invariant: no stack is added to a store of the old layout, and a new one is marked before its first stack is written.
 type storage struct {
@@ -26,7 +26,7 @@ type storage struct {
 	store   store.Store
 	legacy  bool // the layout without projects
 	format  compression.Format
-	// every and lost say how leases are renewed, as in [lock.Options].
+	// every and lost are the intervals for renewing leases, as in [lock.Options].
 	every, lost time.Duration
 }
 
@@ -82,7 +82,7 @@ func (s *storage) readMode(ctx context.Context) (legacy bool, err error) {
 		name, *meta.Version)
 }
 
-// prepareWrite marks a new store. One of the old layout stays as it is.
+// prepareWrite marks a new store. A store of the old layout stays as it is.
 func (s *storage) prepareWrite(ctx context.Context) error {
 	if s.legacy {
 		return nil
@@ -123,5 +123,5 @@ func (s *storage) refsOf(ctx context.Context, legacy bool, project string) ([]Re
 	return slices.Compact(refs), nil
 }
 
-// parallelReads is how many stacks are read at once for a list (state.md 7.4).
+// parallelReads is the number of stacks that a list reads at once (state.md 7.4).
 const parallelReads = 10

@@ -12,7 +12,7 @@ import (
 
 // tags are the tags of a stack (state.md 7.9).
 //
-// Invariant: an edit changes the tags that are there, and loses no concurrent edit.
+// Invariant: an edit changes the present tags, and loses no concurrent edit.
 type tags struct{ stackFiles }
 
 // tagsFile is the content of the file with the tags of a stack (state.md 7.9).
@@ -74,7 +74,7 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 	}
 }
 
-// moveTo gives the tags to another name of the stack. If it was interrupted, doing it again completes it.
+// moveTo moves the tags to another name of the stack. If it was interrupted, a second call completes it.
 func (t tags) moveTo(ctx context.Context, to stackFiles) error {
 	if err := store.Keep(ctx, t.store, t.keys().Tags(), to.keys().Tags()); err != nil {
 		return err

@@ -10,13 +10,13 @@ import (
 	"github.com/sluice-iac/sluice/state/journal"
 )
 
-// JournalError says that an operation on a stack was interrupted and left a journal that may not be applied. The stack can be
+// JournalError reports that an operation on a stack was interrupted and left a journal that may not be applied. The stack can be
 // read, but not changed until the user has decided about the journal.
 type JournalError struct {
 	Stack string
-	// Salvage is the file that lists what the journal contains; "" if that is not known.
+	// Salvage is the file that lists the contents of the journal; "" if there is none.
 	Salvage string
-	Err     error // a *journal.StaleError, *journal.FormatError, *journal.DamagedError or *IntentError; says what is wrong
+	Err     error // a *journal.StaleError, *journal.FormatError, *journal.DamagedError or *IntentError: the problem
 }
 
 // undecidable returns the error for a journal that may not be applied, nil if err is another one.
@@ -44,7 +44,7 @@ func (e *JournalError) Error() string {
 	return b.String()
 }
 
-// Advice says how the decision is made; a journal of a newer version is no matter of one. What it wraps has the rest.
+// Advice suggests how to decide. The journal of a newer version needs no decision. The wrapped error has the rest.
 func (e *JournalError) Advice() []advice.Advice {
 	if e.isNewer() || errors.As(e.Err, new(*IntentError)) {
 		return nil
@@ -56,7 +56,7 @@ func (e *JournalError) isNewer() bool { return errors.As(e.Err, new(*journal.For
 
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// shown is how many resources an error message lists.
+// shown is the number of resources in an error message.
 const shown = 10
 
 func contents(b *strings.Builder, r *journal.Report) {
@@ -81,15 +81,15 @@ func contents(b *strings.Builder, r *journal.Report) {
 	}
 }
 
-// IntentError says why an operation on two stacks that was interrupted may not be completed.
+// IntentError reports why an interrupted operation on two stacks may not be completed.
 type IntentError struct {
-	Name      string // of the record of what it was about to write
-	Operation string // what it is, for people
+	Name      string // of its record
+	Operation string // its description, for people
 	Foreign   string // the stack that another process has written since; "" for a record that cannot be used
 	Renaming  bool
-	// Both are the resources that both stacks record, as the one that was to lose them does.
+	// Both are the resources that both stacks record, as recorded by the one that was to lose them.
 	Both []*state.Resource
-	Err  error // what is wrong with the record
+	Err  error // the problem of the record
 }
 
 func (e *IntentError) Error() string {
@@ -101,7 +101,7 @@ func (e *IntentError) Error() string {
 
 func (e *IntentError) Unwrap() error { return e.Err }
 
-// Advice says how the decision is made.
+// Advice suggests how to decide.
 func (e *IntentError) Advice() []advice.Advice {
 	if e.Renaming {
 		return []advice.Advice{advice.On(advice.DiscardRename)}
@@ -109,7 +109,7 @@ func (e *IntentError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.DiscardMove)}
 }
 
-// both lists what both stacks record.
+// both lists the resources that both stacks record.
 func (e *IntentError) both() string {
 	var b strings.Builder
 	if len(e.Both) > 0 {

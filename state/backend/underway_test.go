@@ -51,15 +51,15 @@ func (f *fixture) pendingIn(name string) Stack {
 	return s
 }
 
-// What is pending was interrupted only if whoever had begun it has certainly ended.
+// A pending operation was interrupted only if its process has certainly ended.
 func TestOperationsOfACommandThatWorksAreNotInterrupted(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		lock    func(*testing.T) string // nil for none
-		journal string                  // begins what is said with a journal
-		plain   string                  // and without one; "" if nothing is
-		begun   bool                    // what the journal begins is under way
-		pending bool                    // what is pending in a stack file without a journal is
+		journal string                  // the beginning of the note with a journal
+		plain   string                  // and without one; "" for no note
+		begun   bool                    // the operation that the journal begins is under way
+		pending bool                    // an operation pending in a stack file without a journal is under way
 	}{
 		"running": {parent, "an operation on stack dev, begun at 2026-01-02T03:04:05Z, is running (",
 			"another command is working on stack dev (", true, true},
@@ -129,7 +129,7 @@ func TestOperationsOfACommandThatWorksAreNotInterrupted(t *testing.T) {
 	}
 }
 
-// A handle that has the lock knows that nobody else works on the stack.
+// While a handle has the lock, nobody else works on the stack.
 func TestWhoHasTheLockFindsInterruptedOperations(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
@@ -148,7 +148,7 @@ func TestWhoHasTheLockFindsInterruptedOperations(t *testing.T) {
 	require.Empty(t, *notes, "whose own work it is")
 }
 
-// ending is a machine on which an operation ends between the reading of what it has written and the look at its lock.
+// ending is a machine on which an operation ends after its records are read and before its lock is.
 type ending struct {
 	lock.Machine
 	end func()

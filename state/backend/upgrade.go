@@ -44,7 +44,7 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 	return all, nil
 }
 
-// completeUpgrade completes the upgrade of a stack that was interrupted.
+// completeUpgrade completes an interrupted upgrade of a stack.
 func (f *File) completeUpgrade(ctx context.Context) error {
 	if f.legacy {
 		return nil
@@ -58,7 +58,7 @@ func (f *File) completeUpgrade(ctx context.Context) error {
 	return err
 }
 
-// guessProject returns the project that the URNs of a state name.
+// guessProject returns the project in the URNs of a state.
 func guessProject(ctx context.Context, s stackFiles) (string, error) {
 	b, name, err := s.read(ctx)
 	if err != nil {

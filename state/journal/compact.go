@@ -10,10 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// How often the checkpoint is written during a run while there is something to write (state.md 9.5): compactEarliest after
-// that at the earliest, so rarely that writing takes a twentieth of the time, but compactLatest after that at the latest.
-// Until then, a checkpoint also waits until the journal has grown by the size of the checkpoint, so that all checkpoints
-// together are not longer than the journal: what a run writes is linear in what it does.
+// How often the checkpoint is written during a run while there are changes (state.md 9.5). A write waits at least
+// compactEarliest, and so long that writing takes a twentieth of the time, but at most compactLatest. Until then, it also
+// waits until the journal has grown by the size of the checkpoint, so that all checkpoints together are not longer than
+// the journal: the bytes that a run writes are linear in its changes.
 const (
 	compactEarliest = 2 * time.Second
 	compactShare    = 20
@@ -26,16 +26,17 @@ type compactor struct {
 	size    int // of the checkpoint, in bytes
 	took    time.Duration
 	grown   int // bytes of the journal since the latest checkpoint began
-	// waiting is since when there is something to write; zero if there is nothing. timer is that of the next attempt.
+	// waiting is the time since which there is something to write; zero if there is nothing. timer is the timer of the
+	// next attempt.
 	waiting  time.Time
 	timer    *time.Timer
-	flusher  *time.Timer // writes what no caller waits for; flushing while it is set
+	flusher  *time.Timer // writes records that no caller waits for; flushing while it is set
 	flushing bool
 	running  conc.WaitGroup
 	repaired bool // an invalid snapshot has been written in a repaired form
 }
 
-// schedule ensures that what has been written to the journal gets into the checkpoint. r.mu is held.
+// schedule ensures that the records in the journal get into the checkpoint. r.mu is held.
 func (f *compactor) schedule(ctx context.Context, r *Recorder) {
 	if r.options.OnlyAtEnd || r.closed || !f.waiting.IsZero() {
 		return
@@ -61,7 +62,7 @@ func (f *compactor) arm(ctx context.Context, r *Recorder) {
 // soon is how long a record that no caller waits for may stay in memory.
 const soon = time.Second
 
-// flushSoon ensures that what is in the queue gets into the journal. r.mu is held.
+// flushSoon ensures that the queue gets into the journal. r.mu is held.
 func (f *compactor) flushSoon(ctx context.Context, r *Recorder) {
 	if f.flushing {
 		return
@@ -116,7 +117,7 @@ func (r *Recorder) compactLast(ctx context.Context) (written bool, err error) {
 	r.mu.Unlock()
 	switch {
 	case repaired:
-		return true, fault // what the journal holds leads to the invalid snapshot
+		return true, fault // the records of the journal lead to the invalid snapshot
 	case isInvalid(fault):
 		return false, fault
 	case complete && fault == nil:
@@ -130,14 +131,14 @@ func isUnsaved(err error) bool { return errors.As(err, new(*saveError)) && !isIn
 
 func isInvalid(err error) bool { return errors.As(err, new(*state.IntegrityError)) }
 
-// saveError says that a checkpoint was good but could not be written.
+// saveError reports that a checkpoint was good but could not be written.
 type saveError struct{ err error }
 
 func (e *saveError) Error() string { return e.err.Error() }
 func (e *saveError) Unwrap() error { return e.err }
 
-// compact writes what the ledger holds as the checkpoint. Before that it records the digest in the journal, so that a
-// checkpoint that another process wrote is recognised.
+// compact writes the ledger's snapshot as the checkpoint. Before that it records the digest in the journal, so that a
+// checkpoint of another process is recognised.
 func (r *Recorder) compact(ctx context.Context) (written bool, err error) {
 	r.mu.Lock()
 	through, size := r.commits.Added(), 0
@@ -167,8 +168,8 @@ func (r *Recorder) compact(ctx context.Context) (written bool, err error) {
 	return written, err
 }
 
-// recordCheckpoint appends the record of a checkpoint that is about to be written. Without a journal, or with one that
-// cannot be written any more, it does nothing.
+// recordCheckpoint appends the record of a checkpoint before it is written. Without a journal, or with one that can no
+// longer be written, it does nothing.
 func (r *Recorder) recordCheckpoint(ctx context.Context, digest string, through int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

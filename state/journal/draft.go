@@ -9,7 +9,7 @@ import (
 
 // draft is a record that is being made.
 type draft struct {
-	resources []*state.Resource // that the journal may not know yet
+	resources []*state.Resource // that may be new to the journal
 	keep      bool              // they will be in the checkpoint
 	wait      bool              // until the record is durable
 	soon      bool              // write it soon, and not only with the next record that a caller waits for
@@ -21,7 +21,7 @@ type draft struct {
 
 // record applies a record and appends it. The encoding, which is slow, is done by the caller's goroutine without the lock.
 func (r *Recorder) record(ctx context.Context, d draft) error {
-	ctx = context.WithoutCancel(ctx) // what happened is recorded, even if the caller gives up
+	ctx = context.WithoutCancel(ctx) // the change has happened and is recorded, even if the caller gives up
 	texts := make([][]byte, len(d.resources))
 	for i, res := range d.resources {
 		if res == nil || r.knows(res) {
@@ -64,7 +64,7 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		return r.next - 1
 	})
 	if fault != nil {
-		r.commits.Fail(fault) // the ledger holds what the journal cannot
+		r.commits.Fail(fault) // the ledger contains a change that the journal cannot
 		return fault
 	}
 	e.Number = r.commits.Add()
@@ -85,7 +85,7 @@ func (r *Recorder) knows(res *state.Resource) bool {
 	return ok
 }
 
-// textOf is the encoding of a resource, which almost always has been made already.
+// textOf is the encoding of a resource, which is almost always in the cache.
 func (r *Recorder) textOf(ctx context.Context, res *state.Resource, among []*state.Resource, texts [][]byte) ([]byte, error) {
 	for i, other := range among {
 		if other == res && texts[i] != nil {
@@ -95,7 +95,7 @@ func (r *Recorder) textOf(ctx context.Context, res *state.Resource, among []*sta
 	return r.options.Checkpoint.Encoder.Resource(ctx, res, false)
 }
 
-// introduceBase completes the record that a journal begins with whose base has no numbers. r.mu is held.
+// introduceBase completes the first record of a journal whose base has no numbers. r.mu is held.
 func (r *Recorder) introduceBase(ctx context.Context) error {
 	if r.created || len(r.queue) == 0 || r.queue[0].Kind != kindRebase || r.queue[0].Base != nil {
 		return nil

@@ -25,7 +25,7 @@ type Header struct {
 	Secrets *secrets  `json:"secrets,omitempty"` // how the secrets in the records are encrypted
 }
 
-// Base is the checkpoint that a journal begins with.
+// Base is the checkpoint that a journal starts from.
 type Base struct {
 	Digest string `json:"sha256"` // see [state.Digest]
 	// Numbered is true if the records refer to the entries of the base by their positions: its resources have the numbers from
@@ -55,7 +55,7 @@ func (s *secrets) provider() *state.SecretsProvider {
 	return &state.SecretsProvider{Type: s.Type, State: s.State}
 }
 
-// kind says what a record does.
+// kind is the kind of a record.
 type kind string
 
 const (
@@ -65,11 +65,11 @@ const (
 	kindCheckpoint kind = "fold"   // a checkpoint with this digest is about to be written
 )
 
-// entry is one record after the header. Resources have numbers: those of the base, and those that records introduce, in the
-// order in which they do.
+// entry is one record after the header. Resources have numbers: first those of the base, then those that records introduce,
+// in order.
 type entry struct {
 	Number int  `json:"n"`           // from 1, without gaps
-	Group  int  `json:"g"`           // from 0, with the header: what was written and made durable at once
+	Group  int  `json:"g"`           // from 0, with the header: the records that were written and made durable at once
 	First  int  `json:"f,omitempty"` // record of its group; the first versions of sluice did not write it
 	Kind   kind `json:"k"`
 
@@ -94,7 +94,7 @@ type entry struct {
 	Through int    `json:"through,omitempty"`
 }
 
-// rebase is a snapshot in a record, as far as a ledger looks at its base.
+// rebase is a snapshot in a record, with the parts that a ledger uses of its base.
 type rebase struct {
 	Resources  []int                      `json:"resources,omitempty"`
 	Pending    []int                      `json:"pending,omitempty"`
@@ -138,7 +138,7 @@ func appendEntry(b []byte, e *entry) ([]byte, error) {
 	return b, nil
 }
 
-// marshal is [json.Marshal], but leaves what is copied into checkpoints byte for byte as it is.
+// marshal is [json.Marshal], but keeps the bytes of texts that are copied into checkpoints.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

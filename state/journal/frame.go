@@ -10,22 +10,22 @@ import (
 // JSON object (state.md 9.5).
 const frameHeader = 8
 
-// payloadStart is how every payload begins; see [nextFrame] and [isCut].
+// payloadStart is the beginning of every payload; see [nextFrame] and [isCut].
 const payloadStart = `{"n":`
 
 func checksum(payload []byte) uint32 {
 	return crc32.Checksum(payload, crc32.MakeTable(crc32.Castagnoli))
 }
 
-// sealFrame completes the frame that begins at start in b: 8 bytes that are left free and the payload.
+// sealFrame completes the frame that begins at start in b, with 8 free bytes before the payload.
 func sealFrame(b []byte, start int) {
 	payload := b[start+frameHeader:]
 	binary.LittleEndian.PutUint32(b[start:], uint32(len(payload))) //nolint:gosec // a record of 4 GB is refused before
 	binary.LittleEndian.PutUint32(b[start+4:], checksum(payload))
 }
 
-// cutFrame returns the payload of the frame that data begins with, and what follows. It is not ok if there is no whole
-// frame whose checksum is right.
+// cutFrame returns the payload of the first frame in data, and the rest. ok is false if there is no whole frame with a
+// correct checksum.
 func cutFrame(data []byte) (payload, rest []byte, ok bool) {
 	if len(data) < frameHeader {
 		return nil, data, false
@@ -41,8 +41,7 @@ func cutFrame(data []byte) (payload, rest []byte, ok bool) {
 	return payload, data[frameHeader+n:], true
 }
 
-// nextFrame finds the first whole frame in data that does not begin at its very start, and returns where it begins; -1 if
-// there is none.
+// nextFrame finds the first whole frame in data after its very start, and returns its offset; -1 if there is none.
 func nextFrame(data []byte) int {
 	for from := 1 + frameHeader; from < len(data); {
 		at := bytes.Index(data[from:], []byte(payloadStart))

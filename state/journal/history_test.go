@@ -21,7 +21,7 @@ const stackName = "organization/shop/dev"
 
 func fixedNow() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }
 
-// sealing encrypts in a way that shows when something is encrypted twice.
+// sealing encrypts so that double encryption is visible.
 type sealing struct{ calls *atomic.Int64 }
 
 func (s sealing) Encrypt(_ context.Context, text string) (string, error) {
@@ -51,7 +51,7 @@ func thing(name string, change ...func(*state.Resource)) *state.Resource {
 	return r
 }
 
-// history makes up what a run records. It applies each record to every recorder it has.
+// history generates the records of a run. It applies each record to every recorder it has.
 type history struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -99,7 +99,7 @@ func (h *history) changed(r *state.Resource) *state.Resource {
 	return c
 }
 
-// step makes up one thing that happens.
+// step generates one event of the run.
 func (h *history) step() {
 	if len(h.open) > 0 && h.random.IntN(3) == 0 {
 		i := h.random.IntN(len(h.open))
@@ -121,7 +121,7 @@ func (h *history) step() {
 		h.end(state.Change{Replace: []state.Replacement{{Old: old, New: now}}, Elide: h.random.IntN(2) == 0})
 		h.drop(old)
 		h.live = append(h.live, now)
-	case n == 9: // it stays what it is
+	case n == 9: // it stays unchanged
 		now := old.Clone()
 		h.end(state.Change{Add: now, Remove: []*state.Resource{old}, Elide: true})
 		h.drop(old)
@@ -152,7 +152,7 @@ func (h *history) create() {
 			if h.random.IntN(4) == 0 {
 				c.Add.ExtensionRef, c.Extension = "ext", json.RawMessage(`{"html":"<b>"}`)
 			}
-			c.Refresh = true // what it depends on may have gone
+			c.Refresh = true // its dependencies may be gone
 			h.live = append(h.live, c.Add)
 		}
 		h.end(c)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Journal is what a journal contains. The content of its records is known to be what was written.
+// Journal is the content of a journal. Its records have been checked against their checksums.
 type Journal struct {
-	Header Header // the zero Header if not even that was written; then nothing has been done under the journal
-	// Torn is how many bytes at the end are of a write that never finished: of records that nobody was told to be durable.
+	Header Header // the zero Header if it was not written; then nothing has been done under the journal
+	// Torn is the number of bytes at the end from an incomplete write: of records that were never reported as durable.
 	Torn int
 
 	size    int64 // of the whole records
@@ -18,14 +18,14 @@ type Journal struct {
 // isBegun reports whether there is a header.
 func (j *Journal) isBegun() bool { return j.Header.Format != 0 }
 
-// Records is how many records follow the header.
+// Records returns the number of records after the header.
 func (j *Journal) Records() int { return len(j.entries) }
 
-// FormatError says that a journal was written by a version of sluice that knows more than this one.
+// FormatError reports that a later version of sluice wrote a journal.
 type FormatError struct {
 	Name   string // where the journal is
 	Format int
-	Tool   string // that wrote it
+	Tool   string // the program that wrote it
 }
 
 func (e *FormatError) Error() string {
@@ -33,13 +33,13 @@ func (e *FormatError) Error() string {
 		"to recover it", e.Name, e.Tool, e.Format, format)
 }
 
-// DamagedError says that a journal cannot be read from some place on, although what is there was complete once: it has been
-// damaged since. A write that never finished is no damage; see [Journal.Torn].
+// DamagedError reports that a journal cannot be read from some place on, although it was complete there once: it has been
+// damaged since. An incomplete write is no damage; see [Journal.Torn].
 type DamagedError struct {
 	Name   string // where the journal is
-	Offset int64  // of the first byte that cannot be understood
+	Offset int64  // of the first byte that cannot be read
 	Whole  int    // records before it
-	Err    error  // what is wrong there
+	Err    error  // the problem there
 }
 
 func (e *DamagedError) Error() string {

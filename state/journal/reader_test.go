@@ -14,13 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// left is what a run of some records leaves when it is killed. marks are the lengths of the journal after each group.
+// left is the store after a run of some records is killed. marks are the lengths of the journal after each group.
 func left(t *testing.T, steps int) (m *memory, marks []int) {
 	t.Helper()
 	return leftBy(t, steps, 7)
 }
 
-// leftBy is left for a run that the seed makes up.
+// leftBy is left for a run generated from the seed.
 func leftBy(t *testing.T, steps int, seed uint64) (m *memory, marks []int) {
 	t.Helper()
 	m, calls := &memory{}, new(atomic.Int64)
@@ -46,8 +46,8 @@ func recoverCopy(m *memory) (*memory, *Report, error) {
 	return c, report, err
 }
 
-// A journal that ends at any byte whatever is cut to the whole records in it: what was acknowledged is never lost, and what is
-// recovered is what the recovery of exactly those records gives.
+// A journal that is cut at any byte is recovered up to its last whole record: no acknowledged record is lost, and the result
+// is the recovery of exactly those records.
 func TestTornTailIsCutAtEveryByte(t *testing.T) {
 	m, marks := left(t, 25)
 	whole := m.journal
@@ -111,7 +111,7 @@ func TestStaleJournalIsReportedWithWhatItContains(t *testing.T) {
 	require.NoError(t, r.End(t.Context(), state.Change{Begun: made, Add: made}))
 	require.NoError(t, r.Begin(t.Context(), state.Pending{Type: state.Deleting, Resource: base.Resources[0]}))
 	require.NoError(t, r.Begin(t.Context(), state.Pending{Type: state.Creating, Resource: goal}))
-	m.file = append(slices.Clone(m.file), ' ') // somebody else
+	m.file = append(slices.Clone(m.file), ' ') // another process
 	c, _, err := recoverCopy(m)
 	var stale *StaleError
 	require.ErrorAs(t, err, &stale)

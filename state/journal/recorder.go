@@ -13,14 +13,14 @@ import (
 	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
-// Options define what a [Recorder] records, and where.
+// Options define the base and the destination of a [Recorder].
 type Options struct {
 	Ledger *state.Ledger
-	// Base is what the ledger began with, and Content the checkpoint that is in its place now; Base need not have been read
-	// from it.
+	// Base is the initial snapshot of the ledger, and Content the present content of the checkpoint; Base need not have
+	// been read from it.
 	Base    *state.Snapshot
 	Content []byte
-	// Secrets is the provider that the encoder of the checkpoint encrypts for.
+	// Secrets is the provider of the secrets in the checkpoint's encoder.
 	Secrets    *state.SecretsProvider
 	Store      Store
 	Checkpoint state.CheckpointOptions // Deferred is ignored
@@ -32,12 +32,12 @@ type Options struct {
 }
 
 // Recorder is a [state.Recorder] that appends to a journal. Records that come in while others are being written share the
-// next write; each caller returns when its own is durable. A change that may be elided is not waited for: it is written with
-// the next one that is; what a refresh has found is written within a second. A run that only has such changes makes no
-// journal.
+// next write; each caller returns when its own is durable. No caller waits for a change that may be elided: it is written
+// with the next one that a caller waits for. The results of a refresh are written within a second. A run with only such
+// changes makes no journal.
 //
-// A journal that cannot be written ends the recording: every caller that waits, and every later one, gets the error. What has
-// happened is still in the checkpoint that Close writes.
+// If the journal cannot be written, the recording ends: every waiting and every later caller gets the error. The changes that
+// have happened are still in the checkpoint that Close writes.
 //
 // The checkpoint is written while others go on recording; see [Recorder.Close] and the constants for how often. A snapshot
 // that fails [state.Verify] never replaces it: as with a [state.CheckpointRecorder] it is set aside, and the recording ends.
@@ -45,11 +45,11 @@ type Recorder struct {
 	options Options
 	run     string
 
-	mu        sync.Mutex // guards everything below
+	mu        sync.Mutex // guards the fields below
 	commits   *commit.Group
 	numbers   map[*state.Resource]int
 	next      int // the number of the next new resource
-	changed   int // the last record that is not that of a checkpoint
+	changed   int // the last record that is not a checkpoint
 	queue     []*entry
 	group     int
 	begun     bool // there may be a journal
@@ -82,8 +82,8 @@ func NewRecorder(o Options) *Recorder {
 	return r
 }
 
-// isNumbered reports whether the records can refer to the base by position: it is what the stack file holds, and its secrets
-// are those of the run.
+// isNumbered reports whether the records can refer to the base by position: it is the content of the stack file, and its
+// secrets have the provider of the run.
 func (r *Recorder) isNumbered() bool {
 	b := r.options.Base
 	return b != nil && b.Origin() == state.Digest(r.options.Content) && b.SecretsProvider.Identity() == r.options.Secrets.Identity()
@@ -112,7 +112,7 @@ func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
 		},
 	})
 	if err != nil && applied {
-		// What is not recorded does not start, so the last checkpoint need not contain it.
+		// An operation that is not recorded does not start, so the last checkpoint need not contain it.
 		err = errors.Join(err, r.options.Ledger.End(state.Change{Begun: op.Resource}))
 	}
 	return err
@@ -154,7 +154,7 @@ func (r *Recorder) End(ctx context.Context, c state.Change) error {
 	return r.record(ctx, d)
 }
 
-// forget drops the number of what the ledger does not hold any more. A later reference introduces it again.
+// forget drops the number of a resource that the ledger no longer has. A later reference introduces it again.
 func (r *Recorder) forget(res *state.Resource) {
 	if !r.options.Ledger.Holds(res) {
 		delete(r.numbers, res)
@@ -176,7 +176,7 @@ func (r *Recorder) Rebase(ctx context.Context, base *state.Snapshot) error {
 	})
 }
 
-// Snapshot returns what has been recorded, durable or not.
+// Snapshot returns the recorded snapshot, durable or not.
 func (r *Recorder) Snapshot() (*state.Snapshot, error) { return r.options.Ledger.Snapshot() }
 
 func everything(s *state.Snapshot) []*state.Resource {
@@ -205,7 +205,7 @@ func fillRebase(e *entry, base *state.Snapshot, ref func(*state.Resource) int) {
 	}
 }
 
-// Close writes what has been recorded into the checkpoint and removes the journal. Operations that have begun and not ended
+// Close writes the recorded snapshot into the checkpoint and removes the journal. Operations that have begun and not ended
 // stay pending. If the journal could not be written but the checkpoint can, nothing is lost, and there is no error. If the
 // checkpoint cannot be written the journal stays, and the next command finds it. A second Close does nothing.
 func (r *Recorder) Close(ctx context.Context) error {

@@ -51,15 +51,15 @@ func (m *memory) recovery() Recovery {
 	}
 }
 
-// After every record of made-up runs, what is recovered from the journal is byte for byte what a recorder that rewrites the
-// checkpoint has written.
+// After every record of generated runs, the checkpoint recovered from the journal equals byte for byte the one of a
+// recorder that rewrites the checkpoint.
 func TestRecoveredCheckpointIsWhatTheRunWouldHaveWritten(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m, calls := &memory{}, new(atomic.Int64)
 			base := startOf(t, m, thing("a"), thing("b"), thing("c"))
 			if seed%5 == 4 {
-				base = &state.Snapshot{SecretsProvider: provider, Resources: base.Resources} // not what was read
+				base = &state.Snapshot{SecretsProvider: provider, Resources: base.Resources} // not the snapshot that was read
 			}
 			o := m.options(base, calls)
 			o.OnlyAtEnd, o.Checkpoint.SkipIntegrity = true, true
@@ -295,13 +295,13 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 				require.ErrorIs(t, r.Begin(context.Background(), state.Pending{Type: state.Creating, Resource: thing("third")}), errFull)
 				require.ErrorIs(t, r.End(context.Background(), state.Change{Add: thing("fourth")}), errFull, "what was under way ends")
 
-				// A kill at this point leaves the first, and what was being written is truncated.
+				// A kill here leaves the first record, and the unfinished one is cut off.
 				killed := m.copy()
 				_, err = Recover(context.Background(), killed.recovery())
 				require.NoError(t, err)
 				require.Equal(t, failing == "append", bytes.Contains(killed.file, []byte("id-first")))
 
-				// The end of the run saves what the journal could not take.
+				// The end of the run saves the records that the journal could not take.
 				require.NoError(t, r.Close(context.Background()))
 				require.Contains(t, string(m.file), "id-second")
 				require.Contains(t, string(m.file), "id-fourth")
@@ -312,7 +312,7 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 	}
 }
 
-// The checkpoint at the end does not say that what could not be recorded is pending.
+// In the last checkpoint, an operation that could not be recorded is not pending.
 func TestABeginThatCannotBeWrittenHasNotBegun(t *testing.T) {
 	m, calls := &memory{}, new(atomic.Int64)
 	r := NewRecorder(m.options(startOf(t, m), calls))

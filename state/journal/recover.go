@@ -10,21 +10,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Recovery defines how what a run has left behind is recovered.
+// Recovery defines how an interrupted run is recovered.
 type Recovery struct {
 	Stack string // its fully qualified name
 	Store Store
-	// Content is what the stack file holds now.
+	// Content is the present content of the stack file.
 	Content []byte
 	// Decode reads the base and the records. Secrets may stay sealed.
 	Decode state.DecodeOptions
-	// Checkpoint says how the result is written, but for its encoder, which Encoder returns for a provider of secrets.
+	// Checkpoint defines how the result is written, except for its encoder, which Encoder returns for a secrets provider.
 	Checkpoint state.CheckpointOptions
 	Encoder    func(ctx context.Context, p *state.SecretsProvider) *state.Encoder
-	// Ledger is how the result is signed. Its provider of secrets is that of the journal.
+	// Ledger defines the manifest of the result. The secrets provider is the one of the journal.
 	Ledger state.LedgerOptions
-	// Aside keeps what is about to be cut off the end of the journal, and tells the user: the bytes of a write that never
-	// finished. After a recovery that was interrupted it may be called again with the same ones. nil keeps nothing.
+	// Aside keeps the bytes that are cut off the end of the journal next, which are from an incomplete write, and notifies
+	// the user. After an interrupted recovery it may be called again with the same bytes. nil keeps nothing.
 	Aside func(ctx context.Context, torn []byte) error
 	// History records that the run has ended, before its journal is removed; nil records nothing.
 	History func(*Report) error
@@ -32,20 +32,20 @@ type Recovery struct {
 	peeking bool // see [Peek]
 }
 
-// Report describes what was found in a journal.
+// Report describes the content of a journal.
 type Report struct {
-	Tool  string    // that wrote it
+	Tool  string    // the program that wrote it
 	Start time.Time // of the run
 	Done  []Completed
 	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
-	// Earlier are those of Open that earlier runs had begun.
+	// Earlier are the operations in Open that earlier runs had begun.
 	Earlier []state.Pending
-	Torn    int // bytes of a write that never finished
-	// Written is true if the checkpoint was not up to date, so that it was written, or would be.
+	Torn    int // bytes of an incomplete write
+	// Written is true if the checkpoint was out of date, so that it was written, or would be.
 	Written bool
 }
 
-// Listed is one line of what a journal contains, for a file.
+// Listed is a line of the list of a journal's contents, for a file.
 type Listed struct {
 	What string  `json:"what"` // "created", "updated", "deleted", or the type of an operation that has not ended
 	Open bool    `json:"open,omitempty"`
@@ -53,7 +53,7 @@ type Listed struct {
 	ID   string  `json:"id,omitempty"`
 }
 
-// List returns everything that was found: what was completed, then what was not.
+// List returns all operations in the journal: the completed ones, then the others.
 func (r *Report) List() []Listed {
 	list := []Listed{}
 	for _, c := range r.Done {
@@ -65,14 +65,14 @@ func (r *Report) List() []Listed {
 	return list
 }
 
-// StaleError says that a journal does not belong to the content of the stack file: another process has written that since, or
+// StaleError reports that a journal does not belong to the content of the stack file: another process has written that since, or
 // the journal is that of another stack. It has not been applied.
 type StaleError struct {
 	Name   string // where the journal is
-	Stack  string // that the journal names
-	Other  bool   // that is another stack
+	Stack  string // in the journal
+	Other  bool   // whether that is another stack
 	Report *Report
-	// Err is why the report is not complete: the base of the journal is lost.
+	// Err is why the report is incomplete: the base of the journal is lost.
 	Err error
 }
 
@@ -89,9 +89,9 @@ func (e *StaleError) Error() string {
 
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// Recover brings the checkpoint up to date with the journal of a run that was interrupted and removes the journal. It
-// returns nil if there is none. Being killed in the middle does no harm: the next Recover does it again. A journal that may
-// not be applied is left as it is, and the error is a [*StaleError], a [*FormatError] or a [*DamagedError].
+// Recover brings the checkpoint up to date with the journal of an interrupted run and removes the journal. It returns nil
+// if there is none. A kill in the middle does no harm: the next Recover starts again. A journal that may not be applied is
+// left as it is, and the error is a [*StaleError], a [*FormatError] or a [*DamagedError].
 func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	f, err := o.find(ctx)
 	if err != nil || f == nil {
@@ -116,10 +116,10 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	return f.report, o.Store.Remove(ctx)
 }
 
-// Peek returns the checkpoint that [Recover] would write, and what it would report. The checkpoint bears the time at which the run
-// began, so that the same journal gives the same bytes. Peek changes nothing, and may be called while a run appends to the
-// journal, if Content was read before. It returns no report if nothing has been done under the journal, or there is none any
-// more. Errors are those of Recover, or say that the run has ended meanwhile.
+// Peek returns the checkpoint that [Recover] would write, and its report. The checkpoint has the time at which the run began, so
+// that the same journal gives the same bytes. Peek changes nothing, and may be called while a run appends to the journal, if
+// Content was read before. It returns no report if nothing has been done under the journal, or if there is no journal any more.
+// Errors are those of Recover, or report that the run has ended meanwhile.
 func Peek(ctx context.Context, o Recovery) (content []byte, r *Report, err error) {
 	o.peeking = true
 	f, err := o.find(ctx)
@@ -136,7 +136,7 @@ func Peek(ctx context.Context, o Recovery) (content []byte, r *Report, err error
 	return content, f.report, err
 }
 
-// found is a journal and what it leads to.
+// found is a journal and the state after its records.
 type found struct {
 	journal *Journal
 	torn    []byte  // at its end
@@ -206,7 +206,7 @@ func (j *Journal) wrote(digest string) bool {
 	return false
 }
 
-// isCompacted reports whether a checkpoint holds everything that the journal does.
+// isCompacted reports whether a checkpoint contains all records of the journal.
 func (j *Journal) isCompacted(digest string) bool {
 	for i := len(j.entries) - 1; i >= 0; i-- {
 		e := j.entries[i]
@@ -220,7 +220,7 @@ func (j *Journal) isCompacted(digest string) bool {
 	return false
 }
 
-// base is the checkpoint that the journal begins with: the present one, or the one that was kept.
+// base is the checkpoint that the journal starts from: the present one, or the kept copy.
 func (o Recovery) base(ctx context.Context, j *Journal) (*state.Snapshot, error) {
 	content := o.Content
 	if state.Digest(content) != j.Header.Base.Digest {
@@ -271,7 +271,7 @@ func (o Recovery) replay(ctx context.Context, f *found, base *state.Snapshot) er
 	return nil
 }
 
-// compact writes the checkpoint in the manner of a [Recorder].
+// compact writes the checkpoint like a [Recorder].
 func (o Recovery) compact(ctx context.Context, f *found) error {
 	c, j := o.Checkpoint, f.journal
 	c.Stack, c.Encoder = o.Stack, f.encoder
@@ -298,7 +298,7 @@ func (o Recovery) compact(ctx context.Context, f *found) error {
 	}
 	written, err := c.Write(ctx, f.snapshot)
 	if written && err != nil {
-		// What the journal holds leads to an invalid state, of which the repaired form has been written.
+		// The journal leads to an invalid state, whose repaired form has been written.
 		return errors.Join(err, o.Store.Remove(ctx))
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// replay is a ledger that records are applied to again.
+// replay is a ledger to which records are applied again.
 type replay struct {
 	ledger    *state.Ledger
 	decoder   *state.ResourceDecoder
@@ -20,7 +20,7 @@ type replay struct {
 // Completed is a change that a run had completed.
 type Completed struct {
 	What string // "created", "updated" or "deleted"
-	// Resource is as the change left it, or found it if it was deleted.
+	// Resource has the state after the change, or before it if it was deleted.
 	Resource *state.Resource
 }
 
@@ -130,7 +130,7 @@ func (p *replay) end(e *entry) error {
 	return nil
 }
 
-// note lists what a completed operation has done.
+// note adds a completed operation to the list.
 func (p *replay) note(e *entry, c state.Change) {
 	if e.Of == nil {
 		return
@@ -149,7 +149,7 @@ func (p *replay) note(e *entry, c state.Change) {
 	}
 }
 
-// notBegun returns those of the operations that no record begins.
+// notBegun returns the operations that no record begins.
 func (p *replay) notBegun(ops []state.Pending) (earlier []state.Pending) {
 	begun := map[*state.Resource]bool{}
 	for _, op := range p.open {

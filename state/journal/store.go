@@ -2,17 +2,17 @@ package journal
 
 import "context"
 
-// Store keeps the journal of one stack, and beside it the checkpoint that the journal begins with. It is used by one
-// goroutine at a time. What a method has written is durable when it returns.
+// Store keeps the journal of one stack, and beside it the checkpoint that the journal starts from. It is used by one
+// goroutine at a time. Writes are durable when the method returns.
 type Store interface {
-	// Name says where the journal is, for messages.
+	// Name is the name of the journal for messages.
 	Name() string
-	// Read returns all that is there of the journal, nil if there is none.
+	// Read returns all bytes of the journal, nil if there is none.
 	Read(ctx context.Context) ([]byte, error)
-	// Base returns what Create was given to keep, nil if there is nothing.
+	// Base returns the base that Create has kept, nil if there is none.
 	Base(ctx context.Context) ([]byte, error)
-	// Create begins a journal with these bytes. It keeps base, the present content of the stack file. There is no journal, but
-	// there may be the base of one that was never begun.
+	// Create begins a journal with the bytes first. It keeps base, the present content of the stack file. There is no journal,
+	// but there may be the base of one that was never begun.
 	Create(ctx context.Context, first, base []byte) error
 	// Append adds bytes at the end. After an error the journal may hold a part of them.
 	Append(ctx context.Context, b []byte) error

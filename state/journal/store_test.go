@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// memory is a store in memory that remembers what every write left behind.
+// memory is a store in memory that keeps its content after every write.
 type memory struct {
 	mu      sync.Mutex
 	journal []byte // nil for none
@@ -15,7 +15,7 @@ type memory struct {
 	file    []byte // the stack file
 	appends int
 	saves   int
-	// crash is called before everything that is written; an error stops it. part is how much of the bytes gets through then.
+	// crash is called before every write; an error stops it. part is the written part of the bytes in that case.
 	crash func(what string) (part float64, err error)
 }
 
@@ -89,7 +89,7 @@ func (m *memory) check(what string) (float64, error) {
 	return m.crash(what)
 }
 
-// copy is the store as a kill leaves it now.
+// copy is the store after a kill at this moment.
 func (m *memory) copy() *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// tail is what follows the last whole record of a journal.
+// tail is the part of a journal after its last whole record.
 //
-// It is torn if the write that it is from never finished: then nobody was told that it is durable. Such a write has left the
-// beginning of a record, or, when the machine went down, zeros in place of what did not reach the disk. Everything else was
-// complete and has been damaged since.
+// It is torn if it comes from an incomplete write: then it was never reported as durable. Such a write has left the
+// beginning of a record, or, when the machine went down, zeros in place of the parts that did not reach the disk. Any other
+// tail was complete and has been damaged since.
 type tail struct {
 	data          []byte
 	offset        int64 // in the journal
@@ -22,7 +22,7 @@ type tail struct {
 // fault returns how a tail has been damaged, nil for a torn one.
 func (t tail) fault() error {
 	if t.isFollowed() {
-		return errors.New("records follow that were written when it was durable")
+		return errors.New("later records were written after it was durable")
 	}
 	if len(t.data) < frameHeader {
 		return nil
@@ -39,9 +39,9 @@ func (t tail) fault() error {
 	return nil
 }
 
-// isFollowed reports whether a record follows that was written when the whole tail, or a part of it, was durable. Until the
-// group of the last whole record is durable, and until the one after it is, what they contain may reach the disk in any order.
-// The records of the one after it say where it begins, except in journals of the first versions of sluice.
+// isFollowed reports whether a later record exists that was written when the whole tail, or a part of it, was durable. Until
+// the group of the last whole record is durable, and until the one after it is, their parts may reach the disk in any order.
+// The records of the one after it contain the number of its first record, except in journals of the first versions of sluice.
 func (t tail) isFollowed() bool {
 	for rest := t.data; ; {
 		at := nextFrame(rest)
@@ -57,15 +57,15 @@ func (t tail) isFollowed() bool {
 	}
 }
 
-// What did not reach the disk is whole sectors. Shorter runs of zeros than shortestHole are in lengths, or may be what a
-// single word was changed to. Both are in bytes.
+// Whole sectors may be missing from the disk. Runs of zeros shorter than shortestHole occur in lengths, or where a
+// single word was changed. Both constants are in bytes.
 const (
 	sector       = 512
 	shortestHole = 8
 )
 
-// hasHole reports whether zeros that are in no record take the place of something before limit: from where the tail begins,
-// or a sector, to where a sector or the file ends; or from anywhere to the end of the file, as some file systems leave it.
+// hasHole reports whether zeros replace a part of the tail before limit: from the beginning of the tail, or of a sector, to
+// the end of a sector or of the file; or from anywhere to the end of the file, as some file systems leave it.
 func (t tail) hasHole(limit int64) bool {
 	for at := 0; at < len(t.data); {
 		begin := bytes.IndexByte(t.data[at:], 0)
@@ -88,8 +88,8 @@ func (t tail) hasHole(limit int64) bool {
 	return false
 }
 
-// isCut reports whether a payload that is shorter than its length is the beginning of one, and not all of one whose length was
-// changed: a JSON object says itself where it ends.
+// isCut reports whether a payload that is shorter than its length is cut off, rather than a whole one whose length was
+// changed: a JSON object shows its own end.
 func isCut(payload []byte) bool {
 	payload = bytes.TrimRight(payload, "\x00")
 	if !bytes.HasPrefix(payload, []byte(payloadStart)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// seeds are how many made-up runs each property is tested with.
+// seeds is the number of generated runs for each property.
 const seeds = 3
 
 // requireDamaged requires that a journal is refused, at the byte that changed or before it, and that nothing is touched.
@@ -55,7 +55,7 @@ func requireTorn(t *testing.T, m *memory, what string, args ...any) {
 	require.Nil(t, c.journal)
 }
 
-// Whatever byte of a journal changes to whatever value, in its last group too: it was complete, so it could have been
+// Any change of any byte of a journal is damage, in its last group too: the group was complete, so it could have been
 // acknowledged.
 func TestEveryByteThatChangesIsDamage(t *testing.T) {
 	for seed := range uint64(seeds) {
@@ -79,7 +79,8 @@ func TestEveryByteThatChangesIsDamage(t *testing.T) {
 	}
 }
 
-// The journals of the first versions of sluice do not say where a group begins. Damage to them is found all the same.
+// The journals of the first versions of sluice do not mark the beginning of a group. Damage to them is found all the
+// same.
 func TestEveryByteThatChangesInAnOldJournalIsDamage(t *testing.T) {
 	m, _ := left(t, 12)
 	whole := withoutFirst(t, m.journal)
@@ -94,7 +95,7 @@ func TestEveryByteThatChangesInAnOldJournalIsDamage(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// withoutFirst takes from a journal what its first version did not have.
+// withoutFirst removes from a journal the fields that its first version did not have.
 func withoutFirst(t *testing.T, data []byte) []byte {
 	payload, rest, ok := cutFrame(data)
 	require.True(t, ok)
@@ -113,7 +114,7 @@ func withoutFirst(t *testing.T, data []byte) []byte {
 	return b
 }
 
-// A length that says more than there is looks like that of a record that was not written to its end.
+// A length beyond the end of the file looks like that of a record with an incomplete write.
 func TestChangedLengthsAreDamage(t *testing.T) {
 	m, marks := left(t, 12)
 	whole, last := m.journal, marks[len(marks)-2]
@@ -127,7 +128,7 @@ func TestChangedLengthsAreDamage(t *testing.T) {
 	requireDamaged(t, m, last, "garbage")
 }
 
-// A machine that goes down may leave the length of what was being written, and zeros in place of the rest.
+// A machine that goes down may leave the length of an unfinished record, and zeros in place of the rest.
 func TestZerosAtTheEndAreTorn(t *testing.T) {
 	for seed := range uint64(seeds) {
 		m, marks := leftBy(t, 12, seed)
@@ -149,7 +150,7 @@ func TestZerosAtTheEndAreTorn(t *testing.T) {
 	}
 }
 
-// long is a journal of three groups: the last two are of several records, and of many sectors each.
+// long is a journal of three groups: the last two have several records each, and many sectors.
 func long(t *testing.T) (data []byte, marks []int) {
 	b, err := appendHeader(nil, &Header{Format: format, Stack: stackName, Base: Base{Digest: state.Digest(nil)}})
 	require.NoError(t, err)
@@ -170,13 +171,13 @@ func long(t *testing.T) (data []byte, marks []int) {
 	return b, marks
 }
 
-// The sectors of one write reach the disk in any order, but only after what was durable before it.
+// The sectors of one write reach the disk in any order, but only after everything that was durable before it.
 func TestSectorsOfZerosAreTornInTheLastGroupAndDamageBeforeIt(t *testing.T) {
 	whole, marks := long(t)
 	seen := map[bool]int{}
 	for from := 0; from < len(whole); from += sector {
 		begin, end := max(from, marks[1]), min(from+sector, len(whole))
-		if from < marks[1] { // what was durable shares its last sector with what was not
+		if from < marks[1] { // durable and other bytes share a sector
 			begin = from
 		}
 		damaged := append(append(bytes.Clone(whole[:begin]), make([]byte, end-begin)...), whole[end:]...)
@@ -195,7 +196,7 @@ func TestSectorsOfZerosAreTornInTheLastGroupAndDamageBeforeIt(t *testing.T) {
 	require.Greater(t, seen[false], 3)
 }
 
-// Zeros that are no sector are damage: a write that never finished does not leave them.
+// Zeros that do not fill a sector are damage: an incomplete write does not leave them.
 func TestZerosInTheMiddleOfASectorAreDamage(t *testing.T) {
 	whole, marks := long(t)
 	at := marks[1] + 20

@@ -13,7 +13,7 @@ func (r *Recorder) flush(ctx context.Context, n int) error {
 	return r.commits.Flush(n, func() commit.Batch { return r.takeQueue(ctx) })
 }
 
-// takeQueue makes a write of what is in the queue. r.mu is held.
+// takeQueue makes a write of the queue. r.mu is held.
 func (r *Recorder) takeQueue(ctx context.Context) commit.Batch {
 	queue, create := r.queue, !r.created
 	r.queue, r.begun = nil, true
@@ -38,7 +38,7 @@ func (r *Recorder) takeQueue(ctx context.Context) commit.Batch {
 	}
 }
 
-// write returns how many bytes it has written.
+// write returns the number of bytes that it has written.
 func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create bool) (size int, err error) {
 	b := make([]byte, 0, sizeOf(queue))
 	if create {
@@ -61,7 +61,7 @@ func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create 
 	return len(b), r.options.Store.Append(ctx, b)
 }
 
-// sizeOf is about how many bytes the frames of a queue have, so that long records are copied once.
+// sizeOf is the approximate size of the frames of a queue in bytes, so that long records are copied once.
 func sizeOf(queue []*entry) int {
 	const header, each = 1024, 256
 	n := header + each*len(queue)

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/fuzzing"
 )
 
-// FuzzLockFile has any bytes as the lock file of another process. Whatever they are, the lock is held: a file that cannot be
-// read, or whose holder is on a machine that nothing is known of, is never taken for that of a dead process.
+// FuzzLockFile uses any bytes as the lock file of another process. The lock is held in any case: a file that cannot be read,
+// or whose holder is on an unknown machine, never counts as that of a dead process.
 func FuzzLockFile(f *testing.F) {
 	for _, s := range []string{
 		`{"pid":12,"username":"me","hostname":"box","timestamp":"2026-01-02T03:04:05.000000006Z","extra":1}`, `{"pid":`, "", "null", "[]",

@@ -14,15 +14,15 @@ type Held struct {
 	Path  string // of the lock file, for people
 	URL   string // for messages
 	Owner Owner
-	// Unknown says that the file cannot be read, so that its owner is not known.
+	// Unknown is true if the file cannot be read, so that its owner is not known.
 	Unknown bool
-	// Life says what is known of the process.
+	// Life is whether the process is alive.
 	Life Life
-	// Renewed says that the holder has renewed its lease lately, by the clocks of its machine and of this one. A holder that works
-	// does; of another one it says when it was there last. Clocks that differ hide it.
+	// Renewed is true if the holder has renewed its lease lately, by the clocks of its machine and of this one. It is true for a
+	// working holder. If the clocks differ it may be false.
 	Renewed bool
-	// Session is the connection that the store knows the process by, nil if it knows of none. A process has one before it has
-	// written its lock file, and Path is then the folder of the file.
+	// Session is the process's connection to the store, nil if there is none. A process has one before it has written its
+	// lock file; Path is then the folder of the file.
 	Session *store.Session
 
 	info   store.Info // of the lock file; zero if there is none
@@ -36,18 +36,18 @@ func (l Held) IsOurs() bool {
 		o.Boot == self.Boot && o.Start == self.Start && o.Namespace == self.Namespace
 }
 
-// Life is what this process knows of another one.
+// Life is the state of another process, as far as this one can find out.
 type Life uint8
 
-// What can be known of the holder of a lock.
+// The states of the holder of a lock.
 const (
-	LifeUnknown Life = iota // it is on another machine, or its lock says too little
+	LifeUnknown Life = iota // it is on another machine, or its lock has too little information
 	Alive                   // it runs on this machine
 	Dead                    // it has certainly ended
 )
 
-// HeldError says who has the lock. Its first line, and how the following ones begin, is part of the contract with scripts
-// (state.md 4.6).
+// HeldError lists the holders of the lock. Its first line, and the beginning of the following ones, are part of the
+// contract with scripts (state.md 4.6).
 type HeldError struct{ Locks []Held }
 
 func (e *HeldError) Error() string {
@@ -63,7 +63,7 @@ func (e *HeldError) Error() string {
 	return b.String()
 }
 
-// Describe says whose lock it is, since when, and what is known of its holder.
+// Describe returns the owner of the lock, since when it holds it, and whether it is alive.
 func (l Held) Describe() string {
 	if l.Unknown && l.info.Key == "" {
 		return fmt.Sprintf("an unknown owner: the session %s of the role %s, which is not sluice's", printable.Line(l.Session.ID), printable.Line(l.Session.Account))
@@ -92,7 +92,7 @@ func (l Held) Describe() string {
 	return text
 }
 
-// LostError says that a lock that this process held is no longer certainly its own.
+// LostError reports that a lock that this process held is no longer certainly its own.
 type LostError struct {
 	Path   string
 	Reason string

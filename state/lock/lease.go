@@ -29,9 +29,9 @@ func (l *Lock) begin() {
 	})
 }
 
-// Check returns a [*LostError] when the lock is no longer certainly this process's: another process has broken it, or it could
-// not be renewed in time. Call it before starting anything that only the holder may do. It usually takes no
-// time; after a pause of the whole machine it asks the store.
+// Check returns a [*LostError] when it is no longer certain that this process holds the lock: another process has broken it,
+// or it could not be renewed in time. Call it before starting anything that only the holder may do. It usually takes no time;
+// after a pause of the whole machine it reads the store.
 func (l *Lock) Check(ctx context.Context) error {
 	l.mu.Lock()
 	lost, renewed := l.lost, l.renewed
@@ -42,8 +42,8 @@ func (l *Lock) Check(ctx context.Context) error {
 	return l.keep(ctx)
 }
 
-// Confirm is Check for what begins after a person may have been waited for: it always asks the store whether the lock file is there. It
-// does not look for locks of others, which give way as long as this one is there.
+// Confirm is Check for use after the user may have been waited for: it always looks for the lock file in the store. It does not look
+// for locks of others, which give way as long as this one is there.
 func (l *Lock) Confirm(ctx context.Context) error {
 	if err := l.Check(ctx); err != nil {
 		return err
@@ -66,8 +66,7 @@ func (l *Lock) Confirm(ctx context.Context) error {
 	return err
 }
 
-// keep renews the lease, after the renewal that is under way. It returns an error when the lock is lost, or ctx has ended
-// before.
+// keep renews the lease, after any renewal under way. It returns an error when the lock is lost, or if ctx ends before.
 func (l *Lock) keep(ctx context.Context) error {
 	if err := l.renewing.Acquire(ctx); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (l *Lock) keep(ctx context.Context) error {
 	if lost != nil {
 		return lost
 	}
-	// A write that was cancelled may still arrive, after the file has been removed: it gets the time that is left.
+	// A cancelled write may still arrive, after the file has been removed: it gets the rest of the time.
 	left := max(l.options.Lost-renewed.age(l.options.Machine), l.options.Every)
 	ctx, done := context.WithTimeout(context.Background(), left)
 	defer done()
@@ -103,7 +102,7 @@ func (l *Lock) lose(err *LostError) {
 	l.lost = err
 	hold := l.hold
 	l.mu.Unlock()
-	if l.again { // whoever ended the first one does not want to find another one
+	if l.again { // a user who has ended the first one does not expect another one
 		_ = hold.Close()
 	}
 	if l.options.OnLost != nil {
@@ -111,7 +110,7 @@ func (l *Lock) lose(err *LostError) {
 	}
 }
 
-// present describes the lock file if it is there as it was left. The error is a [*LostError], or says why nothing is known.
+// present describes the lock file if it is unchanged. The error is a [*LostError], or explains why nothing is known.
 func (l *Lock) present(ctx context.Context) (store.Info, error) {
 	b, info, err := l.options.Store.Read(ctx, l.key)
 	var present Owner
@@ -124,8 +123,8 @@ func (l *Lock) present(ctx context.Context) (store.Info, error) {
 	return info, err
 }
 
-// renewOnce rewrites the lock file if it is there as it was left, and looks for others. The error is a [*LostError], or
-// says why nothing is known.
+// renewOnce rewrites the lock file if it is unchanged, and looks for others. The error is a [*LostError], or explains
+// why nothing is known.
 func (l *Lock) renewOnce(ctx context.Context) error {
 	info, err := l.present(ctx)
 	if err != nil {
@@ -134,7 +133,7 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 	if err := l.keepHold(ctx); err != nil {
 		return err
 	}
-	// It may be newer than this process knows, when the reply to an earlier renewal has not arrived.
+	// The file may be newer than this process expects, if the reply to an earlier renewal has not arrived.
 	if err := l.write(ctx, store.IfRevision(info.Revision)); errors.Is(err, store.ErrConflict) {
 		return &LostError{Path: l.Path(), Reason: "somebody else has removed or written the lock file"}
 	} else if err != nil {
@@ -144,7 +143,7 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 }
 
 // keepHold takes the hold of the store again when its connection is closed, as after a restart of the server. No other process
-// has done anything meanwhile: they respect the lock file, which has just been there, until its lease is over, and then this
+// has done anything meanwhile: they respect the lock file, which has just been there, until its lease is over. By then this
 // process treats the lock as lost, too.
 func (l *Lock) keepHold(ctx context.Context) error {
 	if l.hold == nil {
@@ -154,7 +153,7 @@ func (l *Lock) keepHold(ctx context.Context) error {
 		if l.gone = l.hold.Alive(ctx); l.gone == nil {
 			return nil
 		}
-		_ = l.hold.Close() // otherwise a server that has not noticed yet treats this process as another one
+		_ = l.hold.Close() // otherwise a server that has not noticed the loss yet treats this process as another one
 	}
 	again, err := l.options.Store.(store.Excluder).Exclude(ctx, l.options.Folder, l.owner.session())
 	if err != nil {
@@ -170,7 +169,7 @@ func (l *Lock) keepHold(ctx context.Context) error {
 	return nil
 }
 
-// alone looks for locks of others. Some that tried at the wrong moment are about to give way; they are given time to.
+// alone looks for locks of others. Those that tried at the wrong moment are about to give way; it waits for that.
 func (l *Lock) alone(ctx context.Context) error {
 	var others []Held
 	for look := range 3 {

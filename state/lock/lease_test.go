@@ -148,7 +148,7 @@ func TestLockThatCannotBeRenewedInTimeIsLost(t *testing.T) {
 	})
 }
 
-// excluding is a store whose hold is always to be had: whoever had the lock has lost it.
+// excluding is a store whose hold is always free: any previous holder has lost it.
 type excluding struct {
 	Store
 	now time.Time
@@ -167,8 +167,8 @@ func (noHold) Close() error                { return nil }
 // restarted is a store whose connections end when its server does.
 type restarted struct {
 	Store
-	session, refusing atomic.Int64 // refusing is how often it says that another process has the name
-	open              atomic.Int64 // holds of the present session that were not given back
+	session, refusing atomic.Int64 // refusing counts the refusals because of another process
+	open              atomic.Int64 // holds of the present session that were not released
 }
 
 func (r *restarted) Exclude(context.Context, string, string) (store.Hold, error) {
@@ -235,8 +235,8 @@ func TestLockSurvivesARestartOfTheServerThatHoldsIt(t *testing.T) {
 	}
 }
 
-// Who ends the session that holds a lock removes the lock file right after it. What the holder has taken again in between, it
-// gives back, so that the lock is free.
+// `cancel` ends the session that holds a lock and removes the lock file right after that. If the holder has taken the name
+// again in between, it releases it, so that the lock is free.
 func TestAHoldThatWasTakenAgainIsGivenBackWhenTheLockIsLost(t *testing.T) {
 	o := options(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Store is what locks need of a [store.Store]. If it is a [store.Excluder] too, the server is asked whether a holder is
-// alive.
+// Store is the part of a [store.Store] that locks need. If it is a [store.Excluder] too, the server reports whether a
+// holder is alive.
 type Store interface {
 	Name(key string) string
 	Read(ctx context.Context, key string) ([]byte, store.Info, error)
@@ -35,21 +35,21 @@ type Options struct {
 	Store Store
 	// Folder is the key of the folder that holds the lock files of one stack.
 	Folder string
-	// Files are the prefixes of the keys that only the holder writes. What killed processes have left of unfinished writes of
-	// them is removed when the lock is taken.
+	// Files are the prefixes of the keys that only the holder writes. When the lock is taken, unfinished writes of them that
+	// killed processes have left are removed.
 	Files []string
-	// Machine is where the process runs; nil means this machine.
+	// Machine is the machine of the process; nil means this one.
 	Machine Machine
 	// Owner describes the process; the zero Owner means the Machine's.
 	Owner Owner
-	// Operation says in a word what the lock is for; it may be "".
+	// Operation is a word for the purpose of the lock; it may be "".
 	Operation string
 	// Every is how often the lease is renewed, and Lost how long after the last renewal the holder treats the lock as lost.
 	// Zero means 15 seconds and a minute.
 	Every, Lost time.Duration
 	// OnLost is called, once and by another goroutine, when the lock is lost. It may be nil.
 	OnLost func(error)
-	// Note receives what people should know: which processes of a dead holder were ended. It may be nil.
+	// Note receives messages for people: which processes of a dead holder were ended. It may be nil.
 	Note func(string)
 }
 
@@ -68,7 +68,7 @@ type Lock struct {
 	gone     error        // why the hold has to be taken again
 	again    bool         // the hold has been taken again
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	hold     store.Hold // nil where the store has none; changes only while renewing is held, too
 	renewed  moment
 	lost     error
@@ -78,12 +78,12 @@ type Lock struct {
 	renew conc.WaitGroup
 }
 
-// attempts is how often a lock is tried for when others try at the same moment.
+// attempts is the number of attempts to take a lock when others try at the same moment.
 const attempts = 8
 
-// Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed
-// first, and what such a process has started on this machine and still works is ended before. It does not wait for a holder
-// to end.
+// Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed first;
+// before that, processes which such a holder has started on this machine and which still run are ended. It does not wait
+// for a holder to end.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	o = o.complete()
 	hold, err := o.exclude(ctx)
@@ -100,18 +100,18 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	return l, err
 }
 
-// tidy removes what processes that were killed have left of unfinished writes.
+// tidy removes unfinished writes that killed processes have left.
 func (o Options) tidy() {
 	t, ok := o.Store.(store.Tidier)
 	if !ok {
 		return
 	}
 	if err := t.Tidy(o.Files...); err != nil && o.Note != nil {
-		o.Note(fmt.Sprintf("what killed processes have left could not be removed: %v", err))
+		o.Note(fmt.Sprintf("files that killed processes have left could not be removed: %v", err))
 	}
 }
 
-// complete returns the options with what they leave out.
+// complete returns the options with their defaults.
 func (o Options) complete() Options {
 	if o.Machine == nil {
 		o.Machine = thisMachine{}
@@ -128,7 +128,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// exclude takes the hold of the store, if it has one, which keeps other processes away.
+// exclude takes the hold of the store, if it has one, which excludes other processes.
 func (o Options) exclude(ctx context.Context) (store.Hold, error) {
 	e, ok := o.Store.(store.Excluder)
 	if !ok {
@@ -146,7 +146,7 @@ func (o Options) exclude(ctx context.Context) (store.Hold, error) {
 		if err != nil || len(others) > 0 || attempt == attempts {
 			return nil, errors.Join(err, &HeldError{others})
 		}
-		// Whoever had it has given it back meanwhile.
+		// The previous holder has released it meanwhile.
 	}
 }
 
@@ -160,7 +160,7 @@ func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
 		if !collided || attempt == attempts {
 			return nil, err
 		}
-		// All that tried have given way. Not all should come back at once.
+		// All processes that tried have given way. Not all should come back at once.
 		_ = await.For(ctx, pause(attempt))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -168,13 +168,13 @@ func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
 	}
 }
 
-// pause is a random time that is longer on average the more attempts there were.
+// pause is a random time, whose average grows with the number of attempts.
 func pause(attempt int) time.Duration {
 	id := uuid.New()
 	return time.Duration(binary.BigEndian.Uint32(id[:])%(20<<attempt)) * time.Millisecond
 }
 
-// try writes a lock file if there is none, and gives way if then there are others.
+// try writes a lock file if there is none, and gives way if others appear.
 func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bool, err error) {
 	id := uuid.NewString()
 	// Pulumi shows the name when it finds the lock of a process that was killed.
@@ -199,7 +199,7 @@ func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bo
 		err, collided = &HeldError{others}, true
 	}
 	if err == nil && hold != nil {
-		if err = hold.Alive(ctx); err != nil { // somebody may have ended it before there was a lock file to remove
+		if err = hold.Alive(ctx); err != nil { // a user may have ended it before there was a lock file to remove
 			err = fmt.Errorf("the lock was lost before anything began: %w", err)
 		}
 	}
@@ -209,7 +209,7 @@ func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bo
 	return l, false, nil
 }
 
-// write writes the lock file with a lease that is renewed now.
+// write writes the lock file with a lease that starts now.
 func (l *Lock) write(ctx context.Context, c store.Condition) error {
 	now := momentOf(l.options.Machine)
 	l.owner.Lease.Renewed = now.wall
@@ -270,8 +270,8 @@ func (l *Lock) Abandon() {
 	}
 }
 
-// List returns the locks in a folder in the order of their names, and after them the session that holds the lock of a process
-// that has not written its lock file.
+// List returns the locks in a folder in the order of their names, and after them the session of a process that has the lock
+// and has not written its lock file.
 func List(ctx context.Context, o Options) ([]Held, error) {
 	o = o.complete()
 	held, err := o.others(ctx, "")
@@ -302,8 +302,8 @@ func List(ctx context.Context, o Options) ([]Held, error) {
 	return append(held, h), nil
 }
 
-// Remove removes the files of locks that have been listed, whoever holds them, ends the sessions that hold them, and returns how
-// many locks there were (state.md 7.11). What a dead holder has started on this machine and still works is ended before.
+// Remove removes the files of listed locks, whoever holds them, ends the sessions that hold them, and returns the number of
+// locks (state.md 7.11). Before that, processes which a dead holder has started on this machine and which still run are ended.
 func Remove(ctx context.Context, o Options, locks []Held) (int, error) {
 	o = o.complete()
 	for i, l := range locks {
@@ -319,7 +319,7 @@ func Remove(ctx context.Context, o Options, locks []Held) (int, error) {
 		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)
 		}
-		// As long as there was a file, the holder may have connected again. It does not without one.
+		// While there was a file, the holder may have connected again. Without one it does not.
 		if err := endSession(ctx, o.Store, l); err != nil {
 			return i, err
 		}
@@ -327,7 +327,7 @@ func Remove(ctx context.Context, o Options, locks []Held) (int, error) {
 	return len(locks), nil
 }
 
-// endSession ends the session that holds a lock, if it is that of the holder.
+// endSession ends the session of a lock's holder, if it still holds the lock.
 func endSession(ctx context.Context, s Store, l Held) error {
 	e, ok := s.(store.Excluder)
 	if !ok || l.Session == nil {
@@ -370,8 +370,8 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 	return held, nil
 }
 
-// removeDead removes the locks of sluice processes that are certainly dead: on this machine, or, where the store itself
-// excludes others and this process has that hold, those that have lost it for longer than their lease.
+// removeDead removes the locks of sluice processes that are certainly dead: those on this machine, and, if the store
+// itself excludes others and this process has that hold, those that have lost it for longer than their lease.
 func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) ([]Held, error) {
 	var alive []Held
 	for _, l := range locks {
@@ -396,9 +396,9 @@ func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) 
 	return alive, nil
 }
 
-// isOver reports whether a lease is certainly over. The clock of the store says so, which the renewals of all holders are
-// measured with, and the clocks of the two machines must not contradict it: that of a store is another one after it has moved
-// to another server.
+// isOver reports whether a lease is certainly over. That is so if it is over by the clock of the store, which measures the
+// renewals of all holders, and the clocks of the two machines do not contradict it: a store that has moved to another server
+// has another clock.
 func (o Options) isOver(ctx context.Context, l Held) (bool, error) {
 	now, err := o.Store.(store.Excluder).Now(ctx)
 	if err != nil {
@@ -409,7 +409,7 @@ func (o Options) isOver(ctx context.Context, l Held) (bool, error) {
 	return whole > 0 && now.Sub(l.info.Modified) > whole && o.Machine.Now().Sub(lease.Renewed) > whole, nil
 }
 
-// endOrphans ends what a dead holder has started on this machine and still works.
+// endOrphans ends the processes that a dead holder has started on this machine and that still run.
 func (o Options) endOrphans(ctx context.Context, l Held) error {
 	if l.Life != Dead {
 		return nil

@@ -7,15 +7,16 @@ import (
 	"github.com/sluice-iac/sluice/internal/process"
 )
 
-// Machine is what a lock has to know of where its process runs.
+// Machine describes the machine on which a lock's process runs.
 type Machine interface {
 	// Now is the time by the machine's clock, which may be wrong, and may be set.
 	Now() time.Time
 	// Self describes the process.
 	Self() Owner
-	// Life says what is known there of a process that has a lock.
+	// Life reports whether a process with a lock is alive, as far as this machine can find out.
 	Life(o Owner) Life
-	// EndOrphans ends what a dead process has started there and still works, and returns the names of that, for people.
+	// EndOrphans ends the processes that a dead process has started there and that still run, and returns their names, for
+	// people.
 	EndOrphans(ctx context.Context, o Owner) (ended string, err error)
 }
 
@@ -33,13 +34,13 @@ func (thisMachine) EndOrphans(ctx context.Context, o Owner) (string, error) {
 	return process.Names(ended), err
 }
 
-// moment is a point in time by two clocks. One goes on while the machine is suspended, and may be set; of the other one the
-// reverse holds.
+// moment is a point in time by two clocks. The clock of wall goes on while the machine is suspended, and may be set; for
+// the clock of running the reverse holds.
 type moment struct{ wall, running time.Time }
 
 func momentOf(m Machine) moment { return moment{m.Now().Round(0), time.Now()} }
 
-// age is how long ago the moment was: at least as long as either clock says.
+// age is the time since the moment: the longer one by the two clocks.
 func (m moment) age(on Machine) time.Duration {
 	now := momentOf(on)
 	return max(now.wall.Sub(m.wall), now.running.Sub(m.running))

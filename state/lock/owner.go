@@ -22,30 +22,30 @@ type Owner struct {
 	Timestamp time.Time `json:"timestamp"`
 
 	Tool      string `json:"tool,omitempty"`      // "sluice"
-	Boot      string `json:"boot,omitempty"`      // of the machine; "" where that cannot be found out
+	Boot      string `json:"boot,omitempty"`      // of the machine; "" if it cannot be found out
 	Start     string `json:"start,omitempty"`     // of the process, in units of the system
 	Namespace string `json:"namespace,omitempty"` // in which the PID has its meaning
 	Lease     Lease  `json:"lease,omitzero"`
 }
 
-// Lease is what the holder of a lock writes of itself, again and again, while it holds it.
+// Lease is the information that the holder of a lock renews again and again while it holds it.
 type Lease struct {
 	Run       string    `json:"run"`                 // identifies one holding of the lock
-	Operation string    `json:"operation,omitempty"` // what it is held for, in a word: "update"
+	Operation string    `json:"operation,omitempty"` // a word for the purpose: "update"
 	Renewed   time.Time `json:"renewed"`             // when the holder was last known to be alive, by its clock
-	Seconds   int       `json:"seconds"`             // after which the holder treats a lock as lost that it cannot renew
+	Seconds   int       `json:"seconds"`             // the time after which the holder treats a lock as lost that it cannot renew
 }
 
-// coversMoment reports whether a moment is within the time after the last renewal for which the lease lasts. A moment that lies before
-// the renewal by more than that is one of another clock.
+// coversMoment reports whether a moment is within the duration of the lease after the last renewal. A moment that is earlier than the
+// renewal by more than that comes from another clock.
 func (l Lease) coversMoment(now time.Time) bool {
 	return now.Sub(l.Renewed).Abs() <= time.Duration(l.Seconds)*time.Second
 }
 
-// Tool is the name that sluice's locks carry.
+// Tool is the name of the tool in sluice's locks.
 const Tool = "sluice"
 
-// Self describes this process. What cannot be found out is left empty.
+// Self describes this process. Unknown fields are left empty.
 func Self() Owner {
 	o := Owner{PID: os.Getpid(), Timestamp: time.Now(), Tool: Tool}
 	if u, err := user.Current(); err == nil {
@@ -59,8 +59,8 @@ func Self() Owner {
 	return o
 }
 
-// session is what the owner says of itself to a store that knows who is there: it is known before the lock file is. The number
-// of the process comes first, because the text may be cut off.
+// session is the text of the owner for a store that lists sessions: it is known before the lock file is. The number of the
+// process comes first, because the text may be cut off.
 func (o Owner) session() string {
 	text := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -71,7 +71,7 @@ func (o Owner) session() string {
 	return text[:min(len(text), store.MaxHolder)]
 }
 
-// ofSession returns the owner that said this of itself. known is false for what no owner says.
+// ofSession returns the owner with this session text. known is false for a text of another form.
 func ofSession(s store.Session) (o Owner, known bool) {
 	who, is := strings.CutPrefix(s.Holder, "pid ")
 	number, who, _ := strings.Cut(who, " ")
@@ -86,8 +86,9 @@ func ofSession(s store.Session) (o Owner, known bool) {
 	return o, true
 }
 
-// life reports whether the owner has certainly ended: it ran on this machine, since it was booted, and its PID is free or
-// belongs to another process by now. It is alive when all of that is known and the process is there.
+// life returns whether the owner is alive. It is dead if it certainly has ended: it ran on this machine, since it was
+// booted, and its PID is free or belongs to another process by now. It is alive if all of that is known and the process
+// exists.
 func (o Owner) life() Life {
 	self := Self()
 	if o.Hostname != self.Hostname || o.Boot == "" || o.Boot != self.Boot || o.Namespace != self.Namespace || o.PID <= 0 {

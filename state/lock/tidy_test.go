@@ -17,8 +17,8 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// A process that is killed while it takes the lock leaves a file. Whoever takes the lock next removes it; that of a process
-// that is only stopped stays, and the process goes on with it.
+// A process that is killed while it takes the lock leaves a file. The next holder of the lock removes it. The file of a
+// process that is only stopped stays, and the process goes on with it.
 func TestWhatIsLeftOfALockIsRemovedUnlessItIsInUse(t *testing.T) {
 	const name = "TestWhatIsLeftOfALockIsRemovedUnlessItIsInUse"
 	if dir := os.Getenv("SLUICE_LOCK_TEST_TIDY"); dir != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// UnknownProviderError says that there is no such kind of secrets provider.
+// UnknownProviderError reports that there is no such kind of secrets provider.
 type UnknownProviderError struct{ Kind string }
 
 func (e *UnknownProviderError) Error() string {
@@ -33,7 +33,7 @@ func isPassphrase(text string) bool { return text == "" || text == "default" || 
 func IsPassphrase(text string) bool { return isPassphrase(text) }
 
 // NewManager makes a manager with a new key, of the provider that a text names: "default", "passphrase" or the URL of a key
-// service (state.md 5.8). The second result is what the configuration file must record of it.
+// service (state.md 5.8). The second result is for the configuration file.
 func NewManager(ctx context.Context, text string, from Source) (Manager, Settings, error) {
 	if isPassphrase(text) {
 		m, err := New(ctx, from)
@@ -49,8 +49,8 @@ func NewManager(ctx context.Context, text string, from Source) (Manager, Setting
 	return m, m.Settings(), nil
 }
 
-// SettingsOf returns what a configuration file must record of the provider that a state names, if it records parameters of
-// such a provider.
+// SettingsOf returns the settings in a configuration file for the provider that a state names. known is false if such a
+// provider has no parameters there.
 func SettingsOf(p *state.SecretsProvider) (s Settings, known bool) {
 	if p == nil {
 		return Settings{}, false

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// EnvCloudOverride is the variable whose key service takes the place of the recorded one in one run (state.md 5.4).
+// EnvCloudOverride is the variable whose key service replaces the recorded one in one run (state.md 5.4).
 const EnvCloudOverride = "PULUMI_CLOUD_SECRET_OVERRIDE"
 
 // Keeper encrypts data keys: a key of a cloud's key service. It is the Keeper of gocloud.dev/secrets.
@@ -28,7 +28,7 @@ type Keeper interface {
 type KeeperOpener func(ctx context.Context, url string, lookup func(name string) (string, bool)) (Keeper, error)
 
 // Cloud is the manager whose data key is encrypted by a key service (state.md 5.4). All secrets are encrypted here, with the
-// data key: the service is asked once in a run, when the first secret needs it.
+// data key: the service is called once in a run, when the first secret needs it.
 type Cloud struct {
 	url, encryptedKey string
 	provider          *state.SecretsProvider
@@ -42,10 +42,11 @@ type cloudState struct {
 	EncryptedKey string `json:"encryptedkey"`
 }
 
-// azureScheme is that of the service whose ciphertexts are encoded once more.
+// azureScheme is the scheme of the service whose ciphertexts are encoded once more.
 const azureScheme = "azurekeyvault"
 
-// NewCloud makes a manager with a new data key, which the key service encrypts, and decrypts again: otherwise nobody could open the secrets later.
+// NewCloud makes a manager with a new data key. The key service encrypts it, and decrypts it again, so that the secrets can certainly be opened
+// later.
 func NewCloud(ctx context.Context, url string, from Source) (*Cloud, error) {
 	raw := NewRawKey()
 	var encrypted []byte
@@ -55,7 +56,7 @@ func NewCloud(ctx context.Context, url string, from Source) (*Cloud, error) {
 		}
 		again, err := k.Decrypt(ctx, encrypted)
 		if err == nil && !bytes.Equal(raw, again) {
-			err = errors.New("it does not decrypt what it has encrypted to what it was")
+			err = errors.New("it decrypts its own ciphertext to another text")
 		}
 		return err
 	})
@@ -101,7 +102,7 @@ func openCloud(ctx context.Context, url, encryptedKey string, from Source) (*Clo
 	})), nil
 }
 
-// decodeAzure undoes the encoding of the ciphertext, which a release of Pulumi has left out.
+// decodeAzure undoes the encoding of the ciphertext. One release of Pulumi has not encoded it.
 func decodeAzure(encrypted []byte) []byte {
 	if raw, err := base64.RawURLEncoding.DecodeString(string(encrypted)); err == nil {
 		return raw
@@ -117,7 +118,7 @@ func newCloud(url, encryptedKey string, k func() (*Key, error)) *Cloud {
 	return &Cloud{url: url, encryptedKey: encryptedKey, key: k, provider: &state.SecretsProvider{Type: TypeCloud, State: s}}
 }
 
-// Settings are what the configuration file records of the manager.
+// Settings are the settings of the manager in the configuration file.
 func (c *Cloud) Settings() Settings { return Settings{Provider: c.url, EncryptedKey: c.encryptedKey} }
 
 // Provider implements [Manager].
@@ -143,7 +144,8 @@ func cloudFromState(ctx context.Context, p *state.SecretsProvider, from Source) 
 	return m, nil
 }
 
-// chooseCloud opens what the configuration file names, or makes a data key if it has none, or one of another service.
+// chooseCloud opens the key that the configuration file names. If it names none, or one of another service, it makes a
+// data key.
 func chooseCloud(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
 	url := from.override(settings.Provider)
 	if settings.EncryptedKey == "" || url != settings.Provider {
@@ -170,7 +172,7 @@ func (c *Cloud) isOf(p *state.SecretsProvider) bool {
 	return p.Type == TypeCloud && json.Unmarshal(p.State, &s) == nil && s.URL == c.url && s.EncryptedKey == c.encryptedKey
 }
 
-// later is a crypter that asks for its key when a secret needs it.
+// later is a crypter that gets its key when a secret needs it.
 type later func() (*Key, error)
 
 func (l later) Encrypt(ctx context.Context, text string) (string, error) {
@@ -189,7 +191,7 @@ func (l later) Decrypt(ctx context.Context, text string) (string, error) {
 	return k.Decrypt(ctx, text)
 }
 
-// WithKeepers returns the source with what opens key services, by the scheme of their URLs.
+// WithKeepers returns the source with openers of key services, by the scheme of their URLs.
 func (s Source) WithKeepers(keepers map[string]KeeperOpener) Source {
 	s.keepers = keepers
 	return s
@@ -239,7 +241,7 @@ func (s Source) withKeeper(ctx context.Context, url string, use func(Keeper) err
 	return nil
 }
 
-// cloudSchemes are those of the key services that Pulumi knows.
+// cloudSchemes are the schemes of the key services that Pulumi supports.
 func cloudSchemes() []string { return []string{"awskms", azureScheme, "gcpkms", "hashivault"} }
 
 func isCloud(url string) bool {

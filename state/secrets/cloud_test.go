@@ -12,14 +12,14 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// tray is a key service that turns bytes round, and counts.
+// tray is a key service that reverses bytes, and counts its calls.
 type tray struct {
 	opened, decrypted int
 	fail              error
 }
 
 func (t *tray) turn(b []byte) []byte {
-	out := []byte{0xff, 0xfe} // so that it is no text
+	out := []byte{0xff, 0xfe} // so that it is not a text
 	for _, x := range b {
 		out = append(out, ^x)
 	}
@@ -69,7 +69,7 @@ func TestKeyServiceEncryptsADataKey(t *testing.T) {
 			if schemeOf(url) == azureScheme {
 				raw, err = base64.RawURLEncoding.DecodeString(string(raw))
 				require.NoError(t, err)
-				// A release of Pulumi has left the inner encoding out.
+				// One release of Pulumi has omitted the inner encoding.
 				bare, err := json.Marshal(cloudState{url, base64.StdEncoding.EncodeToString(raw)})
 				require.NoError(t, err)
 				m, err := FromState(ctx, &state.SecretsProvider{Type: TypeCloud, State: bare}, from)
@@ -147,7 +147,7 @@ func FuzzDecrypt(f *testing.F) {
 			require.Empty(t, plain)
 			return
 		}
-		// What can be decrypted came from this key, whose ciphertexts have one form.
+		// A text that can be decrypted came from this key, and ciphertexts have one form.
 		again, err := k.Encrypt(context.Background(), plain)
 		require.NoError(t, err)
 		require.Len(t, again, len(text))

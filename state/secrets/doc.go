@@ -1,8 +1,8 @@
-// Package secrets encrypts and decrypts what is secret in configuration and state (state.md section 5).
+// Package secrets encrypts and decrypts the secrets in configuration and state (state.md section 5).
 //
-// It reads no files, asks no questions and looks at no environment: the caller says where a passphrase comes from, through
-// a [Source]. What is encrypted is package property's business.
+// It reads no files, asks no questions and reads no environment: the caller provides passphrases through a [Source].
+// Package property defines the encrypted values.
 //
-// Invariant: a manager that cannot decrypt never loses a ciphertext: its state is kept as it was, and everything that
-// would need the key is an error.
+// Invariant: a manager that cannot decrypt never loses a ciphertext: its state is kept as it was, and every use of the key
+// is an error.
 package secrets

@@ -11,8 +11,8 @@ import (
 
 // Manager encrypts the secrets of one stack. It is safe for concurrent use.
 type Manager interface {
-	// Provider is what a checkpoint records of the manager: its type and state (state.md 5.1). Its Identity names the
-	// key: see [state.SecretsProvider.Identity]. The result must not be changed.
+	// Provider is the description of the manager in a checkpoint: its type and state (state.md 5.1). Its Identity names
+	// the key: see [state.SecretsProvider.Identity]. The result must not be changed.
 	Provider() *state.SecretsProvider
 	Encrypter() property.Encrypter
 	Decrypter() property.Decrypter
@@ -26,7 +26,7 @@ const (
 	TypeBase64     = "b64"
 )
 
-// UnsupportedProviderError says that a stack's secrets are encrypted by a provider that this program cannot use.
+// UnsupportedProviderError reports that a stack's secrets are encrypted by a provider that this program cannot use.
 type UnsupportedProviderError struct{ Type string }
 
 func (e *UnsupportedProviderError) Error() string {
@@ -76,26 +76,26 @@ func passphraseFromState(ctx context.Context, p *state.SecretsProvider, from Sou
 	return m, nil
 }
 
-// Settings are what a stack's configuration file records of secrets (state.md 5.1, 6.3).
+// Settings are the parameters of secrets in a stack's configuration file (state.md 5.1, 6.3).
 type Settings struct {
 	Provider     string // secretsprovider
 	EncryptedKey string // encryptedkey
 	Salt         string // encryptionsalt
 }
 
-// Choice is the manager for an operation and how it was chosen.
+// Choice is the manager for an operation, with the consequences of the choice.
 type Choice struct {
 	Manager Manager
-	// Save is what the configuration file must record from now on; nil if it does already.
+	// Save are the settings to write to the configuration file; nil if it has them already.
 	Save *Settings
 	// Disagrees is true if the state is encrypted by another provider or key than the configuration file names. The
 	// state is re-encrypted at the next write (state.md 5.5).
 	Disagrees bool
 }
 
-// Choose returns the manager for an operation that may write (state.md 5.5): the one that the configuration file
-// names, else the one in the state, else a new passphrase. A wrong passphrase is an error that wraps
-// [ErrIncorrectPassphrase]. A passphrase that only the user knows is asked for when a secret is met.
+// Choose returns the manager for an operation that may write (state.md 5.5): the one that the configuration file names,
+// else the one in the state, else a new passphrase. A wrong passphrase is an error that wraps [ErrIncorrectPassphrase].
+// The user is asked for a passphrase only when a secret needs it.
 func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
 	switch {
 	case !isPassphrase(settings.Provider):

@@ -13,14 +13,14 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// verifier is what the key of a stack has to decrypt (state.md 5.2).
+// verifier is the text that the key of a stack must decrypt (state.md 5.2).
 const verifier = "pulumi"
 
 // ErrIncorrectPassphrase is wrapped by the error for a passphrase that does not fit the salt.
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 
-// Passphrase is the manager whose key comes from a passphrase. The key is derived when it is first needed, which takes
-// a good part of a second, and once.
+// Passphrase is the manager whose key comes from a passphrase. The key is derived once, when it is first needed, which
+// takes a good part of a second.
 type Passphrase struct {
 	salt     string // as in the configuration: "v1:<salt>:<verifier>"
 	provider *state.SecretsProvider
@@ -69,8 +69,8 @@ func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	return newPassphrase(salt, func() (*Key, error) { return k, nil }), nil
 }
 
-// openLater is [Open] for a salt from a state: the key is derived when a secret needs it, and a passphrase that is
-// wrong only matters then. Only then is the user asked for one that the environment does not give.
+// openLater is [Open] for a salt from a state: the key is derived when a secret needs it. Only then does a wrong
+// passphrase matter, and only then is the user asked if the environment has none.
 func openLater(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	raw, proof, err := splitSalt(salt)
 	if err != nil {
@@ -96,7 +96,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 	})), nil
 }
 
-// openAsking is [Open] for a passphrase that the environment does not give: the user is asked when a secret needs the key. Without a user it is an
+// openAsking is [Open] without a passphrase in the environment: the user is asked when a secret needs the key. If nobody can be asked it is an
 // error at once.
 func openAsking(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	if !from.asks(salt) {
@@ -152,7 +152,7 @@ func (s Source) derive(passphrase string, salt []byte) (*Key, error) {
 	return NewKey(raw)
 }
 
-// Salt is what the configuration file records as encryptionsalt.
+// Salt is the value of encryptionsalt in the configuration file.
 func (p *Passphrase) Salt() string { return p.salt }
 
 // Provider implements [Manager].
@@ -164,14 +164,14 @@ func (p *Passphrase) Encrypter() property.Encrypter { return later(p.key) }
 // Decrypter implements [Manager].
 func (p *Passphrase) Decrypter() property.Decrypter { return later(p.key) }
 
-// Unlock derives the key, unless that has happened, and reports whether the passphrase is the right one: [ErrLocked] if
-// not. Calling it early, in parallel with other work, hides the cost.
+// Unlock derives the key, unless that has happened, and returns [ErrLocked] if the passphrase is wrong. Calling it
+// early, in parallel with other work, hides the cost.
 func (p *Passphrase) Unlock() error {
 	_, err := p.key()
 	return err
 }
 
-// ErrLocked is returned by the crypter of a state whose passphrase is not the one given, when something has to be
+// ErrLocked is returned by the crypter of a state with another passphrase than the given one, when something has to be
 // encrypted or decrypted. It wraps [ErrIncorrectPassphrase].
 var ErrLocked = fmt.Errorf("failed to decrypt: %w, please set %s to the correct passphrase or set %s to a file "+
 	"containing the passphrase", ErrIncorrectPassphrase, EnvPassphrase, EnvPassphraseFile)

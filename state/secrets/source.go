@@ -22,15 +22,15 @@ const (
 	EnvPassphraseFile = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
 
-// What gives the passphrase of one stack alone, before the variables that give one for all: a variable whose name begins with EnvPrefix (see
+// The sources of a passphrase for one stack, which precede the variables for all stacks: a variable whose name begins with EnvPrefix (see
 // [VariableOf]), or the file <project>/<stack> in the directory that EnvDirectory names.
 const (
 	EnvPrefix    = "SLUICE_PASSPHRASE_"
 	EnvDirectory = "SLUICE_PASSPHRASES_DIR"
 )
 
-// VariableOf returns the name of the variable that gives the passphrase of one stack: that of the project and that of the stack in capital letters,
-// in which every character but letters and digits is "_". Names that differ only in such characters have one variable.
+// VariableOf returns the name of the variable with the passphrase of one stack: the project and the stack in capital letters, with "_" in place of
+// every character except letters and digits. Names that differ only in such characters have the same variable.
 func VariableOf(project, stack string) string {
 	name := stack
 	if project != "" {
@@ -47,12 +47,12 @@ func VariableOf(project, stack string) string {
 	}, name)
 }
 
-// ErrNoPassphrase says that no passphrase was given.
+// ErrNoPassphrase is the error if there is no passphrase.
 var ErrNoPassphrase = fmt.Errorf("passphrase must be set with %s or %s environment variables",
 	EnvPassphrase, EnvPassphraseFile)
 
-// Source provides passphrases, and keeps derived keys. The zero Source knows no passphrase; make one with
-// [NewSource] or [FixedSource].
+// Source provides passphrases, and keeps derived keys. The zero Source has no passphrase; make one with [NewSource] or
+// [FixedSource].
 type Source struct {
 	lookup func(name string) (string, bool)
 	prompt Prompt
@@ -68,13 +68,13 @@ type Source struct {
 // ServiceOpener opens the manager of a state whose secrets the service encrypts.
 type ServiceOpener func(ctx context.Context, p *state.SecretsProvider) (Manager, error)
 
-// WithService returns the source with what opens secrets that the service encrypts.
+// WithService returns the source with the opener for secrets that the service encrypts.
 func (s Source) WithService(open ServiceOpener) Source {
 	s.service = open
 	return s
 }
 
-// Question is what a prompt is for.
+// Question is the purpose of a prompt.
 type Question int
 
 // The questions.
@@ -94,7 +94,7 @@ func NewSource(lookup func(name string) (string, bool), prompt Prompt) Source {
 	return Source{lookup: lookup, prompt: prompt, keys: &keyring{}, derivation: PBKDF2{}}
 }
 
-// WithDerivation returns the source with another derivation: tests that start thousands of processes have a cheap one.
+// WithDerivation returns the source with another derivation: tests that start thousands of processes use a cheap one.
 func (s Source) WithDerivation(d Derivation) Source {
 	s.derivation = d
 	return s
@@ -107,7 +107,7 @@ func FixedSource(passphrase string) Source {
 
 type stackName struct{ project, name string }
 
-// For returns the source for one stack: a passphrase that is given for the stack alone counts before all others.
+// For returns the source for one stack: a passphrase for this stack alone precedes all others.
 func (s Source) For(project, stack string) Source {
 	s.stack = stackName{project, stack}
 	return s
@@ -134,7 +134,8 @@ func (s Source) ask(ctx context.Context, q Question) (string, error) {
 	return text, nil
 }
 
-// PromptError says that the user was asked for a passphrase and gave none. Nothing is wrong with what it is for.
+// PromptError is the error if the user was asked for a passphrase and gave none. It means nothing for the secrets or
+// states behind it.
 type PromptError struct{ Err error }
 
 // Error returns the text of the error that it wraps.
@@ -143,9 +144,10 @@ func (e *PromptError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the prompt.
 func (e *PromptError) Unwrap() error { return e.Err }
 
-// UnreadableError says that what shall give a passphrase cannot be read. Nothing is wrong with what the passphrase is for.
+// UnreadableError is the error if a file with a passphrase cannot be read. It means nothing for the secrets or states
+// behind it.
 type UnreadableError struct {
-	Variable string // names the file or the directory
+	Variable string // the variable that names the file or the directory
 	Err      error
 }
 
@@ -178,7 +180,7 @@ func (s Source) environment() (text string, ok bool, err error) {
 	return strings.TrimSpace(string(b)), true, nil
 }
 
-// ofStack returns the passphrase that is given for the stack alone. An empty variable gives none.
+// ofStack returns the passphrase for this stack alone. An empty variable does not count.
 func (s Source) ofStack() (text string, ok bool, err error) {
 	if s.stack.name == "" {
 		return "", false, nil
@@ -191,7 +193,7 @@ func (s Source) ofStack() (text string, ok bool, err error) {
 	if !given || dir == "" || !filepath.IsLocal(file) || s.stack.project != "" && filepath.Dir(file) != s.stack.project {
 		return "", false, nil
 	}
-	root, err := os.OpenRoot(dir) // a link that leads out of it is not followed
+	root, err := os.OpenRoot(dir) // it does not follow a link that leads out of it
 	if err != nil {
 		return "", false, &UnreadableError{EnvDirectory, err}
 	}
@@ -215,7 +217,7 @@ func (s Source) locked() error {
 		ErrLocked, VariableOf(s.stack.project, s.stack.name), filepath.Join(s.stack.project, s.stack.name), EnvDirectory)
 }
 
-// missing returns the error for a passphrase that nothing gives.
+// missing returns the error for a passphrase without any source.
 func (s Source) missing() error {
 	if s.stack.name == "" {
 		return ErrNoPassphrase
@@ -239,10 +241,11 @@ func (s Source) MayAsk() bool {
 	return !given && err == nil && s.prompt != nil
 }
 
-// key returns the key for a salt. A wrong passphrase from the prompt is asked for again; other ones are errors.
+// key returns the key for a salt. After a wrong passphrase from the prompt, the user is asked again; a wrong one from
+// another source is an error.
 func (s Source) key(ctx context.Context, salt string, derive func(passphrase string) (*Key, error)) (*Key, error) {
 	if s.keys != nil {
-		s.keys.asking.Lock() // whoever needs the same passphrase finds that it is known
+		s.keys.asking.Lock() // a second caller for the same passphrase waits and then finds it
 		defer s.keys.asking.Unlock()
 	}
 	for q := AskExisting; ; q = AskAgain {
@@ -265,7 +268,7 @@ func (s Source) key(ctx context.Context, salt string, derive func(passphrase str
 	}
 }
 
-// remembered returns the passphrase that has fitted this salt before, or the one that the source gives. q is what a prompt would be for.
+// remembered returns the passphrase that has fitted this salt before, or the one from the source. q is the purpose of a prompt.
 func (s Source) remembered(ctx context.Context, salt string, q Question) (string, error) {
 	if text, ok := s.keys.passphrase(salt); ok {
 		return text, nil
@@ -283,8 +286,8 @@ func (s Source) Used() []string {
 	return slices.Sorted(maps.Values(s.keys.passphrases))
 }
 
-// Learn remembers a passphrase for the secrets of a state, whose provider is p, if it fits them. It is for a state that is
-// under another passphrase than the one that the source gives.
+// Learn adds a passphrase for the secrets of a state, whose provider is p, if it fits them. It is for a state with another
+// passphrase than the one from the source.
 func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase string) error {
 	settings, _ := SettingsOf(p)
 	if settings.Salt == "" {

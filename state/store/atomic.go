@@ -22,7 +22,7 @@ const (
 	Renamed Moment = "renamed"
 	Durable Moment = "directory durable"
 
-	Linked    Moment = "second name made" // of a file that is kept; it is renamed next
+	Linked    Moment = "second name made" // of a kept file; it is renamed next
 	Appending Moment = "appending to a log"
 )
 
@@ -37,7 +37,7 @@ func (d *Dir) at(m Moment) error {
 }
 
 // replace writes the content of a key: temporary file, fsync, rename, fsync of the directory (state.md 4.9). check is
-// called right before the rename and may stop it.
+// called right before the rename; an error stops it.
 func (d *Dir) replace(key string, content io.Reader, check func() error) error {
 	path := d.Path(key)
 	temp, err := d.write(key, content)
@@ -46,7 +46,7 @@ func (d *Dir) replace(key string, content io.Reader, check func() error) error {
 	}
 	defer temp.use.Close()
 	err = check()
-	// A sidecar of Pulumi describes the old content, and a truncated one makes the file unreadable for it.
+	// A sidecar of Pulumi describes the old content, and after a truncated one Pulumi cannot read the file.
 	if err == nil {
 		err = removeIfExists(path + sidecar)
 	}
@@ -65,7 +65,7 @@ func (d *Dir) replace(key string, content io.Reader, check func() error) error {
 	return d.at(Durable)
 }
 
-// write makes a temporary file with the content of a key, durable except for its name. It leaves none behind when it fails.
+// write makes a temporary file with the content of a key, durable except for its name. If it fails it leaves none behind.
 func (d *Dir) write(key string, content io.Reader) (temporary, error) {
 	f, temp, err := d.begin(key)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *Dir) write(key string, content io.Reader) (temporary, error) {
 	return temporary{}, errors.Join(err, removeIfExists(temp.path))
 }
 
-// rename makes the directory of to if that is missing.
+// rename makes the directory of to if it is missing.
 func (d *Dir) rename(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (d *Dir) rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// create makes a new file, and its directory if that is missing.
+// create makes a new file, and its directory if it is missing.
 func (d *Dir) create(path string) (*os.File, error) {
 	f, err := private.Create(path, d.files)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -137,8 +137,8 @@ func (d *Dir) makeDirs(dir string) error {
 	return syncDir(parent)
 }
 
-// link makes to a second name of from: files are never written into, so that it keeps what from holds now. The old content
-// of to is lost.
+// link makes to a second name of from. Files are never written in place, so to keeps the present content of from. The old
+// content of to is lost.
 func (d *Dir) link(from, to string) error {
 	target := d.Path(to)
 	temp, err := d.beginLink(d.Path(from), to)
@@ -181,7 +181,7 @@ func (d *Dir) beginLink(from, key string) (temporary, error) {
 	}
 }
 
-// sidecar is what Pulumi puts beside a file: its attributes.
+// sidecar is the extension of the file with attributes that Pulumi puts beside a file.
 const sidecar = ".attrs"
 
 // isDebris reports whether a file is not a content: an unfinished write or a sidecar.
@@ -196,7 +196,7 @@ func removeIfExists(path string) error {
 	return nil
 }
 
-// syncDir makes renames in a directory durable. Some file systems cannot do that for directories and say so.
+// syncDir makes renames in a directory durable. Some file systems do not support that and report so.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

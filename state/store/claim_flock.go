@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// claim says to all processes that this one uses a file, until the result is closed or the process ends. The error wraps
-// errClaimed if another one does, and [errors.ErrUnsupported] where the file system cannot tell.
+// claim marks a file as used by this process, until the result is closed or the process ends. The error wraps errClaimed
+// if another process uses the file, and [errors.ErrUnsupported] if the file system has no such locks.
 func claim(path string) (io.Closer, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) // for writing, as network file systems want it for such a lock
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // for writing, which network file systems require for such a lock
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errClaimed
 	}

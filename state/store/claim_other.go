@@ -7,5 +7,5 @@ import (
 	"io"
 )
 
-// claim cannot tell whether a process uses a file.
+// claim is not supported on this system.
 func claim(string) (io.Closer, error) { return nil, errors.ErrUnsupported }

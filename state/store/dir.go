@@ -18,8 +18,8 @@ import (
 // Dir is a store in a directory, whose files Pulumi reads and writes, too (state.md 4.9).
 type Dir struct {
 	root string
-	// Crash, for tests, is called at each moment of a write. It stops the write by an error: with [ErrKilled] as a kill
-	// does, with any other as a failure does. nil never does.
+	// Crash, for tests, is called at each moment of a write. An error stops the write: [ErrKilled] like a kill, any other
+	// like a failure. nil stops nothing.
 	Crash func(Moment) error
 
 	temp           string   // see [Dir.KeepTidy]
@@ -33,11 +33,11 @@ var (
 	_ Tidier = (*Dir)(nil)
 )
 
-// NewDir returns the store in a directory, given by its absolute path. It has to exist. What is made in it is for its owner
+// NewDir returns the store in a directory, given by its absolute path. It has to exist. New files in it are for its owner
 // only, whatever the umask.
 func NewDir(root string) *Dir { return &Dir{root: root, files: private.File, folders: private.Folder} }
 
-// Share makes folders with these permissions from now on, and files with what of them means reading and writing.
+// Share makes folders with these permissions from now on, and files with their read and write bits.
 func (d *Dir) Share(folders fs.FileMode) { d.files, d.folders = folders&0o666, folders }
 
 // Path returns the file of a key.
@@ -52,7 +52,7 @@ func (d *Dir) Close() error { return nil }
 func infoOf(key string, i fs.FileInfo) Info {
 	return Info{
 		Key: key, Modified: i.ModTime(), Size: i.Size(),
-		// A replaced file is another file: inodes tell two apart that were written within the resolution of the clock.
+		// A replaced file is another file: inodes distinguish two that were written within the resolution of the clock.
 		Revision: fmt.Sprintf("%d-%d-%d", i.ModTime().UnixNano(), i.Size(), inode(i)),
 	}
 }
@@ -70,7 +70,7 @@ func (d *Dir) Read(_ context.Context, key string) ([]byte, Info, error) {
 	return b, infoOf(key, i), nil
 }
 
-// readAll reads a file into memory of its size.
+// readAll reads a file into memory of the file's size.
 func readAll(f *os.File) ([]byte, fs.FileInfo, error) {
 	i, err := f.Stat()
 	if err != nil {
@@ -100,7 +100,7 @@ func (d *Dir) Stat(_ context.Context, keys ...string) ([]Info, error) {
 	return infos, nil
 }
 
-// List implements [Store]. What cannot be looked into is left out, as Pulumi does.
+// List implements [Store]. Directories that cannot be read are left out, as in Pulumi.
 func (d *Dir) List(ctx context.Context, prefix string) ([]Info, error) {
 	top, _ := path.Split(prefix)
 	var infos []Info
@@ -175,7 +175,7 @@ func (d *Dir) Copy(_ context.Context, from, to string) error {
 	return errors.Join(d.replace(to, f, func() error { return nil }), f.Close())
 }
 
-// Keep implements [Keeper] with a second name for the file, where the file system has such.
+// Keep implements [Keeper] with a second name for the file, if the file system has hard links.
 func (d *Dir) Keep(ctx context.Context, from, to string) error {
 	if err := d.link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKilled) {
 		return err

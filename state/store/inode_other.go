@@ -4,5 +4,5 @@ package store
 
 import "io/fs"
 
-// inode returns what distinguishes a file from its successor besides time and size; here there is nothing.
+// inode returns a number that distinguishes a file from its successor with equal time and size; this system has none.
 func inode(fs.FileInfo) uint64 { return 0 }

@@ -14,27 +14,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// Log is a content that grows at its end. It is used by one goroutine at a time. What a method has written is durable when
-// it returns.
+// Log is a content that grows at its end. It is used by one goroutine at a time. Writes are durable when the method
+// returns.
 type Log interface {
-	// Exists reports whether there is a log, of whatever content.
+	// Exists reports whether there is a log, whatever its content.
 	Exists(ctx context.Context) (bool, error)
 	// Read returns the content, nil if there is no log.
 	Read(ctx context.Context) ([]byte, error)
 	// Create begins the log, which must not exist.
 	Create(ctx context.Context, first []byte) error
-	// Append adds to the end. After an error the log may hold a part of what was to be added.
+	// Append adds to the end. After an error the log may have a part of the addition.
 	Append(ctx context.Context, b []byte) error
 	// Truncate cuts the log to its first size bytes.
 	Truncate(ctx context.Context, size int64) error
-	// Remove removes the log that has been created or read, or else the one that is there, if there is one.
+	// Remove removes the log that was created or read; without one, the existing log, if there is one.
 	Remove(ctx context.Context) error
-	// Sweep removes what is left of logs that were being removed when their processes were killed. It is called when there is no log.
+	// Sweep removes the remains of logs whose processes were killed while they removed them. It is called when there is no log.
 	Sweep(ctx context.Context) error
 }
 
-// NewLog returns the log of a key: a file of a directory, and in stores that cannot add to a content one content for each
-// addition, in a folder of that name without its extension (state.md 9.5).
+// NewLog returns the log of a key: a file of a directory. In a store that cannot append it is one content for each
+// addition, in a folder with the key's name without its extension (state.md 9.5).
 func NewLog(s Store, key string) Log {
 	if d, ok := s.(*Dir); ok {
 		return &fileLog{dir: d, key: key, path: d.Path(key)}
@@ -47,7 +47,7 @@ type fileLog struct {
 	dir  *Dir
 	key  string
 	path string
-	open *os.File // since it was created, or appended to first; nil before that
+	open *os.File // since it was created or first appended to; nil before that
 }
 
 func (l *fileLog) Exists(context.Context) (bool, error) {
@@ -69,7 +69,7 @@ func (l *fileLog) Read(context.Context) ([]byte, error) {
 	return b, err
 }
 
-// Create gives the log its name when it is whole: a log without its beginning is never to be found.
+// Create gives the log its name when it is whole, so that nobody finds a log without its beginning.
 func (l *fileLog) Create(_ context.Context, first []byte) error {
 	temp, err := l.dir.write(l.key, bytes.NewReader(first))
 	if err != nil {
@@ -152,11 +152,11 @@ func (l *fileLog) Remove(context.Context) error {
 	return nil
 }
 
-// Sweep implements [Log]: removing a file leaves nothing.
+// Sweep implements [Log]. The removal of a file leaves no remains.
 func (l *fileLog) Sweep(context.Context) error { return nil }
 
-// isThere reports whether the file that is appended to still has its name. Who recovers the log removes it, and then another
-// one may be there.
+// isThere reports whether the open file still has its name. A recovery of the log removes it, and then another one may be
+// there.
 func (l *fileLog) isThere() bool {
 	ours, err := l.open.Stat()
 	if err != nil {
@@ -166,26 +166,27 @@ func (l *fileLog) isThere() bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// segmentLog is a sequence of contents. The first one makes it a log: it is written first and removed first, so that what is
-// left of an interrupted removal is no log. Each log has a folder of its own: what a process writes that is no longer to write
-// makes another one, which stays until somebody has read it.
+// segmentLog is a sequence of contents. The first one makes it a log: it is written first and removed first, so that the
+// remains of an interrupted removal are not a log. Each log has a folder of its own: late writes of a process that has lost
+// the log make another log, which stays until it is read.
 type segmentLog struct {
 	store  Store
 	folder string
-	run    string // the folder of this log in that folder; "" before it is known
+	run    string // the folder of this log in that folder; "" before it is chosen
 	next   int    // the number of the next segment
 }
 
 const segmentName = "%012d.seg"
 
-// segments lists the log, nothing if there is none, and what belongs to no log. A log that is not known yet is the first one.
+// segments lists the contents of the log, none if there is no log, and those of no log. If the log is not chosen yet, it is
+// the first one.
 func (l *segmentLog) segments(ctx context.Context) (keys, debris []string, err error) {
 	infos, err := l.store.List(ctx, l.folder)
 	if err != nil {
 		return nil, nil, err
 	}
 	first := "/" + fmt.Sprintf(segmentName, 1)
-	var log string // the folder of the log that the last key belonged to
+	var log string // the folder of the last key's log
 	for _, i := range infos {
 		rest := strings.TrimPrefix(i.Key, l.folder)
 		run, _, _ := strings.Cut(rest, "/")
@@ -256,7 +257,7 @@ func (l *segmentLog) Append(ctx context.Context, b []byte) error {
 			return err
 		}
 	}
-	// Who recovers the log may have continued it already when a segment arrives.
+	// A recovery of the log may have continued it already when a segment arrives.
 	if _, err := l.store.Write(ctx, l.key(l.next), b, New()); err != nil {
 		return err
 	}

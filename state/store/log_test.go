@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A log that somebody else has recovered and removed is no longer that of the process that made it.
+// After another process has recovered and removed a log, the process that made it must not remove the next one.
 func TestLogOfAnotherProcessIsNotRemoved(t *testing.T) {
 	ctx := context.Background()
 	dir := NewDir(t.TempDir())
@@ -37,7 +37,7 @@ func TestLogOfAnotherProcessIsNotRemoved(t *testing.T) {
 	}
 }
 
-// A request of a process that has died can arrive after somebody else has begun a log. None of the two is lost.
+// A request of a dead process can arrive after another process has begun a log. Neither is lost.
 func TestSegmentThatArrivesLateTakesNothingAway(t *testing.T) {
 	ctx := context.Background()
 	s := struct{ Store }{NewDir(t.TempDir())}

@@ -13,17 +13,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// temporary is a file that is being written, under a name that it does not keep.
+// temporary is a file that is being written, under a temporary name.
 type temporary struct {
 	path string
-	use  io.Closer // until it is closed, nobody takes the file for debris
+	use  io.Closer // while it is open, no process takes the file for debris
 }
 
 // KeepTidy makes temporary files for keys under the prefixes quiet in the folder temp of the store, and not beside their
 // targets: for folders in which Pulumi takes every file for a content, and those in which nobody would look for them.
 func (d *Dir) KeepTidy(temp string, quiet ...string) { d.temp, d.quiet = temp, quiet }
 
-// apart reports whether the temporary files for a key are in the folder for them.
+// apart reports whether the temporary files for a key are in the folder temp.
 func (d *Dir) apart(key string) bool {
 	return slices.ContainsFunc(d.quiet, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
@@ -59,15 +59,15 @@ func (d *Dir) begin(key string) (*os.File, temporary, error) {
 // inUse claims a new temporary file.
 func inUse(file string) (temporary, error) {
 	use, err := claim(file)
-	if errors.Is(err, errors.ErrUnsupported) { // then nobody else removes it, either
+	if errors.Is(err, errors.ErrUnsupported) { // without locks no other process removes it, either
 		return temporary{file, io.NopCloser(nil)}, nil
 	}
 	return temporary{file, use}, err
 }
 
-// Tidy implements [Tidier]. It looks in the folder that [Dir.KeepTidy] names, and for each prefix in the folder of the files
-// that it begins. Whether a process still uses a temporary file, the system says, also that of another machine where it has the
-// locks of files in common. Where it cannot say that, nothing is removed.
+// Tidy implements [Tidier]. It looks in the folder of [Dir.KeepTidy], and for each prefix in the folder with its files. The
+// locks of the file system show whether a process still uses a temporary file, also one on another machine if the file system
+// shares its locks. Without such locks nothing is removed.
 func (d *Dir) Tidy(prefixes ...string) error {
 	var problems error
 	if d.temp != "" {
@@ -91,18 +91,18 @@ func (d *Dir) tidy(folder, prefix string) error {
 		file := filepath.Join(d.Path(folder), e.Name())
 		use, cannot := claim(file)
 		if cannot != nil {
-			continue // it is in use, or not for this process to judge
+			continue // it is in use, or this process cannot find out
 		}
 		err = errors.Join(err, removeIfExists(file), use.Close())
 	}
 	return err
 }
 
-// errClaimed says that another process uses a file, or has removed it.
+// errClaimed is the error if another process uses a file, or has removed it.
 var errClaimed = errors.New("another process uses the file")
 
-// unlessClaimed is nil for what only needs another try: another process took a new file for debris in the moment before this
-// one had claimed it.
+// unlessClaimed returns nil for an error after which another attempt is enough: another process took the new file for debris
+// before this process had claimed it.
 func unlessClaimed(err error) error {
 	if errors.Is(err, errClaimed) {
 		return nil

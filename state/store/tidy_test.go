@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// writes are the ways in which a directory writes a file beside which its temporary one is, with their moments.
+// writes are the ways in which a directory writes a file with a temporary one beside it, with their moments.
 var writes = []struct {
 	name    string
 	moments []store.Moment
@@ -59,7 +59,7 @@ func temporaries(t *testing.T, d *store.Dir) (found []string) {
 	return found
 }
 
-// A process that was killed while it wrote left a file as large as the state each time.
+// Each process that was killed while it wrote has left a file as large as the state.
 func TestWhatIsLeftOfAKilledWriteIsRemoved(t *testing.T) {
 	eachMoment(t, func(t *testing.T, d *store.Dir, moment store.Moment, write func() error) {
 		d.Crash = func(m store.Moment) error {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -57,7 +58,7 @@ func (d *disk) Close() error {
 // durably returns an operation on a stack of the backend.
 func (d *disk) durably(do operation) operation {
 	return func(ctx context.Context, o sluice.Options) (r *sluice.Result, err error) {
-		err = sluice.Locked(ctx, d, o.Stack, sluice.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
+		err = host.Locked(ctx, d, o.Stack, host.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
 			o.State = s
 			r, err = do(ctx, o)
 			return err

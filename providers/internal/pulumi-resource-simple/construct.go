@@ -14,8 +14,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// Construct makes a component of any type, for example "simple:index:Group". Its input "count" is how many Things it has
-// as children, "<name>-0" and so on, each with the component's other inputs. Its output "ids" are theirs.
+// Construct makes a component of any type, for example "simple:index:Group". Its input "count" is the number of its
+// children: Things with the names "<name>-0" and so on, each with the component's other inputs. Its output "ids" are
+// theirs.
 func (p *provider) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
 	address, err := req.Deployment.MonitorAddress()
 	if err != nil {

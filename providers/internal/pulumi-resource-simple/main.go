@@ -2,7 +2,7 @@
 // ("simple:index:Thing", or any other type of the package) live in a simulated cloud with the rules of package
 // providertest. A program needs no SDK for it; it registers resources by their types.
 //
-// The configuration of the provider says how the cloud behaves (all optional, numbers may be strings):
+// The configuration of the provider defines the behaviour of the cloud (all optional, numbers may be strings):
 //
 //	directory      where the cloud is kept, to be found again by later processes; without it the cloud ends with the process
 //	delayMs        how long each call takes; minDelayMs makes it a range from which each call draws with seed
@@ -14,20 +14,19 @@
 //	waitOn         the same form: the call begins when the file waitFor exists
 //	tellOn         the same form for "create", "update" and "delete": the inputs are in the error and on stderr, as JSON and in base64
 //	hangOn         the same form: the call returns only when the provider is cancelled; "<method> <name> hangs" is on stderr when it has begun
-//	malformed      what answers to Create look like: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
+//	malformed      the kind of wrong answers to Create: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
 //	               encoded, "too-deep" cannot be decoded; "partial" and "partial-unknown-id" are errors of objects that are not
-//	               healthy, without an ID and with an unknown one. "unknown-config" is what answers to CheckConfig look like
+//	               healthy, without an ID and with an unknown one. "unknown-config" is a wrong answer to CheckConfig
 //	throttleAt     "<method> <n>": more than n calls of the method at once return an error with code ResourceExhausted
 //	hugeBytes      adds an output "huge" of that many bytes
 //	missingKeys    "true": Configure reports a missing setting "simple:token"
 //
-// What concerns the process itself is in its environment: SIMPLE_PORT_LINE is written instead of the port, SIMPLE_EXIT ends
-// the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists features to
-// take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel. SIMPLE_STARTS is a file
-// to which each start adds a line. SIMPLE_SCHEMA is a file with the schema; without it the schema has the package's name, and what a
-// parameterized package consists of. With SIMPLE_SESSION
-// what serves is a child in a session of its own, as of a plugin that is a daemon: it outlives the process until the calls
-// that it has begun are done.
+// The behaviour of the process itself is set in its environment: SIMPLE_PORT_LINE is written instead of the port, SIMPLE_EXIT ends
+// the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists features to take away
+// ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel. SIMPLE_STARTS is a file to which each
+// start adds a line. SIMPLE_SCHEMA is a file with the schema; without it the schema has the package's name, and the parameters of a
+// parameterized package. With SIMPLE_SESSION the server is a child in a session of its own, like a plugin that is a daemon: it
+// outlives the process until the calls that it has begun are done.
 package main
 
 import (
@@ -47,7 +46,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// version is what the plugin says about itself.
+// version is the version that the plugin reports.
 const version = "1.0.0"
 
 func main() {
@@ -103,7 +102,7 @@ func run() error {
 	return server.Serve(listener)
 }
 
-// parentVariable holds the PID of the parent, if that may be gone before this process can ask for it.
+// parentVariable holds the PID of the parent, in case the parent is gone before this process can look it up.
 const parentVariable = "SIMPLE_PARENT"
 
 func parent() int {

@@ -17,8 +17,8 @@ type parameterized struct {
 	extends       bool
 }
 
-// Parameterize makes a package of a value, or of the arguments NAME [VERSION [TEXT]], where "extend" before them extends the package
-// "simple". The value is made of the arguments, and so is the package of the value.
+// Parameterize makes a package from a value, or from the arguments NAME [VERSION [TEXT]], where "extend" before them extends the
+// package "simple". The arguments become the value, and the value defines the package.
 func (p *provider) Parameterize(_ context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
 	is := parameterized{name: req.Name, version: req.Version, value: req.Value}
 	args := strings.Fields(string(req.Value))
@@ -42,7 +42,7 @@ func (p *provider) Parameterize(_ context.Context, req providers.ParameterizeReq
 	return providers.ParameterizeResponse{Name: is.name, Version: is.version}, nil
 }
 
-// Schema describes what the process serves.
+// Schema describes the package that the process serves.
 func (p *provider) Schema(_ context.Context, req providers.SchemaRequest) (string, error) {
 	if path := os.Getenv("SIMPLE_SCHEMA"); path != "" {
 		text, err := os.ReadFile(path)
@@ -83,7 +83,7 @@ func (p *provider) Mappings(_ context.Context, key string) ([]string, error) {
 	return []string{"simple", "other"}, nil
 }
 
-// Mapping says which provider it is for.
+// Mapping returns a mapping with the name of its provider.
 func (p *provider) Mapping(_ context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
 	if req.Key != "terraform" {
 		return providers.MappingResponse{}, nil

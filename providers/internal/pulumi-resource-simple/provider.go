@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// provider is the cloud's provider as the configuration describes it. Until it is configured it has the default cloud.
+// provider is the cloud's provider with its configuration. Until it is configured it has the default cloud.
 type provider struct {
 	providers.Provider
 	settings atomic.Pointer[settings]
@@ -26,7 +26,7 @@ type provider struct {
 	serves   atomic.Pointer[parameterized] // nil for the package "simple"
 }
 
-// settings are the parts of the configuration that are not the cloud's.
+// settings are the parts of the configuration that do not concern the cloud.
 type settings struct {
 	malformed             string
 	huge                  int
@@ -197,7 +197,7 @@ func (p *provider) tell(method, name string, inputs property.Map) error {
 	return status.Errorf(codes.InvalidArgument, "the cloud does not like %v or %x", text.AsMap(), text.String())
 }
 
-// around runs one call of the cloud with the crashes that were asked for.
+// around runs one call of the cloud with the configured crashes.
 func around[Req, Resp any](
 	ctx context.Context, p *provider, method, name string, f func(context.Context, Req) (Resp, error), req Req,
 ) (Resp, error) {

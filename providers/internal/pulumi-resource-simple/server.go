@@ -13,14 +13,14 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// server is the provider over gRPC, with answers that no Go provider could give.
+// server is the provider over gRPC, with answers that a Go provider cannot give.
 type server struct {
 	serve.Server
 	provider *provider
 	stubborn bool
 }
 
-// Create spoils its answer if the configuration says so.
+// Create spoils its answer if the configuration requires it.
 func (s *server) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
 	answer, err := s.Server.Create(ctx, req)
 	if err != nil || req.GetPreview() {
@@ -68,7 +68,7 @@ func unhealthy(id string) error {
 	return st.Err()
 }
 
-// CheckConfig spoils its answer if the configuration says so.
+// CheckConfig spoils its answer if the configuration requires it.
 func (s *server) CheckConfig(ctx context.Context, req *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	answer, err := s.Server.CheckConfig(ctx, req)
 	if err == nil && req.GetNews().GetFields()["malformed"].GetStringValue() == "unknown-config" {

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// show publishes a view of a resource if the configuration asks for it: one with its inputs, named after it. inputs is nil
-// for a resource that is deleted.
+// show publishes a view of a resource if the configuration requires it: a view with the resource's inputs and name. inputs
+// is nil for a resource that is deleted.
 func (p *provider) show(ctx context.Context, s providers.Status, name string, olds []providers.View, inputs *property.Map) error {
 	if s == nil || !p.settings.Load().views {
 		return nil

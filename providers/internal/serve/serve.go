@@ -1,5 +1,5 @@
-// Package serve offers a Go provider over gRPC, as a plugin does: the other side of package plugin. It is for the
-// repository's own test plugin and for tests of the encoding; it does not aim at providers for users, which have an SDK.
+// Package serve offers a Go provider over gRPC, like a plugin: the other side of package plugin. It is for the
+// repository's own test plugin and for tests of the encoding. It is not for users' providers, which have an SDK.
 //
 // Invariant: an answer is either encoded completely or an error.
 package serve
@@ -18,9 +18,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// Options are what the server says about itself.
+// Options define which features the server reports.
 type Options struct {
-	// Legacy makes Handshake unimplemented, so that the features are what Configure returns.
+	// Legacy makes Handshake unimplemented, so that Configure returns the features.
 	Legacy bool
 	// NoSecrets, NoReferences, NoOutputs, NoAutonaming and NoPreview remove features.
 	NoSecrets, NoReferences, NoOutputs, NoAutonaming, NoPreview bool
@@ -34,7 +34,7 @@ type Server struct {
 	Options  Options
 }
 
-// wire is how everything but the request's own policies is encoded.
+// wire is the encoding of everything that has no policy in the request.
 var wire = property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, Outputs: property.KeepOutputs}
 
 // codec encodes and decodes the parts of one call and keeps the first error.
@@ -82,7 +82,7 @@ func initFailed(e *providers.InitError) error {
 	return st.Err()
 }
 
-// Handshake tells the features.
+// Handshake returns the features.
 func (s *Server) Handshake(
 	context.Context, *pulumirpc.ProviderHandshakeRequest,
 ) (*pulumirpc.ProviderHandshakeResponse, error) {
@@ -100,12 +100,12 @@ func (s *Server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empt
 	return &emptypb.Empty{}, nil
 }
 
-// GetPluginInfo tells the version.
+// GetPluginInfo returns the version.
 func (s *Server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{Version: s.Options.Version}, nil
 }
 
-// Parameterize passes the value or the arguments on.
+// Parameterize passes on the value or the arguments.
 func (s *Server) Parameterize(
 	ctx context.Context, req *pulumirpc.ParameterizeRequest,
 ) (*pulumirpc.ParameterizeResponse, error) {
@@ -132,7 +132,7 @@ func (s *Server) GetMapping(ctx context.Context, req *pulumirpc.GetMappingReques
 	return &pulumirpc.GetMappingResponse{Provider: answer.Provider, Data: answer.Data}, fault(err)
 }
 
-// GetMappings names what there are mappings for.
+// GetMappings returns the names of the providers with mappings.
 func (s *Server) GetMappings(ctx context.Context, req *pulumirpc.GetMappingsRequest) (*pulumirpc.GetMappingsResponse, error) {
 	list, err := s.Provider.Mappings(ctx, req.GetKey())
 	return &pulumirpc.GetMappingsResponse{Providers: list}, fault(err)
@@ -151,7 +151,7 @@ func (s *Server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 	}, fault(err)
 }
 
-// Cancel passes it on.
+// Cancel cancels the provider.
 func (s *Server) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, fault(s.Provider.Cancel(ctx))
 }

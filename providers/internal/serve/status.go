@@ -21,7 +21,7 @@ func statusOf(address, token string) providers.Status {
 	return viewStatus{providers.StatusToken{Address: address, Token: token}}
 }
 
-// Token returns that of the request.
+// Token returns the token of the request.
 func (s viewStatus) Token() (providers.StatusToken, error) { return s.token, nil }
 
 // Publish sends steps to the engine.
@@ -61,7 +61,7 @@ func (c *codec) viewState(v *providers.View) *pulumirpc.ViewStepState {
 	}
 }
 
-// views decodes the views that a request tells about.
+// views decodes the views in a request.
 func (c *codec) views(list []*pulumirpc.View) []providers.View {
 	var out []providers.View
 	for _, v := range list {

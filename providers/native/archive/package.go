@@ -37,7 +37,7 @@ func text(name, doc string) native.Field {
 
 func needed(f native.Field) native.Field { f.Required = true; return f }
 
-// inputs returns those of a resource or a function; source is the name of the type of a content.
+// inputs returns the inputs of a resource or a function; source is the name of the type of a content.
 func inputs(source string) []native.Field {
 	fields := []native.Field{
 		{Name: "excludes", Type: native.ArrayOf(native.Of(native.KindString)), Doc: "Patterns of paths in sourceDir to leave out: * stands for any text without a slash, ** for any path."},

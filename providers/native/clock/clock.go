@@ -1,7 +1,7 @@
 // Package clock is the built-in provider of the package "time": moments that are kept in the state, and pauses. It has the
 // shapes, rules and import formats of the public package of that name.
 //
-// Invariant: a moment that is kept changes only when its inputs do, or when a refresh finds that its rotation is due.
+// Invariant: a recorded moment changes only when its inputs do, or when a refresh finds that its rotation is due.
 package clock
 
 import (

@@ -81,7 +81,7 @@ func TestRotationIsDueAtItsTime(t *testing.T) {
 	s.RequireUnchanged()
 	*now = now.Add(time.Second)
 	require.False(t, s.Refresh())
-	s.RequireSame(props("rotationDays", 2)) // only a read finds it
+	s.RequireSame(props("rotationDays", 2)) // only a read notices it
 	s.RequireReplace(props("rotationDays", 3), "rotationRfc3339")
 	*now = now.Add(-2 * time.Second)
 	out = s.Update(props("rotationDays", 3))

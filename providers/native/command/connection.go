@@ -49,7 +49,7 @@ func connection() native.Field {
 // remote works on other machines.
 type remote struct{ options native.Options }
 
-// client is a connection, with what has to be closed after it.
+// client is a connection, with everything that must be closed after it.
 type client struct {
 	*ssh.Client
 	below []io.Closer
@@ -63,7 +63,7 @@ func (c *client) Close() error {
 	return err
 }
 
-// dial connects to the machine, through another one if the inputs say so.
+// dial connects to the machine, through another one if the inputs name one.
 func (r *remote) dial(ctx context.Context, c native.Call) (*client, error) {
 	to := c.Inputs.Object("connection")
 	open := (&net.Dialer{}).DialContext
@@ -85,11 +85,11 @@ func (r *remote) dial(ctx context.Context, c native.Call) (*client, error) {
 	return &client{made, below}, nil
 }
 
-// patience is how long a command may take to end after it was asked to.
+// patience is how long a command may take to end after the request to end.
 const patience = 2 * time.Second
 
-// endWith closes the connection when ctx ends. Before that it calls ask, if it is not nil, to ask the operation on the
-// connection to end, and waits for it for a short time. The caller calls done when it is done.
+// endWith closes the connection when ctx ends. Before that it calls ask, if it is not nil, to request the end of the
+// operation on the connection, and waits for it for a short time. The caller calls done when the operation is done.
 func (c *client) endWith(ctx context.Context, ask func()) (done func()) {
 	doing, finished := context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, func() {
@@ -156,7 +156,7 @@ func (r *remote) attempt(
 	return ssh.NewClient(made, channels, requests), nil
 }
 
-// config returns the user and the credentials of a connection; release frees what they need.
+// config returns the user and the credentials of a connection; release frees their resources.
 func (r *remote) config(to native.Values) (config *ssh.ClientConfig, release func(), err error) {
 	config = &ssh.ClientConfig{
 		User: to.Text("user"), Timeout: time.Duration(to.Int("perDialTimeout")) * time.Second,
@@ -217,7 +217,7 @@ func (r *remote) signers(to native.Values) (list func() ([]ssh.Signer, error), r
 	if err != nil && asked {
 		return nil, nil, fmt.Errorf("agentSocketPath: %w", err)
 	}
-	if err != nil { // an agent that was not asked for may be missing
+	if err != nil { // an agent that was not requested may be missing
 		return func() ([]ssh.Signer, error) { return own, nil }, func() {}, nil
 	}
 	list = func() ([]ssh.Signer, error) {

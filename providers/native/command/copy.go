@@ -51,7 +51,7 @@ func (r *remote) copyToRemote() native.Resource {
 	}
 }
 
-// copyFile returns the old form of copyToRemote, in which every change is a reason to copy again.
+// copyFile returns the old form of copyToRemote, in which every change of an input copies again.
 func (r *remote) copyFile() native.Resource {
 	local := optional("localPath", native.KindString, "The file to copy.")
 	local.Required = true
@@ -78,7 +78,7 @@ func (r *remote) copyFile() native.Resource {
 	}
 }
 
-// sameCopy reports whether the result of an update is there already: the same content at the same place.
+// sameCopy reports whether the update would change nothing: the same content is at the same place.
 func sameCopy(c native.Call) bool {
 	was, now := c.State.Object("connection"), c.Inputs.Object("connection")
 	hash := func(v property.Value) string { return v.AsAsset().Hash + v.AsArchive().Hash }
@@ -147,7 +147,7 @@ func (r *remote) copy(ctx context.Context, c native.Call) error {
 	})
 }
 
-// baseOf returns the name of the file that a URI ends with; "" for none.
+// baseOf returns the name of the file at the end of a URI; "" for none.
 func baseOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -162,7 +162,7 @@ func baseOf(uri string) string {
 // target is the file system of another machine.
 type target struct {
 	*sftp.Client
-	base string // what relative paths here are relative to
+	base string // the base of relative paths on this machine
 }
 
 func (t *target) here(name string) string {
@@ -177,7 +177,7 @@ func (t *target) here(name string) string {
 	return joined
 }
 
-// open opens a file of this machine, and refuses what is no file, such as a named pipe.
+// open opens a file of this machine, and refuses anything but a regular file, such as a named pipe.
 func open(ctx context.Context, name string) (io.ReadCloser, error) {
 	return property.AssetReader{}.Open(ctx, property.Asset{Kind: property.KindPath, Path: name})
 }

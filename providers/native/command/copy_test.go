@@ -45,7 +45,7 @@ func TestFilesAreCopiedAsTheirSourceAndDestinationSay(t *testing.T) {
 	defer web.Close()
 	for name, c := range map[string]struct {
 		source property.Value
-		there  map[string]string // what is there before
+		there  map[string]string // the existing files
 		path   string
 		want   map[string]string
 		err    string

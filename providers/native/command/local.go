@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// outputPatience is how long output is waited for after a command has ended: a process that has left its group may keep the
-// pipes open.
+// outputPatience is how long output is read after a command has ended: a process that has left its group may keep the pipes
+// open.
 const outputPatience = 5 * time.Second
 
 // local runs commands on this machine.

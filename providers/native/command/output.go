@@ -16,15 +16,15 @@ import (
 type recorder struct {
 	call native.Call
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	streams map[string]*record
 	mixed   bytes.Buffer             // the last lines of both
-	left    int                      // bytes that were left out before mixed
+	left    int                      // bytes that were dropped before mixed
 	lines   map[string]*bytes.Buffer // the beginning of the line that is being written
-	over    map[string]int           // bytes of that line for which there is no room
+	over    map[string]int           // bytes of that line beyond its limit
 }
 
-// maxMixed is how much of the output is in the error of a command that fails, in bytes.
+// maxMixed is the number of bytes of output in the error of a command that fails.
 const maxMixed = redact.MaxMessage / 2
 
 func newRecorder(c native.Call) *recorder {
@@ -58,8 +58,8 @@ func (w writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take shows and keeps the line that has been written. Lines are mixed as a whole: a secret in one must not be cut in two by what
-// another stream says meanwhile.
+// take shows and keeps the line that has been written. Whole lines are mixed, so that output of the other stream cannot cut a
+// secret in two.
 func (r *recorder) take(stream string) {
 	line := r.lines[stream].String()
 	if over := r.over[stream]; over > 0 {
@@ -87,7 +87,7 @@ func (r *recorder) show(stream, line string) {
 	}
 }
 
-// flush shows last lines that have no end.
+// flush shows the last lines, which have no end.
 func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *recorder) flush() {
 	}
 }
 
-// text returns what was written to a stream, without the end of its last line.
+// text returns the output of a stream, without the end of its last line.
 func (r *recorder) text(stream string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +117,7 @@ func (r *recorder) failure(ctx context.Context, command string, err error) error
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	if r.call.Secretive && r.call.Inputs.Text("logging") == "" {
-		return fmt.Errorf("%w: running a command with a secret input, whose output is not shown (logging says to show it)", err)
+		return fmt.Errorf("%w: running a command with a secret input, whose output is not shown (set logging to show it)", err)
 	}
 	said := r.mixed.String()
 	if r.left > 0 {

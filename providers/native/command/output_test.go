@@ -14,7 +14,7 @@ import (
 
 var errFailed = errors.New("exit status 1")
 
-// written writes pieces by turns to both streams and returns what the error of the command says.
+// written writes pieces by turns to both streams and returns the text of the command's error.
 func written(t *testing.T, pieces ...string) string {
 	r := newRecorder(native.Call{Log: func(native.Message) {}})
 	for i, p := range pieces {

@@ -40,7 +40,8 @@ func logging(module string) native.Field {
 	}
 }
 
-// logs reports whether the output of a command is shown. Output that is as secret as an input is shown only on request.
+// logs reports whether the output of a command is shown. Output that is as secret as an input is shown only if the
+// inputs request it.
 func logs(c native.Call, stream string) bool {
 	l := c.Inputs.Text("logging")
 	if l == "" {
@@ -66,7 +67,7 @@ func lifecycle() []native.Field {
 	}
 }
 
-// living makes a resource run the commands of its inputs, by perform, during its life.
+// living makes a resource run the commands of its inputs, by perform, when it is created, updated and deleted.
 func living(
 	r native.Resource, perform func(ctx context.Context, c native.Call, command string) (native.Outputs, error),
 ) native.Resource {

@@ -7,21 +7,21 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
-// The output of a command is recorded in the state. There is room for the beginning and for the end of it.
+// The output of a command is recorded in the state. The limits are for its beginning and its end.
 const (
 	maxHead = 8 << 20
 	maxTail = 8 << 20
 	piece   = 64 << 10
 )
 
-// record keeps what was written to a stream: once, in pieces that do not move when it grows.
+// record keeps the output of a stream: once, in pieces that do not move when it grows.
 type record struct {
 	head []string // pieces
-	tail []string // pieces of what has no room in head
+	tail []string // pieces beyond the limit of head
 	open []byte   // the piece that is being filled
 	size int      // of head
 	rest int      // of tail
-	left int      // bytes that were left out between head and tail
+	left int      // bytes that were dropped between head and tail
 }
 
 func (r *record) write(p []byte) {
@@ -37,7 +37,7 @@ func (r *record) write(p []byte) {
 	}
 }
 
-// close ends a piece. The oldest ones of the tail go when there are too many.
+// close ends a piece. The oldest pieces of the tail are dropped when there are too many.
 func (r *record) close() {
 	if len(r.open) == 0 {
 		return
@@ -55,7 +55,8 @@ func (r *record) close() {
 	}
 }
 
-// text returns what was written, without the end of its last line, and forgets it. What is left out in the middle is said there.
+// text returns the output, without the end of its last line, and drops it from the record. A note in the middle counts the
+// missing bytes.
 func (r *record) text() string {
 	r.close()
 	var b strings.Builder
@@ -67,7 +68,7 @@ func (r *record) text() string {
 	for i := range r.tail {
 		text := r.tail[i]
 		if i == 0 && r.left > 0 {
-			_, rest, _ := strings.Cut(text, "\n") // what is before may be the second half of a secret
+			_, rest, _ := strings.Cut(text, "\n") // the part before may be the second half of a secret
 			left := r.left + len(text) - len(rest)
 			fmt.Fprintf(&b, "%s\n... %d bytes are left out here ...\n", redact.CutNote(r.size, r.size+r.rest+r.left), left)
 			text = rest

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// recordedOf returns what is recorded of lines, and the warnings about it.
+// recordedOf returns the record of lines, and the warnings about it.
 func recordedOf(t *testing.T, lines int, line string) (text string, warnings []string) {
 	t.Helper()
 	r := newRecorder(native.Call{Log: func(m native.Message) {
@@ -63,7 +63,7 @@ func TestOfEndlessOutputTheBeginningAndTheEndAreRecorded(t *testing.T) {
 	require.True(t, strings.HasPrefix(text[strings.LastIndexByte(text, '\n')+1:], "39999 x"))
 }
 
-// A line without an end does not grow without one.
+// A line without an end is limited as well.
 func TestALineWithoutAnEndIsCut(t *testing.T) {
 	var shown []string
 	r := newRecorder(native.Call{Log: func(m native.Message) { shown = append(shown, m.Text) }})

@@ -22,8 +22,9 @@ func (r *remote) command() native.Resource {
 	}, r.perform)
 }
 
-// perform runs a command on the machine, with the shell of the user there. When ctx ends, it asks the server to end the
-// command, and closes the connection. Whether that ends the processes that the command has started depends on the server.
+// perform runs a command on the machine, with the shell of the user there. When ctx ends, it requests the end of the
+// command from the server, and closes the connection. It depends on the server whether that ends the processes of the
+// command.
 func (r *remote) perform(ctx context.Context, c native.Call, command string) (native.Outputs, error) {
 	conn, err := r.dial(ctx, c)
 	if err != nil {

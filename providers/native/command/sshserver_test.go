@@ -34,7 +34,7 @@ type server struct {
 
 	wg conc.WaitGroup
 
-	mu       sync.Mutex      // guards the rest
+	mu       sync.Mutex      // guards the fields below
 	refused  map[string]bool // environment variables that it refuses
 	failures int             // how many connections to drop before the first is served
 	seen     int             // connections that came

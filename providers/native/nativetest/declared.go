@@ -16,7 +16,7 @@ import (
 
 // RequireDeclared requires that p and the npm package declare the same resources, functions and properties, with the same
 // names, the same types, and the same properties required. modules is the folder whose node_modules has the package.
-// without lists the declared types and functions that are missing on purpose.
+// without lists the declared types and functions that p omits on purpose.
 func RequireDeclared(t *testing.T, p native.Package, modules, npm string, without ...string) {
 	t.Helper()
 	d := declarations{t: t, text: readDeclarations(t, filepath.Join(modules, "node_modules", filepath.FromSlash(npm)))}
@@ -65,7 +65,7 @@ func withoutComments(text string) string {
 
 func lastPart(token string) string { return token[strings.LastIndex(token, ":")+1:] }
 
-// tokens lists what the package's code registers and invokes.
+// tokens lists the tokens that the package's code registers and invokes.
 func (d declarations) tokens(pkg string, without []string) []string {
 	found := regexp.MustCompile(`(?:__pulumiType = ['"]|\.invoke\(['"])(` + pkg + `:[^'"]+)['"]`)
 	var out []string
@@ -111,7 +111,7 @@ func (d declarations) inFile(token, name string) []string {
 	return d.members(d.block(d.file(token), "interface "+name))
 }
 
-// block returns what is between the braces after an introduction, "" where there is none.
+// block returns the text between the braces after an introduction, "" if there is none.
 func (d declarations) block(text, introduction string) string {
 	at := regexp.MustCompile(regexp.QuoteMeta(introduction) + `\b`).FindStringIndex(text)
 	if at == nil {

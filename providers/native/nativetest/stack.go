@@ -79,7 +79,7 @@ func (s *Stack) Preview(inputs property.Map) property.Map {
 	return made.Properties
 }
 
-// Diff compares what is recorded with new inputs.
+// Diff compares the recorded state with new inputs.
 func (s *Stack) Diff(inputs property.Map) providers.DiffResponse {
 	s.t.Helper()
 	answer, err := s.P.Diff(s.t.Context(), providers.DiffRequest{

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// seeded returns the generator that the public package makes from a seed: the same seed gives the same choices. Without a
+// seeded returns the same generator as the public package for a seed: the same seed gives the same choices. Without a
 // seed they differ every time. It must not be used for secrets.
 func seeded(seed string) *rand.Rand {
 	if seed == "" {

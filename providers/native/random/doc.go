@@ -4,5 +4,5 @@
 // It has the shapes, defaults and import formats of the public package of that name, so that a stack can change between
 // the two. A seed gives the same choices as there.
 //
-// Invariant: everything comes from crypto/rand, except seeded integers and shuffles, whose descriptions say so.
+// Invariant: everything comes from crypto/rand, except seeded integers and shuffles, whose descriptions mention it.
 package random

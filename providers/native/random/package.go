@@ -22,7 +22,7 @@ func Package(native.Options) native.Package {
 	}
 	for i := range p.Resources {
 		r := &p.Resources[i]
-		// Nothing can be changed in place except what old states lack, see emptyToMissing.
+		// Nothing can be changed in place except values that old states lack, see emptyToMissing.
 		for j := range r.Inputs {
 			r.Inputs[j].Replace = true
 		}
@@ -51,7 +51,7 @@ func keepers() native.Field {
 }
 
 // forgiveMissingKeepers removes a replacement whose only reason is that keepers without a value were added or removed:
-// the public package records some of them and leaves others out.
+// the public package records only some of them.
 func forgiveMissingKeepers(c native.Call, answer *providers.DiffResponse) {
 	if len(answer.ReplaceKeys) == 0 || !slices.Contains(answer.ReplaceKeys, "keepers") {
 		return

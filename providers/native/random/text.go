@@ -86,7 +86,7 @@ func password() native.Resource {
 	}
 }
 
-// hashed returns the bcrypt hash of as much of s as bcrypt accepts.
+// hashed returns the bcrypt hash of s, cut to the length that bcrypt accepts.
 func hashed(s string) (string, error) {
 	b := []byte(s)
 	hash, err := bcrypt.GenerateFromPassword(b[:min(len(b), 72)], bcrypt.DefaultCost)
@@ -125,13 +125,12 @@ func checkText(in native.Values) []providers.CheckFailure {
 			"property %q is %d, but the least numbers of characters add up to %d", "length", in.Int("length"), sum)})
 	}
 	if known && set == "" && sum < in.Int("length") {
-		failures = append(failures, providers.CheckFailure{Property: "special", Reason: "no kind of characters is allowed"})
+		failures = append(failures, providers.CheckFailure{Property: "special", Reason: "no character class is enabled; enable at least one"})
 	}
 	return failures
 }
 
-// numeric reports whether digits are allowed. "number" is the old name of "numeric"; if only one is given, it stands for
-// both.
+// numeric reports whether digits are allowed. "number" is the old name of "numeric"; if only one is given, it sets both.
 func numeric(in native.Values) bool {
 	for _, name := range []string{"numeric", "number"} {
 		if in.Has(name) {
@@ -192,7 +191,7 @@ func generate(in native.Values) (string, error) {
 
 func pick(set string) (rune, error) {
 	if set == "" {
-		return 0, errors.New("no kind of characters is allowed")
+		return 0, errors.New("no character class is enabled; enable at least one")
 	}
 	runes := []rune(set)
 	i, err := rand.Int(rand.Reader, big.NewInt(int64(len(runes))))

@@ -28,7 +28,7 @@ type Record struct {
 type Cloud struct {
 	dir string // "" for memory
 
-	mu       sync.Mutex // guards the rest, and the files
+	mu       sync.Mutex // guards the fields below, and the files
 	records  map[string]Record
 	deleted  map[string]bool
 	attempts map[string]int
@@ -46,7 +46,7 @@ func OpenCloud(dir string) (*Cloud, error) {
 	return c, os.MkdirAll(dir, 0o755)
 }
 
-// file is a record as its file has it.
+// file is a record as it is in its file.
 type file struct {
 	Name       string          `json:"name,omitempty"`
 	Generation int             `json:"generation"`
@@ -138,7 +138,7 @@ func (c *Cloud) Delete(id string) error {
 	return nil
 }
 
-// IDs lists what exists, in order.
+// IDs lists the IDs of the existing resources, in order.
 func (c *Cloud) IDs() ([]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,15 +160,15 @@ func (c *Cloud) IDs() ([]string, error) {
 }
 
 // adopts reports whether a cloud in memory accepts an unknown ID as a resource of an earlier process: the cloud in memory
-// is lost with the process, and the state is not.
+// ends with the process, and the state does not.
 func (c *Cloud) adopts(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.dir == "" && !c.deleted[id]
 }
 
-// attempt counts the attempts at something. A cloud in a directory counts across processes, so that a call that failed by
-// chance can succeed another time.
+// attempt counts the attempts of something. A cloud in a directory counts across processes, so that a call that failed at
+// random can succeed another time.
 func (c *Cloud) attempt(what string) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -106,8 +106,8 @@ func fails(c native.Call, method string) error {
 }
 
 // diff turns a change of a listed property into a replacement. Properties that are unknown as a whole may change any of
-// the old ones. An ID that the object has is no change: objects that are imported, or adopted after an interrupted create,
-// are recorded without it.
+// the old ones. An ID that the object has already is no change: objects that are imported, or adopted after an interrupted
+// create, are recorded without it.
 func (s *simulation) diff(c native.Call, answer *providers.DiffResponse) {
 	if c.Inputs.Text("id") == c.ID {
 		drop := func(key string) bool { return key == "id" }
@@ -204,7 +204,7 @@ func (s *simulation) read(ctx context.Context, c native.Call) (native.Found, err
 		found.Outputs["properties"] = property.Of(r.Properties)
 	}
 	if r.Generation != c.State.Int("generation") {
-		r.Computed = c.Inputs.Texts("computed") // the file of an object that somebody wrote need not name them
+		r.Computed = c.Inputs.Texts("computed") // a file written by hand need not name them
 		for name, v := range outputs(r) {
 			found.Outputs[name] = v
 		}

@@ -63,7 +63,7 @@ func TestCloudInADirectoryCanBeSeenAndChanged(t *testing.T) {
 	require.ErrorContains(t, s.TryCreate(in.With("id", property.String("../x"))), "names a file")
 }
 
-// What an interrupted create has made is adopted by its ID alone.
+// The object of an interrupted create is adopted by its ID alone.
 func TestAnAdoptedResourceIsWhatItsProgramDeclares(t *testing.T) {
 	dir := t.TempDir()
 	in := props("id", "one", "properties", of("size", 1), "computed", []string{"address"})
@@ -86,7 +86,7 @@ func TestCloudInMemoryIsInspectedByItsOwner(t *testing.T) {
 	require.NoError(t, cloud.Delete(s.ID))
 	require.False(t, s.Refresh())
 
-	// Another process has another memory: the provider trusts the state.
+	// Another process has another memory: the provider relies on the state.
 	later := stack(t, nil, props())
 	later.ID, later.Inputs, later.Outputs = s.ID, s.Inputs, s.Outputs
 	later.RequireUnchanged()

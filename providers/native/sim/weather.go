@@ -55,7 +55,7 @@ func (d Distribution) Draw(r *rand.Rand) time.Duration {
 	return d.a
 }
 
-// weather defines what the configuration does to calls.
+// weather defines the effects of the configuration on calls.
 type weather struct {
 	seed     string
 	latency  map[string]Distribution // method or "*" -> how long
@@ -104,7 +104,7 @@ func (w *weather) dice(parts ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(a, b))
 }
 
-// strike delays a call, and makes it fail if its random number says so.
+// strike delays a call, and makes it fail if its random number is below the share of failures.
 func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, c native.Call) error {
 	if w.gate != nil {
 		if err := w.gate.pass(ctx); err != nil {

@@ -39,7 +39,7 @@ func converting(name, doc string, result native.Type, f func(property.Value) (pr
 		}
 		v, ok := f(v)
 		if !ok {
-			return property.Null, errors.New("the value stands for nothing of this type")
+			return property.Null, errors.New("the value cannot be converted to this type")
 		}
 		return v, nil
 	}, native.Field{Name: "input", Type: anyType(), Required: true, Nullable: true})

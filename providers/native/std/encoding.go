@@ -99,7 +99,7 @@ func decodeCSV(in native.Values) (property.Value, error) {
 	return property.ArrayOf(out...), nil
 }
 
-// toGo returns what package encoding/json makes of a value's JSON. Values without JSON, such as assets, become nil.
+// toGo converts a value as package encoding/json decodes its JSON. Values without JSON, such as assets, become nil.
 func toGo(v property.Value) any {
 	switch {
 	case v.IsString():

@@ -1,8 +1,8 @@
 // Package std is the built-in provider of the package "std": functions on texts, numbers, lists, objects, files and
 // addresses, with the shapes of the public package of that name. Relative paths are relative to the program's directory.
 //
-// Where the public package does something else than its own description says, the description counts, unless the results
-// would then be others; docs/builtin-providers.md has the list.
+// If the behaviour of the public package differs from its own description, the description counts, unless the results
+// would then differ; docs/builtin-providers.md has the list.
 //
 // Invariant: a function depends on its arguments alone, except for those that read files, the clock or random numbers.
 package std

@@ -184,7 +184,7 @@ func signed(template *x509.Certificate, der []byte) (native.Made, error) {
 	}}, errors.Join(err1, err2)
 }
 
-// keyID returns the SHA-1 of the public key's bits (RFC 5280 4.2.1.2), as the public package takes them.
+// keyID returns the SHA-1 of the public key's bits (RFC 5280 4.2.1.2), computed like in the public package.
 func keyID(public crypto.PublicKey) ([]byte, error) {
 	var bits []byte
 	var err error

@@ -156,7 +156,7 @@ func publicKey(key crypto.Signer) (id string, outputs native.Outputs, err error)
 	return hash(der), outputs, nil
 }
 
-// hash returns an ID as the public package makes it.
+// hash returns an ID in the form of the public package.
 func hash(b []byte) string {
 	sum := sha1.Sum([]byte(strings.TrimSpace(string(b))))
 	return hex.EncodeToString(sum[:])
@@ -198,7 +198,7 @@ func parseKey(text string) (crypto.Signer, string, error) {
 	return nil, "", fmt.Errorf("a private key of type %T is not supported", key)
 }
 
-// keyInputs returns the inputs for a private key: one that is recorded, or one that is not and has a version instead.
+// keyInputs returns the inputs for a private key: a recorded one, or an unrecorded one with a version.
 func keyInputs(name string) []native.Field {
 	unrecorded := secret(text(name+"Wo", "The private key, which is recorded nowhere but among the inputs, as a secret."))
 	unrecorded.Output = native.Unrecorded

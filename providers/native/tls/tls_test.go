@@ -182,7 +182,7 @@ func TestPathsBelowAnAuthorityAreAsLongAsAsked(t *testing.T) {
 	for _, c := range []struct {
 		ca     bool
 		length int
-		want   int // as package x509 has it: -1 for any
+		want   int // in the form of package x509: -1 for any
 	}{{true, 0, 0}, {true, 2, 2}, {true, -1, -1}, {false, 2, -1}} {
 		s, _ := stack(t, "SelfSignedCert")
 		in := props("privateKeyPem", k, "validityPeriodHours", 1, "allowedUses", []string{}, "isCaCertificate", c.ca,

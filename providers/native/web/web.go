@@ -180,10 +180,10 @@ func ask(ctx context.Context, in native.Values, client *http.Client) (*http.Resp
 	defer found.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(found.Body, maxBody+1))
 	if err == nil && len(body) > maxBody {
-		err = fmt.Errorf("the answer has more than %d bytes, which is the most that is recorded", maxBody)
+		err = fmt.Errorf("the answer has more than %d bytes, the largest size that is recorded", maxBody)
 	}
 	return found, body, err
 }
 
-// maxBody is the length of the longest answer, in bytes.
+// maxBody is the maximum length of an answer, in bytes.
 const maxBody = 32 << 20

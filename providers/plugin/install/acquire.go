@@ -10,17 +10,17 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// AcquisitionVariable is the variable of the environment that, if it is true, forbids the automatic installation of plugins.
+// AcquisitionVariable is the variable that, if it is true, forbids the automatic installation of plugins.
 const AcquisitionVariable = "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
 
-// Messages tell a user about installations that the user has not asked for. Both may be called from many goroutines; nil
+// Messages receive texts for the user about automatic installations. Both may be called from many goroutines; nil
 // discards.
 type Messages struct {
 	Note     func(text string) // once for each installation
 	Progress func(text string) // from time to time; it replaces the one before
 }
 
-// Acquire returns the function that installs plugins for those who need them, unless the environment forbids it.
+// Acquire returns the function that installs plugins on demand, unless the environment forbids it.
 func (i *Installer) Acquire(m Messages) plugin.Acquire {
 	return func(ctx context.Context, w plugin.Wanted) error {
 		if err := i.Forbidden(); err != nil {
@@ -39,7 +39,8 @@ func (i *Installer) Acquire(m Messages) plugin.Acquire {
 	}
 }
 
-// mayObtain refuses to download what the recorded state alone asks for, unless the user has said where such plugins come from.
+// mayObtain refuses a download that only the recorded state requires, unless the user has configured the sources of such
+// plugins.
 func (i *Installer) mayObtain(w plugin.Wanted) error {
 	if i.env(mirrorVariable) != "" {
 		return nil
@@ -54,11 +55,11 @@ func (i *Installer) mayObtain(w plugin.Wanted) error {
 	return fmt.Errorf("%w, as only the recorded state says that it comes from %s", plugin.ErrNotAcquired, w.DownloadURL)
 }
 
-// telling tells how one installation goes on.
+// telling reports the progress of one installation.
 type telling struct {
 	messages Messages
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	phase Phase
 	last  time.Time
 }
@@ -103,7 +104,7 @@ func tell(to func(string), format string, args ...any) {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-// Forbidden is the error of an automatic installation where the environment forbids them, and nil elsewhere.
+// Forbidden returns the error of an automatic installation if the environment forbids them, otherwise nil.
 func (i *Installer) Forbidden() error {
 	if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
 		return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)

@@ -19,7 +19,7 @@ func sum(text string) ([]byte, error) {
 	return b, nil
 }
 
-// listed returns the checksum of a file in a list as sha256sum writes it; nil if the file is not in the list.
+// listed returns the checksum of a file in a list in the form of sha256sum; nil if the file is not in the list.
 func listed(list []byte, name string) ([]byte, error) {
 	for line := range strings.Lines(string(list)) {
 		words := strings.Fields(line)
@@ -30,8 +30,8 @@ func listed(list []byte, name string) ([]byte, error) {
 	return nil, nil
 }
 
-// expected returns the checksum that an archive must have, and who says so: the request, or else the source. It is nil if
-// nobody does. A list that is there and cannot be read is an error.
+// expected returns the checksum that an archive must have, and its origin: the request, or else the source. It is nil if
+// neither has one. A list that exists and cannot be read is an error.
 func (i *Installer) expected(ctx context.Context, r Request, a asset) (want []byte, from string, err error) {
 	if given := r.Checksums[platform()]; len(given) > 0 {
 		return given, "", nil
@@ -54,7 +54,7 @@ func (i *Installer) expected(ctx context.Context, r Request, a asset) (want []by
 	return nil, "", nil
 }
 
-// verify compares a file with the checksum that it must have; an empty one is any.
+// verify compares a file with the checksum that it must have; an empty one matches any file.
 func verify(ctx context.Context, file io.Reader, want []byte, from string) error {
 	if len(want) == 0 {
 		return nil

@@ -10,14 +10,16 @@ import (
 type Written struct {
 	Kind      plugin.Kind
 	Name      string
-	Directory string // where its manifest is, and stays
-	// Said gets what package managers print, from many goroutines. Its last lines are in the error if the installation fails.
+	Directory string // the folder of its manifest, in its final place
+	// Said receives the output of package managers, from many goroutines. Its last lines are in the error if the installation
+	// fails.
 	Said func(plugin.Line)
 }
 
-// DependenciesError says that what a plugin in source form needs could not be installed. Nothing of the plugin is kept.
+// DependenciesError reports that the dependencies of a plugin in source form could not be installed. Nothing of the plugin
+// is kept.
 type DependenciesError struct {
-	Output string // the last lines of what was printed, below a heading; "" if nothing was
+	Output string // the last lines of the output, below a heading; "" if there is none
 	Err    error
 }
 
@@ -29,5 +31,5 @@ func (e *DependenciesError) Error() string {
 	return text
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *DependenciesError) Unwrap() error { return e.Err }

@@ -20,7 +20,7 @@ func written(t *testing.T, text string) []byte {
 	return archived(t, entry{name: plugin.PluginManifest, text: "runtime: nodejs\n"}, entry{name: "text", text: text})
 }
 
-// findsWritten reports whether the plugin is found in source form, and returns its text and what was installed for it.
+// findsWritten reports whether the plugin is found in source form, and returns its text and its installed dependencies.
 func findsWritten(t *testing.T, home string) (text, needed string, found bool) {
 	t.Helper()
 	_, err := plugin.Finder{Home: home, LookupEnv: func(string) (string, bool) { return "", false }}.Find(plugin.Resource, "thing", "1.2.3")
@@ -92,7 +92,7 @@ func TestWithoutWhatItNeedsAPluginIsNotInstalled(t *testing.T) {
 	require.False(t, found)
 	require.Empty(t, remains(t, home))
 
-	// What was there before stays.
+	// The previous installation stays.
 	i.options.Dependencies = nil
 	_, err = i.Install(t.Context(), wanted())
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestWithoutWhatItNeedsAPluginIsNotInstalled(t *testing.T) {
 	require.True(t, found)
 	require.Equal(t, "first", text)
 
-	// So it does when the user does not wait.
+	// The same holds when the user does not wait.
 	ctx, cancel := context.WithCancelCause(t.Context())
 	i.options.Dependencies = func(context.Context, Written) error {
 		cancel(errors.New("enough"))

@@ -2,9 +2,9 @@
 // (protocol.md 1.4, 1.11). Sources are releases on GitHub and GitLab, URL templates, the public download host, a mirror that
 // replaces them all, and local files.
 //
-// It starts no plugin, and does not decide when one is needed. What a plugin in source form needs is installed by a function
-// that it is given.
+// It starts no plugin, and does not decide when one is needed. A function of the caller installs the dependencies of a plugin
+// in source form.
 //
-// Invariant: an installation that was cut off at any instant is never found, and what is found has the checksum that was asked
-// for or published, and what it needs.
+// Invariant: an installation that was cut off at any instant is never found, and every plugin that is found has the required
+// or published checksum, and its dependencies.
 package install

@@ -16,34 +16,34 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// download fetches one file, and goes on where an earlier download of it ended: after a cut connection, and also in another
-// process. The lock of the place is held.
+// download fetches one file, and continues an earlier download of it that was cut off, also one of another process. The
+// lock of the place is held.
 type download struct {
 	web      *web
 	call     call
-	file     string // with what has been fetched; beside it, in a file that ends in .json, is what it is the beginning of
+	file     string // the fetched part; beside it, in a file that ends in .json, is the JSON of a beginning
 	progress func(done, total int64)
 	tries    *tries
-	silence  *time.Timer // tells that nothing has come for the time patience
+	silence  *time.Timer // reports that nothing has come for the time patience
 	patience time.Duration
 }
 
-// beginning says what a file is the beginning of.
+// beginning describes the file that a fetched part belongs to.
 type beginning struct {
 	URL       string `json:"url"`
-	Validator string `json:"validator"` // of the version of the file: an entity tag, or a time
-	Total     int64  `json:"total"`     // 0 if it is not known
+	Validator string `json:"validator"` // of this version of the file: an entity tag, or a time
+	Total     int64  `json:"total"`     // 0 if it is unknown
 }
 
 // The bounds of a download.
 const (
 	maxArchive = 8 << 30
-	// minGain is how much a try has to bring so that it does not count.
+	// minGain is the number of bytes after which a try does not count as failed.
 	minGain = 64 << 10
 )
 
-// run downloads the file until it is complete. What has come stays for a later download, but where it cannot be written: it would be what
-// fills a disk.
+// run downloads the file until it is complete. The fetched part is kept for a later download, unless it cannot be written: then
+// it may be what fills the disk.
 func (d *download) run(ctx context.Context) error {
 	d.tries = d.web.tries()
 	_, err := retry(ctx, d.tries, func() (struct{}, error) { return struct{}{}, d.try(ctx) })
@@ -86,7 +86,7 @@ func (d *download) fill(ctx context.Context, f *os.File) error {
 	return d.copy(ctx, stop, f, response.Body, begun, have)
 }
 
-// begun returns what is there of the file already.
+// begun returns the part of the file that was fetched before.
 func (d *download) begun(f *os.File) (beginning, int64) {
 	var b beginning
 	text, err := os.ReadFile(d.file + ".json")
@@ -98,7 +98,7 @@ func (d *download) begun(f *os.File) (beginning, int64) {
 	return b, info.Size()
 }
 
-// ask requests the file, or the rest of it if it has not changed since.
+// ask requests the file, or the rest of it if the file has not changed since.
 func (d *download) ask(ctx context.Context, begun beginning, have int64) (*http.Response, error) {
 	c := d.call
 	if have > 0 {
@@ -107,7 +107,7 @@ func (d *download) ask(ctx context.Context, begun beginning, have int64) (*http.
 	response, err := d.web.do(ctx, c)
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.Code == http.StatusRequestedRangeNotSatisfiable && have > 0 {
-		_ = os.Remove(d.file + ".json") // the next try begins again
+		_ = os.Remove(d.file + ".json") // the next try starts from the beginning
 		return nil, refused
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (d *download) ask(ctx context.Context, begun beginning, have int64) (*http.
 	return response, nil
 }
 
-// begin notes what the file is the beginning of, and cuts it there.
+// begin records the file that the fetched part belongs to, and cuts the part to the length have.
 func (d *download) begin(f *os.File, b beginning, have int64) error {
 	text, err := json.Marshal(b)
 	if err != nil {

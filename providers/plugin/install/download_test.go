@@ -34,7 +34,7 @@ func large(t *testing.T) []byte {
 	return archived(t, entry{name: program, text: "the plugin"}, entry{name: "noise", text: string(noise)})
 }
 
-// cut answers with the part of a file that is asked for, and breaks the connection after some bytes.
+// cut answers with the requested part of a file, and breaks the connection after some bytes.
 func (n *internet) cut(place string, content []byte, after int, times *int) {
 	n.has(place, content)
 	whole := n.answer[place]
@@ -57,7 +57,7 @@ func (n *internet) cut(place string, content []byte, after int, times *int) {
 	}
 }
 
-// A server that sends nothing for a while is named while it is waited for, once for each silence.
+// A server that sends nothing for a while is reported by name, once for each silence.
 func TestASilentServerIsNamed(t *testing.T) {
 	n := newInternet(t)
 	n.has(mirrorHost+archiveName, large(t))
@@ -76,7 +76,7 @@ func TestASilentServerIsNamed(t *testing.T) {
 	})
 }
 
-// haltingly answers requests without a connection, and sends nothing for a while before each half of a body, so that the clock of a bubble goes on.
+// haltingly answers requests without a connection, and pauses before each half of a body, so that the clock of a bubble advances.
 type haltingly struct {
 	n    *internet
 	halt halt
@@ -96,7 +96,7 @@ func (h haltingly) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// halt is an empty text that takes a while.
+// halt is an empty text whose read takes a while.
 type halt time.Duration
 
 func (p halt) Read([]byte) (int, error) {
@@ -117,7 +117,7 @@ func (n *internet) archives() []string {
 
 func TestAConnectionThatIsCutGoesOnWhereItWas(t *testing.T) {
 	n, home, archive := newInternet(t), t.TempDir(), large(t)
-	times := 9 // more than there are tries; each one brings something
+	times := 9 // more than the number of tries; each one brings something
 	n.cut(mirrorHost+archiveName, archive, 100<<10, &times)
 	var last Progress
 	r := wanted()
@@ -148,7 +148,7 @@ func TestADownloadGoesOnInAnotherProcessUnlessTheFileHasChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n, home, archive := newInternet(t), t.TempDir(), large(t)
 			times := 100
-			n.cut(mirrorHost+archiveName, archive, 50<<10, &times) // less than what makes a try not count
+			n.cut(mirrorHost+archiveName, archive, 50<<10, &times) // less than minGain
 			_, err := n.installer(home, mirrored).Install(t.Context(), wanted())
 			require.ErrorContains(t, err, fmt.Sprintf("the connection ended after %d of %d bytes", 6*50<<10, len(archive)))
 			require.False(t, finds(t, home))
@@ -201,7 +201,7 @@ func TestWhatAServerAnswersDecidesWhetherItIsAskedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		header map[string]string
-		times  int // how often it answers so
+		times  int // how often it gives this answer
 		asked  int
 		want   string // "" for success
 	}{
@@ -368,7 +368,7 @@ func TestArchivesThatEscapeAreRefused(t *testing.T) {
 	plain := entry{name: program, text: "the plugin"}
 	for name, c := range map[string]struct {
 		entries []entry
-		want    string // "" for an archive that is fine
+		want    string // "" for a correct archive
 	}{
 		"folders, and links within": {[]entry{plain, {name: "./a/", kind: '5'}, {name: "a/b", text: "x"}, {name: "c", kind: '2', link: "a/b"}, {name: "d", kind: '1', link: "a/b"}}, ""},
 		"a link that leads nowhere": {[]entry{plain, {name: "c", kind: '2', link: "gone"}}, ""},

@@ -10,13 +10,13 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// Error says why a plugin cannot be installed: what was tried, and how that ended.
+// Error reports why a plugin cannot be installed: which places were tried, with their errors.
 type Error struct {
 	Request Request
 	Tries   []Try
 }
 
-// Try is one place where a plugin was looked for.
+// Try is one place that was searched for a plugin.
 type Try struct {
 	Place string // a URL, or a path
 	Err   error
@@ -48,7 +48,8 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// Advice says that the plugin can be installed from a file, unless it comes from a git repository, or lacks something else.
+// Advice suggests installing the plugin from a file, unless it comes from a git repository, or only its dependencies are
+// missing.
 func (e *Error) Advice() []advice.Advice {
 	r := e.Request
 	if r.File != "" || strings.HasPrefix(r.Source, plugin.GitScheme) || errors.As(e, new(*DependenciesError)) {
@@ -61,10 +62,10 @@ func (e *Error) Advice() []advice.Advice {
 	return []advice.Advice{{Action: advice.InstallFile, Plugin: about}}
 }
 
-// ChecksumError says that an archive is not the one that was published. Nothing of it is kept.
+// ChecksumError reports that an archive is not the published one. Nothing of it is kept.
 type ChecksumError struct {
 	Want, Got []byte
-	From      string // who says what it has to be: a URL, or "" for the request
+	From      string // the source of the checksum: a URL, or "" for the request
 }
 
 func (e *ChecksumError) Error() string {
@@ -76,11 +77,11 @@ func (e *ChecksumError) Error() string {
 		hex.EncodeToString(e.Got), hex.EncodeToString(e.Want), says)
 }
 
-// StatusError is an answer of a server that is not what was asked for.
+// StatusError is an unexpected answer of a server.
 type StatusError struct {
 	Code   int
 	Status string // "404 Not Found"
-	Hint   string // what may be done, "" for nothing
+	Hint   string // what the user can do, may be ""
 }
 
 func (e *StatusError) Error() string {

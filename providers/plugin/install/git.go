@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// repository is a git repository with a plugin in source form. The command git is used, with what the user has configured for it:
+// repository is a git repository with a plugin in source form. It is fetched by the command git, with the user's configuration:
 // credentials, proxies, other URLs.
 type repository struct {
 	source plugin.GitSource
@@ -61,7 +61,7 @@ func (g *repository) latest(ctx context.Context, _ Request) (string, error) {
 	return "", errors.New("the repository has neither commits nor tags")
 }
 
-// checkOut puts the files of a version into an empty folder, and nothing of the repository besides.
+// checkOut puts the files of a version into an empty folder, and nothing else of the repository.
 func (g *repository) checkOut(ctx context.Context, r Request, to string) error {
 	if len(r.Checksums[platform()]) > 0 {
 		return errors.New("a git repository has no archive with a checksum; the hash of a commit is a version that does not change")
@@ -109,7 +109,7 @@ func (g *repository) fetch(ctx context.Context, version, to string) (string, err
 	return "FETCH_HEAD", err
 }
 
-// fetchCommit fetches the commit with that hash, which may be the beginning of one. Servers need not give out a commit by itself.
+// fetchCommit fetches the commit with that hash, which may be the beginning of one. A server may refuse to send a single commit.
 func (g *repository) fetchCommit(ctx context.Context, hash, to string) (string, error) {
 	if strings.Trim(hash, "0123456789abcdefABCDEF") != "" || len(hash) < 4 {
 		return "", fmt.Errorf("%q is not the hash of a commit", hash)
@@ -132,8 +132,8 @@ func (g *repository) fetchCommit(ctx context.Context, hash, to string) (string, 
 	return whole, nil
 }
 
-// git runs the command git in a folder, and returns what it prints. What a server refuses is asked for once more with the token for its
-// host that is in the environment.
+// git runs the command git in a folder, and returns its output. If a server refuses, git is run once more with the token for its host
+// from the environment.
 func (g *repository) git(ctx context.Context, directory string, args ...string) (string, error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
@@ -157,10 +157,11 @@ func (g *repository) git(ctx context.Context, directory string, args ...string) 
 	return out, err
 }
 
-// stall is how many seconds a server may send nothing; stallRate is what counts as nothing, in bytes per second.
+// stall is the number of seconds in which a server may send nothing; stallRate is the rate that counts as nothing, in
+// bytes per second.
 const stall, stallRate = 60, 1
 
-// gitEnvironment is the environment without what it has about a repository, as in a hook of git.
+// gitEnvironment is the environment without its variables about a repository, such as those in a hook of git.
 func gitEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -170,14 +171,14 @@ func gitEnvironment() []string {
 		"GIT_HTTP_LOW_SPEED_TIME="+strconv.Itoa(stall), "GIT_HTTP_LOW_SPEED_LIMIT="+strconv.Itoa(stallRate))
 }
 
-// tokens are the variables with the tokens of hosts, and the users that these take them from.
+// tokens are the variables with the tokens of hosts, and the user names that belong to them.
 var tokens = map[string]struct{ variable, user string }{
 	"github.com": {"GITHUB_TOKEN", "x-access-token"},
 	"gitlab.com": {"GITLAB_TOKEN", "oauth2"},
 }
 
-// token returns the variables that make git send the token for the repository's host, and to no other one; nil if there is none. They
-// are not arguments, which every user of the machine can read.
+// token returns the variables that make git send the token to the repository's host, and to no other one; nil if there is none. It
+// does not use arguments, which every user of the machine can read.
 func (g *repository) token() []string {
 	u, err := url.Parse(g.source.Repository)
 	if err != nil || u.User != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// gitHost stands for github.com: a folder of repositories, which the command git finds at its URLs.
+// gitHost is a replacement for github.com: a folder of repositories, which the command git finds at its URLs.
 type gitHost struct {
 	t      *testing.T
 	folder string

@@ -24,10 +24,10 @@ type Options struct {
 	Transport http.RoundTripper
 	// Stall is how long a server may send nothing; 0 is a minute.
 	Stall time.Duration
-	// Silence is how long a server may send nothing until that is said; 0 is ten seconds.
+	// Silence is how long a server may send nothing until that is reported; 0 is ten seconds.
 	Silence time.Duration
-	// Dependencies installs what a plugin in source form needs, before anybody finds the plugin; nil installs nothing. It may be
-	// called from many goroutines, for different plugins.
+	// Dependencies installs the dependencies of a plugin in source form, before the plugin can be found; nil installs nothing.
+	// It may be called from many goroutines, for different plugins.
 	Dependencies func(context.Context, Written) error
 }
 
@@ -39,7 +39,7 @@ type Installer struct {
 	once    await.Flight[string, outcome]
 }
 
-// outcome is how an installation ended.
+// outcome is the outcome of an installation.
 type outcome struct {
 	plugin Installed
 	err    error
@@ -74,7 +74,7 @@ func (i *Installer) env(name string) string {
 	return value
 }
 
-// Once is Install for those who need a plugin rather than a new attempt: whoever asks for the same plugin gets the same
+// Once is Install for callers that need a plugin rather than a new attempt: all calls for the same plugin get the same
 // result, also if it is an error. Only an attempt that was cancelled is repeated.
 func (i *Installer) Once(ctx context.Context, r Request) (Installed, error) {
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Kind, r.Name, r.Version, r.Source)
@@ -92,12 +92,12 @@ func (i *Installer) Once(ctx context.Context, r Request) (Installed, error) {
 		if errors.Is(err, await.ErrNoResult) {
 			return Installed{}, err
 		}
-		// The attempt of somebody else was cancelled.
+		// The attempt of another caller was cancelled.
 	}
 }
 
-// Install installs a plugin, unless it is there. Several processes and goroutines that install the same plugin do it once.
-// Errors are an *[Error], those of a request that makes no sense, and the cause of ctx.
+// Install installs a plugin, unless it is installed already. Several processes and goroutines that install the same plugin
+// do it once. Errors are an *[Error], those of an invalid request, and the cause of ctx.
 func (i *Installer) Install(ctx context.Context, r Request) (Installed, error) {
 	r, err := r.checked()
 	if err != nil {
@@ -112,7 +112,7 @@ func (i *Installer) Install(ctx context.Context, r Request) (Installed, error) {
 		}
 		return i.install(ctx, r, []source{&local{r.File}})
 	}
-	// What is there needs no source, and no network.
+	// A plugin in the cache needs no source, and no network.
 	if p := i.place(r); r.Version != "" && !r.Reinstall && p.complete() {
 		return p.installed(true), nil
 	}
@@ -128,7 +128,7 @@ func (i *Installer) Install(ctx context.Context, r Request) (Installed, error) {
 	return i.install(ctx, r, sources)
 }
 
-// Latest returns the newest version that the source of a plugin has.
+// Latest returns the newest version at the source of a plugin.
 func (i *Installer) Latest(ctx context.Context, r Request) (string, error) {
 	sources, err := i.sources(r)
 	if err != nil {
@@ -180,19 +180,19 @@ func (i *Installer) install(ctx context.Context, r Request, sources []source) (I
 			r.observe(Progress{Phase: Complete})
 			return p.installed(false), nil
 		}
-		_ = p.clean() // the next attempt does it otherwise
+		_ = p.clean() // if this fails, the next attempt does it
 		if ctx.Err() != nil {
 			return Installed{}, context.Cause(ctx)
 		}
 		failed.Tries = append(failed.Tries, Try{at, err})
 		if errors.As(err, new(*ChecksumError)) || errors.As(err, new(*DependenciesError)) || errors.As(err, new(*os.PathError)) {
-			break // another source does not make it right
+			break // another source would not help
 		}
 	}
 	return Installed{}, failed
 }
 
-// from installs a plugin from one source, and returns where it was looked for.
+// from installs a plugin from one source, and returns the URL or path that it tried.
 func (i *Installer) from(ctx context.Context, p place, s source) (at string, err error) {
 	a, err := s.find(ctx, p.request)
 	if err != nil {
@@ -222,7 +222,7 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 		})
 	}
 	if a.file == "" && ctx.Err() == nil {
-		p.forget() // it is installed, or it is not what it should be
+		p.forget() // it is installed, or it is not the right file
 	}
 	return a.place(), err
 }
@@ -239,7 +239,7 @@ func (i *Installer) fetch(ctx context.Context, p place, c call) error {
 	return d.run(ctx)
 }
 
-// put makes the plugin's folder in a place of its own, and puts it where it is found when it is whole.
+// put makes the plugin's folder in a temporary place, and moves it to its final place when it is whole.
 func (i *Installer) put(ctx context.Context, p place, fill func(half string) error) error {
 	if err := os.Mkdir(p.half(), 0o700); err != nil {
 		return err
@@ -259,7 +259,7 @@ func (i *Installer) put(ctx context.Context, p place, fill func(half string) err
 	return p.commit(func() error { return i.dependencies(ctx, p) })
 }
 
-// unpackFile checks and unpacks one and the same file, whatever happens to its name meanwhile.
+// unpackFile checks and unpacks the same open file, even if its name gets another file meanwhile.
 func (i *Installer) unpackFile(ctx context.Context, p place, file, to string, want []byte, from string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -276,7 +276,7 @@ func (i *Installer) unpackFile(ctx context.Context, p place, file, to string, wa
 	return unpack(ctx, f, to, i.limits)
 }
 
-// absent returns the error of a file that is not there without its name, which messages have already.
+// absent returns the error of a missing file without its name, which messages have already.
 func absent(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return errors.New("there is no such file")
@@ -284,7 +284,7 @@ func absent(err error) error {
 	return err
 }
 
-// dependencies installs what a plugin needs that is in its place, if it is one in source form.
+// dependencies installs the dependencies of the plugin in its place, if it is one in source form.
 func (i *Installer) dependencies(ctx context.Context, p place) error {
 	if _, executable := plugin.Executable(p.directory, p.request.Kind, p.request.Name); executable || i.options.Dependencies == nil {
 		return nil

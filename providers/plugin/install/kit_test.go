@@ -22,15 +22,15 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// internet is a server that stands for all hosts.
+// internet is a server that replaces all hosts.
 type internet struct {
 	t      *testing.T
 	server *httptest.Server
-	// answer answers by host and path; what is not there is 404 Not Found.
+	// answer answers by host and path; other paths are 404 Not Found.
 	answer map[string]http.HandlerFunc
 
 	mu    sync.Mutex // guards asked
-	asked []string   // "host/path", with the token that was sent
+	asked []string   // "host/path", with the token of the request
 }
 
 func newInternet(t *testing.T) *internet {
@@ -58,7 +58,7 @@ func (n *internet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// RoundTrip takes every request to the server, whatever its host.
+// RoundTrip sends every request to the server, whatever its host.
 func (n *internet) RoundTrip(r *http.Request) (*http.Response, error) {
 	at, err := url.Parse(n.server.URL)
 	if err != nil {
@@ -125,12 +125,12 @@ const program = "pulumi-resource-thing"
 
 func good(t *testing.T) []byte { return archived(t, entry{name: program, text: "the plugin"}) }
 
-// wanted asks for version 1.2.3 of the plugin.
+// wanted is a request for version 1.2.3 of the plugin.
 func wanted() Request { return Request{Kind: plugin.Resource, Name: "thing", Version: "v1.2.3"} }
 
 var archiveName = Request{Kind: plugin.Resource, Name: "thing", Version: "1.2.3"}.archive()
 
-// finds reports whether the plugin is found as an engine does it.
+// finds reports whether an engine finds the plugin.
 func finds(t *testing.T, home string) bool {
 	t.Helper()
 	l, err := plugin.Finder{Home: home, LookupEnv: func(string) (string, bool) { return "", false }}.Find(plugin.Resource, "thing", "1.2.3")
@@ -144,7 +144,7 @@ func finds(t *testing.T, home string) bool {
 	return true
 }
 
-// remains lists what is in the cache besides plugins and locks.
+// remains lists the files in the cache besides plugins and locks.
 func remains(t *testing.T, home string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(home, "plugins"))

@@ -50,7 +50,8 @@ func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
 	})
 }
 
-// isArchive reports whether a file begins as those of gzip do. One that begins as no program does either is refused.
+// isArchive reports whether a file begins like a gzip file. A file that begins neither like that nor like a program is
+// refused.
 func isArchive(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -75,7 +76,7 @@ func isArchive(path string) (bool, error) {
 	return false, nil
 }
 
-// programs are what executables begin with: scripts, and those of Linux, Windows and macOS.
+// programs are the beginnings of executables: scripts, and those of Linux, Windows and macOS.
 var programs = [...]string{"#!", "\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
 
 func ending() string {

@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// place is where a plugin is in the cache. Beside its folder there are (protocol.md 1.4) a lock, a mark while it is
-// incomplete, what has been downloaded of it, and the time of its last use; and two folders in which it is made and removed.
+// place is the place of a plugin in the cache. Beside its folder there are (protocol.md 1.4) a lock, a mark while it is
+// incomplete, its download, and the time of its last use; and two folders in which it is made and removed.
 type place struct {
 	directory string // "<home>/plugins/<kind>-<name>-v<version>"
 	request   Request
@@ -30,7 +30,7 @@ func (i *Installer) place(r Request) place {
 func (p place) partial() string  { return p.directory + ".partial" }
 func (p place) download() string { return p.directory + ".download" }
 
-// The names of these are those of leftovers, which nobody takes for plugins.
+// These have the names of remains, which no process takes for plugins.
 func (p place) half() string { return p.directory + ".tmp1" }
 func (p place) old() string  { return p.directory + ".tmp2" }
 
@@ -39,7 +39,7 @@ func (p place) complete() bool {
 	return !exists(p.partial()) && p.usable(p.directory)
 }
 
-// usable reports whether a folder has what makes it a plugin: an executable, or the description of a program that is one.
+// usable reports whether a folder has a plugin: an executable, or the manifest of a plugin in source form.
 func (p place) usable(directory string) bool {
 	if _, executable := plugin.Executable(directory, p.request.Kind, p.request.Name); executable {
 		return true
@@ -53,7 +53,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// unwritable says what to do about a folder for plugins in which nothing can be written.
+// unwritable adds advice to the error for a folder of plugins that is not writable.
 func unwritable(err error) error {
 	return fmt.Errorf("%w; make it a folder that you may write to, or set PULUMI_HOME to another one", err)
 }
@@ -61,7 +61,7 @@ func unwritable(err error) error {
 // patience is how long another process may hold the lock before that is worth a message.
 const patience = time.Second
 
-// lock waits until no other process, and nobody else in this one, works on the place.
+// lock waits until no other process, and no other goroutine of this one, works on the place.
 func (p place) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(p.directory), 0o700); err != nil {
 		return nil, unwritable(fmt.Errorf("cannot create the folder for plugins: %w", err))
@@ -90,15 +90,15 @@ func (p place) lock(ctx context.Context) (unlock func(), err error) {
 	return nil, context.Cause(ctx)
 }
 
-// clean removes what installations have left that were cut off. The lock is held.
+// clean removes the remains of installations that were cut off. The lock is held.
 func (p place) clean() error {
 	return errors.Join(os.RemoveAll(p.half()), os.RemoveAll(p.old()))
 }
 
-// commit makes a complete folder the plugin, and lets finish complete it where it stays: a virtual environment of Python cannot be
-// moved. From the first to the last moment the mark says that the plugin is not complete, so that a kill leaves nothing that is found.
+// commit moves a complete folder to the plugin's final place, and calls finish to complete it there: a virtual environment of Python
+// cannot be moved. Meanwhile the mark shows that the plugin is not complete, so that a kill leaves nothing that is found.
 func (p place) commit(finish func() error) error {
-	keep := p.complete() // or else nothing of it may be found again
+	keep := p.complete() // otherwise nothing of it may be found again
 	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
 		return err
 	}
@@ -120,11 +120,12 @@ func (p place) commit(finish func() error) error {
 	if err := os.Remove(p.partial()); err != nil {
 		return err
 	}
-	_ = os.RemoveAll(p.old()) // in use on Windows perhaps; the next installation removes it
+	_ = os.RemoveAll(p.old()) // perhaps in use on Windows; the next installation removes it
 	return nil
 }
 
-// revert removes a plugin that could not be completed, and puts the one before into its place again. If it fails, the mark stays.
+// revert removes a plugin that could not be completed, and puts the previous one into its place again. If it fails, the mark
+// stays.
 func (p place) revert() error {
 	if err := os.RemoveAll(p.directory); err != nil {
 		return err
@@ -137,23 +138,23 @@ func (p place) revert() error {
 	return os.Remove(p.partial())
 }
 
-// forget removes what has been downloaded.
+// forget removes the download.
 func (p place) forget() { removeAll(p.download(), p.download()+".json") }
 
 func removeAll(paths ...string) {
 	for _, path := range paths {
-		_ = os.Remove(path) // what stays is overwritten or ignored
+		_ = os.Remove(path) // a remaining file is overwritten or ignored
 	}
 }
 
-// Details are what the cache knows of a plugin besides its name.
+// Details are the facts in the cache about a plugin besides its name.
 type Details struct {
 	Size      int64 // bytes
 	Installed time.Time
-	LastUsed  time.Time // zero when it was not used, or not since uses are noted
+	LastUsed  time.Time // zero if it was not used, or not since uses are recorded
 }
 
-// Describe returns the details of a plugin's folder in the cache. What cannot be read counts nothing.
+// Describe returns the details of a plugin's folder in the cache. Files that cannot be read do not count.
 func Describe(directory string) Details {
 	var d Details
 	if info, err := os.Stat(directory); err == nil {

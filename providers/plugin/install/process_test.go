@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// TestMain lets the tests start processes that install.
+// TestMain also runs the processes that tests start to install plugins.
 func TestMain(m *testing.M) {
 	home := os.Getenv("INSTALL_IN")
 	if home == "" {
@@ -39,13 +39,13 @@ func TestMain(m *testing.M) {
 // process is this program as one that installs the plugin.
 func process(t *testing.T, n *internet, home string) *exec.Cmd {
 	t.Helper()
-	n.requests() // orders what the test has done before the server's answers
+	n.requests() // orders the test's earlier actions before the server's answers
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "INSTALL_IN="+home, "SLUICE_PLUGIN_MIRROR="+n.server.URL)
 	return cmd
 }
 
-// local is what a process asks for.
+// local is the path of a process's request.
 func (n *internet) local() string { return n.server.Listener.Addr().String() + "/" + archiveName }
 
 func TestProcessesAndGoroutinesInstallOnce(t *testing.T) {
@@ -110,7 +110,7 @@ func TestAKilledInstallationIsNotFoundAndGoesOn(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%s from %d-", n.local(), len(archive)/2), n.archives()[1])
 }
 
-// A limit on the size of files stands for a full disk.
+// A limit on the size of files replaces a full disk.
 func TestADownloadThatDoesNotFitOnTheDiskLeavesNothing(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -219,6 +219,6 @@ func TestUsersAreToldOfInstallationsThatTheyHaveNotAskedFor(t *testing.T) {
 		"note: installing the plugin resource thing 1.2.3 from https://own.example/" + archiveName,
 		"downloading resource thing 1.2.3: 0.0 MB of 0.0 MB",
 	}, told)
-	require.NoError(t, n.installer(home, mirrored).Acquire(Messages{})(t.Context(), w)) // is there
+	require.NoError(t, n.installer(home, mirrored).Acquire(Messages{})(t.Context(), w)) // it exists
 	require.Len(t, told, 2)
 }

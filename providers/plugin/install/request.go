@@ -14,46 +14,46 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Request says which plugin is wanted.
+// Request names the plugin to install, and how.
 type Request struct {
 	Kind    plugin.Kind
 	Name    string
 	Version string // with or without a leading "v"; "" is the latest that the source has
-	// Source is where the plugin comes from, a plugin download URL (protocol.md 1.11). "" is the public place of its name. One of git
-	// determines the name.
+	// Source is a plugin download URL (protocol.md 1.11). "" is the public place of the name. A git URL determines the name.
 	Source string
-	// Checksums are the SHA-256 sums of the archive, by "<os>-<arch>". A system that is not named is checked against what the
-	// source publishes, if it does.
+	// Checksums are the SHA-256 sums of the archive, by "<os>-<arch>". The archive of a system that is not listed is checked
+	// against the source's published checksum, if there is one.
 	Checksums map[string][]byte
-	// File is an archive, an executable or a folder that is installed instead of what a source has. It needs a version.
+	// File is an archive, an executable or a folder to install instead of downloading from a source. It needs a version.
 	File string
 	// Reinstall replaces an installation that is there.
 	Reinstall bool
-	// Observe is told how the installation goes on, perhaps from several goroutines; nil discards.
+	// Observe is called with the progress of the installation, perhaps from several goroutines; nil discards.
 	Observe func(Progress)
 }
 
-// Progress says how far an installation is.
+// Progress is the progress of an installation.
 type Progress struct {
 	Plugin string // "resource random 4.16.0"
 	Phase  Phase
-	URL    string // what is downloaded, or where the checksum is from; "" in other phases
+	URL    string // of the download or of the checksum; "" in other phases
 	Done   int64  // bytes
-	Total  int64  // bytes, 0 if the server does not say
-	// Silent is for how long nothing has come; 0 while something comes. That is said once for each silence, from another goroutine.
+	Total  int64  // bytes, 0 if the server does not send it
+	// Silent is the time in which nothing has come; 0 while data comes. It is reported once for each silence, from another
+	// goroutine.
 	Silent time.Duration
 }
 
 // Phase is a part of an installation.
 type Phase string
 
-// The phases, in their order. An installation that was there already has none.
+// The phases, in their order. If the plugin was installed already there are none.
 const (
 	Waiting     Phase = "waiting" // for another process that installs the same plugin
 	Downloading Phase = "downloading"
 	Unpacking   Phase = "unpacking"
-	Verified    Phase = "verified"   // the archive has the checksum that was published
-	Completing  Phase = "completing" // installing what a plugin in source form needs
+	Verified    Phase = "verified"   // the archive has the published checksum
+	Completing  Phase = "completing" // installing the dependencies of a plugin in source form
 	Complete    Phase = "complete"
 )
 
@@ -66,10 +66,10 @@ type Installed struct {
 	Present   bool // it was there already
 }
 
-// platform is the system that plugins are for, as checksums name it.
+// platform is the system of the plugins, in the form of checksums.
 func platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 
-// checked returns the request with its version in canonical form. It refuses names that are no names.
+// checked returns the request with its version in canonical form. It refuses invalid names.
 func (r Request) checked() (Request, error) {
 	kinds := []plugin.Kind{plugin.Resource, plugin.Language, plugin.Analyzer, plugin.Converter, plugin.Tool}
 	if !slices.Contains(kinds, r.Kind) {

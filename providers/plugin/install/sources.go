@@ -23,21 +23,21 @@ type source interface {
 	place() string
 	// latest returns the newest version, without "v".
 	latest(ctx context.Context, r Request) (string, error)
-	// find returns the archive of a plugin, whose version is known.
+	// find returns the archive of a plugin with a given version.
 	find(ctx context.Context, r Request) (asset, error)
 }
 
-// asset is one archive that is published.
+// asset is one published archive.
 type asset struct {
-	file string // where it is on this machine; "" if it has to be fetched
+	file string // its path on this machine; "" if it has to be fetched
 	call call   // fetches it
-	sum  []byte // what its SHA-256 checksum is said to be; nil if that is not known yet
-	from string // who says so
+	sum  []byte // its published SHA-256 checksum; nil if it is not known yet
+	from string // the origin of sum
 
-	lists []call // where a list of checksums may be
+	lists []call // possible places of a list of checksums
 }
 
-// place is what messages call the asset.
+// place is the name of the asset in messages.
 func (a asset) place() string {
 	if a.file != "" {
 		return a.file
@@ -45,7 +45,7 @@ func (a asset) place() string {
 	return shown(a.call.url)
 }
 
-// errLatest is returned by sources that cannot be asked for their versions.
+// errLatest is the error of sources that do not list versions.
 var errLatest = errors.New("this source does not list versions; write the version to install")
 
 // The public places of plugins.
@@ -62,7 +62,7 @@ const (
 	overridesVariable = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
 )
 
-// sources returns where a plugin may be, in the order in which that is tried.
+// sources returns the possible sources of a plugin, in the order in which they are tried.
 func (i *Installer) sources(r Request) ([]source, error) {
 	if mirror := i.env(mirrorVariable); mirror != "" {
 		s, err := i.mirror(mirror)
@@ -89,7 +89,7 @@ func (i *Installer) sources(r Request) ([]source, error) {
 	return list, err
 }
 
-// from returns the URL of the plugin's source, as overrides match it: for a git repository its own.
+// from returns the URL of the plugin's source that overrides are matched against: for a git repository its own URL.
 func (r Request) from() (string, error) {
 	switch {
 	case r.Source == "":
@@ -102,7 +102,7 @@ func (r Request) from() (string, error) {
 }
 
 // override replaces a URL by that of the first expression that matches it: "regexp=URL,...". $1 and ${name} in the URL are
-// what the groups of the expression matched.
+// the groups of the match.
 func override(from, overrides string) (string, error) {
 	for entry := range strings.SplitSeq(overrides, ",") {
 		expression, to, ok := strings.Cut(entry, "=")
@@ -123,10 +123,10 @@ func override(from, overrides string) (string, error) {
 	return from, nil
 }
 
-// variables protects the variables of URL templates, which are no groups.
+// variables protects the variables of URL templates, which are not groups.
 var variables = strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}", "$${ARCH}")
 
-// sourcesAt returns the sources that a plugin download URL means.
+// sourcesAt returns the sources for a plugin download URL.
 func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
 	u, err := url.Parse(text)
 	if err != nil && strings.HasPrefix(text, "http") {
@@ -240,13 +240,13 @@ func (f *folder) find(_ context.Context, r Request) (asset, error) {
 	return a, nil
 }
 
-// inGit is a git repository as a source. It has no archives: what it has is checked out.
+// inGit is a git repository as a source. It has no archives: versions are checked out.
 type inGit struct{ *repository }
 
 func (inGit) find(context.Context, Request) (asset, error) { return asset{}, nil }
 
-// github returns the sources for a repository on GitHub. What everybody may read is at a URL that needs no call of the API,
-// whose number is limited.
+// github returns the sources for a repository on GitHub. Public files are at a URL that needs no call of the API, whose
+// number of calls is limited.
 func (i *Installer) github(u *url.URL, r Request) ([]source, error) {
 	owner, repository, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
 	if u.Host == "" || owner == "" || strings.Contains(repository, "/") {

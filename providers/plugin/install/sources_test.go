@@ -58,7 +58,7 @@ func TestEachSourceHasItsPlaces(t *testing.T) {
 		source string
 		env    map[string]string
 		serve  func(n *internet, archive []byte)
-		asks   []string // in this order
+		asks   []string // the requests, in this order
 	}{
 		"the page of the public repository": {
 			serve: func(n *internet, a []byte) { n.has(page+archiveName, a) },

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// limits bound what an archive may unpack to: a small file can unpack to any size.
+// limits bound the unpacked size of an archive: a small file can unpack to any size.
 type limits struct {
 	bytes   int64
 	entries int
@@ -25,8 +25,7 @@ type limits struct {
 
 func standardLimits() limits { return limits{bytes: 16 << 30, entries: 1_000_000} }
 
-// unpacking writes the files of an archive that others have made into a folder, and nothing anywhere else
-// (docs/decisions/0036).
+// unpacking writes the files of an archive of unknown origin into a folder, and nowhere else (docs/decisions/0036).
 type unpacking struct {
 	root  *os.Root
 	left  limits
@@ -118,7 +117,7 @@ func (u *unpacking) file(name string, h *tar.Header, content io.Reader) error {
 	if err := u.parent(name); err != nil {
 		return err
 	}
-	// Others may not change what runs with the rights of the user, and no file gets rights by itself.
+	// Other users may not change files that run with the user's rights, and no file gets special rights.
 	mode := h.FileInfo().Mode().Perm()&^0o022 | 0o600
 	f, err := u.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
@@ -135,7 +134,7 @@ func (u *unpacking) parent(name string) error {
 	return nil
 }
 
-// link makes the links, and checks where they lead.
+// link makes the links, and checks their targets.
 func (u *unpacking) link() error {
 	for _, h := range u.links {
 		name := path.Clean(h.Name)

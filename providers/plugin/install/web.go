@@ -20,11 +20,11 @@ import (
 // web fetches from HTTP servers.
 type web struct {
 	transport http.RoundTripper
-	stall     time.Duration // after which a server that sends hardly anything is given up
+	stall     time.Duration // after which a server that sends hardly anything is abandoned
 	pause     time.Duration // after the first try that failed
 }
 
-// credential is a token for one server. It is never sent to another one, wherever the first redirects to.
+// credential is a token for one server. It is never sent to another one, even if the first redirects there.
 type credential struct {
 	origin string // "https://api.github.com"
 	value  string // of the header Authorization; "" sends nothing
@@ -38,16 +38,16 @@ type call struct {
 	header map[string]string
 }
 
-// slowest is the rate below which a transfer is given up.
+// slowest is the rate below which a transfer is abandoned.
 func (w *web) slowest() pace.Rate {
 	return pace.Rate{Window: w.stall, Bytes: max(1, pace.Slowest.Bytes*int64(w.stall)/int64(pace.Slowest.Window))}
 }
 
-// userAgent is what servers see. GitHub refuses requests without one.
+// userAgent is the name that sluice sends to servers. GitHub refuses requests without one.
 const userAgent = "sluice"
 
-// do makes a call. A server that refuses a token is asked again without it: tokens with few permissions are refused for what
-// everybody may read. The caller closes the body.
+// do makes a call. If a server refuses a token, the call is repeated without it: tokens with few permissions are refused
+// even for public files. The caller closes the body.
 func (w *web) do(ctx context.Context, c call) (*http.Response, error) {
 	response, err := w.once(ctx, c)
 	var refused *StatusError
@@ -64,7 +64,7 @@ func (w *web) once(ctx context.Context, c call) (*http.Response, error) {
 		return nil, backoff.Permanent(err)
 	}
 	request.Header.Set("User-Agent", userAgent)
-	request.Header.Set("Accept-Encoding", "identity") // what is hashed and resumed is the file itself
+	request.Header.Set("Accept-Encoding", "identity") // the file itself is hashed and resumed
 	if c.accept != "" {
 		request.Header.Set("Accept", c.accept)
 	}
@@ -97,7 +97,7 @@ func (a authorizing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(r)
 }
 
-// maxRedirects is how often servers may refer to another place.
+// maxRedirects is the maximum number of redirects of a call.
 const maxRedirects = 10
 
 var (
@@ -115,7 +115,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// checkProxy says that it is a proxy which refuses the way to a server.
+// checkProxy returns an error that names the proxy if it refuses the connection to a server.
 func checkProxy(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil
@@ -123,7 +123,7 @@ func checkProxy(_ context.Context, proxy *url.URL, _ *http.Request, answer *http
 	return fmt.Errorf("the proxy %s, which is that of HTTPS_PROXY, refuses: %s", proxy.Host, answer.Status)
 }
 
-// failure returns why there was no answer. The text has no URL: that of a redirect may have a signature in it.
+// failure returns why there was no answer. The text has no URL, since that of a redirect may have a signature in it.
 func failure(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -144,7 +144,7 @@ func failure(err error) error {
 	return err
 }
 
-// maxRetryAfter is how long a server may ask to wait before the next try.
+// maxRetryAfter is the longest pause before the next try that a server may ask for.
 const maxRetryAfter = 30 * time.Second
 
 // refusal returns the error of an answer, which is permanent unless another try may help.
@@ -172,7 +172,8 @@ func refusal(r *http.Response, secret credential) error {
 	return backoff.Permanent(e)
 }
 
-// isAbsent reports whether a server says that it has no such file. Object stores answer 403 when nobody may list their files.
+// isAbsent reports whether an error means that the server has no such file. Object stores answer 403 if their files may not
+// be listed.
 func isAbsent(err error) bool {
 	var e *StatusError
 	if !errors.As(err, &e) {
@@ -185,10 +186,10 @@ func isAbsent(err error) bool {
 	return false
 }
 
-// maxDocument is the size of a document beside archives, such as the description of a release.
+// maxDocument is the maximum size of a document beside archives, such as the description of a release.
 const maxDocument = 8 << 20
 
-// document fetches something small.
+// document fetches a small file.
 func (w *web) document(ctx context.Context, c call) ([]byte, error) {
 	return retry(ctx, w.tries(), func() ([]byte, error) {
 		ctx, stop := context.WithCancelCause(ctx)
@@ -207,7 +208,7 @@ func (w *web) document(ctx context.Context, c call) ([]byte, error) {
 	})
 }
 
-// The rules for repeating what failed (protocol.md 1.11).
+// The rules for repeating failed calls (protocol.md 1.11).
 const (
 	maxTries   = 6 // the first one, and five more
 	firstPause = 80 * time.Millisecond
@@ -232,10 +233,10 @@ func (t *tries) NextBackOff() time.Duration {
 // Reset does nothing: a server that asks for a pause does not get more tries.
 func (t *tries) Reset() {}
 
-// renew begins again: a try has brought something.
+// renew starts the count again: a try has brought data.
 func (t *tries) renew() { t.done = 0 }
 
-// retry repeats what fails, unless the error is permanent.
+// retry repeats a failing call, unless the error is permanent.
 func retry[T any](ctx context.Context, t *tries, do func() (T, error)) (T, error) {
 	v, err := backoff.Retry(ctx, do, backoff.WithBackOff(t), backoff.WithMaxElapsedTime(0))
 	if err != nil && ctx.Err() != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// Identity is who an access token belongs to.
+// Identity describes the owner of an access token.
 type Identity struct {
 	User          string
 	Organizations []string
-	Token         *TokenInfo // nil for that of a person
+	Token         *TokenInfo // nil for the token of a person
 }
 
 // TokenInfo describes a token that is not a person's.
 type TokenInfo struct{ Name, Organization, Team string }
 
-// Login asks the service with the URL of the options whom a token belongs to, and writes both into the credentials file, which makes the
-// service the current backend. insecure does not verify the certificate of the service, now and later.
+// Login finds the owner of a token at the service with the URL of the options, and writes both into the credentials file, which makes
+// the service the current backend. insecure switches off the verification of the service's certificate, now and later.
 func Login(ctx context.Context, o Options, token string, insecure bool) (Identity, error) {
 	client, err := newClient(o, token, insecure)
 	if err != nil {
@@ -46,7 +46,7 @@ func Login(ctx context.Context, o Options, token string, insecure bool) (Identit
 	return who, nil
 }
 
-// WhoAmI asks the service whom the token in use belongs to.
+// WhoAmI returns the owner of the token in use, as the service reports it.
 func (b *Backend) WhoAmI(ctx context.Context) (Identity, error) {
 	user, err := b.client.User(ctx)
 	return identityOf(user), err
@@ -63,7 +63,7 @@ func identityOf(u api.User) Identity {
 	return who
 }
 
-// MayAskForToken reports whether err says that the service needs an access token, or another one.
+// MayAskForToken reports whether err means that the service needs an access token, or another one.
 func MayAskForToken(err error) bool {
 	return errors.Is(err, ErrLoggedOut) || api.Is(err, http.StatusUnauthorized)
 }

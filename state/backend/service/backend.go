@@ -31,7 +31,7 @@ var (
 	_ backend.Pages   = (*Backend)(nil)
 )
 
-// Open returns the service with the URL of the options. Nothing is asked. The error wraps [ErrLoggedOut] if there is no access token.
+// Open returns the service with the URL of the options, without a call. The error wraps [ErrLoggedOut] if there is no access token.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	lookup := o.lookup()
 	credentials := workspace.NewCredentials(o.Home, lookup)
@@ -58,8 +58,8 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	return b, nil
 }
 
-// findOrganization returns the organization for names without one: the one that the user has chosen, else that of the service, else
-// the user's own.
+// findOrganization returns the organization for names without one: the one that the user has chosen, else the default of the
+// service, else the user's own.
 func (b *Backend) findOrganization(ctx context.Context, account workspace.Account) (string, error) {
 	chosen, err := workspace.NewConfig(b.options.Home).DefaultOrganization(Address(b.options.URL))
 	if err != nil || chosen != "" {
@@ -96,7 +96,7 @@ func (b *Backend) Passphrases() secrets.Source { return b.passphrases() }
 // DefaultSecrets implements [backend.Backend].
 func (b *Backend) DefaultSecrets(ref backend.Ref) secrets.Manager { return b.keysOf(idOf(ref)) }
 
-// Organization implements [backend.Catalog]. It is "" if the service does not say.
+// Organization implements [backend.Catalog]. It is "" if the service does not return one.
 func (b *Backend) Organization() string {
 	name, _ := b.organization() // Resolve returns the error
 	return name
@@ -159,7 +159,7 @@ func (b *Backend) Stacks(ctx context.Context, f backend.Filter) ([]backend.Listi
 	return all, nil
 }
 
-// stack returns a handle without asking whether there is the stack.
+// stack returns a handle without checking that the stack exists.
 func (b *Backend) stack(ref backend.Ref) *stack {
 	if ref.Owner == "" {
 		ref.Owner = b.Organization()
@@ -167,7 +167,7 @@ func (b *Backend) stack(ref backend.Ref) *stack {
 	return &stack{subject: subject{b.core, ref}, shared: &shared{}}
 }
 
-// Open implements [backend.Backend]. What an interrupted operation could not send is sent.
+// Open implements [backend.Backend]. It first sends the unsent changes of an interrupted operation.
 func (b *Backend) Open(ctx context.Context, ref backend.Ref) (backend.Stack, error) {
 	s := b.stack(ref)
 	d, err := s.describe(ctx)
@@ -192,7 +192,7 @@ func (b *Backend) Init(ctx context.Context, ref backend.Ref, m secrets.Manager) 
 	return s, nil
 }
 
-// The tags that the service knows of every stack.
+// The tags that the service gives every stack.
 const (
 	tagProject     = "pulumi:project"
 	tagRuntime     = "pulumi:runtime"

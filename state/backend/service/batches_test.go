@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// counted returns how often each call about secrets was made, and forgets all calls.
+// counted returns how often each call about secrets was made, and resets the counts.
 func counted(server *servicetest.Server) map[string]int {
 	n := map[string]int{}
 	for _, c := range server.Calls() {
@@ -30,7 +30,7 @@ func counted(server *servicetest.Server) map[string]int {
 	return n
 }
 
-// safe is a resource with so many secrets, each another one.
+// safe is a resource with n different secrets.
 func safe(name string, n int) *state.Resource {
 	u, err := urn.Parse("urn:pulumi:dev::demo::pkg:index:Thing::" + name)
 	if err != nil {
@@ -58,7 +58,8 @@ func edited(t *testing.T, s *stack, all ...*state.Resource) {
 	require.NoError(t, l.Close())
 }
 
-// An edit has its new secrets encrypted in batches, and opened again to see that they can be. A reader has them opened in batches, and a service that has no batches, or smaller ones, gets what it takes.
+// An edit encrypts its new secrets in batches, and decrypts them again as a check. A reader decrypts its secrets in batches. A service with smaller
+// batches, or none, gets calls that it accepts.
 func TestSecretsOfAStateGoInBatches(t *testing.T) {
 	const n = 3
 	for name, c := range map[string]struct {
@@ -97,7 +98,7 @@ func TestSecretsOfAStateGoInBatches(t *testing.T) {
 	}
 }
 
-// What is encrypted already is not encrypted again when one more secret comes.
+// Secrets that are encrypted already are not encrypted again when one more comes.
 func TestOneNewSecretIsOneCall(t *testing.T) {
 	server, b := open(t, servicetest.Options{Batch: true}, nil)
 	s := made(t, b)
@@ -111,7 +112,8 @@ func TestOneNewSecretIsOneCall(t *testing.T) {
 	require.Zero(t, calls["batch-encrypt"])
 }
 
-// Those who want a secret encrypted while a call is under way share the next one. Who gives up takes nothing from the others.
+// Callers that need a secret encrypted while a call is under way share the next one. A caller that gives up takes nothing
+// from the others.
 func TestSecretsThatComeTogetherShareCalls(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"batches": {Batch: true}, "one by one": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +155,7 @@ func TestSecretsThatComeTogetherShareCalls(t *testing.T) {
 	}
 }
 
-// A run that goes on while the service is away delivers what it has encrypted itself in batches.
+// A run that goes on while the service is away delivers its own ciphertexts in batches.
 func TestSecretsOfThisMachineAreDeliveredInBatches(t *testing.T) {
 	server, b := open(t, servicetest.Options{Batch: true, Journal: true}, nil)
 	s := made(t, b)
@@ -187,7 +189,7 @@ func TestSecretsOfThisMachineAreDeliveredInBatches(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// The outputs of a stack are opened by one call, and nothing else of its state is.
+// The outputs of a stack are opened by one call, and the rest of its state is not opened.
 func TestOutputsAreOpenedAlone(t *testing.T) {
 	server, b := open(t, servicetest.Options{Batch: true}, nil)
 	s := made(t, b)
@@ -212,7 +214,7 @@ func TestOutputsAreOpenedAlone(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-// A manager that asks nobody is not prepared for anything.
+// A manager that makes no calls is not prepared.
 func TestOwnKeysAreNotAskedAhead(t *testing.T) {
 	require.NoError(t, secrets.EncryptAhead(t.Context(), secrets.Plain{}.Encrypter(), []string{"a", "b"}))
 	require.NoError(t, secrets.DecryptAhead(t.Context(), secrets.Plain{}.Decrypter(), []string{"a", "b"}))

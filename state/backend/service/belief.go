@@ -12,12 +12,12 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 )
 
-// What the service says of a stack is compared with what else it says, where believing it would lose something: an empty state would have everything created
-// again, and a state that was not saved would be forgotten ([0185]).
+// Some answers of the service about a stack are compared with other answers, since a wrong one would cause a loss: after a wrong empty state
+// everything would be created again, and a state that was not saved would be forgotten ([0185]).
 //
 // [0185]: docs/decisions/0185-answers-are-checked.md
 
-// contradicts returns the error of an answer that cannot be true because of another one. The formats have one argument each.
+// contradicts returns the error for an answer that contradicts another one. The formats have one argument each.
 func (s subject) contradicts(before, answer string, x, y any) error {
 	return &ContradictionError{s.ref, s.backend.host(), fmt.Sprintf(before, x), fmt.Sprintf(answer, y)}
 }
@@ -30,10 +30,11 @@ func isEmpty(d api.Deployment) bool {
 	return isNothing(d.Deployment) || json.Unmarshal(d.Deployment, &content) == nil && len(content.Resources) == 0
 }
 
-// recentUpdates is how many operations are looked at to find out whether a stack can be empty.
+// recentUpdates is the number of operations that are checked to find out whether a stack can be empty.
 const recentUpdates = 20
 
-// mayBeEmpty returns an error if the service says elsewhere that the stack, whose state it says is empty, has something.
+// mayBeEmpty returns an error if the service returns an empty state, and other answers show that the stack has
+// resources.
 func (s subject) mayBeEmpty(ctx context.Context, d api.Deployment) error {
 	now, err := s.describe(ctx)
 	if err != nil {
@@ -55,13 +56,13 @@ func (s subject) mayBeEmpty(ctx context.Context, d api.Deployment) error {
 		case u.Result == "succeeded" && n > 0:
 			return s.contradicts("its last update that succeeded has left %d resources", "the state of version %d, which it has now, has none", n, now.Version)
 		case u.Result == "succeeded", u.Kind != "update" && u.Kind != "refresh" && u.Kind != "preview":
-			return nil // whatever was there before may be gone
+			return nil // earlier resources may be gone
 		}
 	}
 	return nil
 }
 
-// leftBy returns how many resources an operation has left at least, as far as the service says.
+// leftBy returns the minimum number of resources after an operation, as far as the service reports it.
 func leftBy(u api.Info) int {
 	n := u.ResourceCount
 	if u.Kind != "update" && u.Kind != "resource-import" {
@@ -73,7 +74,7 @@ func leftBy(u api.Info) int {
 	return n
 }
 
-// confirm returns an error unless the service has the state in the content of a working copy, as the given version of the stack.
+// confirm returns an error unless the service has the state of a working copy, as the given version of the stack.
 func (s subject) confirm(ctx context.Context, content []byte, version int) error {
 	d, err := s.outgoing(ctx, content)
 	if err != nil {
@@ -82,7 +83,8 @@ func (s subject) confirm(ctx context.Context, content []byte, version int) error
 	return s.saved(ctx, d, version)
 }
 
-// saved returns an error unless the service has a state that it was given. version is that of the stack that the state belongs to, 0 for the latest one.
+// saved returns an error unless the service has saved a state that was sent to it. version is the version of the stack with that state, 0 for the
+// latest one.
 func (s subject) saved(ctx context.Context, d api.Deployment, version int) error {
 	there, err := s.backend.client.Export(ctx, s.id(), version)
 	if version > 0 && api.Is(err, http.StatusNotFound) {
@@ -105,8 +107,8 @@ func (s subject) saved(ctx context.Context, d api.Deployment, version int) error
 	return nil
 }
 
-// digests are those of the resources of a state, and how often each is there. The order, references, times and ciphertexts do not count: a service that replays
-// a journal has others.
+// digests are those of the resources of a state, with the number of each. The order, references, times and ciphertexts do not count: they differ at a
+// service that replays a journal.
 type digests map[[sha256.Size]byte]int
 
 func (d digests) count() int {
@@ -139,7 +141,7 @@ func digestsOf(deployment []byte) (digests, error) {
 	return all, nil
 }
 
-// savedResource is what has to be saved of a resource, whatever else a service does with it.
+// savedResource is the part of a resource that a service must save, whatever else it does with the resource.
 type savedResource struct {
 	URN                string         `json:"urn"`
 	ID                 string         `json:"id"`

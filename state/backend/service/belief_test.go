@@ -13,14 +13,14 @@ import (
 
 func answer(text string) *string { return &text }
 
-// emptyStates are states without resources, the last two of which a stack can have.
+// emptyStates are states without resources; the last two are valid states of a stack.
 var emptyStates = []string{
 	`{"version": 3}`, `{"version": 3, "deployment": null}`, `{"version": 3, "deployment": {}}`,
 	`{"version": 3, "deployment": {"manifest": {"time": "0001-01-01T00:00:00Z", "magic": "", "version": ""}}}`,
 	`{"version": 3, "deployment": {"manifest": {"time": "2026-01-01T00:00:00Z", "magic": "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881", "version": "x"}, "resources": []}}`,
 }
 
-// A stack that has something is not taken for an empty one, neither before an operation nor when it begins.
+// A stack with resources is not taken for an empty one, neither before an operation nor when it begins.
 func TestEmptyStatesAreRefusedThatCannotBe(t *testing.T) {
 	for _, text := range append([]string{`{}`, `null`, `{"message": "Not Found"}`}, emptyStates...) {
 		for after := range 2 { // the state is read for the lock, and when the update has begun
@@ -87,7 +87,7 @@ func TestUpdatesBeginOnlyWithALease(t *testing.T) {
 	}
 }
 
-// What a service takes and does not save stays on this machine, and is sent by the next command.
+// Changes that a service accepts and does not save stay on this machine, and the next command sends them.
 func TestWhatIsNotSavedIsNotLost(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true}, "whole": {}} {
 		server, b := open(t, can, nil)
@@ -108,7 +108,7 @@ func TestWhatIsNotSavedIsNotLost(t *testing.T) {
 	}
 }
 
-// The same is true of an edit, whether the service says that it has taken it or nothing of use.
+// The same holds for an edit, whether the service reports success or returns a useless answer.
 func TestEditsAreReadBack(t *testing.T) {
 	for _, text := range []string{`{"updateId": "00000000-0000-0000-0000-000000000002"}`, `{}`, `<html>`} {
 		server, b := open(t, servicetest.Options{}, nil)
@@ -133,7 +133,8 @@ func TestEditsAreReadBack(t *testing.T) {
 	}
 }
 
-// A service that does not encrypt does not make a state unreadable: new secrets are encrypted on this machine until it does.
+// A service that does not encrypt does not make a state unreadable: new secrets are encrypted on this machine until the
+// service encrypts them.
 func TestSecretsThatCannotBeOpenedAreNotRecorded(t *testing.T) {
 	for _, batch := range []bool{false, true} {
 		for _, call := range []string{"POST encrypt", "POST batch-encrypt", "POST decrypt", "POST crypt"} {
@@ -160,7 +161,7 @@ func TestSecretsThatCannotBeOpenedAreNotRecorded(t *testing.T) {
 	}
 }
 
-// Order, references, times and ciphertexts do not make another state of one; values and resources do.
+// Order, references, times and ciphertexts do not make two states differ; values and resources do.
 func TestSavedStatesAreComparedByWhatCounts(t *testing.T) {
 	const sig = `"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"`
 	a := `{"urn": "a", "id": "1", "inputs": {"n": 1, "s": {` + sig + `, "ciphertext": "x"}}, "outputs": {}, "modified": "2026-01-01"}`

@@ -31,7 +31,7 @@ func contentOf(ref backend.Ref, d api.Deployment) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// deploymentOf returns the state in the content of a stack file as it travels.
+// deploymentOf returns the state in the content of a stack file as it is sent.
 func deploymentOf(content []byte) (api.Deployment, error) {
 	var c checkpoint
 	if err := json.Unmarshal(content, &c); err != nil {

@@ -23,7 +23,7 @@ type copies struct {
 	dir   *store.Dir
 }
 
-// copiesOf returns those of an organization.
+// copiesOf returns the working copies of an organization.
 func (c *core) copiesOf(ctx context.Context, organization string) (*copies, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *core) copiesOf(ctx context.Context, organization string) (*copies, erro
 	return made, nil
 }
 
-// workingCopy is that of one stack.
+// workingCopy is the working copy of one stack.
 type workingCopy struct {
 	*copies
 	keys layout.Stack
@@ -68,10 +68,10 @@ func (c workingCopy) ref() backend.Ref {
 	return backend.Ref{Project: c.keys.Project, Name: c.keys.Name}
 }
 
-// name is the file, for people.
+// name is the name of the file, for people.
 func (c workingCopy) name() string { return c.dir.Name(c.keys.File()) }
 
-// content returns what it holds, nil if there is none.
+// content returns the content of the working copy, nil if there is none.
 func (c workingCopy) content(ctx context.Context) ([]byte, error) {
 	b, _, err := c.dir.Read(ctx, c.keys.File())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +80,11 @@ func (c workingCopy) content(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-// attempts is how often a working copy is made that another process removes at the same moment.
+// attempts is the number of times a working copy is made that another process removes at the same moment.
 const attempts = 5
 
-// open makes the working copy, with what download returns unless it is there already, and returns it as a stack. What an
-// interrupted operation has recorded is in it.
+// open makes the working copy from the result of download, unless it exists, and returns it as a stack. It includes the
+// records of an interrupted operation.
 func (c workingCopy) open(ctx context.Context, download func() ([]byte, error)) (backend.Stack, error) {
 	for attempt := 1; ; attempt++ {
 		there, err := c.dir.Stat(ctx, c.keys.File())
@@ -105,7 +105,7 @@ func (c workingCopy) open(ctx context.Context, download func() ([]byte, error)) 
 	}
 }
 
-// replace makes content what the working copy holds. The caller has its lock.
+// replace replaces the content of the working copy. The caller has its lock.
 func (c workingCopy) replace(ctx context.Context, content []byte) error {
 	if now, err := c.content(ctx); err == nil && string(now) == string(content) {
 		return nil
@@ -114,7 +114,8 @@ func (c workingCopy) replace(ctx context.Context, content []byte) error {
 	return err
 }
 
-// remove removes it, with what the file backend keeps beside it, and what processes have left that were killed while they wrote. The caller has its lock.
+// remove removes the working copy, the files that the file backend keeps beside it, and the temporary files of processes that were killed. The caller
+// has its lock.
 func (c workingCopy) remove(ctx context.Context) error {
 	var all []string
 	for _, prefix := range []string{c.keys.File(), c.keys.History() + "/", c.keys.Backups() + "/"} {
@@ -129,15 +130,15 @@ func (c workingCopy) remove(ctx context.Context) error {
 	return errors.Join(c.dir.Remove(ctx, all...), c.dir.Tidy(c.unsentKey(), shelterKey))
 }
 
-// unsent says that a working copy may hold what the service does not know of.
+// unsent marks a working copy with changes that the service may not have.
 type unsent struct {
-	// Update is the operation that it is from, "" for an edit.
+	// Update is the operation that made the changes, "" for an edit.
 	Update string `json:"update,omitempty"`
-	// Version is that of the stack before.
+	// Version is the version of the stack before.
 	Version int `json:"version"`
-	// Sent is true if the service has everything, and only the end of the operation was not said.
+	// Sent is true if the service has everything, and only the end of the operation was not reported.
 	Sent bool `json:"sent,omitempty"`
-	// After is the stack whose working copy has to be sent before, with its organization; "" is none.
+	// After is the stack, with its organization, whose working copy has to be sent before; "" is none.
 	After string `json:"after,omitempty"`
 }
 
@@ -145,7 +146,7 @@ func (c workingCopy) unsentKey() string {
 	return strings.TrimSuffix(c.keys.Journal(), ".jnl") + ".unsent.json"
 }
 
-// unsent returns what is not sent, nil if there is nothing.
+// unsent returns the mark of the working copy, nil if it has none.
 func (c workingCopy) unsent(ctx context.Context) (*unsent, error) {
 	b, _, err := c.dir.Read(ctx, c.unsentKey())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +162,7 @@ func (c workingCopy) unsent(ctx context.Context) (*unsent, error) {
 	return u, nil
 }
 
-// mark says that what the working copy holds is not sent.
+// mark marks the working copy as not sent.
 func (c workingCopy) mark(ctx context.Context, u unsent) error {
 	b, err := json.Marshal(u)
 	if err == nil {
@@ -170,10 +171,10 @@ func (c workingCopy) mark(ctx context.Context, u unsent) error {
 	return err
 }
 
-// settled says that the service has everything.
+// settled removes the mark: the service has everything.
 func (c workingCopy) settled(ctx context.Context) error { return c.dir.Remove(ctx, c.unsentKey()) }
 
-// setAside keeps what the working copy holds where nothing uses it, and returns where.
+// setAside moves the content of the working copy to a place that nothing uses, and returns the place.
 func (c workingCopy) setAside(ctx context.Context, content []byte, at int64) (string, error) {
 	key := c.keys.Salvage(fmt.Sprintf("%s.%d.unsent.json", c.keys.Name, at))
 	_, err := c.dir.Write(ctx, key, content, store.Condition{})

@@ -12,13 +12,13 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// core is what everything that is done with a service needs: who asks, and what is kept on this machine.
+// core is the common part of all uses of a service: the client and account, and the files on this machine.
 type core struct {
 	options Options
 	client  *api.Client
 	can     await.Flight[struct{}, api.Capabilities]
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	keys   map[api.StackID]*keys
 	copies map[string]*copies // by organization
 }
@@ -31,12 +31,12 @@ func (c *core) host() string {
 	return u.Host
 }
 
-// capabilities returns what the service can do, which is asked once.
+// capabilities returns the abilities of the service, after one call for them.
 func (c *core) capabilities(ctx context.Context) (api.Capabilities, error) {
 	return c.can.Do(ctx, struct{}{}, func() (api.Capabilities, error) { return c.client.Capabilities(context.WithoutCancel(ctx)) })
 }
 
-// note tells the user something.
+// note gives the user a note.
 func (c *core) note(format string, args ...any) {
 	if c.options.Note != nil {
 		c.options.Note(fmt.Sprintf(format, args...))
@@ -49,7 +49,7 @@ func (c *core) passphrases() secrets.Source { return c.options.Passphrases.WithS
 // EnvConsole is the variable with the host of the service's console.
 const EnvConsole = "PULUMI_CONSOLE_DOMAIN"
 
-// page is an address in the console of the service, "" if it is not known where that is.
+// page is an address in the console of the service, "" if the console is not known.
 func (c *core) page(parts ...string) string {
 	u, err := url.Parse(c.client.URL())
 	if err != nil {

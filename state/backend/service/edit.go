@@ -31,8 +31,8 @@ func (s *stack) edit(ctx context.Context, h *held, change func() error) error {
 	return s.deliver(ctx, h, before)
 }
 
-// announce marks a working copy as one that holds what the service has not, unless somebody updates the stack, and returns what it holds. What the
-// working copy of the stack after holds is sent first; it may be "".
+// announce marks a working copy as one with unsent changes, unless another update of the stack runs, and returns its content. The working copy of
+// the stack after is sent first; after may be "".
 func (s *stack) announce(ctx context.Context, h *held, after string) (before []byte, err error) {
 	if before, err = h.content(ctx); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *stack) announce(ctx context.Context, h *held, after string) (before []b
 	return before, h.mark(ctx, unsent{Version: now.Version, After: after})
 }
 
-// deliver sends an edited working copy. One that the service refuses is again what it was.
+// deliver sends an edited working copy. If the service refuses it, the edit is reverted.
 func (s *stack) deliver(ctx context.Context, h *held, before []byte) error {
 	err := s.send(ctx, h)
 	switch {
@@ -59,7 +59,7 @@ func (s *stack) deliver(ctx context.Context, h *held, before []byte) error {
 	return errors.Join(err, s.revert(ctx, h, before))
 }
 
-// revert makes a working copy what it was before an edit.
+// revert restores the content of a working copy before an edit.
 func (s *stack) revert(ctx context.Context, h *held, before []byte) error {
 	return errors.Join(h.replace(ctx, before), h.settled(ctx))
 }
@@ -77,8 +77,8 @@ func (s *stack) send(ctx context.Context, h *held) error {
 	return s.upload(ctx, d)
 }
 
-// SaveMove implements [backend.Stack]. Both working copies are changed first, and then sent, that of the destination before the other one. What is left of
-// that when it is cut off is sent by the next command on one of the stacks.
+// SaveMove implements [backend.Stack]. Both working copies are changed first, and then sent, that of the destination first. If it is cut off, the
+// next command on one of the stacks sends the rest.
 func (s *stack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.Stack, destState *state.Snapshot) error {
 	to, is := dest.(*stack)
 	if !is || to.backend != s.backend {

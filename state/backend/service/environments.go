@@ -15,9 +15,9 @@ import (
 
 var _ backend.Environments = (*Backend)(nil)
 
-// EnvironmentError says what is wrong with the environments of a stack.
+// EnvironmentError lists the problems of the environments of a stack.
 type EnvironmentError struct {
-	Problems []string // "project/name:3:4: what is wrong"
+	Problems []string // "project/name:3:4: the problem"
 }
 
 func (e *EnvironmentError) Error() string {
@@ -53,15 +53,16 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q ba
 	return out, nil
 }
 
-// undoTime is how long an environment that was made in vain is tried to be removed once the user has interrupted that. Without an interruption only
-// the patience with the service ends it.
+// undoTime is how long the removal of an unusable new environment is tried after the user has interrupted the creation. Without an interruption
+// only the patience with the service ends it.
 const undoTime = 10 * time.Second
 
-// CreateEnvironment implements [backend.Environments]. One that does not get its definition, or that the user interrupts, is removed.
+// CreateEnvironment implements [backend.Environments]. If setting the definition fails, or the user interrupts it, the new
+// environment is removed.
 func (b *Backend) CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error {
 	project, short, _ := strings.Cut(name, "/")
 	all := b.client.Environments(organization)
-	err := all.Create(context.WithoutCancel(ctx), project, short) // an interruption would leave open whether it was made
+	err := all.Create(context.WithoutCancel(ctx), project, short) // an interruption would leave it uncertain whether it was made
 	if api.Is(err, http.StatusConflict) {
 		return fmt.Errorf("there is an environment %s/%s already", organization, name)
 	}

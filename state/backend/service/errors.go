@@ -11,14 +11,14 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 )
 
-// ErrLoggedOut says that there is no access token for a service.
+// ErrLoggedOut is the error for a service without an access token.
 var ErrLoggedOut = advice.With(errors.New("there is no access token for the service"), advice.On(advice.LogInToService))
 
-// BusyError says that another update of a stack runs.
+// BusyError reports that another update of the stack runs.
 type BusyError struct {
 	Ref  backend.Ref
-	Kind string // of the update; "" if that is not known
-	Who  string // makes it
+	Kind string // of the update; "" if it is unknown
+	Who  string // the author of the update
 }
 
 func (e *BusyError) Error() string {
@@ -29,10 +29,10 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("the stack %s is currently being updated by somebody else%s; wait for it to end", e.Ref, who)
 }
 
-// Advice says how to end what nobody carries out any more.
+// Advice suggests cancelling an update that no process carries out any more.
 func (e *BusyError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.CancelDead)} }
 
-// LeaseError says that the lease of an operation was lost.
+// LeaseError reports that the lease of an operation was lost.
 type LeaseError struct {
 	Ref    backend.Ref
 	Reason error
@@ -48,10 +48,10 @@ func (e *LeaseError) Error() string {
 
 func (e *LeaseError) Unwrap() error { return e.Reason }
 
-// TransferError says that a new name is in another organization.
+// TransferError reports that a new name is in another organization.
 type TransferError struct {
 	From, To backend.Ref
-	Page     string // where the organization can be changed; "" if that is not known
+	Page     string // where the organization can be changed; "" if that is unknown
 }
 
 func (e *TransferError) Error() string {
@@ -64,7 +64,7 @@ func (e *TransferError) Error() string {
 	return fmt.Sprintf("a stack of the service keeps its organization: %s cannot become %s; name it %s, or transfer it at %s", e.From, e.To, same, at)
 }
 
-// PoliciesError says that an operation must be held to policies, and was begun by somebody who does not ask for them.
+// PoliciesError reports that an operation must be held to policies, and that its caller does not support them.
 type PoliciesError struct {
 	Ref      backend.Ref
 	Policies []backend.RequiredPolicy
@@ -79,35 +79,35 @@ func (e *PoliciesError) Error() string {
 		"call Begin of the stack, and give the operation the packs that its result names", e.Ref, strings.Join(names, ", "))
 }
 
-// ContradictionError says that a service gives answers that cannot all be true.
+// ContradictionError reports that some answers of a service contradict each other.
 type ContradictionError struct {
 	Ref            backend.Ref
 	Host           string
-	Before, Answer string // what it says elsewhere, and what it answers
+	Before, Answer string // the earlier answer, and this one
 }
 
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("the service at %s contradicts itself about stack %s: %s, but %s; nothing more is done with the stack; try again, and if that does not "+
-		"help, ask whoever runs the service", e.Host, e.Ref, e.Before, e.Answer)
+		"help, ask the operator of the service", e.Host, e.Ref, e.Before, e.Answer)
 }
 
-// isDoubtful reports whether an answer was none, or cannot be true: what was requested may have been done or not.
+// isDoubtful reports whether a request has an uncertain outcome: no answer came, or one that cannot be true.
 func isDoubtful(err error) bool {
 	return errors.As(err, new(*ContradictionError)) || errors.As(err, new(*api.WrongAnswerError))
 }
 
-// UnsentError says that an operation has done something that the service does not know of.
+// UnsentError reports that the service does not have all changes of an operation.
 type UnsentError struct {
 	Ref  backend.Ref
-	File string // the working copy, which has it
-	Err  error  // why it was not sent
+	File string // the working copy, which has them
+	Err  error  // why they were not sent
 }
 
 func (e *UnsentError) Error() string {
 	return fmt.Sprintf("what was done to stack %s is recorded on this machine, in %s, and not yet at the service: %v", e.Ref, e.File, e.Err)
 }
 
-// Advice says what sends it.
+// Advice suggests the command that sends the changes.
 func (e *UnsentError) Advice() []advice.Advice { return []advice.Advice{advice.On(advice.SendState)} }
 
 func (e *UnsentError) Unwrap() error { return e.Err }
@@ -115,7 +115,7 @@ func (e *UnsentError) Unwrap() error { return e.Err }
 // Is reports that the error is [backend.ErrUnsaved].
 func (e *UnsentError) Is(target error) bool { return target == backend.ErrUnsaved }
 
-// OvertakenError says that a stack was updated by somebody else before what an operation had done was sent.
+// OvertakenError reports that another update of a stack came before the changes of an operation were sent.
 type OvertakenError struct {
 	Ref  backend.Ref
 	File string // the working copy
@@ -126,10 +126,10 @@ func (e *OvertakenError) Error() string {
 		"was updated by somebody else since; it was not sent", e.Ref, e.File)
 }
 
-// Advice says how that is decided.
+// Advice suggests how to decide between the two.
 func (e *OvertakenError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.DiscardState)}
 }
 
-// IsAway reports whether err says that the service could not be reached.
+// IsAway reports whether err means that the service could not be reached.
 func IsAway(err error) bool { return api.IsAway(err) }

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// How events are sent: as many as this at once, when as many have come or so long after the first, in so many calls at the same time: events are
-// numbered, so their order is not that of the calls. So many may wait: then whoever emits them waits, too.
+// How events are sent: eventBatch at once, or those of eventDelay after the first, in eventCalls calls at the same time. Events are
+// numbered, so the order of the calls does not matter. At most eventsToWait events wait to be sent; beyond that the engine waits.
 const (
 	eventBatch   = 100
 	eventDelay   = time.Second
@@ -21,17 +21,17 @@ const (
 	eventsToWait = 4000
 )
 
-// events sends the events of an operation to the service. A service that does not take them misses them: they are for looking at.
+// events sends the events of an operation to the service. A service that refuses them misses them: they are only for display.
 type events struct {
 	run  *run
 	ctx  context.Context
-	part []byte // of a line that is not whole
+	part []byte // of an incomplete line
 	box  *await.Mailbox[json.RawMessage]
 	room *await.Slots
 	work conc.WaitGroup
 
 	mu     sync.Mutex // guards missed
-	missed bool       // the service does not take them
+	missed bool       // the service refuses them
 }
 
 func newEvents(ctx context.Context, r *run) *events {
@@ -55,7 +55,7 @@ func (e *events) Write(p []byte) (int, error) {
 	}
 }
 
-// send sends what comes until the box is closed and empty.
+// send sends events until the box is closed and empty.
 func (e *events) send(ctx context.Context) {
 	var calls conc.WaitGroup
 	defer calls.Wait()
@@ -79,7 +79,7 @@ func (e *events) send(ctx context.Context) {
 	}
 }
 
-// save sends events, unless the service did not take some before.
+// save sends events, unless the service refused some before.
 func (e *events) save(ctx context.Context, all []json.RawMessage) {
 	e.mu.Lock()
 	missed := e.missed
@@ -97,15 +97,15 @@ func (e *events) save(ctx context.Context, all []json.RawMessage) {
 	e.mu.Unlock()
 	e.run.refused(err)
 	if first {
-		e.run.stack.backend.note("the service does not show the rest of what happens in this operation: %v", err)
+		e.run.stack.backend.note("the service does not show the other events of this operation: %v", err)
 	}
 }
 
-// fill adds what has come, and what comes in a while, until that is a batch.
+// fill adds the waiting events, and those of the next while, until there is a full batch.
 func (e *events) fill(ctx context.Context, all []json.RawMessage) []json.RawMessage {
 	const pause = eventDelay / 20
 	for left := eventDelay; ; left -= pause {
-		closed := e.isClosed() // asked first: what comes before the end is still taken
+		closed := e.isClosed() // checked first: events before the end are still taken
 		for len(all) < eventBatch {
 			next, there := e.box.TryTake()
 			if !there {
@@ -119,7 +119,7 @@ func (e *events) fill(ctx context.Context, all []json.RawMessage) []json.RawMess
 	}
 }
 
-// isClosed reports whether no more events come.
+// isClosed reports whether no more events will come.
 func (e *events) isClosed() bool {
 	e.run.mu.Lock()
 	defer e.run.mu.Unlock()

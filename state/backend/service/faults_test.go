@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// faultyOperation records that a resource was made, and returns whether that was done, how many events there were, and what went wrong.
+// faultyOperation records that a resource was made, and returns whether that was done, the number of events, and the error.
 func faultyOperation(t *testing.T, s *stack, name string) (done bool, events int, err error) {
 	return faultyOperationDuring(t, s, name, func() {})
 }
@@ -60,14 +60,14 @@ func faultyOperationDuring(t *testing.T, s *stack, name string, meanwhile func()
 	return err == nil, events, err
 }
 
-// Whatever goes wrong with whatever call of an operation: what was done is in the state once, at the latest after the next command, and the operation after it works. What
-// may be asked twice is, so that most of it costs nothing but time.
+// With any fault in any call of an operation, its changes are in the state exactly once, at the latest after the next command, and the next operation
+// works. Calls that may be repeated are, so that most faults only cost time.
 func TestFaultsLoseNothing(t *testing.T) {
 	modes := []servicetest.Options{{Journal: true, Batch: true}, {Delta: true}, {}}
 	faults := []struct {
 		name   string
 		fault  servicetest.Fault
-		passes func(once bool) bool // the operation succeeds; once is set for calls that must not be made twice
+		passes func(once bool) bool // the operation succeeds; once is set for calls that must not be repeated
 	}{
 		{"500", servicetest.Fault{Status: 500, Times: 1}, func(once bool) bool { return !once }},
 		{"429", servicetest.Fault{Status: 429, Times: 2, RetryAfter: "0"}, func(bool) bool { return true }},
@@ -112,7 +112,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 				if err == nil {
 					require.True(t, done)
 				}
-				if left := server.Heal(); c.call != "GET capabilities" { // which not all ask for
+				if left := server.Heal(); c.call != "GET capabilities" { // not every service is asked for them
 					require.Zero(t, left)
 				}
 
@@ -141,8 +141,8 @@ func TestFaultsLoseNothing(t *testing.T) {
 	}
 }
 
-// A lease that could not be renewed for as long as it lasts is lost, although the service does not say so, and although calls are repeated for longer. Another one may
-// have it then: what the first one has done does not overwrite what that one does.
+// A lease that could not be renewed during its duration is lost, although the service does not report it, and although calls are repeated for longer.
+// Another process may have it then: the changes of the first do not overwrite those of the other.
 func TestALeaseThatIsTakenByAnotherBeginsNothingMore(t *testing.T) {
 	server, b := open(t, servicetest.Options{Journal: true, Lease: time.Second}, func(o *Options) {
 		o.Patience, o.Lease, o.Renew = time.Minute, time.Second, 10*time.Millisecond
@@ -196,7 +196,7 @@ func TestALeaseThatIsTakenByAnotherBeginsNothingMore(t *testing.T) {
 	require.Contains(t, got[len(got)-1], "theirs")
 }
 
-// An update that somebody cancels while it has nothing to say to the service hears of it when it renews its lease.
+// A running update learns of its cancellation when it renews its lease, even without other calls.
 func TestARenewalTellsOfACancellation(t *testing.T) {
 	server, b := open(t, servicetest.Options{Journal: true}, func(o *Options) { o.Renew = 10 * time.Millisecond })
 	s := made(t, b)
@@ -226,7 +226,7 @@ func TestARenewalTellsOfACancellation(t *testing.T) {
 	require.Equal(t, 1, refused)
 }
 
-// An environment whose definition is not sent, because the user interrupts that, is removed.
+// An environment whose definition is not sent, because of an interruption by the user, is removed.
 func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
 	server, b := open(t, servicetest.Options{}, nil)
 	for _, call := range []string{"POST environments", "PATCH environments"} {
@@ -239,7 +239,7 @@ func TestAnEnvironmentThatIsInterruptedIsRemoved(t *testing.T) {
 	require.ErrorContains(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")), "there is an environment alice/demo/dev already")
 }
 
-// A service that is slow is not away: what was made in vain is removed however long that takes, unless the user interrupts it.
+// A slow service is not away: an unusable environment is removed however long that takes, unless the user interrupts it.
 func TestAnEnvironmentIsRemovedHoweverSlowTheServiceIs(t *testing.T) {
 	t.Parallel() // it waits
 	server, b := open(t, servicetest.Options{}, nil)
@@ -251,7 +251,8 @@ func TestAnEnvironmentIsRemovedHoweverSlowTheServiceIs(t *testing.T) {
 	require.NoError(t, b.CreateEnvironment(t.Context(), "alice", "demo/dev", []byte("values: {}")))
 }
 
-// What a process has left beside a working copy that was killed while it wrote a mark is removed with the working copy.
+// Files beside a working copy that a process left when it was killed during the write of a mark are removed with the
+// working copy.
 func TestLeftoversOfKilledWritesAreRemoved(t *testing.T) {
 	_, b := open(t, servicetest.Options{}, nil)
 	s := made(t, b)

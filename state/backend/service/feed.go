@@ -44,7 +44,7 @@ func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 		seal.Manager = s.backend.shelter(s.secrets)
 	}
 	f := &feed{run: r, ahead: func(ctx context.Context, resources ...*state.Resource) {
-		_ = seal.Ahead(ctx, seal.Provider(providerOf(base)), resources...) // what is wrong is wrong, too, when they are recorded
+		_ = seal.Ahead(ctx, seal.Provider(providerOf(base)), resources...) // an error here occurs again when they are recorded
 	}}
 	if base != nil && seal.Provider(base.SecretsProvider).Identity() != base.SecretsProvider.Identity() {
 		f.ahead(ctx, base.Resources...)
@@ -76,20 +76,20 @@ func providerOf(base *state.Snapshot) *state.SecretsProvider {
 	return base.SecretsProvider
 }
 
-// feedEvery is how often the service gets what was recorded meanwhile.
+// feedEvery is the time between two checkpoints for the service.
 const feedEvery = 2 * time.Second
 
-// feed is a recorder of a working copy. The service gets each change if it takes journals, and else a checkpoint from time to time and at
-// the end.
+// feed is a recorder of a working copy. A service that takes journals gets each change; another gets a checkpoint from time to time and
+// at the end.
 type feed struct {
 	state.Recorder
 	run     *run
-	ahead   func(context.Context, ...*state.Resource) // has their new secrets encrypted
+	ahead   func(context.Context, ...*state.Resource) // encrypts their new secrets
 	journal *journal                                  // nil for checkpoints
 	stop    context.CancelFunc
 	work    conc.WaitGroup
 
-	mu       sync.Mutex // guards what follows, and is locked while a checkpoint is sent
+	mu       sync.Mutex // guards the fields below, and is locked while a checkpoint is sent
 	sent     string     // the digest of the content that the service has
 	text     []byte     // of the latest checkpoint whose bytes count
 	sequence int
@@ -133,7 +133,7 @@ func (f *feed) Rebase(ctx context.Context, base *state.Snapshot) error {
 	return err
 }
 
-// follow sends checkpoints until ctx ends. One that cannot be sent is sent later, with everything that was recorded by then.
+// follow sends checkpoints until ctx ends. If one cannot be sent, a later one contains it.
 func (f *feed) follow(ctx context.Context) {
 	for await.For(ctx, feedEvery) == nil && f.run.lostBecause() == nil {
 		if err := f.send(ctx); err != nil {
@@ -192,7 +192,7 @@ func (f *feed) saveText(ctx context.Context, d api.Deployment, cutoff int) error
 		if f.run.lostBecause() != nil || api.IsAway(err) {
 			return err
 		}
-		f.sequence++ // the service may have another text, and gets this one as a whole
+		f.sequence++ // the service may have another text, and gets the whole of this one
 	}
 	err = client.SaveVerbatim(ctx, f.run.lease, api.Verbatim{Version: d.Version, Content: text, Sequence: f.sequence})
 	if err == nil {
@@ -201,7 +201,7 @@ func (f *feed) saveText(ctx context.Context, d api.Deployment, cutoff int) error
 	return err
 }
 
-// Close implements [state.Recorder]. What the service does not take stays in the working copy.
+// Close implements [state.Recorder]. Changes that the service refuses stay in the working copy.
 func (f *feed) Close(ctx context.Context) error {
 	f.mu.Lock()
 	again := f.closed
@@ -227,7 +227,7 @@ func (f *feed) Close(ctx context.Context) error {
 	return errors.Join(err, f.run.held.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
 }
 
-// sendLast sends what the service does not have yet.
+// sendLast sends the changes that the service does not have yet.
 func (f *feed) sendLast(ctx context.Context) error {
 	if f.journal != nil {
 		content, err := f.run.held.content(ctx)
@@ -261,7 +261,7 @@ type point struct {
 	Offset int `json:"offset"`
 }
 
-// editsOf returns what makes one text of another: edits in their order, whole resources each.
+// editsOf returns the edits that turn one text into another, in order, each of whole resources.
 func editsOf(before, after []byte) []edit {
 	old, now := spansOf(before), spansOf(after)
 	places := map[string][]int{}
@@ -296,7 +296,7 @@ func editsOf(before, after []byte) []edit {
 	return edits
 }
 
-// spansOf cuts the text of a state where resources begin.
+// spansOf cuts the text of a state at the beginning of each resource.
 func spansOf(text []byte) [][]byte {
 	begin := []byte(`{"urn":`)
 	var all [][]byte

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 )
 
-// historyPage is how many operations are asked for at once.
+// historyPage is the number of operations in one call.
 const historyPage = 100
 
 // History implements [backend.Stack].
@@ -55,7 +55,7 @@ func (s subject) eachUpdate(ctx context.Context, f func(backend.Update) bool) er
 	}
 }
 
-// updateOf returns an update as the history has it.
+// updateOf converts an update of the service's history.
 func updateOf(i api.Info) (backend.Update, error) {
 	u := backend.Update{
 		Kind: i.Kind, StartTime: i.StartTime, Message: i.Message, Environment: i.Environment, Version: i.Version, Result: i.Result,
@@ -77,7 +77,7 @@ func updateOf(i api.Info) (backend.Update, error) {
 	return u, err
 }
 
-// configOf returns settings in the form of the history as the service records them.
+// configOf converts settings from the form of [backend.Update] to that of the service.
 func configOf(config json.RawMessage) (map[string]api.ConfigValue, error) {
 	out := map[string]api.ConfigValue{}
 	if len(config) == 0 {

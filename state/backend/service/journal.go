@@ -17,13 +17,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// entriesAtOnce is how many entries a call has, and entriesToWait how many may be on their way before an operation waits for the service.
+// entriesAtOnce is the number of entries in a call, and entriesToWait the number that may be on their way before an operation waits for
+// the service.
 const (
 	entriesAtOnce = 500
 	entriesToWait = 1000
 )
 
-// journal tells the service of each change of a state. The entries are in the order in which the changes were recorded.
+// journal sends each change of a state to the service. The entries are in the order in which the changes were recorded.
 type journal struct {
 	run      *run
 	encoder  *state.Encoder
@@ -31,16 +32,16 @@ type journal struct {
 	box      *await.Mailbox[api.Entry]
 	work     conc.WaitGroup
 
-	mu       sync.Mutex   // guards what follows
+	mu       sync.Mutex   // guards the fields below
 	onWay    int          // entries that the service does not have
-	sent     *await.Event // fires when it has more of them
+	sent     *await.Event // fires when the service has received more of them
 	sequence int64
 	last     int64                       // the number of the last operation
 	old      map[*state.Resource]int64   // positions in the base
-	left     map[urn.URN]*state.Resource // what is in the base and in no entry; no old copies
+	left     map[urn.URN]*state.Resource // the part of the base that is in no entry; no old copies
 	made     map[*state.Resource]int64   // operations
 	open     map[*state.Resource]opened  // by the resource that it began with
-	failed   error                       // why the service does not have all of it
+	failed   error                       // why the service does not have all entries
 }
 
 // opened is an operation that has begun.
@@ -82,7 +83,7 @@ func (j *journal) number(base []*state.Resource) {
 	}
 }
 
-// write makes base the one that the entries are about. What is pending in it is begun by entries, so that entries can end it.
+// write makes base the base of the entries. Its pending operations are begun by entries, so that entries can end them.
 func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
 	without := state.Snapshot{}
 	if base != nil {
@@ -121,7 +122,7 @@ func (j *journal) put(_ context.Context, e api.Entry) {
 	j.box.Put(e)
 }
 
-// wait waits while too much is on its way.
+// wait waits while too many entries are on their way.
 func (j *journal) wait(ctx context.Context) {
 	for {
 		j.mu.Lock()
@@ -133,7 +134,7 @@ func (j *journal) wait(ctx context.Context) {
 	}
 }
 
-// arrived notes that entries are on their way no more.
+// arrived records that n entries are no longer on their way.
 func (j *journal) arrived(n int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -142,7 +143,7 @@ func (j *journal) arrived(n int) {
 	j.sent = await.NewEvent()
 }
 
-// begin says that an operation begins. j.mu is held, or the journal is new.
+// begin adds the entry for the begin of an operation. j.mu is held, or the journal is new.
 func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) error {
 	text, err := j.resource(ctx, op.Resource)
 	if err != nil {
@@ -154,7 +155,7 @@ func (j *journal) begin(ctx context.Context, op state.Pending, carried bool) err
 	return nil
 }
 
-// resource returns a resource as entries have it.
+// resource returns a resource in the form of entries.
 func (j *journal) resource(ctx context.Context, r *state.Resource) ([]byte, error) {
 	text, err := j.encoder.Resource(ctx, r, false)
 	if err != nil {
@@ -163,7 +164,7 @@ func (j *journal) resource(ctx context.Context, r *state.Resource) ([]byte, erro
 	return j.run.stack.backend.delivered(ctx, j.provider, text)
 }
 
-// began is called when an operation has been recorded to begin.
+// began is called when the begin of an operation has been recorded.
 func (j *journal) began(ctx context.Context, op state.Pending) {
 	j.wait(ctx)
 	j.mu.Lock()
@@ -173,7 +174,7 @@ func (j *journal) began(ctx context.Context, op state.Pending) {
 	}
 }
 
-// fail remembers why the service does not have everything. j.mu is held.
+// fail records why the service does not have everything. j.mu is held.
 func (j *journal) fail(err error) {
 	if err != nil && j.failed == nil {
 		j.failed = err
@@ -247,15 +248,15 @@ func (j *journal) ended(ctx context.Context, c state.Change) {
 	j.put(ctx, e)
 }
 
-// take notes that an entry is about a resource of the base. j.mu is held.
+// take records that an entry concerns a resource of the base. j.mu is held.
 func (j *journal) take(r *state.Resource) {
 	if j.left[r.URN] == r {
 		delete(j.left, r.URN)
 	}
 }
 
-// precede sends what a resource refers to, and no entry has been about, as if it had been made again: the service puts what entries make before what is
-// left of the base, and a reference must not lead to what comes later. j.mu is held.
+// precede sends the resources that a resource refers to and that are in no entry yet, as if they had been made again. The service
+// puts resources from entries before the rest of the base, and a reference must not lead to a later resource. j.mu is held.
 func (j *journal) precede(ctx context.Context, r *state.Resource) error {
 	for ref := range r.References() {
 		known := j.left[ref.URN]
@@ -279,7 +280,8 @@ func (j *journal) precede(ctx context.Context, r *state.Resource) error {
 	return nil
 }
 
-// refersAnew reports whether a resource refers to what the one before it did not: that may come later in the base.
+// refersAnew reports whether a resource has references that its predecessor did not have: these may lead to a later
+// resource of the base.
 func refersAnew(p state.Replacement) bool {
 	before := map[urn.URN]bool{}
 	for ref := range p.Old.References() {
@@ -293,7 +295,7 @@ func refersAnew(p state.Replacement) bool {
 	return false
 }
 
-// remake sends a resource that takes the place of one of the base as if it had been made. j.mu is held.
+// remake sends a resource that replaces one of the base as if it had been made. j.mu is held.
 func (j *journal) remake(ctx context.Context, p state.Replacement, text []byte, isRefresh bool) error {
 	j.take(p.Old)
 	if err := j.precede(ctx, p.New); err != nil {
@@ -318,7 +320,7 @@ func news(c state.Change) []*state.Resource {
 	return all
 }
 
-// about makes an entry one about a recorded resource. j.mu is held.
+// about adds a recorded resource to an entry. j.mu is held.
 func (j *journal) about(e api.Entry, r *state.Resource) api.Entry {
 	if at, is := j.old[r]; is {
 		e.RemoveOld = &at
@@ -328,7 +330,7 @@ func (j *journal) about(e api.Entry, r *state.Resource) api.Entry {
 	return e
 }
 
-// move gives the new resource the place of the old one. j.mu is held.
+// move records the new resource at the place of the old one. j.mu is held.
 func (j *journal) move(p state.Replacement) {
 	if j.left[p.Old.URN] == p.Old {
 		delete(j.left, p.Old.URN)
@@ -345,7 +347,8 @@ func (j *journal) move(p state.Replacement) {
 	}
 }
 
-// resolve ends the operations of earlier runs that a change has settled: their object was updated or deleted again, or was read. j.mu is held.
+// resolve ends the operations of earlier runs that a change has resolved: their object was updated or deleted again, or was read. j.mu is
+// held.
 func (j *journal) resolve(ctx context.Context, c state.Change, by opened) {
 	if t := by.of.Type; t != state.Updating && t != state.Deleting && !c.Refresh {
 		return
@@ -382,7 +385,7 @@ func (j *journal) rebased(ctx context.Context, base *state.Snapshot) {
 	}
 }
 
-// send sends what comes until the box is closed and empty.
+// send sends entries until the box is closed and empty.
 func (j *journal) send(ctx context.Context) {
 	for {
 		first, more := j.box.Take(ctx)
@@ -409,17 +412,17 @@ func (j *journal) send(ctx context.Context) {
 	}
 }
 
-// complete returns why the service does not have everything that was sent.
+// complete returns why the service does not have all entries, nil if it has.
 func (j *journal) complete() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.failed
 }
 
-// featureBytes is the feature of states with texts that are no UTF-8, which only their writer can see.
+// featureBytes is the feature of states with texts that are not UTF-8; only their writer can detect them.
 const featureBytes = "byteString"
 
-// close waits until the service has everything, and returns why it has not. content is the state that the entries lead to.
+// close waits until the service has everything, and returns the error otherwise. content is the state after all entries.
 func (j *journal) close(ctx context.Context, content []byte) error {
 	if d, err := deploymentOf(content); err == nil && slices.Contains(d.Features, featureBytes) {
 		j.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// keyState is what a state records of the key of a stack at the service.
+// keyState is the description of a stack's key in a state.
 type keyState struct {
 	URL      string `json:"url,omitempty"`
 	Owner    string `json:"owner"`
@@ -25,30 +25,30 @@ type keyState struct {
 	Insecure bool   `json:"insecure,omitempty"`
 }
 
-// keys encrypts the secrets of one stack with the key that the service keeps for it. What it has opened or sealed it remembers. What many ask for at once is
-// asked for by one call, if the service can do that.
+// keys encrypts the secrets of one stack with the key that the service keeps for it. It caches all secrets that it has opened or sealed. Simultaneous
+// requests share one call, if the service takes batches.
 type keys struct {
 	backend  *core
 	stack    api.StackID
 	provider *state.SecretsProvider
 	turns    *await.Slots // of calls that encrypt
 
-	mu       sync.Mutex          // guards what follows
+	mu       sync.Mutex          // guards the fields below
 	plain    map[string]string   // by ciphertext
 	ready    map[string][]string // ciphertexts that were made ahead, by text
 	waiting  []*wanted
-	oneByOne bool              // the service takes no batches
+	oneByOne bool              // whether the service takes no batches
 	there    map[string]string // ciphertexts of the service for those of this machine
-	away     bool              // the service could not encrypt
+	away     bool              // whether the service could not encrypt
 }
 
-// wanted is a ciphertext that somebody waits for.
+// wanted is a ciphertext that a caller waits for.
 type wanted struct {
 	text   string
 	sealed *await.Promise[string]
 }
 
-// turns is how many calls encrypt at the same time.
+// turns is the number of simultaneous calls that encrypt.
 const turns = 4
 
 var (
@@ -100,7 +100,7 @@ func (k *keys) Encrypt(ctx context.Context, text string) (string, error) {
 	}
 }
 
-// errAgain says that nobody has asked for a ciphertext after all.
+// errAgain makes a caller try again, because another one's call failed for a reason of its own.
 var errAgain = errors.New("ask again")
 
 func (k *keys) want(text string) *wanted {
@@ -111,7 +111,7 @@ func (k *keys) want(text string) *wanted {
 	return w
 }
 
-// serve encrypts what waits, unless w is no longer among it.
+// serve encrypts the waiting texts, unless w is no longer among them.
 func (k *keys) serve(ctx context.Context, w *wanted) {
 	k.mu.Lock()
 	if !slices.Contains(k.waiting, w) {
@@ -135,7 +135,7 @@ func (k *keys) serve(ctx context.Context, w *wanted) {
 		switch {
 		case err == nil:
 			one.sealed.Resolve(sealed[i])
-		case errors.Is(err, api.ErrOneByOne), ctx.Err() != nil && one != w: // that is the matter of this caller alone
+		case errors.Is(err, api.ErrOneByOne), ctx.Err() != nil && one != w: // the reason concerns only the caller that made the call
 			one.sealed.Fail(errAgain)
 		default:
 			one.sealed.Fail(err)
@@ -152,7 +152,7 @@ func (k *keys) seal(ctx context.Context, text string) (string, error) {
 	return sealed, err
 }
 
-// sealAll encrypts texts. The error may be [api.ErrOneByOne], which is remembered.
+// sealAll encrypts texts. The error may be [api.ErrOneByOne], which is stored.
 func (k *keys) sealAll(ctx context.Context, texts []string) ([]string, error) {
 	can, err := k.backend.capabilities(ctx)
 	var sealed []string
@@ -197,7 +197,7 @@ func (k *keys) EncryptAhead(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// takeReady returns a ciphertext that was made ahead. Nobody else gets it.
+// takeReady returns a ciphertext that was made ahead, to one caller only.
 func (k *keys) takeReady(text string) (string, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -213,7 +213,7 @@ func (k *keys) takeReady(text string) (string, bool) {
 	return all[0], true
 }
 
-// unlessRefused returns an error only if the service gave no answer: what it refuses is asked for one by one, which tells what is wrong.
+// unlessRefused returns an error only if the service gave no answer. If it refuses a batch, single calls follow, whose errors are exact.
 func unlessRefused(err error) error {
 	if api.IsAway(err) || !errors.As(err, new(*api.AnswerError)) && !errors.Is(err, api.ErrOneByOne) {
 		return err
@@ -253,7 +253,7 @@ func (k *keys) remember(sealed, texts []string) {
 	}
 }
 
-// open opens secrets that are not known yet, many at once if the service can do that.
+// open opens secrets that are not in the cache, many at once if the service takes batches.
 func (k *keys) open(ctx context.Context, sealed []string) error {
 	sealed = slices.DeleteFunc(slices.Clone(sealed), func(s string) bool { _, known := k.known(s); return known })
 	sealed, err := k.openSheltered(ctx, sealed)
@@ -291,7 +291,7 @@ func (c *core) keysOf(s api.StackID) *keys {
 	return k
 }
 
-// openKeys returns the manager that a state names. A stack that was renamed has states that name it as it was called.
+// openKeys returns the manager that a state names. After a rename, states still have the old name of the stack.
 func (c *core) openKeys(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
 	var s keyState
 	if err := json.Unmarshal(p.State, &s); err != nil {
@@ -311,7 +311,7 @@ func (c *core) openKeys(ctx context.Context, p *state.SecretsProvider) (secrets.
 	return k, nil
 }
 
-// recordedKeys are keys as a state records them.
+// recordedKeys are keys as described in a state.
 type recordedKeys struct {
 	*keys
 	recorded *state.SecretsProvider

@@ -17,7 +17,8 @@ import (
 
 func keysOf(ref backend.Ref) layout.Stack { return layout.Stack{Project: ref.Project, Name: ref.Name} }
 
-// Lock implements [backend.Stack]. It keeps other processes of this machine away; the service keeps away those of others, from Begin on.
+// Lock implements [backend.Stack]. It excludes other processes of this machine; the service excludes those of other machines, from Begin
+// on.
 func (s *stack) Lock(ctx context.Context, o backend.LockOptions) (backend.Lock, error) {
 	h, fresh, err := s.take(ctx, o)
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *stack) Lock(ctx context.Context, o backend.LockOptions) (backend.Lock, 
 	return &ownLock{h.lock, s, h}, nil
 }
 
-// take locks the working copy. fresh is what the service had, if it was read for that.
+// take locks the working copy. fresh is the state of the service, if it was read for that.
 func (s *stack) take(ctx context.Context, o backend.LockOptions) (h *held, fresh []byte, err error) {
 	c, err := s.backend.copyOf(ctx, s.ref)
 	if err != nil {
@@ -52,8 +53,8 @@ func (s *stack) take(ctx context.Context, o backend.LockOptions) (h *held, fresh
 	return &held{c, w, l}, fresh, nil
 }
 
-// bringUp sends what an earlier operation could not send, and makes the working copy what the service has then. If it was made of what the service had just
-// now, fresh, nobody else has had it.
+// bringUp sends the unsent changes of an earlier operation, and then makes the working copy equal to the state of the service. If the working copy
+// was just made from that state, fresh, no other process has changed it.
 func (s *stack) bringUp(ctx context.Context, h *held, fresh []byte) error {
 	left, err := h.unsent(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *stack) bringUp(ctx context.Context, h *held, fresh []byte) error {
 	return h.replace(ctx, content)
 }
 
-// sendLeft sends what an operation that has ended could not send. If it was cut off, what of it the service takes for running is ended.
+// sendLeft sends the unsent changes of an operation that has ended. If the operation was cut off, its update at the service is ended.
 func (s *stack) sendLeft(ctx context.Context, h *held) error {
 	left, err := h.unsent(ctx)
 	if err != nil || left == nil {
@@ -85,7 +86,7 @@ func (s *stack) sendLeft(ctx context.Context, h *held) error {
 	ours := left.Update != "" && now.ActiveUpdate == left.Update
 	switch {
 	case ours && now.Current != nil:
-		// The process that made it has ended: this one has the lock of its working copy.
+		// The process of the update has ended: this process has the lock of its working copy.
 		if err := s.backend.client.Cancel(ctx, api.UpdateID{Stack: s.id(), ID: left.Update}); err != nil {
 			return &UnsentError{s.ref, h.name(), err}
 		}
@@ -115,7 +116,7 @@ func (s *stack) sendLeft(ctx context.Context, h *held) error {
 	return h.settled(ctx)
 }
 
-// precede sends the working copy of a stack that has got what was taken from this one. Its name may be "".
+// precede sends the working copy of a stack that has received resources of this one. Its name may be "".
 func (s *stack) precede(ctx context.Context, name string) error {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 {
@@ -130,12 +131,12 @@ func (s *stack) precede(ctx context.Context, name string) error {
 		return err
 	}
 	if left, err := c.unsent(ctx); err != nil || left != nil {
-		return errors.Join(err, fmt.Errorf("what was moved to stack %s has not been sent yet", other.ref))
+		return errors.Join(err, fmt.Errorf("the resources that were moved to stack %s have not been sent yet", other.ref))
 	}
 	return nil
 }
 
-// settle sends what an operation that has ended could not send, unless another process works on the stack.
+// settle sends the unsent changes of an operation that has ended, unless another process works on the stack.
 func (s *stack) settle(ctx context.Context) error {
 	c, err := s.backend.copyOf(ctx, s.ref)
 	if err != nil {
@@ -148,19 +149,19 @@ func (s *stack) settle(ctx context.Context) error {
 	var overtaken *OvertakenError
 	switch {
 	case errors.As(err, new(*lock.HeldError)):
-		return nil // whoever has it sends it
+		return nil // the process with the lock sends it
 	case errors.As(err, &overtaken), errors.As(err, new(*BusyError)):
 		if s.backend.options.Note != nil {
 			s.backend.options.Note(err.Error(), advice.Of(err)...)
 		}
-		return nil // the stack can be read; whoever wants to change it gets the error again
+		return nil // the stack can be read; a command that changes it returns the error again
 	case err != nil:
 		return err
 	}
 	return l.Close()
 }
 
-// ownLock is the lock of a stack that this process has.
+// ownLock is the lock of a stack that this process holds.
 type ownLock struct {
 	backend.Lock
 	stack *stack
@@ -177,8 +178,8 @@ func (l *ownLock) Check(ctx context.Context) error {
 	return l.Lock.Check(ctx)
 }
 
-// Close implements [backend.Lock]. The working copy goes with the lock, unless it has what the service has not. An operation that has begun
-// and not ended has failed.
+// Close implements [backend.Lock]. It removes the working copy, unless that has unsent changes. An operation that has begun and not ended
+// has failed.
 func (l *ownLock) Close() error {
 	ctx := context.Background()
 	s := l.stack
@@ -200,7 +201,7 @@ func (l *ownLock) Close() error {
 	return errors.Join(append(errs, err, l.Lock.Close())...)
 }
 
-// toolService is the tool of a lock that is an update which runs at the service.
+// toolService is the tool in a lock that represents a running update at the service.
 const toolService = "service"
 
 // Locks implements [backend.Stack].
@@ -221,7 +222,7 @@ func (s *stack) Locks(ctx context.Context) ([]lock.Held, error) {
 	return append(all, own...), err
 }
 
-// ownLocks are those of the working copy.
+// ownLocks are the locks of the working copy.
 func (s *stack) ownLocks(ctx context.Context) ([]lock.Held, error) {
 	c, err := s.backend.copyOf(ctx, s.ref)
 	if err != nil {
@@ -299,7 +300,7 @@ func (s *stack) DiscardJournal(ctx context.Context) (where string, err error) {
 	return where, errors.Join(h.settled(ctx), h.remove(ctx))
 }
 
-// forget removes the working copy of a stack that is gone, and what of it was not sent.
+// forget removes the working copy of a stack that is gone, with its unsent changes.
 func (s *stack) forget(ctx context.Context) error {
 	c, err := s.backend.copyOf(ctx, s.ref)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// memory is a store whose contents are in memory: for states that are only read.
+// memory is a store in memory, for states that are only read.
 type memory struct {
 	mu       sync.Mutex // guards contents
 	contents map[string][]byte

@@ -10,13 +10,13 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 )
 
-// Options define how the service is used.
+// Options define the use of the service.
 type Options struct {
 	backend.Options
 	// Home is Pulumi's home directory, with the credentials file and the working copies.
 	Home string
-	// Patience is how long a call is repeated while the service is away; 0 means a minute. Lease is how long a lease lasts; 0 means what the
-	// service gives. Renew is how often it is renewed; 0 means a quarter of that.
+	// Patience is how long a call is repeated while the service is away; 0 means a minute. Lease is how long a lease lasts; 0 means the
+	// default of the service. Renew is the time between renewals; 0 means a quarter of Lease.
 	Patience, Lease, Renew time.Duration
 }
 
@@ -25,18 +25,19 @@ func Handles(url string) bool {
 	return strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://")
 }
 
-// Address returns the URL of a service as credentials and states have it.
+// Address returns the URL of a service in the form of credentials and states.
 func Address(url string) string { return strings.TrimSuffix(url, "/") }
 
-// EnvToken is the variable with the access token, and EnvPatience the one that says how long calls are repeated while the service is away.
+// EnvToken is the variable with the access token, and EnvPatience the one for [Options.Patience].
 const (
 	EnvToken = "PULUMI_ACCESS_TOKEN"
-	// EnvNoJournal is the variable that has checkpoints sent even to a service that takes journals.
+	// EnvNoJournal is the variable that selects checkpoints even for a service that takes journals.
 	EnvNoJournal = "PULUMI_DISABLE_JOURNALING"
 	EnvPatience  = "SLUICE_SERVICE_PATIENCE"
 )
 
-// TokenOf returns the access token of the environment, "" if it has none. What is around it, such as the end of a line, does not belong to it.
+// TokenOf returns the access token of the environment, "" if it has none. White space around it, such as the end of a line, does not belong to
+// it.
 func TokenOf(lookup func(string) (string, bool)) string {
 	token, _ := lookup(EnvToken)
 	return strings.TrimSpace(token)
@@ -57,7 +58,7 @@ func newClient(o Options, token string, insecure bool) (*api.Client, error) {
 	}
 	address := Address(o.URL)
 	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		note(fmt.Sprintf("%s is asked without encryption: everybody on the way can read the access token", address))
+		note(fmt.Sprintf("%s is called without encryption: everybody on the way can read the access token", address))
 	}
 	version := strings.TrimPrefix(o.Version, "sluice/")
 	if text, _ := o.lookup()(EnvPatience); text != "" && o.Patience == 0 {

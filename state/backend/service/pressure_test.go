@@ -15,7 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// An operation does not run ahead of a slow service by more than what may be on its way, and the service has everything at the end, in few calls.
+// An operation is never further ahead of a slow service than the bound on unsent entries, and the service has everything at the end, in few
+// calls.
 func TestAnOperationWaitsForASlowService(t *testing.T) {
 	server, b := open(t, servicetest.Options{Journal: true, Batch: true, Delay: 50 * time.Millisecond}, func(o *Options) { o.Patience = time.Minute })
 	s := made(t, b)

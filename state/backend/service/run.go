@@ -29,10 +29,10 @@ type run struct {
 	onLost  func(error)
 	events  *events
 
-	stop    context.CancelFunc // of what renews the lease
+	stop    context.CancelFunc // stops the renewal of the lease
 	renewal conc.WaitGroup
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	lost  error
 	ended bool
 }
@@ -99,7 +99,7 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 			return err
 		}
 		if hasPending(content) {
-			journal = 0 // the service drops what is pending when a journal ends, also one without entries
+			journal = 0 // the service drops pending operations when a journal ends, also one without entries
 		}
 		if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: now.Version, Sent: true}); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	return nil
 }
 
-// notStarted ends an update that has not begun as far as is known, and returns why it has not.
+// notStarted ends an update that has not begun as far as is known, and returns the error.
 func (r *run) notStarted(ctx context.Context, err error) error {
 	if isDoubtful(err) { // it may have begun
 		if left := r.stack.backend.client.Cancel(context.WithoutCancel(ctx), r.created.ID); left != nil {
@@ -142,7 +142,7 @@ func (r *run) notStarted(ctx context.Context, err error) error {
 	return err
 }
 
-// own makes the working copy what the service has, which nobody else changes from now on.
+// own makes the working copy equal to the state of the service, which only this process changes from now on.
 func (r *run) own(ctx context.Context) error {
 	content, err := r.stack.download(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *run) own(ctx context.Context) error {
 	if err := r.held.replace(ctx, content); err != nil {
 		return err
 	}
-	drops := r.lease.Journal > 0 && hasPending(content) // somebody else has left it in the meantime
+	drops := r.lease.Journal > 0 && hasPending(content) // another process has left it in the meantime
 	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: !drops}); err != nil {
 		return err
 	}
@@ -162,11 +162,11 @@ func (r *run) own(ctx context.Context) error {
 	return nil
 }
 
-// errNotRenewed says that a lease is over.
+// errNotRenewed is the error for a lease that has run out.
 var errNotRenewed = errors.New("it could not be reached in time to renew it")
 
-// renew renews the lease until ctx ends or it is lost: it was refused, which is how the service says that somebody has cancelled the update, or could not
-// be renewed until shortly before it would be over.
+// renew renews the lease until ctx ends or the lease is lost. It is lost if a renewal is refused, which means that the update was cancelled, or if no
+// renewal succeeds until shortly before its end.
 func (r *run) renew(ctx context.Context) {
 	lasts := cmp.Or(r.stack.backend.options.Lease, api.LeaseTime)
 	every := cmp.Or(r.stack.backend.options.Renew, lasts/4)
@@ -191,7 +191,7 @@ func (r *run) renew(ctx context.Context) {
 	}
 }
 
-// lose ends the right to begin anything.
+// lose ends the right to begin operations.
 func (r *run) lose(why error) {
 	r.mu.Lock()
 	first := r.lost == nil && !r.ended
@@ -212,7 +212,7 @@ func (r *run) lostBecause() error {
 	return r.lost
 }
 
-// refused takes account of an answer to a call with the lease.
+// refused handles an error of a call with the lease.
 func (r *run) refused(err error) {
 	if api.Is(err, http.StatusForbidden) || api.Is(err, http.StatusConflict) || api.Is(err, http.StatusUnauthorized) {
 		r.lose(err)
@@ -239,7 +239,7 @@ func (s subject) RequiredPolicies(ctx context.Context) ([]backend.RequiredPolicy
 	return s.backend.required(all), err
 }
 
-// required returns policy packs with what fetches them.
+// required returns policy packs with their fetch functions.
 func (c *core) required(packs []api.RequiredPolicy) []backend.RequiredPolicy {
 	var all []backend.RequiredPolicy
 	for _, p := range packs {
@@ -287,7 +287,7 @@ func (r *run) End(ctx context.Context, u backend.Update) error {
 		return errors.Join(err, asked)
 	}
 	if err != nil {
-		return fmt.Errorf("the service has the state of stack %s, and does not know that the operation has ended: %w", r.stack.ref, err)
+		return fmt.Errorf("the service has the state of stack %s, but could not be notified of the end of the operation: %w", r.stack.ref, err)
 	}
 	if err := r.confirm(ctx); err != nil {
 		marked := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1})
@@ -296,7 +296,7 @@ func (r *run) End(ctx context.Context, u backend.Update) error {
 	return r.held.settled(ctx)
 }
 
-// confirm reads what the service has saved, and returns an error if that is not what was recorded.
+// confirm reads the saved state of the service, and returns an error if it differs from the recorded one.
 func (r *run) confirm(ctx context.Context) error {
 	content, err := r.held.content(ctx)
 	if err != nil {
@@ -310,7 +310,7 @@ func (r *run) complete(ctx context.Context, status string) error {
 	r.stop()
 	r.renewal.Wait()
 	if r.lostBecause() != nil {
-		return nil // it was ended there
+		return nil // it was ended at the service
 	}
 	client := r.stack.backend.client
 	err := client.Complete(ctx, r.lease, status)

@@ -59,7 +59,7 @@ func resource(name, id string) *state.Resource {
 	return &state.Resource{URN: u, Type: u.Type(), Custom: true, ID: id, Inputs: inputs, Outputs: inputs}
 }
 
-// described is what there is of a state, whatever its order.
+// described lists the content of a state, independent of its order.
 func described(t *testing.T, s *state.Snapshot) []string {
 	all := []string{}
 	e := state.NewEncoder(state.EncoderOptions{Plaintext: true})
@@ -75,7 +75,7 @@ func described(t *testing.T, s *state.Snapshot) []string {
 	return all
 }
 
-// Whatever a run records, the service has the same at its end, by each of the ways in which it can get it.
+// At its end, the service has exactly the records of a run, by each of the ways to send them.
 func TestTheServiceHasWhatWasRecorded(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true}, "whole": {}} {
 		for seed := range uint64(12) {
@@ -94,7 +94,7 @@ func TestTheServiceHasWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// recordSomething records a run of random changes, some of which do not end, and returns what the state is then.
+// recordSomething records a run of random changes, some of which do not end, and describes the state afterwards.
 func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 	ctx := t.Context()
 	l, err := s.Lock(ctx, backend.LockOptions{Operation: "update"})
@@ -115,7 +115,7 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 		case pick <= 1 || len(live) == 0: // created, or about to be
 			begun := resource(name, "")
 			if len(live) > 0 && random.IntN(2) == 0 {
-				begun.Dependencies = []urn.URN{live[random.IntN(len(live))].URN} // of the base perhaps, of which nothing else is said
+				begun.Dependencies = []urn.URN{live[random.IntN(len(live))].URN} // perhaps of the base, in no other entry
 			}
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
 			switch random.IntN(16) {
@@ -162,7 +162,8 @@ func recordSomething(t *testing.T, s *stack, random *rand.Rand) []string {
 	return described(t, recorded)
 }
 
-// An operation that ends before it has recorded anything forgets nothing that was interrupted before it, whatever the service makes of journals.
+// An operation that ends before it has recorded anything keeps the operations that were interrupted before it, however the service treats
+// journals.
 func TestAnOperationWithoutRecordsKeepsWhatIsPending(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +259,7 @@ func TestAMoveIsCompleted(t *testing.T) {
 	}
 }
 
-// What was sent by somebody who was cut off before the answer came is not taken for an update of somebody else.
+// If a sender was cut off before the answer came, its changes do not count as an update of another process.
 func TestWhatTheServiceHasAlreadyIsNotOvertaken(t *testing.T) {
 	for name, changed := range map[string]bool{"the same": false, "changed since": true} {
 		t.Run(name, func(t *testing.T) {
@@ -295,7 +296,7 @@ func TestWhatTheServiceHasAlreadyIsNotOvertaken(t *testing.T) {
 	}
 }
 
-// Whoever records without asking which policies there are is refused if there are some.
+// A recording by a caller that has not checked for required policies is refused if there are any.
 func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
 	packs := map[string][]servicetest.RequiredPolicy{"alice": {{
 		Name: "guard", Version: 3, Config: map[string]json.RawMessage{"small": json.RawMessage(`{"largest":2}`)}, Archive: []byte("pack"),
@@ -323,7 +324,7 @@ func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, body.Close())
 	require.Equal(t, "pack", string(text))
-	r, err := s.Record(ctx, base) // the caller knows of them
+	r, err := s.Record(ctx, base) // the caller has the policies
 	require.NoError(t, err)
 	require.NoError(t, r.Close(ctx))
 	require.NoError(t, run.End(ctx, backend.Update{Result: backend.ResultSucceeded}))
@@ -331,7 +332,8 @@ func TestRequiredPoliciesAreNotPassedOver(t *testing.T) {
 	require.NotEmpty(t, server.Calls())
 }
 
-// A secret that the service cannot encrypt is kept all the same, and is the service's when it has the state.
+// A secret that the service cannot encrypt is kept all the same, and gets a ciphertext of the service when the state is
+// sent.
 func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "delta": {Delta: true, Batch: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -387,7 +389,8 @@ func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 	}
 }
 
-// unneeded returns the position of a resource that no other one refers to: the engine is done with what a resource refers to before it begins with it.
+// unneeded returns the position of a resource without references to it: the engine handles the targets of a resource's references before the
+// resource.
 func unneeded(live []*state.Resource, random *rand.Rand) int {
 	for {
 		at := random.IntN(len(live))
@@ -397,7 +400,8 @@ func unneeded(live []*state.Resource, random *rand.Rand) int {
 	}
 }
 
-// A lease that cannot be renewed is lost: nothing more begins, and what had begun can still end, and is sent by the next command.
+// A lease that cannot be renewed is lost: nothing more begins. The operations that had begun can still end, and the next command
+// sends them.
 func TestALostLeaseBeginsNothingMore(t *testing.T) {
 	for name, can := range map[string]servicetest.Options{"journal": {Journal: true}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -464,7 +468,7 @@ func TestCertificatesAreVerifiedUnlessTheUserDoesNotWantThat(t *testing.T) {
 	require.Equal(t, "alice", who.User)
 }
 
-// Edits make one text of the other, whatever the two have in common.
+// Edits turn any text into any other.
 func TestEditsLeadToTheOtherText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() []byte {

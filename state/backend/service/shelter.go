@@ -16,10 +16,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// A new secret that the service cannot encrypt, because it is away, is encrypted with a key of this machine: else what was done could not be recorded. Such
-// ciphertexts are in working copies alone. Whatever leaves for the service has those of the service instead.
+// A new secret that the service cannot encrypt, because it is away, is encrypted with a key of this machine: otherwise the operation could not be
+// recorded. Such ciphertexts are only in working copies. All data for the service has the service's ciphertexts instead.
 
-// sheltered begins the ciphertexts of this machine. Those of the service are base64.
+// sheltered is the prefix of this machine's ciphertexts. Those of the service are base64.
 const sheltered = "local:"
 
 // shelterKey is the file with the key, beside the working copies.
@@ -124,7 +124,7 @@ func (c *core) localKey(ctx context.Context, organization string) (*secrets.Key,
 	return k, err
 }
 
-// openSheltered opens those of the ciphertexts that are of this machine, and returns the others.
+// openSheltered opens the ciphertexts of this machine, and returns the others.
 func (k *keys) openSheltered(ctx context.Context, sealed []string) (others []string, err error) {
 	for _, s := range sealed {
 		text, is := strings.CutPrefix(s, sheltered)
@@ -145,7 +145,8 @@ func (k *keys) openSheltered(ctx context.Context, sealed []string) (others []str
 	return others, nil
 }
 
-// delivered returns the text of a state, or of a part of one, with ciphertexts of the service for those of this machine. The same ones become the same.
+// delivered returns the text of a state, or of a part of one, with ciphertexts of the service in place of those of this machine. Equal ones stay
+// equal.
 func (c *core) delivered(ctx context.Context, p *state.SecretsProvider, text []byte) ([]byte, error) {
 	if p == nil || p.Type != secrets.TypeService || !bytes.Contains(text, []byte(`"`+sheltered)) {
 		return text, nil
@@ -173,7 +174,7 @@ func (c *core) delivered(ctx context.Context, p *state.SecretsProvider, text []b
 	return []byte(strings.NewReplacer(pairs...).Replace(string(text))), nil
 }
 
-// deliver returns the ciphertexts of the service for those of this machine.
+// deliver returns ciphertexts of the service in place of those of this machine.
 func (k *keys) deliver(ctx context.Context, own []string) ([]string, error) {
 	if err := k.open(ctx, own); err != nil {
 		return nil, err

@@ -15,23 +15,23 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// stack is a stack of the service. Handles that differ in their secrets alone share what is held.
+// stack is a stack of the service. Handles that differ only in their secrets share the lock.
 type stack struct {
 	subject
 	secrets secrets.Manager
-	lenient bool // secrets that cannot be opened are not available, and no error
+	lenient bool // a secret that cannot be opened is unavailable instead of an error
 	shared  *shared
 	kept    *api.StackConfig // nil if the service does not keep the settings
 }
 
-// shared is what this process holds of a stack.
+// shared is the state that the handles of a stack share.
 type shared struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	held *held      // nil while the handle does not hold the lock
 	run  *run       // the operation that has begun, nil if none has
 }
 
-// held is the working copy of a stack that is locked.
+// held is the working copy of a locked stack.
 type held struct {
 	workingCopy
 	stack backend.Stack
@@ -45,8 +45,8 @@ var (
 	_ backend.Requirer = (*stack)(nil)
 )
 
-// KeptSettings returns the settings that the service keeps for the stack, as a configuration file has them, and the name of the environment that they are
-// in; "" if it keeps none.
+// KeptSettings returns the settings that the service keeps for the stack, in the form of a configuration file, and the name of their environment; ""
+// if it keeps none.
 func (s *stack) KeptSettings() (file []byte, environment string, err error) {
 	if s.kept == nil || s.kept.Environment == "" {
 		return nil, "", nil
@@ -80,7 +80,7 @@ func (s *stack) now() (*held, *run) {
 	return s.shared.held, s.shared.run
 }
 
-// content returns the state: the working copy if the stack is locked, else what the service has.
+// content returns the state: the working copy if the stack is locked, else the state of the service.
 func (s *stack) content(ctx context.Context) ([]byte, error) {
 	if h, _ := s.now(); h != nil {
 		return h.content(ctx)
@@ -88,7 +88,7 @@ func (s *stack) content(ctx context.Context) ([]byte, error) {
 	return s.download(ctx)
 }
 
-// view returns a stack whose state is content, and where it is. It is for reading, and for trying an edit.
+// view returns a stack with content as its state, and its store. It is for reading, and for trying an edit.
 func (s *stack) view(ctx context.Context, content []byte) (backend.Stack, *memory, error) {
 	copy := workingCopy{keys: keysOf(s.ref)}
 	m := &memory{contents: map[string][]byte{copy.keys.File(): content}}
@@ -111,7 +111,7 @@ func (s *stack) view(ctx context.Context, content []byte) (backend.Stack, *memor
 	return v, m, err
 }
 
-// reading returns the stack as it is, for reading. With opened set its secrets are about to be opened, and are asked for at once.
+// reading returns the present stack, for reading. With opened set its secrets will be opened, and are fetched at once.
 func (s *stack) reading(ctx context.Context, opened bool) (backend.Stack, error) {
 	content, err := s.content(ctx)
 	if err != nil {
@@ -137,23 +137,23 @@ func (s *stack) locked(h *held) backend.Stack {
 	return h.stack.WithSecrets(s.backend.shelter(s.secrets))
 }
 
-// openSecrets asks for all secrets in a state that the service has sealed.
+// openSecrets fetches all secrets in a state that the service has sealed.
 func (s *stack) openSecrets(ctx context.Context, content []byte) error {
 	summary, err := state.Summarise(content, s.File(ctx))
 	if err != nil {
-		return nil // whoever decodes it says what is wrong with it
+		return nil // the decoder of the state returns the error
 	}
 	return s.openAll(ctx, summary.SecretsProvider, secretsIn(content))
 }
 
-// openAll asks for secrets that p has sealed, if that is the service.
+// openAll fetches secrets that p has sealed, if that is the service.
 func (s *stack) openAll(ctx context.Context, p *state.SecretsProvider, sealed []string) error {
 	if p == nil || p.Type != secrets.TypeService {
 		return nil
 	}
 	m, err := s.backend.openKeys(ctx, p)
 	if err != nil {
-		return nil // whoever opens one says why it cannot
+		return nil // opening one of them returns the error
 	}
 	switch k := m.(type) {
 	case *recordedKeys:
@@ -161,7 +161,7 @@ func (s *stack) openAll(ctx context.Context, p *state.SecretsProvider, sealed []
 	case *keys:
 		return k.open(ctx, sealed)
 	}
-	return nil // another service has sealed them, which is asked for each
+	return nil // another service has sealed them, which is called for each one
 }
 
 // Load implements [backend.Stack].
@@ -216,7 +216,7 @@ func (s *stack) Outputs(ctx context.Context, sealed bool) (property.Map, error) 
 	if sealed {
 		return v.Outputs(ctx, true)
 	}
-	// Those of the outputs alone are opened, by one call.
+	// Only those of the outputs are opened, in one call.
 	kept, err := v.Outputs(ctx, true)
 	if err != nil {
 		return property.Map{}, err

@@ -19,7 +19,7 @@ func idOf(ref backend.Ref) api.StackID {
 	return api.StackID{Organization: ref.Organization(), Project: ref.Project, Name: ref.Name}
 }
 
-// subject is a stack as the service knows it.
+// subject is a stack at the service.
 type subject struct {
 	backend *core
 	ref     backend.Ref // with its organization
@@ -30,10 +30,13 @@ func (s subject) id() api.StackID { return idOf(s.ref) }
 // Ref implements [backend.Stack].
 func (s subject) Ref() backend.Ref { return s.ref }
 
+// Named implements [backend.Stack].
+func (s subject) Named() (project, name string) { return s.ref.Project, s.ref.Name }
+
 // File implements [backend.Stack].
 func (s subject) File(context.Context) string { return s.backend.client.URL() + "/" + s.ref.String() }
 
-// exists returns a [*backend.NotFoundError] if the service does not know the stack.
+// exists returns a [*backend.NotFoundError] if the service does not have the stack.
 func (s subject) exists(ctx context.Context) error {
 	_, err := s.describe(ctx)
 	return err
@@ -47,7 +50,8 @@ func (s subject) describe(ctx context.Context) (api.Stack, error) {
 	return d, err
 }
 
-// download returns the state at the service, as the content of a stack file. An empty one that contradicts what else the service says is refused.
+// download returns the state at the service, as the content of a stack file. It refuses an empty state that contradicts other answers of the
+// service.
 func (s subject) download(ctx context.Context) ([]byte, error) {
 	d, err := s.backend.client.Export(ctx, s.id(), 0)
 	if api.Is(err, http.StatusNotFound) {
@@ -67,8 +71,8 @@ func (s subject) download(ctx context.Context) ([]byte, error) {
 	return contentOf(s.ref, d)
 }
 
-// renamed returns a state with the key of the stack in place of one of a stack that is not there: the stack was renamed, and the state names its key as it was
-// called. The key stays with the stack.
+// renamed returns a state in which the key of this stack replaces the key of a stack that does not exist: after a rename, the state still has the old
+// name in its key. The key stays with the stack.
 func (s subject) renamed(ctx context.Context, deployment []byte) ([]byte, error) {
 	var d struct {
 		Secrets json.RawMessage `json:"secrets_providers"`
@@ -76,7 +80,7 @@ func (s subject) renamed(ctx context.Context, deployment []byte) ([]byte, error)
 	var p api.SecretsProvider
 	var named keyState
 	if json.Unmarshal(deployment, &d) != nil || json.Unmarshal(d.Secrets, &p) != nil || p.Type != secrets.TypeService || json.Unmarshal(p.State, &named) != nil {
-		return deployment, nil // whoever opens a secret says what is wrong
+		return deployment, nil // opening a secret returns the error
 	}
 	other := api.StackID{Organization: named.Owner, Project: named.Project, Name: named.Stack}
 	if id := s.id(); other == id || named.Owner != id.Organization || named.URL != "" && named.URL != s.backend.client.URL() {
@@ -99,7 +103,7 @@ func (s subject) Tags(ctx context.Context) (map[string]string, error) {
 	return d.Tags, err
 }
 
-// EditTags implements [backend.Stack]. The service replaces all tags: what others change at the same moment is lost.
+// EditTags implements [backend.Stack]. The service replaces all tags: concurrent changes of others are lost.
 func (s subject) EditTags(ctx context.Context, edit func(tags map[string]string)) error {
 	tags, err := s.Tags(ctx)
 	if err != nil {
@@ -114,7 +118,7 @@ func (s subject) NoteDecryption(ctx context.Context, setting, command string) er
 	return s.backend.client.Secrets(s.id()).NoteDecryption(ctx, setting, command)
 }
 
-// explain says who updates the stack if that is why the service has refused.
+// explain adds the current update of the stack to an error if it is why the service has refused.
 func (s subject) explain(ctx context.Context, err error) error {
 	if !api.Is(err, http.StatusConflict) {
 		return err
@@ -126,10 +130,10 @@ func (s subject) explain(ctx context.Context, err error) error {
 	return e
 }
 
-// poll is the time between two questions whether the service has done something.
+// poll is the time between two status calls.
 const poll = 200 * time.Millisecond
 
-// outgoing returns the state in the content of a working copy as it travels.
+// outgoing returns the state in the content of a working copy as it is sent.
 func (s subject) outgoing(ctx context.Context, content []byte) (api.Deployment, error) {
 	summary, err := state.Summarise(content, s.File(ctx))
 	if err != nil {
@@ -141,7 +145,7 @@ func (s subject) outgoing(ctx context.Context, content []byte) (api.Deployment, 
 	return deploymentOf(content)
 }
 
-// has reports whether the service has the state in the content of a working copy: whoever sent it may have been cut off before noting that.
+// has reports whether the service has the state of a working copy: its sender may have been cut off before it recorded that.
 func (s subject) has(ctx context.Context, content []byte) (bool, error) {
 	d, err := s.outgoing(ctx, content)
 	if err != nil {

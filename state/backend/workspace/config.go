@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Config is the file with the choices of a person that belong to no project.
+// Config is the file with the user's choices that belong to no project.
 type Config struct{ path string }
 
 // NewConfig returns the file in Pulumi's home directory.

@@ -14,11 +14,12 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 )
 
-// ErrEncrypted says that the credentials file is encrypted by a key store of the system, and is left alone.
+// ErrEncrypted is the error for a credentials file that a key store of the system has encrypted. Such a file is left
+// alone.
 var ErrEncrypted = errors.New("the credentials file is encrypted; use `pulumi login` and `pulumi logout`, " +
 	"or set PULUMI_BACKEND_URL")
 
-// ErrNoBackend says that no backend is selected.
+// ErrNoBackend is the error if no backend is selected.
 var ErrNoBackend = advice.With(errors.New("no backend is selected; set PULUMI_BACKEND_URL, or put backend.url into the project file"),
 	advice.On(advice.LogIn))
 
@@ -33,8 +34,8 @@ func NewCredentials(home string, lookup func(name string) (string, bool)) Creden
 	return Credentials{filepath.Join(home, "credentials.json")}
 }
 
-// BackendURL returns the URL of the backend to use (state.md 4.1): PULUMI_BACKEND_URL, the project file's backend.url,
-// the current one of the credentials. With none the error is [ErrNoBackend].
+// BackendURL returns the URL of the backend to use (state.md 4.1): PULUMI_BACKEND_URL, else backend.url in the project
+// file, else the current one of the credentials. If there is none the error is [ErrNoBackend].
 func (c Credentials) BackendURL(lookup func(name string) (string, bool), projectURL string) (string, error) {
 	if u, ok := lookup("PULUMI_BACKEND_URL"); ok && u != "" {
 		return u, nil
@@ -61,7 +62,7 @@ func (c Credentials) Current() (string, error) {
 	return f.text("current"), nil
 }
 
-// URLs are those of all backends that the file knows, sorted.
+// URLs are the URLs of all backends in the file, sorted.
 func (c Credentials) URLs() ([]string, error) {
 	f, err := c.read()
 	if err != nil {
@@ -82,7 +83,7 @@ func (c Credentials) Login(url string) error {
 	return writeJSON(c.path, f)
 }
 
-// Account is what the file knows of who uses a service.
+// Account is the account at a service, as recorded in the file.
 type Account struct {
 	AccessToken      string            `json:"accessToken,omitempty"`
 	Username         string            `json:"username,omitempty"`
@@ -129,7 +130,7 @@ func (c Credentials) LoginToService(url string, a Account) error {
 	return writeJSON(c.path, f)
 }
 
-// Logout removes a backend. A file that has none left is removed.
+// Logout removes a backend. When the last one is removed, so is the file.
 func (c Credentials) Logout(url string) error {
 	f, err := c.read()
 	if err != nil {
@@ -146,10 +147,10 @@ func (c Credentials) Logout(url string) error {
 	return writeJSON(c.path, f)
 }
 
-// file is the content of the credentials file. Members that are not known here are kept.
+// file is the content of the credentials file. Unknown members are kept.
 type file map[string]json.RawMessage
 
-// readMembers reads a JSON object; one that does not exist has no members. what is what the file holds, for errors.
+// readMembers reads a JSON object; one that does not exist has no members. what is the name of the file in errors.
 func readMembers(path, what string) (file, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,7 +177,7 @@ func (c Credentials) read() (file, error) {
 	return f, nil
 }
 
-// isPlain reports whether the file has the known form and not that of an encrypted envelope, which has none of its members.
+// isPlain reports whether the file has the known form and is not an encrypted envelope, which has none of its members.
 func (f file) isPlain() bool {
 	for _, name := range [...]string{"current", "accessTokens", "accounts"} {
 		if _, ok := f[name]; ok {
@@ -192,7 +193,7 @@ func (f file) text(name string) string {
 	return s
 }
 
-// membersOf returns the members of an object that can be added to; null has none.
+// membersOf returns the members of an object, as a map that can be changed; null has none.
 func membersOf(text []byte) (file, error) {
 	m := file{}
 	err := json.Unmarshal(text, &m)
@@ -221,7 +222,7 @@ func (f file) entry(name, url string, v any) {
 	f.set(name, m)
 }
 
-// remove returns how many entries are left.
+// remove removes an entry and returns how many are left.
 func (f file) remove(name, url string) int {
 	m := f.members(name)
 	delete(m, url)

@@ -1,7 +1,7 @@
-// Package workspace keeps what a person has selected on a machine: the current backend (the credentials file) and the
-// current stack of each project (state.md 4.1, 4.12). Both files are shared with Pulumi.
+// Package workspace keeps a user's selections on a machine: the current backend (the credentials file) and the current
+// stack of each project (state.md 4.1, 4.12). Both files are shared with Pulumi.
 //
 // It opens no backend and asks no questions.
 //
-// Invariant: what Pulumi wrote into these files and sluice does not use stays in them.
+// Invariant: members of these files that Pulumi wrote and sluice does not use stay in them.
 package workspace

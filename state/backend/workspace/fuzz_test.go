@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/fuzzing"
 )
 
-// FuzzCredentials has any bytes as the credentials file. A login is read back and leaves what else is in the file, or the error
-// names the file and leaves all of it.
+// FuzzCredentials uses any bytes as the credentials file. A login can be read back and keeps the rest of the file, or the error
+// names the file and nothing changes.
 func FuzzCredentials(f *testing.F) {
 	for _, s := range []string{
 		"", "null", "{}", "[]", `{"current":"file://~","accessTokens":{"file://~":""},"accounts":null,"other":[1]}`,

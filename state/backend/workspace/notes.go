@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Notes are what sluice keeps for itself about one stack, for the user of this machine: in files beside the selections,
-// where Pulumi does not look and which nothing else reads. They may be deleted at any time.
+// Notes are sluice's own files about one stack, for the user of this machine. They are beside the selections; Pulumi
+// does not use them. They may be deleted at any time.
 type Notes struct{ stem string }
 
-// NewNotes returns the notes about a stack, which is identified by the URL of its backend, its qualified name and the place
-// where it is kept.
+// NewNotes returns the notes about a stack, which is identified by the URL of its backend, its qualified name and its
+// location.
 func NewNotes(home, backendURL, stack, place string) Notes {
 	sum := sha256.Sum256([]byte(strings.Join([]string{backendURL, stack, place}, "\x00")))
 	name := strings.ReplaceAll(strings.TrimPrefix(stack, "organization/"), "/", ".")

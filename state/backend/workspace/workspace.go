@@ -39,15 +39,15 @@ func NewSelection(home, projectName, projectFile, backendURL string) Selection {
 	return Selection{path: filepath.Join(home, "workspaces", name), backend: backendURL}
 }
 
-// settings is the file. Names that are not known here are kept.
+// settings is the content of the file. Unknown members are kept.
 type settings struct {
 	legacy string            // "stack"
 	stacks map[string]string // backend URL to fully qualified name
 	rest   map[string]json.RawMessage
 }
 
-// Stack returns the name of the selected stack, "" when none is. It is qualified, except when an old version of Pulumi
-// selected it: then it is what that wrote, which may not fit the backend.
+// Stack returns the name of the selected stack, "" if none is selected. It is qualified, unless an old version of
+// Pulumi selected it: such a name is returned as written, and may not fit the backend.
 func (s Selection) Stack() (string, error) {
 	f, err := s.read()
 	if err != nil {
@@ -69,7 +69,7 @@ func (s Selection) Select(name string) error {
 	return s.write(f)
 }
 
-// Clear ends the selection for this backend. A file in which nothing remains is removed.
+// Clear ends the selection for this backend. A file without remaining selections is removed.
 func (s Selection) Clear() error {
 	f, err := s.read()
 	if err != nil {
@@ -134,7 +134,7 @@ func writeJSON(path string, v any) error {
 	return replace(path, b)
 }
 
-// replace writes a file that only the user may read: temporary file beside it, fsync, rename.
+// replace writes a file that only the user may read: it writes a temporary file beside it, syncs and renames.
 func replace(path string, b []byte) error {
 	dir := filepath.Dir(path)
 	if err := private.MkdirAll(dir, private.Folder); err != nil {

@@ -1,9 +1,8 @@
-// Package commit lets goroutines that wait for their records to be durable share the writes.
+// Package commit lets goroutines that wait for their records to be durable share the writes. The caller defines what is
+// written, and where.
 //
-// It does not know what is written, or where.
-//
-// Its one invariant: [Group.Flush] returns nil for a record only after a write that began after the record was added has
-// succeeded.
+// Its one invariant: [Group.Flush] returns nil for a record only after the success of a write that began after the
+// record was added.
 package commit
 
 import (
@@ -15,7 +14,7 @@ import (
 var ErrPanicked = errors.New("the write panicked")
 
 // Group counts records and has them written: the first waiter that finds no write under way writes for all. An error ends
-// the group: everyone who waits, now or later, gets it. Its methods must be called with the mutex held.
+// the group: all waiters, now and later, get it. Its methods must be called with the mutex held.
 type Group struct {
 	mu      *sync.Mutex
 	idle    *sync.Cond // signalled when a write is done
@@ -32,7 +31,7 @@ func New(mu *sync.Mutex) *Group { return &Group{mu: mu, idle: sync.NewCond(mu)} 
 type Batch struct {
 	// Write writes. It is called without the mutex.
 	Write func() error
-	// End is called with the mutex, with the error of Write or [ErrPanicked]. What it returns ends the group unless it is nil.
+	// End is called with the mutex, with the error of Write or [ErrPanicked]. If it returns an error, that ends the group.
 	End func(err error) error
 }
 
@@ -42,10 +41,10 @@ func (g *Group) Add() int {
 	return g.added
 }
 
-// Added returns how many records there are.
+// Added returns the number of records.
 func (g *Group) Added() int { return g.added }
 
-// Err returns why nothing can be written any more, or nil.
+// Err returns the error that has ended the group, or nil.
 func (g *Group) Err() error { return g.err }
 
 // Fail ends the group. Only the first error counts.
@@ -55,8 +54,8 @@ func (g *Group) Fail(err error) {
 	}
 }
 
-// Flush returns when the first n records have been written. take makes the next write, which must have all records that
-// have been added by then; it is called with the mutex held.
+// Flush returns when the first n records have been written. take makes the next write, which must contain all records
+// added by then; it is called with the mutex held.
 func (g *Group) Flush(n int, take func() Batch) error {
 	for g.err == nil && g.written < n {
 		if g.writing {

@@ -9,12 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// CheapKeys derives the keys of new salts in microseconds. All other salts, such as those in recorded states, count as they always do.
+// CheapKeys derives the keys of new salts in microseconds. For other salts, such as those in recorded states, it uses the usual
+// derivation.
 type CheapKeys struct{}
 
 var _ secrets.Derivation = CheapKeys{}
 
-// mark begins the salts of cheap keys.
+// mark is the beginning of the salts of cheap keys.
 const mark = "cheap"
 
 // Salt implements [secrets.Derivation].

@@ -1,7 +1,7 @@
 // Package objects makes a store of a bucket of an object store, through the portable interface of gocloud.dev/blob
 // (state.md 4.11). It links no driver: package cloud has those.
 //
-// Invariant: nothing is renamed. An object appears whole or not at all, as the object store itself promises.
+// Invariant: nothing is renamed. An object appears whole or not at all, as the object store itself guarantees.
 package objects
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/sluice-iac/sluice/state/store/internal/doubts"
 )
 
-// Options are what the portable interface does not provide.
+// Options are the parts of an object store that are outside the portable interface.
 type Options struct {
 	// URL names the bucket with its prefix, for people: "s3://bucket/prefix/".
 	URL string
-	// Revision returns what Match compares of an object; nil is the entity tag.
+	// Revision returns the value that Match compares; nil is the entity tag.
 	Revision func(*blob.Attributes) string
-	// Match makes a write conditional on the revision that the object has to have, given what the driver lends to change
-	// (see [blob.WriterOptions]); it returns false if it cannot. nil never can.
+	// Match makes a write conditional on the revision of the object. as gives access to the driver's request (see
+	// [blob.WriterOptions]). It returns false if it cannot. nil never can.
 	Match func(as func(any) bool, revision string) bool
-	// BeforeCopy is given to copies (see [blob.CopyOptions]); it may be nil.
+	// BeforeCopy is the option of copies (see [blob.CopyOptions]); it may be nil.
 	BeforeCopy func(as func(any) bool) error
-	// Whole gives contents to the driver as a whole, without a checksum of their own, and not piece by piece.
+	// Whole passes each content to the driver in one piece, without a checksum of its own.
 	Whole bool
-	// Refused reports whether an error says that the object store does not know conditional writes; it may be nil.
+	// Refused reports whether an error means that the object store does not support conditional writes; it may be nil.
 	Refused func(error) bool
 }
 
@@ -89,7 +89,7 @@ func (s *Store) describe(ctx context.Context, key string) (store.Info, error) {
 	return info, err
 }
 
-// examine describes an object, and says by which conditional write it is, "" if by another one.
+// examine describes an object, and returns the ID of the conditional write that wrote it, "" if another write did.
 func (s *Store) examine(ctx context.Context, key string) (info store.Info, writer string, err error) {
 	a, err := s.bucket.Attributes(ctx, key)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) examine(ctx context.Context, key string) (info store.Info, write
 	return info, a.Metadata[doubts.Name], nil
 }
 
-// requests is how many are under way at once for one call.
+// requests is the number of simultaneous requests of one call.
 const requests = 10
 
 // Stat implements [store.Store] with a request for each key, all at once.
@@ -138,11 +138,11 @@ func (s *Store) List(ctx context.Context, prefix string) ([]store.Info, error) {
 	return infos, nil
 }
 
-// minPart is the least that the drivers send as one part of an upload.
+// minPart is the smallest part of an upload that the drivers send.
 const minPart = 5 << 20
 
-// Write implements [store.Store]. An object is sent in one piece: the conditions of uploads in parts are not those of
-// all object stores.
+// Write implements [store.Store]. An object is sent in one piece: not all object stores support conditions for uploads
+// in parts.
 func (s *Store) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
 	if c == (store.Condition{}) {
 		if err := s.send(ctx, key, content, blob.WriterOptions{}); err != nil {
@@ -159,7 +159,7 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 	info, writer, err := s.examine(ctx, key)
 	switch {
 	case err == nil && writer == id:
-		// Also after a refusal: the drivers repeat a request whose reply was lost, and then the first one is in the way.
+		// Also after a refusal: the drivers repeat a request whose reply was lost, and then the first one causes the refusal.
 		s.doubts.Forget(key)
 		return info, nil
 	case refused == nil && err != nil:
@@ -187,7 +187,7 @@ func (s *Store) send(ctx context.Context, key string, content []byte, o blob.Wri
 	return s.bucket.WriteAll(ctx, key, content, &o)
 }
 
-// writeIf writes an object if a condition holds. The object says which write it is from.
+// writeIf writes an object if a condition holds. The object has the ID of the write in its metadata.
 func (s *Store) writeIf(ctx context.Context, key string, content []byte, c store.Condition, id string) error {
 	metadata := map[string]string{doubts.Name: id}
 	options := blob.WriterOptions{IfNotExist: c.Absent(), Metadata: metadata}

@@ -16,16 +16,16 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// What sessions are called in the server's lists, for its administrators too: those of pools, and those that hold a lock.
+// The names of sessions in the server's lists, for its administrators too: those of pools, and those that hold a lock.
 const (
 	program = "sluice"
-	locking = program + " lock: " // and the holder; together at most 63 bytes, which is what a server keeps
+	locking = program + " lock: " // and the holder; together at most 63 bytes, the limit of a server
 )
 
 // number returns the number of the advisory lock of a name.
 func (s *Store) number(name string) int64 { return number(s.table + "\x00" + name) }
 
-// number makes a name the number of an advisory lock.
+// number maps a name to the number of an advisory lock.
 func number(name string) int64 {
 	sum := sha256.Sum256([]byte(name))
 	return int64(binary.BigEndian.Uint64(sum[:8]))
@@ -42,7 +42,7 @@ type hold struct {
 
 // Exclude implements [store.Excluder] with an advisory lock, on a connection of its own.
 func (s *Store) Exclude(ctx context.Context, name, holder string) (taken store.Hold, err error) {
-	var lost []string // sessions of this call whose answers did not arrive: one may have the lock until the server ends it
+	var lost []string // sessions of this call without an answer: one may have the lock until the server ends it
 	err = s.retry(ctx, func() error {
 		h, session, err := s.take(ctx, name, holder)
 		switch {
@@ -65,11 +65,12 @@ func (s *Store) Exclude(ctx context.Context, name, holder string) (taken store.H
 	return taken, nil
 }
 
-// errLingers says that this process has taken a name on a connection that it has lost since.
+// errLingers is the error if this process has taken a name on a connection that it has lost since.
 var errLingers = errors.New("a session of this process whose connection was lost still holds the name")
 
-// take takes a name, or returns nil when another session has it. The statement that takes the lock names the session, so that a
-// process that stops right afterwards does not hold it without a name. An error comes with the session if that may have the lock.
+// take takes a name, or returns nil if another session has it. The statement that takes the lock names the session, so that a
+// process that stops right afterwards does not hold it without a name. With an error it returns the session if that may have the
+// lock.
 func (s *Store) take(ctx context.Context, name, holder string) (h *hold, session string, err error) {
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -92,7 +93,7 @@ func (h *hold) Alive(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.conn == nil {
-		return errors.New("it has been given back")
+		return errors.New("it has been released")
 	}
 	var backend int
 	if err := h.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
@@ -105,7 +106,7 @@ func (h *hold) Alive(ctx context.Context) error {
 }
 
 // Close implements [store.Hold]. The lock is free when it returns, unless the connection is broken: the server ends the session with the connection,
-// however that ends, but takes a moment.
+// but takes a moment.
 func (h *hold) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

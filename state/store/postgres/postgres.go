@@ -1,8 +1,8 @@
-// Package postgres makes a store of a table in a PostgreSQL database, the one that Pulumi's backend of that name uses
-// (state.md 4.10), so that all who deploy a stack share its state and locks.
+// Package postgres makes a store of a table in a PostgreSQL database. It is the table of Pulumi's backend of that name
+// (state.md 4.10), so that both tools share the state and locks of a stack.
 //
 // Every write is a transaction of its own. The lock of a stack is, besides its row, an advisory lock of the session: it ends
-// with the connection of a process that has died.
+// with the connection when its process dies.
 package postgres
 
 import (
@@ -32,7 +32,7 @@ type Store struct {
 	table    string
 	doubts   doubts.Doubts
 	outage   outage
-	patience time.Duration // as the constant, but for tests
+	patience time.Duration // the constant, except in tests
 }
 
 var (
@@ -40,12 +40,11 @@ var (
 	_ store.Excluder = (*Store)(nil)
 )
 
-// defaultTable is what Pulumi calls the table.
+// defaultTable is Pulumi's name for the table.
 const defaultTable = "pulumi_state"
 
 // Open opens the database that a URL names: "postgres://user:password@host:port/database?table=…", with the parameters of
-// libpq. What the URL leaves open comes from the PG* variables of the process. Nothing is created before something is
-// written.
+// libpq. Missing parts of the URL come from the PG* variables of the process. Nothing is created before the first write.
 func Open(ctx context.Context, text string, _ func(string) (string, bool)) (store.Store, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -80,7 +79,7 @@ func Open(ctx context.Context, text string, _ func(string) (string, bool)) (stor
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s := &Store{pool: pool, name: name, table: table, patience: patience}
-	// Where there has never been a server, the URL may be wrong, and that does not get better.
+	// If the server has never answered, the URL may be wrong, and waiting does not help.
 	if err := s.retryWhile(ctx, isBusy, func() error { return pool.Ping(ctx) }); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -134,7 +133,8 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error
 	return b, info, nil
 }
 
-// described selects what an [store.Info] says. The size is that of the row, for which the content need not be read.
+// described selects the columns of an [store.Info]. The size is that of the row, for which the content need not be
+// read.
 const described = `SELECT key, updated_at, xmin::text, pg_column_size(data) FROM `
 
 func (s *Store) describe(ctx context.Context, where string, argument any) (infos []store.Info, err error) {
@@ -172,8 +172,8 @@ func (s *Store) List(ctx context.Context, prefix string) ([]store.Info, error) {
 	return infos, nil
 }
 
-// Write implements [store.Store]. Conditions are checked by the statement that writes. A write under a condition is named in the row, as it
-// is repeated when its reply is lost, and then the first one is in the way.
+// Write implements [store.Store]. The statement that writes checks the condition. A conditional write puts its ID into the row: it is
+// repeated when its reply is lost, and then the first one may cause a conflict.
 func (s *Store) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
 	if c == (store.Condition{}) {
 		return s.write(ctx, key, content, c, "")
@@ -203,7 +203,7 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 	return store.Info{}, err
 }
 
-// write writes a row if a condition holds. The row says which write it is from, unless id is "".
+// write writes a row if a condition holds. The row gets the ID of the write, unless id is "".
 func (s *Store) write(ctx context.Context, key string, content []byte, c store.Condition, id string) (store.Info, error) {
 	info := store.Info{Key: key, Size: int64(len(content))}
 	data := `{"data":"` + base64.StdEncoding.EncodeToString(content) + `"`
@@ -240,7 +240,8 @@ func (s *Store) write(ctx context.Context, key string, content []byte, c store.C
 	return info, nil
 }
 
-// examine describes a row, but for its size, and says by which conditional write it is, "" if by another one.
+// examine describes a row, except for its size, and returns the ID of the conditional write that wrote it, "" if
+// another write did.
 func (s *Store) examine(ctx context.Context, key string) (info store.Info, writer string, err error) {
 	info.Key = key
 	err = s.retry(ctx, func() error {

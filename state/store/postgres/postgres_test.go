@@ -99,7 +99,7 @@ func TestPostgres(t *testing.T) {
 			again, err := b.Exclude(ctx, "dev", "two")
 			require.NoError(t, err)
 			return again != nil && again.Close() == nil
-		}, 10*time.Minute, 10*time.Millisecond) // only what never comes takes that long
+		}, 10*time.Minute, 10*time.Millisecond) // only a failure takes that long
 		require.NoError(t, held.Close())
 	})
 

@@ -30,7 +30,7 @@ func through(t *testing.T) (line *cuttest.Connection, behind, direct string) {
 	return line, "postgres://sluice@" + line.Address() + "/postgres?sslmode=disable", direct
 }
 
-// calls are what is asked of a store, each in a state in which it succeeds.
+// calls are the calls of a store, each in a state in which it succeeds.
 func calls(ctx context.Context, s *Store) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error { _, _, err := s.Read(ctx, "there"); return err },
@@ -119,7 +119,7 @@ func TestWaitingForAServerEndsWithTheContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Where nobody has answered yet, the URL may be wrong. So may be what the server says no to.
+// If no server has answered yet, the URL may be wrong. So may be a request that the server refuses.
 func TestWhatDoesNotGetBetterIsNotRepeated(t *testing.T) {
 	ctx := context.Background()
 	line, behind, direct := through(t)
@@ -181,7 +181,7 @@ func TestAWriteWhoseReplyIsLostIsRecognised(t *testing.T) {
 	require.Equal(t, "3", string(b))
 }
 
-// The write of another process with the same content is not taken for one's own.
+// A write of another process with the same content does not count as this process's own.
 func TestAWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T) {
 	ctx := context.Background()
 	line, behind, direct := through(t)
@@ -200,7 +200,7 @@ func TestAWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T) {
 	}
 }
 
-// When no reply arrives for as long as the store waits, nothing is known. The next write finds out.
+// If no reply arrives while the store waits, the outcome is uncertain. The next write finds it out.
 func TestAWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T) {
 	ctx := context.Background()
 	line, behind, direct := through(t)
@@ -226,7 +226,7 @@ func TestAWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrConflict)
 }
 
-// A process that has taken a name and does not know it is not another process.
+// A process that has taken a name without a reply is not another process.
 func TestANameThatWasTakenWithoutAReplyIsTakenAgain(t *testing.T) {
 	ctx := context.Background()
 	line, behind, direct := through(t)
@@ -270,7 +270,7 @@ func TestALockOutlivesAnOutage(t *testing.T) {
 	require.NoError(t, h.Close())
 }
 
-// The server ends a session some time after its connection has gone. A name that is given back is free at once all the same.
+// The server ends a session some time after its connection has gone. A released name is free at once all the same.
 func TestANameThatHasBeenGivenBackIsFree(t *testing.T) {
 	ctx := context.Background()
 	_, _, direct := through(t)

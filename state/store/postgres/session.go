@@ -25,7 +25,7 @@ const holding = ` FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 func (s *Store) Holding(ctx context.Context, name string) (*store.Session, error) {
 	var found store.Session
 	var called string
-	var since *time.Time // a server does not tell it to every role
+	var since *time.Time // NULL for roles that may not see it
 	err := s.retry(ctx, func() error {
 		return s.pool.QueryRow(ctx, `SELECT a.pid::text, coalesce(a.usename::text, ''), coalesce(a.application_name, ''), a.backend_start`+
 			holding, s.number(name)).Scan(&found.ID, &found.Account, &called, &since)
@@ -45,10 +45,10 @@ func (s *Store) Holding(ctx context.Context, name string) (*store.Session, error
 	return &found, nil
 }
 
-// patienceWithEnd is how long a session may take to end.
+// patienceWithEnd is how long the end of a session may take.
 const patienceWithEnd = 10 * time.Second
 
-// End implements [store.Excluder]. The statement that ends the session looks once more whose it is.
+// End implements [store.Excluder]. The statement that ends the session checks its holder once more.
 func (s *Store) End(ctx context.Context, name string, which store.Session) error {
 	if which.Holder == "" {
 		return fmt.Errorf("%s: the session %s of the role %s has the lock and is not sluice's: it was not ended", s.name, which.ID, which.Account)
@@ -78,10 +78,10 @@ func (s *Store) End(ctx context.Context, name string, which store.Session) error
 	}
 }
 
-// insufficientPrivilege is the code of PostgreSQL for what a role may not do.
+// insufficientPrivilege is PostgreSQL's code for an action that the role may not perform.
 const insufficientPrivilege = "42501"
 
-// mayNotEnd says which right is missing.
+// mayNotEnd returns an error with the missing right.
 func (s *Store) mayNotEnd(ctx context.Context, which store.Session, refusal error) error {
 	var self string
 	var superuser bool

@@ -1,4 +1,4 @@
-// Package storetest checks that a store keeps what package store promises. It is for the tests of stores.
+// Package storetest checks that a store fulfils the contract of package store. It is for the tests of stores.
 package storetest
 
 import (
@@ -118,7 +118,7 @@ func Run(t *testing.T, s store.Store) {
 	})
 }
 
-// RunAtomic checks that of several concurrent conditional writes one succeeds. Directories do not promise that.
+// RunAtomic checks that of several concurrent conditional writes one succeeds. Directories do not guarantee that.
 func RunAtomic(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	before, err := s.Write(ctx, "atomic", []byte("0"), store.IfAbsent())

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/source/engine"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
@@ -25,7 +26,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 			Version: sluice.Version, PulumiVersion: engine.CompatibilityVersion, GoVersion: runtime.Version(), GoCompiler: runtime.Compiler, Commit: commit(),
 		},
 		Host:             hostReport{OS: runtime.GOOS, Arch: runtime.GOARCH},
-		BuiltinProviders: sluice.BuiltinProviders(),
+		BuiltinProviders: host.BuiltinProviders(),
 		Plugins:          []pluginReport{}, Environment: variables(), Errors: []string{},
 	}
 	report := func(err error) {
@@ -40,13 +41,13 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	if err != nil && (!errors.Is(err, workspace.ErrNoProject) || stack != "") {
 		report(err)
 	}
-	options := sluice.PluginOptions{Home: home, LookupEnv: open.Terminal.Lookup}
+	options := host.PluginOptions{Home: home, LookupEnv: open.Terminal.Lookup}
 	if project != nil {
 		a.Project = &projectReport{Name: project.Name, Description: project.Description, Runtime: project.Runtime, File: project.Path}
 		options.ProjectPlugins = session.ProjectPlugins(project)
 		a.Errors = append(a.Errors, project.Warnings...)
 	}
-	installed := sluice.InstalledPlugins(options)
+	installed := host.InstalledPlugins(options)
 	for _, p := range installed {
 		a.Plugins = append(a.Plugins, pluginReport{
 			Kind: string(p.Kind), Name: p.Name, Version: p.Version, Path: p.Location.Path(), Source: string(p.Location.Source),

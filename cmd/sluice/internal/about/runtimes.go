@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -69,12 +69,12 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 const patience = 10 * time.Second
 
 // askRuntime asks the runtime of the project which tools it uses.
-func askRuntime(ctx context.Context, project *workspace.Project, options sluice.PluginOptions) ([]toolReport, error) {
+func askRuntime(ctx context.Context, project *workspace.Project, options host.PluginOptions) ([]toolReport, error) {
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
 		return nil, err
 	}
-	runtime, err := sluice.NewRuntime(project.Runtime, options)
+	runtime, err := host.NewRuntime(project.Runtime, options)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,11 @@ package about
 import (
 	"context"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 )
 
 // lookAtBackend opens the backend and returns its name, or an error if it cannot be opened.
@@ -16,7 +16,7 @@ func lookAtBackend(ctx context.Context, t *terminal.Terminal, home string, proje
 	if project != nil {
 		named, name = project.BackendURL, project.Name
 	}
-	url, err := sluice.BackendURL(home, named, t.Lookup)
+	url, err := host.BackendURL(home, named, t.Lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func lookAtBackend(ctx context.Context, t *terminal.Terminal, home string, proje
 	if err != nil {
 		return out, err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: t.Lookup, Stores: cloud.Stores()})
+	b, err := host.OpenBackend(ctx, host.BackendOptions{URL: url, Project: name, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return out, err
 	}

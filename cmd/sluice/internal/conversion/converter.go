@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/source"
 )
 
@@ -38,9 +38,9 @@ func mappings(files []string) (map[string][]byte, error) {
 }
 
 // open starts the converter of a tool. What it prints is shown as it comes.
-func open(ctx context.Context, t *terminal.Terminal, tool string, mapped map[string][]byte, o sluice.PluginOptions) (*sluice.Converter, error) {
+func open(ctx context.Context, t *terminal.Terminal, tool string, mapped map[string][]byte, o host.PluginOptions) (*host.Converter, error) {
 	fmt.Fprintf(t.Err, "Converting from %s\n", tool)
-	return sluice.OpenConverter(ctx, tool, sluice.ConverterOptions{Plugins: o, Mappings: mapped, Output: dependencies.Printer(t.Err, t.Err)})
+	return host.OpenConverter(ctx, tool, host.ConverterOptions{Plugins: o, Mappings: mapped, Output: dependencies.Printer(t.Err, t.Err)})
 }
 
 // show shows what a converter or a generator says, and reports whether none of it is an error.

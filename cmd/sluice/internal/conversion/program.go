@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
@@ -19,6 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/convert"
@@ -63,7 +63,7 @@ func Program(ctx context.Context, t *terminal.Terminal, o Options) error {
 type job struct {
 	Options
 	terminal *terminal.Terminal
-	plugins  sluice.PluginOptions
+	plugins  host.PluginOptions
 	mappings map[string][]byte
 	source   string // the absolute folder of the program
 	out      string // the absolute folder to write to
@@ -191,7 +191,7 @@ func (j *job) generate(ctx context.Context, given string) (string, error) {
 	if err := os.Mkdir(written, 0o755); err != nil {
 		return "", err
 	}
-	said, err := sluice.GenerateProgram(ctx, j.Language, convert.Generation{
+	said, err := host.GenerateProgram(ctx, j.Language, convert.Generation{
 		Directory: given, Target: written, Project: project, Strict: j.Strict,
 	}, j.plugins)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/convert"
 )
@@ -21,7 +21,7 @@ type Encryption func(context.Context) (property.Encrypter, error)
 
 // State converts a state of another tool to a list of resources to import. The arguments are the converter's.
 func State(
-	ctx context.Context, t *terminal.Terminal, tool string, args []string, encryption Encryption, o sluice.PluginOptions,
+	ctx context.Context, t *terminal.Terminal, tool string, args []string, encryption Encryption, o host.PluginOptions,
 ) (*importfile.File, error) {
 	ctx, stop := interruptible(ctx)
 	defer stop()
@@ -33,7 +33,7 @@ func State(
 }
 
 func convertState(
-	ctx context.Context, t *terminal.Terminal, tool string, args []string, encryption Encryption, o sluice.PluginOptions,
+	ctx context.Context, t *terminal.Terminal, tool string, args []string, encryption Encryption, o host.PluginOptions,
 ) (*importfile.File, error) {
 	c, err := open(ctx, t, tool, nil, o)
 	if err != nil {

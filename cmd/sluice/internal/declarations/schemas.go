@@ -3,9 +3,9 @@ package declarations
 import (
 	"context"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -28,8 +28,8 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 	if err != nil {
 		directory = project.Directory()
 	}
-	host := sluice.NewPluginHost(operate.PluginOptions(j, nil, directory))
-	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
+	plugins := host.NewPluginHost(operate.PluginOptions(j, nil, directory))
+	defer func() { _ = plugins.Close() }() // an error of a plugin while it ends changes nothing
 	out := map[string]*codegen.Schema{}
 	for _, r := range resources {
 		ref := r.Provider
@@ -44,7 +44,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 		if provider.Type.ProviderPackage() == ownPackage {
 			continue // it belongs to each SDK, and has no schema
 		}
-		text, err := sluice.PackageSchema(ctx, host, provider)
+		text, err := host.PackageSchema(ctx, plugins, provider)
 		if err == nil {
 			out[ref], err = codegen.ParseSchema(text)
 		}

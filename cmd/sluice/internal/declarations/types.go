@@ -9,9 +9,9 @@ import (
 
 	"github.com/agext/levenshtein"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -19,14 +19,14 @@ import (
 // Types finds the types that people mean who write them as displays show them: "random:index:RandomPet" or "random:RandomPet" for
 // "random:index/randomPet:RandomPet". It asks the provider of each package once.
 type Types struct {
-	host    *sluice.PluginHost
+	host    *host.PluginHost
 	schemas map[string]*codegen.Schema // nil for a provider that has none
 }
 
 // NewTypes returns the types of the packages that a job can use.
 func NewTypes(j *operate.Job) *Types {
-	host := sluice.NewPluginHost(operate.PluginOptions(j, nil, j.Stack.Project.Directory()))
-	return &Types{host: host, schemas: map[string]*codegen.Schema{}}
+	plugins := host.NewPluginHost(operate.PluginOptions(j, nil, j.Stack.Project.Directory()))
+	return &Types{host: plugins, schemas: map[string]*codegen.Schema{}}
 }
 
 // Close ends the providers.

@@ -11,32 +11,32 @@ import (
 	"io"
 	"sync"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
 
 // Options says where language plugins are, and has those that are missing installed. project is nil for what belongs to no project.
-func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOptions, error) {
+func Options(t *terminal.Terminal, project *workspace.Project) (host.PluginOptions, error) {
 	places, err := plugins.Of(t, project)
 	if err != nil {
-		return sluice.PluginOptions{}, err
+		return host.PluginOptions{}, err
 	}
 	return places.Options(), nil
 }
 
 // Install installs what a program needs, and says so. A program in YAML needs nothing.
-func Install(ctx context.Context, t *terminal.Terminal, p source.Project, options sluice.PluginOptions) error {
+func Install(ctx context.Context, t *terminal.Terminal, p source.Project, options host.PluginOptions) error {
 	if p.Runtime == "yaml" {
 		return nil
 	}
-	service := sluice.ServeEngine(ctx)
+	service := host.ServeEngine(ctx)
 	defer func() { _ = service.Close() }() // its error changes nothing
 	options.Engine = service
-	runtime, err := sluice.NewRuntime(p.Runtime, options)
+	runtime, err := host.NewRuntime(p.Runtime, options)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@ package flags
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/source/policy"
 )
 
@@ -37,14 +37,14 @@ func (p *Policies) checkProgram(runs bool) error {
 }
 
 // Open reads the policy packs. The operation starts them.
-func (p *Policies) Open(o sluice.PluginOptions) ([]*policy.Pack, error) {
+func (p *Policies) Open(o host.PluginOptions) ([]*policy.Pack, error) {
 	var packs []*policy.Pack
 	for i, directory := range p.packs {
 		config := ""
 		if len(p.configs) > 0 {
 			config = p.configs[i]
 		}
-		pack, err := sluice.OpenPolicyPack(directory, config, o)
+		pack, err := host.OpenPolicyPack(directory, config, o)
 		if err != nil {
 			return nil, exit.AsUsage(err)
 		}

@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/host"
 	acquisition "github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
 )
 
 // program returns the program of the project, and whether anything on the machine can run it, or may be installed for it. If not, it
 // warns. The working directory is that of the project.
-func program(n *creation) (p source.Project, options sluice.PluginOptions, runs bool, err error) {
+func program(n *creation) (p source.Project, options host.PluginOptions, runs bool, err error) {
 	project, err := session.FindProject()
 	if err != nil {
 		return p, options, false, err
@@ -31,7 +31,7 @@ func program(n *creation) (p source.Project, options sluice.PluginOptions, runs 
 	if n.terminal.EnvIsTrue(acquisition.AcquisitionVariable) {
 		there.Installer = nil
 	}
-	if _, err := sluice.NewRuntime(p.Runtime, there); err != nil {
+	if _, err := host.NewRuntime(p.Runtime, there); err != nil {
 		n.terminal.Warn("%v", err)
 		return p, options, false, nil
 	}
@@ -39,7 +39,7 @@ func program(n *creation) (p source.Project, options sluice.PluginOptions, runs 
 }
 
 // install installs what the project names under `packages`, and what the program needs.
-func install(ctx context.Context, n *creation, p source.Project, options sluice.PluginOptions) error {
+func install(ctx context.Context, n *creation, p source.Project, options host.PluginOptions) error {
 	err := packages.InstallHere(ctx, n.terminal)
 	if err == nil {
 		err = dependencies.Install(ctx, n.terminal, p, options)

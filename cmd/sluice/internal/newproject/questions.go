@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
@@ -116,11 +116,11 @@ func checkName(ctx context.Context, n *creation) error {
 	if err != nil {
 		return err
 	}
-	url, err := sluice.BackendURL(home, "", n.terminal.Lookup)
+	url, err := host.BackendURL(home, "", n.terminal.Lookup)
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: n.terminal.Lookup, Stores: cloud.Stores()})
+	b, err := host.OpenBackend(ctx, host.BackendOptions{URL: url, Project: name, LookupEnv: n.terminal.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -28,7 +29,7 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 			closeAll()
 		}
 	}()
-	service := sluice.ServeEngine(ctx)
+	service := host.ServeEngine(ctx)
 	closers = append(closers, service)
 	project := o.Stack.Project
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
@@ -36,14 +37,19 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 		return options, closeAll, exit.AsUsage(err)
 	}
 	plugins := PluginOptions(o.Job, service, directory)
-	host := sluice.NewPluginHost(plugins)
-	closers = append(closers, host)
+	started := host.NewPluginHost(plugins)
+	closers = append(closers, started)
 	options = basicOptions(o, preview)
-	options.Directory, options.Providers, options.Service = directory, host, service
-	if err := addFlags(&options, o.Job, plugins); err != nil {
+	options.Directory, options.Providers, options.Service = directory, started, service
+	if err := addFlags(&options, o.Job); err != nil {
 		return options, closeAll, err
 	}
-	for _, pack := range options.PolicyPacks {
+	packs, err := o.Flags.Policies.Open(plugins)
+	if err != nil {
+		return options, closeAll, err
+	}
+	for _, pack := range packs {
+		options.PolicyPacks = append(options.PolicyPacks, pack)
 		remove, err := completePack(ctx, o.Job, pack)
 		if err != nil {
 			return options, closeAll, err
@@ -76,7 +82,7 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 }
 
 // newProgram returns the program of the project, or the one that the caller serves.
-func newProgram(j *Job, files source.Project, plugins sluice.PluginOptions) (source.Program, error) {
+func newProgram(j *Job, files source.Project, plugins host.PluginOptions) (source.Program, error) {
 	port, inline, err := j.Flags.Program.Client()
 	if err != nil {
 		return nil, err
@@ -85,9 +91,9 @@ func newProgram(j *Job, files source.Project, plugins sluice.PluginOptions) (sou
 		j.remarks.warn("--attach-debugger: the program is served by the process at %s, which starts no debugger for it; start that process in a debugger", j.Flags.Program.ClientAddress())
 	}
 	if inline {
-		return sluice.NewInlineProgram(files, port, plugins), nil
+		return host.NewInlineProgram(files, port, plugins), nil
 	}
-	return sluice.NewProgram(files, plugins)
+	return host.NewProgram(files, plugins)
 }
 
 // basicOptions returns the options that cannot be invalid.
@@ -107,22 +113,19 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 }
 
 // addFlags adds the options that come from flags and the environment.
-func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) error {
+func addFlags(options *sluice.Options, j *Job) error {
 	j.Flags.Run.Apply(options)
 	var err error
 	if options.Targeting, err = j.Flags.Targeting.Compile(); err != nil {
 		return err
 	}
-	if options.AnalyzeLimit, err = analyzeLimit(j.Terminal); err != nil {
-		return err
-	}
-	options.PolicyPacks, err = j.Flags.Policies.Open(plugins)
+	options.AnalyzeLimit, err = analyzeLimit(j.Terminal)
 	return err
 }
 
 // requiredPack returns a policy pack that a phase must be held to, with the configuration and the variables of its environments, and what removes
 // the files of these.
-func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins sluice.PluginOptions) (*policy.Pack, io.Closer, error) {
+func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins host.PluginOptions) (*policy.Pack, io.Closer, error) {
 	opened, err := packEnvironments(ctx, j, r.Environments)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the policy pack %s %s: %w", r.Name, r.Version, err)
@@ -136,7 +139,7 @@ func requiredPack(ctx context.Context, j *Job, r backend.RequiredPolicy, plugins
 	if err != nil {
 		return nil, nil, err
 	}
-	pack, err := sluice.OpenRequiredPolicyPack(ctx, j.Stack.Ref.Organization(), r, variables, plugins)
+	pack, err := host.OpenRequiredPolicyPack(ctx, j.Stack.Ref.Organization(), r, variables, plugins)
 	if err != nil {
 		remove()
 	}

@@ -3,16 +3,16 @@ package operate
 import (
 	"log/slog"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 )
 
 // PluginOptions defines how plugins are found and started for a job. directory is the program's directory. service is
 // nil if no engine calls the plugins.
-func PluginOptions(j *Job, service *sluice.EngineService, directory string) sluice.PluginOptions {
+func PluginOptions(j *Job, service *host.EngineService, directory string) host.PluginOptions {
 	s := j.Stack
-	options := sluice.PluginOptions{
+	options := host.PluginOptions{
 		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
 		Log: slog.New(j.masks().Handler(j.Terminal.Log.Handler())), NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note,

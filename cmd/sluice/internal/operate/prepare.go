@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/told"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source/engine"
 )
@@ -21,11 +22,11 @@ import (
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
 	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks(), told: told.About(ctx, s)}
-	j.installer = sluice.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, nil, ""))
+	j.installer = host.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, nil, ""))
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
 	}
-	if _, err := f.Policies.Open(sluice.PluginOptions{}); err != nil {
+	if _, err := f.Policies.Open(host.PluginOptions{}); err != nil {
 		return nil, err // refused before anything is done
 	}
 	if err := f.Settings.Apply(s.Settings, s.Project.Name); err != nil {

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/source"
 )
 
@@ -82,8 +82,8 @@ func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
 	return os.Rename(half, folder)
 }
 
-func (r *Reader) generator(ctx context.Context, p *Package, language string) (*sluice.SDKGenerator, error) {
-	return sluice.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, dependencies.Printer(r.Terminal.Err, r.Terminal.Err))
+func (r *Reader) generator(ctx context.Context, p *Package, language string) (*host.SDKGenerator, error) {
+	return host.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, dependencies.Printer(r.Terminal.Err, r.Terminal.Err))
 }
 
 // show prints what a generator says about a schema, and returns its errors.

@@ -13,11 +13,11 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/grpc/status"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -57,11 +57,11 @@ func (of Parameters) enter(entry *workspace.Package) error {
 // Reader reads the schemas of packages. Make one with [NewReader].
 type Reader struct {
 	Terminal *terminal.Terminal
-	Options  sluice.PluginOptions
+	Options  host.PluginOptions
 	Project  *workspace.Project // nil outside of projects
 	// Prepares has [Reader.Read] install what a plugin on the disk needs before it is asked.
 	Prepares bool
-	service  *sluice.EngineService
+	service  *host.EngineService
 }
 
 // NewReader returns a reader for this directory. Close must be called.
@@ -70,7 +70,7 @@ func NewReader(ctx context.Context, t *terminal.Terminal) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{Terminal: t, Options: places.Options(), Project: places.Project, service: sluice.ServeEngine(ctx)}
+	r := &Reader{Terminal: t, Options: places.Options(), Project: places.Project, service: host.ServeEngine(ctx)}
 	r.Options.Engine = r.service
 	if r.Options.Directory, err = os.Getwd(); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -184,7 +184,7 @@ func (r *Reader) entry(written string) (workspace.Package, error) {
 
 // pluginPlace is where the plugin of a package is found.
 type pluginPlace struct {
-	options sluice.PluginOptions
+	options host.PluginOptions
 	spec    providers.Spec
 	folder  string // of a plugin on the disk, "" for one that is found by its name
 }
@@ -252,10 +252,10 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 	if err != nil {
 		return nil, err
 	}
-	host := sluice.NewPluginHost(at.options)
-	defer func() { _ = host.Close() }()                       // an error of a plugin while it ends changes nothing
+	plugins := host.NewPluginHost(at.options)
+	defer func() { _ = plugins.Close() }()                    // an error of a plugin while it ends changes nothing
 	of := made(append(entry.Parameters, entry.Extensions...)) // it has one of them
-	text, err := providers.Schema(ctx, sluice.SchemaHost(host), at.spec, of)
+	text, err := providers.Schema(ctx, host.SchemaHost(plugins), at.spec, of)
 	if err != nil {
 		return nil, explain(ctx, at.spec.Package, of, err)
 	}
@@ -270,7 +270,7 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 	if entry.Name == "" {
 		entry.Name = p.Name
 	}
-	if at.folder == "" && entry.Version == "" && (at.spec.Exact || !sluice.IsBuiltin(at.spec)) {
+	if at.folder == "" && entry.Version == "" && (at.spec.Exact || !host.IsBuiltin(at.spec)) {
 		if entry.Version, err = at.version(p); err != nil { // so that it stays the same
 			return nil, err
 		}
@@ -296,9 +296,9 @@ func (r *Reader) Mapping(
 	if err != nil {
 		return none, err
 	}
-	host := sluice.NewPluginHost(at.options)
-	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
-	p, err := sluice.SchemaHost(host).Load(ctx, at.spec)
+	plugins := host.NewPluginHost(at.options)
+	defer func() { _ = plugins.Close() }() // an error of a plugin while it ends changes nothing
+	p, err := host.SchemaHost(plugins).Load(ctx, at.spec)
 	if err != nil {
 		return none, err
 	}

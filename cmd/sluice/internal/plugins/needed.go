@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
@@ -36,10 +36,10 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	service := sluice.ServeEngine(ctx)
+	service := host.ServeEngine(ctx)
 	defer func() { _ = service.Close() }()
 	options.Engine, options.ProjectPackages = service, session.ProjectPackages(p.Project)
-	program, err := sluice.NewProgram(source.Project{
+	program, err := host.NewProgram(source.Project{
 		Runtime: p.Project.Runtime, Options: p.Project.RuntimeOptions, Root: p.Project.Directory(), Directory: directory, Entry: entry,
 	}, options)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p *Places) need(pkg stages.Package) (Need, error) {
 		return need, err
 	default:
 		_, err := p.Finder().Find(need.Kind, need.Name, "")
-		need.Builtin = err != nil && !pkg.Exact && sluice.IsBuiltin(pkg.Spec(pkg.Name))
+		need.Builtin = err != nil && !pkg.Exact && host.IsBuiltin(pkg.Spec(pkg.Name))
 	}
 	return need, nil
 }

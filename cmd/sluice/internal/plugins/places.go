@@ -3,10 +3,10 @@ package plugins
 import (
 	"errors"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
@@ -39,20 +39,20 @@ func Of(t *terminal.Terminal, project *workspace.Project) (*Places, error) {
 	p := &Places{Terminal: t, Home: home, Project: project, Parallel: Parallel}
 	options := p.options()
 	options.Note = p.note
-	p.Installer = sluice.NewInstaller(install.Options{Home: home, LookupEnv: t.Lookup}, options)
+	p.Installer = host.NewInstaller(install.Options{Home: home, LookupEnv: t.Lookup}, options)
 	return p, nil
 }
 
 // options are the options of hosts that look in these places.
-func (p *Places) options() sluice.PluginOptions {
-	return sluice.PluginOptions{
+func (p *Places) options() host.PluginOptions {
+	return host.PluginOptions{
 		Home: p.Home, LookupEnv: p.Terminal.Lookup, Warn: func(text string) { p.Terminal.Warn("%s", text) },
 		ProjectPlugins: session.ProjectPlugins(p.Project), LogFlags: p.Terminal.PluginFlags,
 	}
 }
 
 // Options are the options of hosts that look in these places, and install what is missing.
-func (p *Places) Options() sluice.PluginOptions {
+func (p *Places) Options() host.PluginOptions {
 	options := p.options()
 	options.Installer, options.Note, options.Log = p.Installer, p.note, p.Terminal.Log
 	return options
@@ -62,7 +62,7 @@ func (p *Places) Options() sluice.PluginOptions {
 func (p *Places) Finder() plugin.Finder { return p.options().Finder() }
 
 // All lists the plugins in these places.
-func (p *Places) All() []plugin.Listing { return sluice.InstalledPlugins(p.options()) }
+func (p *Places) All() []plugin.Listing { return host.InstalledPlugins(p.options()) }
 
 // Cached lists the plugins that were installed.
 func (p *Places) Cached() []plugin.Listing {

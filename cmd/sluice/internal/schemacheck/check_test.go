@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers"
 )
 
 func TestSchemasOfBuiltInProvidersHaveNoProblems(t *testing.T) {
-	host := sluice.NewPluginHost(sluice.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }})
-	for _, name := range sluice.BuiltinProviders() {
-		p, err := host.Load(context.Background(), providers.Spec{Package: name})
+	plugins := host.NewPluginHost(host.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }})
+	for _, name := range host.BuiltinProviders() {
+		p, err := plugins.Load(context.Background(), providers.Spec{Package: name})
 		require.NoError(t, err)
 		text, err := p.Schema(context.Background(), providers.SchemaRequest{})
 		require.NoError(t, err)
@@ -21,7 +21,7 @@ func TestSchemasOfBuiltInProvidersHaveNoProblems(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, problems, name)
 	}
-	require.NoError(t, host.Close())
+	require.NoError(t, plugins.Close())
 }
 
 func TestProblemsOfSchemas(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
@@ -61,7 +61,7 @@ func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte("config: {}\n"), 0o644))
 			}
 			project := &workspace.Project{Name: "demo", Path: filepath.Join(dir, "Pulumi.yaml")}
-			b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{URL: "file://" + t.TempDir(), Project: "demo"})
+			b, err := host.OpenBackend(context.Background(), host.BackendOptions{URL: "file://" + t.TempDir(), Project: "demo"})
 			require.NoError(t, err)
 			s := &Session{Project: project, Backend: b, Selection: stateworkspace.NewSelection(t.TempDir(), "demo", project.Path, "file://x")}
 			require.NoError(t, s.Selection.Select("organization/demo/dev"))

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os/user"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
@@ -31,7 +31,7 @@ type Token struct {
 func IdentityAt(ctx context.Context, t *terminal.Terminal, url string) (Identity, error) {
 	who := Identity{User: "unknown", Organizations: []string{}, URL: backend.MaskURL(url)}
 	if service.Handles(url) {
-		b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Note: t.WarnWith})
+		b, err := host.OpenBackend(ctx, host.BackendOptions{URL: url, LookupEnv: t.Lookup, Note: t.WarnWith})
 		if err != nil {
 			return who, err
 		}
@@ -58,5 +58,5 @@ func BackendURL(lookup func(name string) (string, bool)) (string, error) {
 	if project, err := FindProject(); err == nil {
 		fromProject = project.BackendURL
 	}
-	return sluice.BackendURL(home, fromProject, lookup)
+	return host.BackendURL(home, fromProject, lookup)
 }

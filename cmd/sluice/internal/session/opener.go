@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state/backend"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -97,11 +97,11 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	if s.Home, err = stateworkspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}
-	if s.BackendURL, err = sluice.BackendURL(s.Home, project.BackendURL, t.Lookup); err != nil {
+	if s.BackendURL, err = host.BackendURL(s.Home, project.BackendURL, t.Lookup); err != nil {
 		return nil, err
 	}
 	s.Selection = stateworkspace.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
-	s.Backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
+	s.Backend, err = host.OpenBackend(ctx, host.BackendOptions{
 		URL: s.BackendURL, Project: project.Name, LookupEnv: t.Lookup, Passphrases: s.Passphrases, SkipIntegrity: o.SkipIntegrity,
 		Stores: cloud.Stores(), Checkpoints: o.checkpoints, Note: t.WarnWith, Undecided: o.warnUndecided,
 		Renamed: func(from, to backend.Ref) (string, error) { return follow(s, from, to) },

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service"
@@ -32,7 +32,7 @@ func serviceKeys(t *terminal.Terminal) secrets.ServiceOpener {
 		if !service.Handles(at.URL) {
 			return nil, &secrets.UnsupportedProviderError{Type: p.Type}
 		}
-		b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: at.URL, LookupEnv: lookup, Note: t.WarnWith})
+		b, err := host.OpenBackend(ctx, host.BackendOptions{URL: at.URL, LookupEnv: lookup, Note: t.WarnWith})
 		if errors.Is(err, service.ErrLoggedOut) {
 			return nil, fmt.Errorf("the secrets are encrypted by the service at %s, and nobody has logged in to it: use `sluice login` for that, and then choose this backend again",
 				backend.MaskURL(at.URL))

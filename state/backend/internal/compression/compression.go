@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is how a file is written.
+// Format is a compression of files.
 type Format uint8
 
 // The formats.
@@ -23,7 +23,7 @@ const (
 // Formats returns all formats in the order of the names that they give a stack file.
 func Formats() []Format { return []Format{Plain, Gzip, Zstandard} }
 
-// Extension returns what a file of this format has at the end of its name.
+// Extension returns the end of the name of a file in this format.
 func (f Format) Extension() string {
 	switch f {
 	case Gzip:
@@ -61,18 +61,18 @@ func (f Format) Pack(b []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Limits of what is unpacked.
+// Limits of unpacked contents.
 const (
-	// maxUnpacked is how many bytes a content may have: many times the state of the largest stacks. What claims to have more
-	// would fill the memory of the machine.
+	// maxUnpacked is the maximum size of a content: many times the state of the largest stacks. A file that claims to be
+	// larger would fill the memory of the machine.
 	maxUnpacked = 4 << 30
-	// maxWindow is how far back a frame may refer, which the decoder has to keep. Encoders use 8 MiB; 128 MiB is the most
-	// that the zstd program uses.
+	// maxWindow is the maximum distance of a back reference in a frame; the decoder has to keep that much. Encoders use 8
+	// MiB; 128 MiB is the most that the zstd program uses.
 	maxWindow = 128 << 20
 )
 
-// Unpack returns a content uncompressed, whatever its format is. It believes no declared length: what it allocates is in
-// proportion to what it returns.
+// Unpack returns a content uncompressed, in whatever format it is. It does not rely on a declared length: it allocates
+// in proportion to the result.
 func Unpack(b []byte) ([]byte, error) { return unpack(b, maxUnpacked) }
 
 func unpack(b []byte, limit int64) ([]byte, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/fuzzing"
 )
 
-// declaring is a frame without content that declares to have n bytes.
+// declaring is a frame without content that declares a length of n bytes.
 func declaring(n uint32) []byte {
 	return []byte{0x28, 0xb5, 0x2f, 0xfd, 0x80, 0x58, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), 0x01, 0x00, 0x00}
 }
@@ -50,7 +50,7 @@ func TestFramesOfOtherEncodersAreRead(t *testing.T) {
 	}
 }
 
-// FuzzUnpack unpacks any bytes. What comes out must come out again after packing.
+// FuzzUnpack unpacks any bytes. The result must be the same after packing and unpacking again.
 func FuzzUnpack(f *testing.F) {
 	for _, format := range Formats() {
 		packed, err := format.Pack([]byte(`{"version":3,"checkpoint":{"stack":"organization/shop/dev"}}`))

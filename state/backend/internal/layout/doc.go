@@ -1,4 +1,4 @@
-// Package layout names the files of a backend (state.md 4.4): which key of a store belongs to what, and to which stack.
+// Package layout names the files of a backend (state.md 4.4): it maps keys of a store to stacks and purposes, and back.
 //
-// Invariant: it computes, and reads and writes nothing. Each name is in one place.
+// Invariant: it only computes, and reads and writes nothing. Each name is in one place.
 package layout

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// noProject stands in keys for the project of a stack of the old layout. No project is called that.
+// noProject stands in keys for the project of a stack of the old layout. No project has that name.
 const noProject = "~"
 
 // Intents returns the prefix of the keys of the operations on two stacks.
 func Intents() string { return key("sluice", "pairs") + "/" }
 
-// Intent returns the key of an operation on two stacks. It names both, so that whoever looks for the operations on one stack
-// does not have to read those on others.
+// Intent returns the key of an operation on two stacks. It contains both names, so that a search for the operations on one
+// stack need not read those on others.
 func Intent(stacks [2]Stack) string {
 	key := Intents()
 	for _, s := range stacks {
@@ -25,7 +25,7 @@ func Intent(stacks [2]Stack) string {
 	return key + ".json"
 }
 
-// IntentOf returns the stacks that an operation is on, by its key.
+// IntentOf returns the two stacks of an operation, from its key.
 func IntentOf(key string) (stacks [2]Stack, is bool) {
 	parts := strings.Split(strings.TrimPrefix(strings.TrimSuffix(key, ".json"), Intents()), "/")
 	if len(parts) != 4 {

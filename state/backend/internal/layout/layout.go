@@ -12,13 +12,13 @@ func key(parts ...string) string {
 	return path.Join(append([]string{".pulumi"}, parts...)...)
 }
 
-// Meta returns the key of the file that says which layout a store has.
+// Meta returns the key of the file with the layout of a store.
 func Meta() string { return key("meta.yaml") }
 
-// Locks returns the folder that has the locks of all stacks.
+// Locks returns the folder of the locks of all stacks.
 func Locks() string { return key("locks") }
 
-// Own returns the folder of what only sluice keeps.
+// Own returns the folder of the files that only sluice uses.
 func Own() string { return key("sluice") }
 
 // Temporary returns the folder for files that are being written.

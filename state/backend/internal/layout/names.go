@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// CheckName refuses the name of a project or stack that would be no file name, and with validate one that Pulumi refuses.
-// what says which of the two it is.
+// CheckName refuses a name of a project or stack that is not a valid file name; with validate also a name that Pulumi
+// refuses. what is "project" or "stack".
 func CheckName(what, name string, validate bool) error {
 	isFolder := name == "." || name == ".."
 	if validate && !isFolder && (!urn.IsName(name) || len(name) > maxName) {

@@ -2,7 +2,7 @@ package layout
 
 import "github.com/sluice-iac/sluice/state/backend/internal/compression"
 
-// Organization is the only one that a self-managed backend has.
+// Organization is the only organization of a self-managed backend.
 const Organization = "organization"
 
 // Stack names the files of one stack. Project is "" in the old layout.
@@ -23,8 +23,8 @@ func (s Stack) History() string { return s.in("history") }
 // Backups returns the folder of the backups.
 func (s Stack) Backups() string { return s.in("backups") }
 
-// Written returns the prefixes of what is written under the lock, of what Pulumi keeps of a stack: the stack file and what is
-// beside it, history and backups. Files of stacks whose names begin with this one and a dot have one of them, too.
+// Written returns the prefixes of the keys that Pulumi writes under the lock of a stack: the stack file and the files beside
+// it, history and backups. Files of stacks whose names begin with this one and a dot have one of these prefixes, too.
 func (s Stack) Written() []string {
 	return []string{s.in("stacks") + ".", s.History() + "/", s.Backups() + "/"}
 }
@@ -40,10 +40,10 @@ func (s Stack) Locks() string {
 // Journal returns the key of the journal.
 func (s Stack) Journal() string { return key("sluice", "journal", s.Project, s.Name+".jnl") }
 
-// JournalBase returns the key of the stack file that the journal begins with.
+// JournalBase returns the key of the stack file that the journal starts from.
 func (s Stack) JournalBase() string { return s.Journal() + ".base" }
 
-// Salvage returns the key of something that an interrupted operation left and that was set aside.
+// Salvage returns the key of a file of an interrupted operation that was set aside.
 func (s Stack) Salvage(name string) string { return key("sluice", "salvage", s.Project, name) }
 
 // Rejected returns the key of a state that must not become the stack file.

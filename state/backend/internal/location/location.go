@@ -18,18 +18,18 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// location is what a file:// URL says (state.md 4.2).
+// location is a parsed file:// URL (state.md 4.2).
 type location struct {
 	dir       string // absolute
 	createDir bool
-	dirMode   os.FileMode // 0: nobody has asked for one
+	dirMode   os.FileMode // 0: the URL names none
 }
 
 // ErrScheme is wrapped by the error for backends that cannot be used.
 var ErrScheme = errors.New("unsupported backend")
 
 // Open opens the store that a URL names. stores are the openers for other schemes than file, by scheme; environment, which may
-// be nil, looks variables up for them.
+// be nil, looks up variables for them.
 func Open(
 	ctx context.Context, url string, environment func(name string) (string, bool), stores map[string]store.Opener,
 ) (store.Store, error) {
@@ -115,8 +115,8 @@ func resolveDir(path, home, work string) (string, error) {
 	return filepath.Join(work, path), nil
 }
 
-// parameters accepts what Pulumi accepts. Those about sidecars, signed URLs and temporary files change nothing:
-// no sidecars are written, and temporary files are always beside their targets.
+// parameters accepts the same parameters as Pulumi. Those about sidecars, signed URLs and temporary files have no
+// effect: no sidecars are written, and temporary files are always beside their targets.
 func (l *location) parameters(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {

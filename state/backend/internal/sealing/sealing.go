@@ -9,15 +9,15 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Seal is who opens and encrypts the secrets of a stack.
+// Seal opens and encrypts the secrets of a stack.
 type Seal struct {
-	Manager     secrets.Manager // nil: what the state names
+	Manager     secrets.Manager // nil: the one that the state names
 	Passphrases secrets.Source
-	// Lenient makes what cannot be opened a value that is not available, where it would be an error otherwise.
+	// Lenient turns a secret that cannot be opened into an unavailable value instead of an error.
 	Lenient bool
 }
 
-// manager returns the one that opens and encrypts what p encrypted; nil for no provider.
+// manager returns the manager for secrets that p encrypted; nil for no provider.
 func (s Seal) manager(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
 	if s.Manager != nil && (p == nil || s.Manager.Provider().Identity() == p.Identity()) {
 		return s.Manager, nil
@@ -25,7 +25,7 @@ func (s Seal) manager(ctx context.Context, p *state.SecretsProvider) (secrets.Ma
 	return secrets.FromState(ctx, p, s.Passphrases)
 }
 
-// Decrypter returns what opens the secrets that p encrypted; nil for no provider.
+// Decrypter returns the decrypter for secrets that p encrypted; nil for no provider.
 func (s Seal) Decrypter(ctx context.Context, p *state.SecretsProvider) (property.Decrypter, error) {
 	m, err := s.manager(ctx, p)
 	switch {
@@ -39,14 +39,13 @@ func (s Seal) Decrypter(ctx context.Context, p *state.SecretsProvider) (property
 	return m.Decrypter(), nil
 }
 
-// isUnanswered reports whether the user was asked for a passphrase and has ended the question. That ends the command, and says nothing of the
-// secret.
+// isUnanswered reports whether the user has ended the question for a passphrase. That ends the command, and means nothing for the secret.
 func isUnanswered(err error) bool {
 	var unanswered *secrets.PromptError
 	return errors.As(err, &unanswered)
 }
 
-// Provider returns what the next state names: the provider of the manager in use, else that of the present state.
+// Provider returns the provider for the next state: that of the manager in use, else that of the present state.
 func (s Seal) Provider(present *state.SecretsProvider) *state.SecretsProvider {
 	if s.Manager == nil || present != nil && s.Manager.Provider().Identity() == present.Identity() {
 		return present
@@ -54,8 +53,8 @@ func (s Seal) Provider(present *state.SecretsProvider) *state.SecretsProvider {
 	return s.Manager.Provider()
 }
 
-// Encoder returns what writes a state whose secrets p is for. Sealed secrets of another provider cannot be written by
-// it. A p that cannot be used still writes the ciphertexts that the state holds.
+// Encoder returns an encoder for a state whose secrets belong to p. It cannot write sealed secrets of another provider.
+// Even if p cannot be used, it writes the ciphertexts that the state has.
 func (s Seal) Encoder(ctx context.Context, p *state.SecretsProvider) *state.Encoder {
 	m, err := s.manager(ctx, p)
 	switch {
@@ -67,8 +66,8 @@ func (s Seal) Encoder(ctx context.Context, p *state.SecretsProvider) *state.Enco
 	return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity(), Encrypter: m.Encrypter()})
 }
 
-// Ahead has the new secrets of resources encrypted by few calls, if p is a service. An encoder then finds their ciphertexts made. What cannot be
-// encoded is left to the encoder, which says why.
+// Ahead encrypts the new secrets of resources in few calls, if p is a service, so that an encoder finds their ciphertexts. If a resource cannot
+// be encoded, the encoder reports it later.
 func (s Seal) Ahead(ctx context.Context, p *state.SecretsProvider, resources ...*state.Resource) error {
 	if p == nil || p.Type != secrets.TypeService {
 		return nil
@@ -91,10 +90,10 @@ func (s Seal) Ahead(ctx context.Context, p *state.SecretsProvider, resources ...
 	return secrets.EncryptAhead(ctx, encrypter, texts.all)
 }
 
-// errNew says that a resource has a secret without a ciphertext.
+// errNew is the error for a secret without a ciphertext.
 var errNew = errors.New("a secret is not encrypted yet")
 
-// collected are the texts that something would encrypt.
+// collected are the texts that an encoder would encrypt.
 type collected struct{ all []string }
 
 func (c *collected) Encrypt(_ context.Context, text string) (string, error) {
@@ -104,8 +103,8 @@ func (c *collected) Encrypt(_ context.Context, text string) (string, error) {
 
 var _ property.Encrypter = (*collected)(nil)
 
-// CiphertextEncoder returns what writes a state whose secrets p has encrypted already. Of a secret that is not encrypted it
-// says why it cannot be written.
+// CiphertextEncoder returns an encoder for a state whose secrets p has encrypted already. why is its error for a secret
+// that is not encrypted.
 func CiphertextEncoder(p *state.SecretsProvider, why error) *state.Encoder {
 	return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity(), Encrypter: unusable{why}})
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// File is the stack file of one stack. It holds nothing that changes.
+// File is the stack file of one stack. It has no mutable state.
 type File struct {
 	Store  store.Store
 	Keys   layout.Stack
 	Stack  string             // its name, for messages
-	Format compression.Format // of what is written
+	Format compression.Format // of the files that it writes
 	Retain bool               // a copy of each version is kept
 	Now    func() time.Time
 }
 
-// Current returns the stack file: of the variants that exist the one modified last, and of equally old ones the last in key
-// order (state.md 4.5). When there is none it is the one that would be written, and its description is empty.
+// Current returns the stack file: of the existing variants the one modified last, and of equally old ones the last in key
+// order (state.md 4.5). If there is none it returns the key to write, and an empty description.
 func (f File) Current(ctx context.Context) (key string, newest store.Info, err error) {
 	present, err := f.Store.Stat(ctx, f.Keys.Variants()...)
 	if err != nil {
@@ -67,8 +67,8 @@ func (f File) Read(ctx context.Context) (content []byte, name string, err error)
 	return content, name, nil
 }
 
-// Remove removes the stack file, and keeps it as .bak if that is wanted. What is read as the stack file goes last: an older
-// variant of it must not come to light.
+// Remove removes the stack file, and keeps it as .bak if keep is true. The current variant goes last, so that no older
+// variant becomes current.
 func (f File) Remove(ctx context.Context, keep bool) error {
 	current, _, err := f.Current(ctx)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Writer replaces the stack file, any number of times, as long as nobody else does: what somebody else has written
-// meanwhile is never written over, whoever thinks to have the lock. It is for one goroutine at a time.
+// Writer replaces the stack file, any number of times, as long as no other process does. It never overwrites the file
+// of another process, whoever seems to hold the lock. It is for one goroutine at a time.
 type Writer struct {
 	file File
-	last store.Info // what was there when the writer was made, or what it wrote last
+	last store.Info // the file when the writer was made, or after its last write
 	kept bool       // the state before it has been kept
 }
 
@@ -24,10 +24,11 @@ func (f File) Writer(ctx context.Context) (*Writer, error) {
 	return &Writer{file: f, last: last}, err
 }
 
-// Continue says that the writer goes on with what another one has begun, so that the .bak file is already what was there before.
+// Continue makes the writer go on with the work of another one: the .bak file already has the state before it.
 func (w *Writer) Continue() { w.kept = true }
 
-// Save is Replace for the record of a run: what cannot be written, because somebody else has written the file, is set aside.
+// Save is Replace for the record of a run: a state that cannot be written, because another process has written the file, is
+// set aside.
 func (w *Writer) Save(ctx context.Context, checkpoint []byte) error {
 	err := w.Replace(ctx, checkpoint)
 	if errors.Is(err, store.ErrConflict) {
@@ -36,8 +37,8 @@ func (w *Writer) Save(ctx context.Context, checkpoint []byte) error {
 	return err
 }
 
-// Replace replaces the stack file. The first time it keeps the one before as .bak. The error wraps [store.ErrConflict] if somebody
-// else has written the file.
+// Replace replaces the stack file. The first time it keeps the previous one as .bak. The error wraps [store.ErrConflict] if
+// another process has written the file.
 func (w *Writer) Replace(ctx context.Context, checkpoint []byte) error {
 	f := w.file
 	if !w.kept {
@@ -68,7 +69,7 @@ func (w *Writer) Replace(ctx context.Context, checkpoint []byte) error {
 	return f.replaced(ctx, target, packed)
 }
 
-// keepPrevious keeps every variant of the stack file that there is as its .bak.
+// keepPrevious keeps every existing variant of the stack file as its .bak.
 func (f File) keepPrevious(ctx context.Context) error {
 	present, err := f.Store.Stat(ctx, f.Keys.Variants()...)
 	for _, i := range present {
@@ -80,7 +81,7 @@ func (f File) keepPrevious(ctx context.Context) error {
 	return nil
 }
 
-// asItIs is the condition for a target that is another variant than what was there so far.
+// asItIs is the condition for a target that is a different variant than the present file.
 func (f File) asItIs(ctx context.Context, target string) (store.Condition, error) {
 	present, err := f.Store.Stat(ctx, target)
 	if err != nil || len(present) == 0 {
@@ -89,17 +90,17 @@ func (f File) asItIs(ctx context.Context, target string) (store.Condition, error
 	return store.IfUnchanged(present[0]), nil
 }
 
-// refused keeps what could not be written, for it is the only record of what this run has done.
+// refused sets aside a state that could not be written, because it is the only record of this run.
 func (f File) refused(ctx context.Context, checkpoint []byte, err error) error {
 	where, also := f.SetAside(ctx, checkpoint)
 	if also != nil {
 		return errors.Join(err, also)
 	}
 	return advice.Errorf(advice.On(advice.ImportState), "%w during this operation, which has the lock: somebody must have broken that. "+
-		"It is left as it is, and what this run knows was set aside in %s", err, where)
+		"It is left as it is, and the state of this run was set aside in %s", err, where)
 }
 
-// replaced removes the variants of the stack file with other compressions, and keeps a copy where that is wanted
+// replaced removes the variants of the stack file with other compressions, and keeps a copy if copies are retained
 // (state.md 4.5).
 func (f File) replaced(ctx context.Context, target string, packed []byte) error {
 	var others []string

@@ -13,13 +13,14 @@ import (
 	"strings"
 )
 
-// answer is what a call gives. Nothing of an answer is used before its check has passed: [decode] is the only way from the bytes of a service to a value.
+// answer is the result of a call. Nothing of an answer is used before its check has passed: [decode] is the only way from the bytes of a service to a
+// value.
 type answer interface {
-	// check returns what is missing or wrong. given are the members that the text of the answer has.
+	// check returns an error for a missing or wrong part. given are the members in the text of the answer.
 	check(given members) error
 }
 
-// nothing is the answer of a call that gives none. A service may send an empty object all the same.
+// nothing is the answer of a call without a result. A service may send an empty object all the same.
 type nothing struct{}
 
 func (*nothing) check(members) error { return nil }
@@ -49,7 +50,7 @@ func isNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// text returns an error if a member that must have a text has none.
+// text returns an error if a member that must have a text is empty.
 func text(name, value string) error {
 	if value == "" {
 		return fmt.Errorf("its %q is empty", name)
@@ -57,7 +58,7 @@ func text(name, value string) error {
 	return nil
 }
 
-// decode reads an answer strictly: one JSON object that has each member once, has what the call must give, and is not an error of the service.
+// decode reads an answer strictly: one JSON object that has each member once, has the required members, and is not an error of the service.
 func decode(body []byte, out answer) error {
 	body = bytes.TrimSpace(body)
 	if _, none := out.(*nothing); none && (len(body) == 0 || string(body) == "null") {
@@ -69,13 +70,13 @@ func decode(body []byte, out answer) error {
 	case body[0] == '<':
 		return errors.New("it is a page for a browser; a proxy or a login page on the way may have sent it")
 	case !json.Valid(body):
-		return fmt.Errorf("it is no JSON, or not all of it: %s", whyInvalid(body))
+		return fmt.Errorf("it is not valid JSON, or incomplete: %s", whyInvalid(body))
 	case body[0] != '{':
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	depth := math.MaxInt
 	if len(body) > largeAnswer {
-		depth = 2 // what is below was checked when it was written
+		depth = 2 // deeper objects were checked when they were written
 	}
 	if err := checkNames(body, depth); err != nil {
 		return err
@@ -89,7 +90,7 @@ func decode(body []byte, out answer) error {
 	}
 	if said, is := given["message"]; is {
 		var message string
-		_ = json.Unmarshal(said, &message) // it is no answer, whatever it says
+		_ = json.Unmarshal(said, &message) // the error does not matter: with a message it is not an answer
 		return fmt.Errorf("it is the message of an error: %q", message)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
@@ -98,7 +99,7 @@ func decode(body []byte, out answer) error {
 	return out.check(given)
 }
 
-// largeAnswer is the size from which only the outer objects of an answer are searched for members that are there twice.
+// largeAnswer is the size from which only the outer objects of an answer are searched for duplicate members.
 const largeAnswer = 4 << 20
 
 func whyInvalid(body []byte) string {
@@ -112,11 +113,11 @@ func whyInvalid(body []byte) string {
 // objectOf returns the members of a valid object. Of those with one name it returns the last.
 func objectOf(body []byte) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(body, &all) // the caller knows that it is a valid object
+	_ = json.Unmarshal(body, &all) // the caller has checked that it is a valid object
 	return all
 }
 
-// checkNames returns an error if an object of valid JSON, down to a depth, has a member twice: readers differ in which of them they take.
+// checkNames returns an error if an object of valid JSON, down to a depth, has a member twice: readers differ in which one they take.
 func checkNames(body []byte, depth int) error {
 	body = bytes.TrimLeft(body, " \t\r\n")
 	if depth == 0 || len(body) == 0 || body[0] != '{' && body[0] != '[' {
@@ -151,16 +152,16 @@ func checkNames(body []byte, depth int) error {
 	return nil
 }
 
-// The bounds of answers: their size when they are unpacked, and how much more that may be than what was sent.
+// The bounds of answers: their unpacked size, and its ratio to the size that was sent.
 const (
 	maxAnswer = 64 << 20
 	maxState  = 1 << 30
 	maxError  = 1 << 20
 	unpacked  = 32 << 20 // of any answer, however well it is packed
-	expansion = 256      // of what is beyond
+	expansion = 256      // of the part above that size
 )
 
-// errTooLarge says that an answer is beyond a bound.
+// errTooLarge reports that an answer is beyond a bound.
 var errTooLarge = errors.New("it is larger than such an answer may be")
 
 // body reads the body of an answer, unpacked, up to a bound.
@@ -201,7 +202,7 @@ func body(r *http.Response, limit int64) ([]byte, error) {
 	}
 }
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	from io.Reader
 	n    int64
@@ -214,7 +215,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// formError says that an answer has arrived and does not have the form of one.
+// formError reports that an answer has arrived and does not have the right form.
 type formError struct{ err error }
 
 func (e *formError) Error() string { return e.err.Error() }

@@ -23,12 +23,12 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// exchange is a call with what a service answers to it.
+// exchange is a call with the answer of a service.
 type exchange struct {
 	do func(context.Context, *Client) error
 	// good is the answer, by the end of the path; "" is for all paths. An answer of "-" has no body.
 	good map[string]string
-	// lax is set for calls that need nothing of the answer, which may be an empty object.
+	// lax is set for calls that require nothing of the answer, which may be an empty object.
 	lax bool
 }
 
@@ -45,7 +45,7 @@ const (
 	openedX   = `{"plaintext": "eA=="}`
 )
 
-// exchanges are those of each exported method with a call, by its name.
+// exchanges are those of the exported methods with a call, by name.
 var exchanges = map[string]exchange{
 	"Client.User": {
 		do:   func(ctx context.Context, c *Client) error { _, err := c.User(ctx); return err },
@@ -228,7 +228,7 @@ var withoutCall = map[string]bool{
 	"Client.URL": true, "Client.Insecure": true, "Client.Close": true, "Client.Secrets": true, "Client.Environments": true, "Client.Download": true,
 }
 
-// answering is a service whose answers are given by the ends of paths.
+// answering is a service that answers by the ends of paths.
 func answering(t *testing.T, o Options, answer func(w http.ResponseWriter, r *http.Request)) *Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(answer))
@@ -274,7 +274,7 @@ func TestGoodAnswersAreTaken(t *testing.T) {
 	}
 }
 
-// wrongAnswers are answers that no call can give, made of the good one.
+// wrongAnswers are invalid answers for any call, made from the good one.
 func wrongAnswers(good string) map[string]string {
 	all := map[string]string{
 		"a list": `[]`, "a text": `""`, "a number": `1`, "true": `true`, "a message": `{"message": "Not Found"}`,
@@ -293,7 +293,7 @@ func wrongAnswers(good string) map[string]string {
 	}
 	for name := range members {
 		if name == "Messages" || name == "activeUpdate" {
-			continue // sluice does not need it
+			continue // sluice does not require it
 		}
 		changed := map[string]json.RawMessage{}
 		for other, raw := range members {
@@ -341,7 +341,7 @@ func TestEmptyObjectsAreAnswersOfCallsThatNeedNothing(t *testing.T) {
 	}
 }
 
-// What has the right form and cannot be meant is refused, too.
+// Answers of the right form with impossible values are refused, too.
 func TestAnswersThatCannotBeMeantAreRefused(t *testing.T) {
 	for _, c := range []struct{ call, end, answer, want string }{
 		{"Client.User", "", `{"githubLogin": ""}`, `"githubLogin" is empty`},
@@ -350,23 +350,23 @@ func TestAnswersThatCannotBeMeantAreRefused(t *testing.T) {
 		{"Client.Stack", "", `{"orgName": "acme", "projectName": "demo", "stackName": "dev", "version": -1}`, "version is -1"},
 		{"Client.Export", "", `{"deployment": {"manifest": {}}}`, "version"},
 		{"Client.Export", "", `{"version": 0, "deployment": {"manifest": {}}}`, "version"},
-		{"Client.Export", "", `{"version": 3, "deployment": "x"}`, "no state"},
+		{"Client.Export", "", `{"version": 3, "deployment": "x"}`, "is not an object"},
 		{"Client.Export", "", `{"version": 3, "deployment": {"resources": []}}`, "manifest"},
 		{"Client.Export", "", `{"version": 3, "deployment": {"manifest": {}, "resources": {}}}`, "resources"},
 		{"Client.Export", "", `{"version": 3, "deployment": {"manifest": {}, "resources": [], "resources": []}}`, "twice"},
 		{"Client.StartUpdate", "", `{"version": 4, "token": ""}`, `"token" is empty`},
 		{"Client.StartUpdate", "", `{"version": 4}`, `"token" is empty`},
-		{"Client.StartUpdate", "", `{"version": 4, "token": "a\r\nb"}`, "token is none"},
+		{"Client.StartUpdate", "", `{"version": 4, "token": "a\r\nb"}`, "token is not valid"},
 		{"Client.StartUpdate", "", `{"version": 4, "token": "a", "journalVersion": 2}`, "version 2 of the journal"},
 		{"Client.StartUpdate", "", `{"token": "a"}`, `no "version"`},
 		{"Client.Renew", "", `{"token": ""}`, `"token" is empty`},
 		{"Client.Status", "", `{"status": "running"}`, "no more will come"},
 		{"Client.Status", "", `{"status": "done"}`, "which no update has"},
 		{"Secrets.Encrypt", "/encrypt", `{"ciphertext": ""}`, "no ciphertext"},
-		{"Secrets.Encrypt", "/decrypt", `{"plaintext": "eQ=="}`, "does not decrypt what it has encrypted"},
+		{"Secrets.Encrypt", "/decrypt", `{"plaintext": "eQ=="}`, "its own ciphertext"},
 		{"Secrets.EncryptAll", "/batch-encrypt", `{"ciphertexts": ["YQ=="]}`, "returned 1"},
 		{"Secrets.EncryptAll", "/batch-encrypt", `{"ciphertexts": ["YQ==", ""]}`, "no ciphertext"},
-		{"Secrets.EncryptAll", "/batch-encrypt", `{"ciphertexts": ["YQ==", "YQ=="]}`, "does not decrypt what it has encrypted"},
+		{"Secrets.EncryptAll", "/batch-encrypt", `{"ciphertexts": ["YQ==", "YQ=="]}`, "its own ciphertext"},
 		{"Secrets.DecryptAll", "/batch-decrypt", `{"plaintexts": {"YQ==": "eA=="}}`, "has not decrypted"},
 		{"Client.Stacks", "", `{"stacks": [{}]}`, "a stack"},
 		{"Client.History", "", `{"updates": [{}]}`, "an update"},
@@ -388,7 +388,7 @@ func TestAnswersThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-// A text that was not empty is not opened to an empty one, and one that was is.
+// The ciphertext of a text that is not empty must not open to an empty one; that of an empty text may.
 func TestSecretsAreNotOpenedToNothing(t *testing.T) {
 	for answer, n := range map[string]int{`{"plaintext": null}`: 28, `{"plaintext": ""}`: 28} {
 		for _, length := range []int{n, n + 1} {
@@ -410,7 +410,8 @@ func TestSecretsAreNotOpenedToNothing(t *testing.T) {
 	}
 }
 
-// What is no answer of the interface is refused whatever the status, and a redirect does not make another call of one.
+// Bodies that are not answers of the interface are refused whatever the status, and a redirect does not change the
+// call.
 func TestOtherStatusesAreNoAnswers(t *testing.T) {
 	for name, e := range exchanges {
 		for _, status := range []int{300, 302, 303, 304} {
@@ -450,7 +451,7 @@ func TestAnswersAreBoundedWhenTheyAreUnpacked(t *testing.T) {
 	}
 }
 
-// What is packed and within its bounds is taken.
+// A packed answer within its bounds is accepted.
 func TestPackedAnswersAreTaken(t *testing.T) {
 	for name, e := range exchanges {
 		c := answering(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
@@ -466,7 +467,8 @@ func TestPackedAnswersAreTaken(t *testing.T) {
 	}
 }
 
-// An answer that trickles ends with an error; so does a request that is not taken. An interruption ends both at once.
+// An answer that trickles ends with an error; so does a request body that the server hardly reads. An interruption ends
+// both at once.
 func TestTransfersThatHardlyMoveEnd(t *testing.T) {
 	trickle := func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -495,7 +497,7 @@ func TestTransfersThatHardlyMoveEnd(t *testing.T) {
 
 var errInterrupted = errors.New("interrupted")
 
-// noise is a text that cannot be packed well.
+// noise is a text that hardly compresses.
 func noise(n int) string {
 	var b strings.Builder
 	for x := uint64(1); b.Len() < n; {

@@ -21,13 +21,13 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// Options say where the service is and who asks.
+// Options define the address of the service and the account.
 type Options struct {
 	URL      string // "https://api.pulumi.com", without a path
-	Token    string // "" asks as nobody
+	Token    string // "" for anonymous calls
 	Insecure bool   // do not verify the certificate of the server
 	Version  string // of sluice
-	// Note is called with what the service has to say to people. It may be nil.
+	// Note is called with messages of the service for people. It may be nil.
 	Note func(string)
 	// Patience is how long a call is repeated; 0 means a minute. Pause is the time before the first repetition; 0 means half a second.
 	Patience, Pause time.Duration
@@ -42,14 +42,14 @@ type Client struct {
 	http    *http.Client
 }
 
-// answerTime is how long an answer may take at least: a service that is slow is not away.
+// answerTime is the minimum time for an answer: a slow service is not an absent one.
 const answerTime = time.Minute
 
 // New returns a client. Nothing is sent.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("%q is no address of a service: it must be like https://api.pulumi.com", o.URL)
+		return nil, fmt.Errorf("%q is not the address of a service; write a URL such as https://api.pulumi.com", o.URL)
 	}
 	if base.User != nil {
 		return nil, errors.New("the address of a service has no user and no password in it; the access token is in PULUMI_ACCESS_TOKEN")
@@ -76,16 +76,16 @@ func New(o Options) (*Client, error) {
 	return &Client{options: o, base: base, http: &http.Client{Transport: transport, CheckRedirect: sameOrigin}}, nil
 }
 
-// isToken reports whether a text has only what a header can have.
+// isToken reports whether a text has only characters that are valid in a header.
 func isToken(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// errElsewhere says that a token would have gone to another host.
+// errElsewhere is the error for a redirect that would send the token to another host.
 var errElsewhere = errors.New("it refers to another address, which sluice does not follow: the access token is for this one")
 
-// errOtherCall says that a redirect has made another call of one.
-var errOtherCall = errors.New("it refers to another address with a status that drops what was sent")
+// errOtherCall is the error for a redirect that would change the call.
+var errOtherCall = errors.New("it redirects to another address with a status that drops the request body")
 
 const maxRedirects = 5
 
@@ -97,7 +97,7 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 		return errOtherCall
 	}
 	if len(via) > maxRedirects {
-		return errors.New("it refers from one address to another without end")
+		return errors.New("there are too many redirects")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ type call struct {
 	in           any    // JSON; nil for none
 	text         []byte // sent as it is, instead of in
 	lease        *Lease // whose token authorizes the call; nil for the access token
-	repeat       bool   // has the same effect twice
+	repeat       bool   // a repetition has no further effect
 	squeeze      bool   // the body is compressed
 	large        bool   // the answer is a state
 }
@@ -126,7 +126,7 @@ type call struct {
 // acceptVersion is the version of the interface: leases by their own token (5), pages of lists (8), both forms of secret values (9).
 const acceptVersion = "application/vnd.pulumi+9"
 
-// do makes a call, and repeats it while the service is away if that does no harm. Its answer is in out if there is no error.
+// do makes a call, and repeats it while the service is away if that does no harm. out has its answer if there is no error.
 func (c *Client) do(ctx context.Context, k call, out answer) error {
 	body := k.text
 	if k.in != nil {
@@ -165,7 +165,7 @@ func (c *Client) do(ctx context.Context, k call, out answer) error {
 	return err
 }
 
-// laterError is an answer that says when to ask again.
+// laterError is an answer that asks for a later repetition.
 type laterError struct {
 	err   error
 	after *backoff.RetryAfterError
@@ -224,7 +224,7 @@ func (c *Client) once(ctx context.Context, k call, sent []byte, out answer) erro
 	return nil
 }
 
-// watch has a request stopped whose body a server takes too slowly. A small one is on its way at once.
+// watch stops a request if the server takes its body too slowly. A small body is in the system's buffers at once.
 func watch(r *http.Request, sent []byte, rate pace.Rate, stop func(error)) *upload {
 	u := &upload{left: len(sent), rate: rate, stop: stop}
 	if len(sent) < largeUpload {
@@ -238,7 +238,7 @@ func watch(r *http.Request, sent []byte, rate pace.Rate, stop func(error)) *uplo
 func (c *Client) setHeader(r *http.Request, k call) {
 	r.Header.Set("User-Agent", "sluice/"+c.options.Version)
 	r.Header.Set("Accept", acceptVersion)
-	r.Header.Set("Accept-Encoding", "gzip") // which is unpacked here, where its size is bounded
+	r.Header.Set("Accept-Encoding", "gzip") // the answer is unpacked here, with a bounded size
 	r.Header.Set("Content-Type", "application/json")
 	if k.squeeze {
 		r.Header.Set("Content-Encoding", "gzip")
@@ -251,11 +251,12 @@ func (c *Client) setHeader(r *http.Request, k call) {
 	}
 }
 
-// away returns the error of a call without an answer. It is repeated if it cannot have had an effect, or may have one twice.
+// away returns the error of a call without an answer. The call is repeated if it cannot have had an effect, or if a
+// repetition does no harm.
 func (c *Client) away(ctx context.Context, k call, what string, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the URL is said already
+		err = wrapped.Err // the URL is in the message already
 	}
 	e := &AwayError{Host: c.base.Host, Call: what, Err: err}
 	var dial *net.OpError
@@ -268,7 +269,7 @@ func (c *Client) away(ctx context.Context, k call, what string, err error) error
 	return e
 }
 
-// refusal returns the error of an answer. Of rate limits the service says that nothing was done.
+// refusal returns the error of an answer. A rate limit means that nothing was done.
 func refusal(r *http.Response, answer []byte, k call, what string) error {
 	e := errorOf(r, answer, what)
 	limited := e.Status == http.StatusTooManyRequests

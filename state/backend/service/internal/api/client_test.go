@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// witness is a server that notes the requests that it gets.
+// witness is a server that records its requests.
 type witness struct {
 	*httptest.Server
 	mu   sync.Mutex // guards seen
@@ -44,7 +44,7 @@ func client(t *testing.T, url string, insecure bool) *Client {
 	return c
 }
 
-// What cannot be asked is not asked, and the error does not have the token.
+// A call with an invalid token is not made, and the error does not contain the token.
 func TestTokensThatCannotBeSentAreRefused(t *testing.T) {
 	for _, token := range []string{"pul-secret\n", "pul secret", "pul-\x01", "pul-\u00fc"} {
 		_, err := New(Options{URL: "https://api.pulumi.com", Token: token})
@@ -58,7 +58,7 @@ func TestTokensThatCannotBeSentAreRefused(t *testing.T) {
 	}
 }
 
-// Neither the access token nor that of an update goes to another origin, by whatever status the service refers to it.
+// Neither the access token nor a lease token goes to another origin, whatever the status of the redirect.
 func TestRedirectsCarryNoTokenElsewhere(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		elsewhere := newWitness(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"githubLogin": "mallory"}`) })
@@ -98,7 +98,8 @@ func TestDownloadsHaveNoToken(t *testing.T) {
 	}
 }
 
-// What a service sends over an encrypted connection does not come over another one, and no error has the address, which is a permission.
+// After a reference over an encrypted connection, the download is encrypted as well, and no error contains the address, which is a
+// permission.
 func TestDownloadsOfAServiceAreEncrypted(t *testing.T) {
 	plain := newWitness(t, httptest.NewServer, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "evil") })
 	service := newWitness(t, httptest.NewTLSServer, func(w http.ResponseWriter, r *http.Request) {
@@ -115,6 +116,6 @@ func TestDownloadsOfAServiceAreEncrypted(t *testing.T) {
 		require.NotContains(t, err.Error(), "s3cret")
 	}
 	require.Empty(t, plain.requests())
-	_, err := client(t, service.URL, false).Download(t.Context(), service.URL+"/forbidden") // nobody knows its certificate
+	_, err := client(t, service.URL, false).Download(t.Context(), service.URL+"/forbidden") // its certificate is unknown
 	require.ErrorContains(t, err, "certificate")
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// maxDownload bounds what is downloaded.
+// maxDownload is the maximum size of a download.
 const maxDownload = 1 << 30
 
-// Download opens what the service refers to, wherever that is. No token is sent. What comes from a service over an encrypted connection is asked for
-// over one, too: it will be run.
+// Download opens a file to which the service refers, at any address, without the token. A reference from an encrypted connection must lead to an
+// encrypted one, too: the file will be run.
 func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, error) {
 	at, err := url.Parse(location)
 	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
@@ -26,7 +26,7 @@ func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, 
 	}
 	web := &http.Client{Transport: c.http.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
-			return backoff.Permanent(errors.New("it refers from one address to another without end"))
+			return backoff.Permanent(errors.New("there are too many redirects"))
 		}
 		return c.mayDownload(r.URL)
 	}}
@@ -50,12 +50,12 @@ func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, 
 
 func (c *Client) mayDownload(at *url.URL) error {
 	if c.base.Scheme == "https" && at.Scheme != "https" {
-		return backoff.Permanent(fmt.Errorf("%s is not asked over an encrypted connection, so what it sends cannot be trusted", at.Host))
+		return backoff.Permanent(fmt.Errorf("%s is not reached over an encrypted connection, so the download cannot be trusted", at.Host))
 	}
 	return nil
 }
 
-// open asks once. Errors have the host alone: whoever has the whole address may download, too.
+// open makes one attempt. Errors contain only the host: anybody with the whole address may download, too.
 func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	body, err := openUntil(ctx, stop, web, at, slowest)
@@ -65,11 +65,11 @@ func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate)
 	return body, err
 }
 
-// openUntil is open with what ends the download.
+// openUntil is open with a function that stops the download.
 func openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
-		return nil, backoff.Permanent(errors.New("the address of the download is not one"))
+		return nil, backoff.Permanent(errors.New("the address of the download is not a valid URL"))
 	}
 	response, err := web.Do(request)
 	if err != nil {
@@ -93,7 +93,7 @@ func openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Clie
 	return nil, err
 }
 
-// bounded is a download that is refused when it is too long.
+// bounded is a download with a maximum size.
 type bounded struct {
 	body io.ReadCloser
 	left int64

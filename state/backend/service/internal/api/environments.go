@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sessionTime is how long an environment that was opened can be read.
+// sessionTime is the time in which an opened environment can be read.
 const sessionTime = 2 * time.Hour
 
 // Environments are calls for the environments of an organization.
@@ -31,7 +31,7 @@ func (e Environments) path(parts ...string) string {
 	return path
 }
 
-// properties are those of an environment.
+// properties are the properties of an environment.
 type properties struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 }
@@ -53,7 +53,7 @@ type session struct {
 
 func (a *session) check(members) error { return text("id", a.ID) }
 
-// diagnostics are what is wrong with a definition.
+// diagnostics are the problems of a definition.
 type diagnostics struct {
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
@@ -70,7 +70,7 @@ func (e Environments) Check(ctx context.Context, definition []byte) (map[string]
 	return out.Properties, err
 }
 
-// Open evaluates a definition and returns its properties as JSON. overrides are environments by the names of those whose place they take.
+// Open evaluates a definition and returns its properties as JSON. overrides are environments by the names of those that they replace.
 func (e Environments) Open(ctx context.Context, definition []byte, overrides map[string]string) (map[string]json.RawMessage, error) {
 	query := url.Values{"duration": {sessionTime.String()}}
 	if len(overrides) > 0 {
@@ -91,13 +91,13 @@ func (e Environments) Open(ctx context.Context, definition []byte, overrides map
 	return out.Properties, err
 }
 
-// Create makes an environment that is empty.
+// Create makes an empty environment.
 func (e Environments) Create(ctx context.Context, project, name string) error {
 	in := map[string]string{"project": project, "name": name}
 	return e.client.do(ctx, call{method: http.MethodPost, path: e.path(), in: in}, &nothing{})
 }
 
-// Set gives an environment a definition, and returns what is wrong with it.
+// Set gives an environment a definition, and returns its problems.
 func (e Environments) Set(ctx context.Context, project, name string, definition []byte) ([]Diagnostic, error) {
 	var out diagnostics
 	err := e.client.do(ctx, call{method: http.MethodPatch, path: e.path(project, name), text: definition, repeat: true}, &out)
@@ -109,7 +109,7 @@ func (e Environments) Delete(ctx context.Context, project, name string) error {
 	return e.client.do(ctx, call{method: http.MethodDelete, path: e.path(project, name), repeat: true}, &nothing{})
 }
 
-// Diagnostic says what is wrong with the definition of an environment.
+// Diagnostic is a problem in the definition of an environment.
 type Diagnostic struct {
 	Range struct {
 		Environment string `json:"environment"`

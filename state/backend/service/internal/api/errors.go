@@ -11,14 +11,14 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// AnswerError is an answer of the service that is not the one that was asked for.
+// AnswerError is an error in an answer of the service.
 type AnswerError struct {
 	Status  int    // of HTTP
-	Message string // by the service, "" if it says nothing
+	Message string // from the service, may be ""
 	Call    string // "GET /api/user"
 	Host    string
-	Request string // how the service finds the request in its own records; "" if it does not say
-	// Diagnostics say what is wrong with the definition of an environment.
+	Request string // identifies the request in the service's records; "" if there is none
+	// Diagnostics are the problems in the definition of an environment.
 	Diagnostics []Diagnostic
 }
 
@@ -39,7 +39,7 @@ func (e *AnswerError) Error() string {
 	return text + ")"
 }
 
-// Advice says that one can log in again.
+// Advice suggests logging in again.
 func (e *AnswerError) Advice() []advice.Advice {
 	if e.Status == http.StatusUnauthorized {
 		return []advice.Advice{advice.On(advice.LogInToService)}
@@ -47,7 +47,7 @@ func (e *AnswerError) Advice() []advice.Advice {
 	return nil
 }
 
-// AwayError says that the service gave no answer at all.
+// AwayError reports that the service gave no answer at all.
 type AwayError struct {
 	Host, Call string
 	Err        error
@@ -62,10 +62,10 @@ func (e *AwayError) Error() string {
 
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// WrongAnswerError says that what a service answered is not what the call gives. It is not known whether the call had its effect.
+// WrongAnswerError reports that the answer to a call has the wrong form. The outcome of the call is uncertain.
 type WrongAnswerError struct {
 	Host, Call string
-	Err        error // what is wrong with the answer
+	Err        error // the problem of the answer
 }
 
 func (e *WrongAnswerError) Error() string {
@@ -80,20 +80,20 @@ func Is(err error, status int) bool {
 	return errors.As(err, &e) && e.Status == status
 }
 
-// IsAway reports whether the service gave no answer, one that is none, or one that says that it cannot work now.
+// IsAway reports whether the service gave no answer, an invalid one, or one that reports that it cannot work now.
 func IsAway(err error) bool {
 	var e *AnswerError
 	return errors.As(err, new(*AwayError)) || errors.As(err, new(*WrongAnswerError)) || errors.As(err, &e) && (e.Status >= 500 || e.Status == http.StatusTooManyRequests)
 }
 
-// errorOf reads an answer that is an error.
+// errorOf reads an answer with an error.
 func errorOf(r *http.Response, body []byte, call string) *AnswerError {
 	e := &AnswerError{Status: r.StatusCode, Call: call, Host: r.Request.URL.Host}
 	var said struct {
 		Message     string       `json:"message"`
 		Diagnostics []Diagnostic `json:"diagnostics"`
 	}
-	if json.Unmarshal(body, &said) == nil { // what is not understood says nothing
+	if json.Unmarshal(body, &said) == nil { // an answer that is not understood adds nothing
 		e.Message, e.Diagnostics = strings.TrimSpace(said.Message), said.Diagnostics
 	}
 	if r.StatusCode >= 500 {

@@ -12,10 +12,10 @@ const (
 	EntrySuccess   = 1 // an operation has changed the state
 	EntryFailure   = 2 // an operation has ended and changed nothing
 	EntryRefresh   = 3 // a resource was read
-	EntryOutputs   = 4 // a resource takes the place of another
-	EntryWrite     = 5 // the base is another one
+	EntryOutputs   = 4 // a resource replaces another one in the state
+	EntryWrite     = 5 // the entries start from another base
 	EntrySecrets   = 6 // the provider of secrets
-	EntryRebuilt   = 7 // what the entries lead to is the base
+	EntryRebuilt   = 7 // the result of the entries becomes the base
 	EntryExtension = 8 // of a provider
 )
 
@@ -46,13 +46,13 @@ type PendingOperation struct {
 	Type     string          `json:"type"`
 }
 
-// SecretsProvider is what encrypts the secrets of a state.
+// SecretsProvider encrypts the secrets of a state.
 type SecretsProvider struct {
 	Type  string          `json:"type"`
 	State json.RawMessage `json:"state,omitempty"`
 }
 
-// SaveEntries adds entries to the journal of an update. The same ones may be sent again.
+// SaveEntries adds entries to the journal of an update. It may be repeated with the same entries.
 func (c *Client) SaveEntries(ctx context.Context, l *Lease, all []Entry) error {
 	in := struct {
 		Entries []Entry `json:"entries"`

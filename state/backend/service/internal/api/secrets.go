@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// The limits of a batch of secrets: their number, and their bytes together. A secret that is longer is a batch of its own.
+// The limits of a batch of secrets: their number, and their total size in bytes. A longer secret is a batch of its own.
 const (
 	batchCount = 500
 	batchBytes = 1 << 20
 )
 
-// ErrOneByOne says that the service takes secrets only one by one.
+// ErrOneByOne reports that the service takes secrets only one by one.
 var ErrOneByOne = errors.New("the service takes no batches of secrets")
 
 // batches cuts texts into batches.
@@ -35,7 +35,7 @@ func batches(texts []string) [][]string {
 	return all
 }
 
-// inBatches has do called for texts batch by batch, and puts the results together. A batch that the service finds too large is halved.
+// inBatches calls do for texts batch by batch, and concatenates the results. A batch that the service finds too large is halved.
 func inBatches(texts []string, do func(some []string) ([]string, error)) ([]string, error) {
 	out := make([]string, 0, len(texts))
 	for _, some := range batches(texts) {
@@ -56,8 +56,8 @@ func inBatches(texts []string, do func(some []string) ([]string, error)) ([]stri
 	return out, nil
 }
 
-// oneByOne returns [ErrOneByOne] for an answer that a service gives to a call that it does not have. That the stack is not there has the same
-// status: the call for one secret tells.
+// oneByOne returns [ErrOneByOne] for the answer of a service that does not have a call. A missing stack has the same status: the call for one
+// secret distinguishes the two.
 func oneByOne(err error) error {
 	for _, status := range []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented} {
 		if Is(err, status) {
@@ -90,7 +90,7 @@ func ciphertext(b []byte) error {
 	return nil
 }
 
-// Encrypt encrypts a text. The ciphertext was decrypted again: nobody else can say later that it cannot be.
+// Encrypt encrypts a text. It also decrypts the ciphertext: a wrong one could not be corrected later.
 func (k Secrets) Encrypt(ctx context.Context, text string) (string, error) {
 	in := map[string][]byte{"plaintext": []byte(text)}
 	var out sealed
@@ -103,14 +103,14 @@ func (k Secrets) Encrypt(ctx context.Context, text string) (string, error) {
 	return made, k.same(c, []string{text}, []string{again}, err)
 }
 
-// same returns an error unless what was encrypted by a call was decrypted to what it was.
+// same returns an error unless decryption returned the encrypted texts.
 func (k Secrets) same(c call, texts, again []string, err error) error {
 	what := c.method + " " + c.path
 	switch {
 	case err == nil && !slices.Equal(texts, again):
-		return &WrongAnswerError{k.client.base.Host, what, errors.New("it does not decrypt what it has encrypted to what it was")}
+		return &WrongAnswerError{k.client.base.Host, what, errors.New("it decrypts its own ciphertext to another text")}
 	case errors.As(err, new(*AnswerError)) && !IsAway(err):
-		return &WrongAnswerError{k.client.base.Host, what, fmt.Errorf("it does not decrypt what it has encrypted: %w", err)}
+		return &WrongAnswerError{k.client.base.Host, what, fmt.Errorf("it cannot decrypt its own ciphertext: %w", err)}
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (k Secrets) same(c call, texts, again []string, err error) error {
 // sealedAll is the answer of a call that encrypts texts.
 type sealedAll struct {
 	Ciphertexts [][]byte `json:"ciphertexts"`
-	n           int      // how many there must be
+	n           int      // the required number of ciphertexts
 }
 
 func (a *sealedAll) check(members) error {
@@ -133,7 +133,7 @@ func (a *sealedAll) check(members) error {
 	return nil
 }
 
-// EncryptAll encrypts texts, and returns the ciphertexts in their order. They were decrypted again. The error may be [ErrOneByOne].
+// EncryptAll encrypts texts, and returns the ciphertexts in the same order. It also decrypts them. The error may be [ErrOneByOne].
 func (k Secrets) EncryptAll(ctx context.Context, texts []string) ([]string, error) {
 	return inBatches(texts, func(some []string) ([]string, error) {
 		in := struct {
@@ -181,7 +181,7 @@ func (k Secrets) decrypt(ctx context.Context, sealed string) (string, error) {
 	return string(out.Plaintext), err
 }
 
-// notEmptied returns an error if a secret was decrypted to an empty text although its ciphertext has another length than that of an empty text.
+// notEmptied returns an error if a secret was decrypted to an empty text although the length of its ciphertext is not that of an empty text.
 func (k Secrets) notEmptied(ctx context.Context, all, texts []string, err error) error {
 	at := slices.Index(texts, "")
 	if err != nil || at < 0 {
@@ -207,7 +207,7 @@ func (k Secrets) notEmptied(ctx context.Context, all, texts []string, err error)
 // openedAll is the answer of a call that decrypts texts.
 type openedAll struct {
 	Plaintexts map[string][]byte `json:"plaintexts"`
-	all        []string          // what must be there
+	all        []string          // the required ciphertexts
 }
 
 func (a *openedAll) check(members) error {
@@ -246,10 +246,10 @@ func (k Secrets) decryptAll(ctx context.Context, all []string) ([]string, error)
 	})
 }
 
-// encoded returns a ciphertext as states have it.
+// encoded returns a ciphertext in the form of states.
 func encoded(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }
 
-// decoded returns ciphertexts as the service takes them.
+// decoded returns ciphertexts in the form of the service.
 func decoded(sealed ...string) ([][]byte, error) {
 	raw := make([][]byte, len(sealed))
 	for i, text := range sealed {
@@ -261,7 +261,8 @@ func decoded(sealed ...string) ([][]byte, error) {
 	return raw, nil
 }
 
-// NoteDecryption tells the service, for its audit log, that a secret setting was shown, or what a command shows. One of both is given.
+// NoteDecryption records in the service's audit log that a secret setting was shown, or that a command shows secrets. Exactly one of
+// the two is given.
 func (k Secrets) NoteDecryption(ctx context.Context, secret, command string) error {
 	in := struct {
 		Secret  string `json:"secretName,omitempty"`

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// User is who a token belongs to.
+// User is the owner of a token.
 type User struct {
 	Login         string         `json:"githubLogin"`
 	Name          string         `json:"name"`
@@ -20,7 +20,7 @@ type User struct {
 	Token         *TokenInfo     `json:"tokenInfo"`
 }
 
-// Organization is one that a user belongs to.
+// Organization is an organization of a user.
 type Organization struct {
 	Login string `json:"githubLogin"`
 	Name  string `json:"name"`
@@ -45,7 +45,7 @@ func (u *User) check(members) error {
 	return nil
 }
 
-// User returns who the token belongs to.
+// User returns the owner of the token.
 func (c *Client) User(ctx context.Context) (User, error) {
 	var u User
 	err := c.get(ctx, "/api/user", nil, &u)
@@ -59,7 +59,7 @@ type organization struct {
 
 func (*organization) check(given members) error { return given.need("gitHubLogin") }
 
-// DefaultOrganization returns the organization that the service takes stacks for that are named without one, "" if it has no opinion.
+// DefaultOrganization returns the service's default organization for stacks named without one, "" if it has none.
 func (c *Client) DefaultOrganization(ctx context.Context) (string, error) {
 	var out organization
 	err := c.get(ctx, "/api/user/organizations/default", nil, &out)
@@ -69,17 +69,17 @@ func (c *Client) DefaultOrganization(ctx context.Context) (string, error) {
 	return out.Login, err
 }
 
-// Capabilities are what a service can do beyond the least.
+// Capabilities are optional abilities of a service.
 type Capabilities struct {
 	Delta        bool // checkpoints as differences
-	DeltaCutoff  int  // the size in bytes from which they are worth it
+	DeltaCutoff  int  // the size in bytes from which they are used
 	BatchEncrypt bool
-	// DeploymentVersion is the newest form of deployments that it takes; 0 if it does not say.
+	// DeploymentVersion is the newest form of deployments that it takes; 0 if it reports none.
 	DeploymentVersion int
 	StackPolicies     bool
 }
 
-// capabilities is the answer of the call for them.
+// capabilities is the answer of the call for the capabilities.
 type capabilities struct {
 	Capabilities []struct {
 		Capability    string          `json:"capability"`
@@ -97,7 +97,7 @@ func (a *capabilities) check(given members) error {
 	return given.list("capabilities")
 }
 
-// configuration is that of a capability. What has another form says nothing that is used here.
+// configuration is the configuration of a capability. One of another form has no fields for sluice.
 type configuration struct {
 	Cutoff  int `json:"checkpointCutoffSizeBytes"`
 	Version int `json:"version"`
@@ -105,7 +105,7 @@ type configuration struct {
 
 func (*configuration) check(members) error { return nil }
 
-// Capabilities asks what the service can do.
+// Capabilities returns the abilities of the service.
 func (c *Client) Capabilities(ctx context.Context) (Capabilities, error) {
 	var out capabilities
 	err := c.get(ctx, "/api/capabilities", nil, &out)
@@ -143,7 +143,7 @@ func (s StackID) path(parts ...string) string {
 	return p
 }
 
-// Stack is what the service says of one.
+// Stack describes a stack at the service.
 type Stack struct {
 	Organization string            `json:"orgName"`
 	Project      string            `json:"projectName"`
@@ -162,14 +162,14 @@ func (a *Stack) check(given members) error {
 	return errors.Join(text("orgName", a.Organization), text("projectName", a.Project), text("stackName", a.Name), given.need("version"))
 }
 
-// Current is an operation that runs.
+// Current is a running operation.
 type Current struct {
 	Kind    string `json:"kind"`
 	Author  string `json:"author"`
 	Started int64  `json:"started"` // Unix seconds
 }
 
-// StackConfig says that the service keeps the settings of a stack: in an environment, with the key of their secrets.
+// StackConfig means that the service keeps the settings of a stack: in an environment, with the key of their secrets.
 type StackConfig struct {
 	Environment     string `json:"environment"`
 	SecretsProvider string `json:"secretsProvider"`
@@ -201,10 +201,10 @@ func (a *stacks) check(given members) error {
 	return given.list("stacks")
 }
 
-// Filter says which stacks are listed; "" is no condition.
+// Filter selects the stacks of a list; "" is no condition.
 type Filter struct{ Project, Organization, TagName, TagValue string }
 
-// Stacks lists the stacks that the user may see, all pages of the list.
+// Stacks lists the stacks that are visible to the user, all pages of the list.
 func (c *Client) Stacks(ctx context.Context, f Filter) ([]Summary, error) {
 	var all []Summary
 	query := url.Values{}
@@ -241,7 +241,7 @@ func (c *Client) Stack(ctx context.Context, s StackID) (Stack, error) {
 	return out, err
 }
 
-// messages is the answer of a call that may have something to say to people.
+// messages is the answer of a call that may have messages for people.
 type messages struct {
 	Messages []Message `json:"messages"`
 }
@@ -261,7 +261,7 @@ func (c *Client) CreateStack(ctx context.Context, s StackID, tags map[string]str
 	return err
 }
 
-// Message is something that the service has to say to people.
+// Message is a message of the service for people.
 type Message struct {
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
@@ -289,14 +289,15 @@ func (c *Client) SetTags(ctx context.Context, s StackID, tags map[string]string)
 	return c.do(ctx, call{method: http.MethodPatch, path: s.path("tags"), in: tags, repeat: true}, &nothing{})
 }
 
-// Deployment is a state in the form in which it travels.
+// Deployment is a state in the form in which it is sent.
 type Deployment struct {
 	Version    int             `json:"version"`
 	Features   []string        `json:"features,omitempty"`
 	Deployment json.RawMessage `json:"deployment,omitempty"`
 }
 
-// check accepts a deployment that is missing: a stack without updates has none. Whoever knows whether there were updates judges that ([Deployment.IsNothing]).
+// check accepts a missing deployment: a stack without updates has none. The caller judges with the history whether that is right
+// ([Deployment.IsNothing]).
 func (d *Deployment) check(given members) error {
 	if d.Version < 1 {
 		return errors.New(`it has no "version" of a state`)
@@ -305,12 +306,12 @@ func (d *Deployment) check(given members) error {
 		return nil
 	}
 	if given["deployment"][0] != '{' {
-		return errors.New(`its "deployment" is no state`)
+		return errors.New(`its "deployment" is not an object`)
 	}
 	inner := objectOf(d.Deployment)
 	for name, open := range map[string]byte{"manifest": '{', "resources": '[', "secrets_providers": '{', "pending_operations": '[', "metadata": '{'} {
 		if raw := inner[name]; !isNull(raw) && raw[0] != open {
-			return fmt.Errorf("its %q is none", name)
+			return fmt.Errorf("its %q has the wrong type", name)
 		}
 	}
 	if isNull(inner["manifest"]) && len(inner) > 0 {

@@ -26,12 +26,12 @@ func (u UpdateID) path(parts ...string) string {
 
 // ConfigValue is a setting as the service records it.
 type ConfigValue struct {
-	String string `json:"string"` // JSON if Object is set; a ciphertext, or with ciphertexts in it, if Secret is
+	String string `json:"string"` // JSON if Object is set; if Secret is set, a ciphertext or with ciphertexts in it
 	Secret bool   `json:"secret"`
 	Object bool   `json:"object"`
 }
 
-// Program describes an update that is to be made.
+// Program describes an update to create.
 type Program struct {
 	Name        string                 `json:"name"`
 	Runtime     string                 `json:"runtime"`
@@ -42,7 +42,7 @@ type Program struct {
 	Metadata    Metadata               `json:"metadata"`
 }
 
-// ProgramOptions are those that the service records.
+// ProgramOptions are the options that the service records.
 type ProgramOptions struct {
 	PolicyPacks []string `json:"localPolicyPackPaths"`
 	Color       string   `json:"color"`
@@ -50,13 +50,13 @@ type ProgramOptions struct {
 	Parallel    int32    `json:"parallel"`
 }
 
-// Metadata says why and from where an update is made.
+// Metadata is the reason and origin of an update.
 type Metadata struct {
 	Message     string            `json:"message"`
 	Environment map[string]string `json:"environment"`
 }
 
-// RequiredPolicy is a policy pack that an update has to be held to.
+// RequiredPolicy is a policy pack that an update must be held to.
 type RequiredPolicy struct {
 	Name         string                     `json:"name"`
 	Version      int                        `json:"version"`
@@ -84,7 +84,7 @@ func named(all []RequiredPolicy) error {
 	return nil
 }
 
-// StackPolicies returns the policy packs that updates of a stack have to be held to.
+// StackPolicies returns the policy packs that updates of a stack must be held to.
 func (c *Client) StackPolicies(ctx context.Context, s StackID) ([]RequiredPolicy, error) {
 	var out policies
 	err := c.get(ctx, s.path("policypacks"), nil, &out)
@@ -117,7 +117,7 @@ func (c *Client) CreateUpdate(ctx context.Context, s StackID, kind string, p Pro
 // Lease is the right to carry out an update. It is safe for concurrent use.
 type Lease struct {
 	Update  UpdateID
-	Version int // of the stack when the update is complete
+	Version int // of the stack once the update is complete
 	// Journal is the version of the journal that the service takes instead of checkpoints; 0 for none.
 	Journal int
 
@@ -156,16 +156,16 @@ func (a *started) check(given members) error {
 	return errors.Join(given.need("version"), leaseToken(a.Token))
 }
 
-// leaseToken returns an error unless a text can be the token of a lease.
+// leaseToken returns an error unless a text has the form of a lease token.
 func leaseToken(value string) error {
 	if !isToken(value) {
-		return errors.New("its token is none: it has spaces, control characters or other letters than those of ASCII in it")
+		return errors.New("its token is not valid: it has spaces, control characters or characters outside ASCII")
 	}
 	return text("token", value)
 }
 
 // StartUpdate begins an update and replaces the tags of the stack. journal is the newest version of the journal that the caller can
-// write. An answer with the status 409 says that another update runs.
+// write. An answer with the status 409 means that another update runs.
 func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]string, journal int) (*Lease, error) {
 	in := struct {
 		Tags    map[string]string `json:"tags,omitempty"`
@@ -178,7 +178,7 @@ func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]st
 	return &Lease{Update: u, Version: out.Version, Journal: out.Journal, token: out.Token}, nil
 }
 
-// LeaseTime is how long a lease lasts that has begun, and the longest time that it can be renewed for.
+// LeaseTime is how long a lease lasts at first, and the maximum time of a renewal.
 const LeaseTime = 5 * time.Minute
 
 // renewed is the answer of the call that renews a lease.
@@ -213,14 +213,14 @@ func (c *Client) SaveCheckpoint(ctx context.Context, l *Lease, d Deployment) err
 	}, &nothing{})
 }
 
-// Verbatim is a checkpoint whose bytes count: later ones are differences from it.
+// Verbatim is a checkpoint whose exact bytes matter: later ones are differences from it.
 type Verbatim struct {
 	Version  int             `json:"version"`
 	Content  json.RawMessage `json:"untypedDeployment"`
 	Sequence int             `json:"sequenceNumber"` // grows with every checkpoint of an update
 }
 
-// SaveVerbatim replaces the state of the stack by one that differences can refer to.
+// SaveVerbatim replaces the state of the stack by one to which differences can refer.
 func (c *Client) SaveVerbatim(ctx context.Context, l *Lease, v Verbatim) error {
 	return c.do(ctx, call{
 		method: http.MethodPatch, path: l.Update.path("checkpointverbatim"), in: v, lease: l, repeat: true, squeeze: true,
@@ -252,7 +252,7 @@ func (c *Client) SaveEvents(ctx context.Context, l *Lease, events []json.RawMess
 	}, &nothing{})
 }
 
-// What becomes of an update.
+// The results of an update.
 const (
 	NotStarted = "not started"
 	Requested  = "requested"
@@ -268,12 +268,12 @@ func (c *Client) Complete(ctx context.Context, l *Lease, status string) error {
 	return c.do(ctx, call{method: http.MethodPost, path: l.Update.path("complete"), in: in, lease: l, repeat: true}, &nothing{})
 }
 
-// Cancel ends an update that another process makes, or that nobody makes any more.
+// Cancel ends an update of another process, or one without a process.
 func (c *Client) Cancel(ctx context.Context, u UpdateID) error {
 	return c.do(ctx, call{method: http.MethodPost, path: u.path("cancel"), repeat: true}, &nothing{})
 }
 
-// status is the answer of the call for what has become of an update.
+// status is the answer of the call for the status of an update.
 type status struct {
 	Status string  `json:"status"`
 	Next   *string `json:"continuationToken"`
@@ -292,7 +292,7 @@ func (a *status) check(members) error {
 	return nil
 }
 
-// Status returns what has become of an update, and a token to ask for more with; "" if it has ended.
+// Status returns the status of an update, and a token for the next call; "" if the update has ended.
 func (c *Client) Status(ctx context.Context, u UpdateID) (now, next string, err error) {
 	var out status
 	err = c.get(ctx, u.path(), nil, &out)

@@ -9,15 +9,15 @@ import (
 	"github.com/sluice-iac/sluice/internal/pace"
 )
 
-// largeUpload is the size of a request body from which it is watched. Those that are smaller are in the buffers of the system.
+// largeUpload is the size of a request body from which it is watched. Smaller ones are in the buffers of the system.
 const largeUpload = 64 << 10
 
-// upload is a request body that is on its way. It is watched from its first byte to its last: then it is the service's turn.
+// upload is a request body on its way. It is watched from its first byte to its last: then the service is waited for.
 type upload struct {
 	rate pace.Rate
 	stop func(error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	left  int        // bytes that were not read
 	guard *pace.Guard
 }
@@ -35,7 +35,7 @@ func (u *upload) took(n int, err error) {
 	}
 	u.guard.Moved(n)
 	if u.left <= 0 || errors.Is(err, io.EOF) {
-		_ = u.guard.End() // what it says is said by End
+		_ = u.guard.End() // End reports the error
 	}
 }
 

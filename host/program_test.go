@@ -1,4 +1,4 @@
-package sluice_test
+package host_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
@@ -17,17 +18,17 @@ import (
 const text = "resources: {web: {type: 'simple:index:Thing', properties: {size: 1}}}\n"
 
 func TestAProgramMayBeAText(t *testing.T) {
-	host := providertest.NewCloud(providertest.Options{}).Host()
-	options := sluice.Options{Project: "shop", Stack: "dev", Providers: host, Program: sluice.NewYAMLText(text, nil)}
+	cloud := providertest.NewCloud(providertest.Options{}).Host()
+	options := sluice.Options{Project: "shop", Stack: "dev", Providers: cloud, Program: host.NewYAMLText(text, nil)}
 	result, err := sluice.Update(t.Context(), options)
 	require.NoError(t, err)
 	require.Equal(t, 2, result.Changes[stages.OpCreate], "with the stack itself")
 
-	options.Program = sluice.NewYAMLText("resources: [", nil)
+	options.Program = host.NewYAMLText("resources: [", nil)
 	_, err = sluice.Preview(t.Context(), options)
 	require.Error(t, err)
 
-	options.Program = sluice.NewYAMLText("", nil) // and no file of the working directory
+	options.Program = host.NewYAMLText("", nil) // and no file of the working directory
 	result, err = sluice.Preview(t.Context(), options)
 	require.NoError(t, err)
 	for _, step := range result.Steps() {
@@ -39,9 +40,9 @@ func TestAProgramMayBeFoundInADirectory(t *testing.T) {
 	root := t.TempDir()
 	below := filepath.Join(root, "a", "b")
 	require.NoError(t, os.MkdirAll(below, 0o755))
-	plugins := sluice.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }}
+	plugins := host.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }}
 
-	_, err := sluice.Options{}.WithProgramIn(below, plugins)
+	_, err := host.WithProgramIn(sluice.Options{}, below, plugins)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	file := filepath.Join(root, "Pulumi.yaml")
@@ -52,13 +53,13 @@ func TestAProgramMayBeFoundInADirectory(t *testing.T) {
 		"name: shop\nruntime: yaml\nmain: elsewhere\n": "elsewhere",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(content), 0o644))
-		_, err := sluice.Options{}.WithProgramIn(below, plugins)
+		_, err := host.WithProgramIn(sluice.Options{}, below, plugins)
 		require.ErrorContains(t, err, want)
 	}
 
 	require.NoError(t, os.WriteFile(file, []byte("name: shop\nruntime: yaml\nmain: a\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "a", "Main.yaml"), []byte("variables: {x: 1}\n"), 0o644))
-	options, err := sluice.Options{Stack: "dev"}.WithProgramIn(below, plugins)
+	options, err := host.WithProgramIn(sluice.Options{Stack: "dev"}, below, plugins)
 	require.NoError(t, err)
 	defer options.Program.Close()
 	require.Equal(t, []string{"shop", "dev", root, filepath.Join(root, "a")}, []string{options.Project, options.Stack, options.Root, options.Directory})
@@ -70,8 +71,8 @@ func TestAProgramInADirectoryHasTheTypesOfTheProvidersOfItsEngine(t *testing.T) 
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: shop\nruntime: yaml\n"+text), 0o644))
 	cloud := providertest.NewCloud(providertest.Options{})
-	plugins := sluice.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }}
-	options, err := sluice.Options{Stack: "dev", Providers: cloud.Host()}.WithProgramIn(root, plugins)
+	plugins := host.PluginOptions{LookupEnv: func(string) (string, bool) { return "", false }}
+	options, err := host.WithProgramIn(sluice.Options{Stack: "dev", Providers: cloud.Host()}, root, plugins)
 	require.NoError(t, err)
 	defer options.Program.Close()
 	result, err := sluice.Update(t.Context(), options)
@@ -80,13 +81,13 @@ func TestAProgramInADirectoryHasTheTypesOfTheProvidersOfItsEngine(t *testing.T) 
 }
 
 func TestTheErrorOfAProgramHasWhatItHasSaid(t *testing.T) {
-	host := providertest.NewCloud(providertest.Options{}).Host()
-	options := sluice.Options{Project: "shop", Stack: "dev", Providers: host}
+	cloud := providertest.NewCloud(providertest.Options{}).Host()
+	options := sluice.Options{Project: "shop", Stack: "dev", Providers: cloud}
 	for text, want := range map[string]string{
 		"resources: {a: {type: 'simple:index:Thing', properties: {x: '${nothing}'}}}\n": `"nothing"`,
 		"config: {key: {type: string}}\nresources: {}\n":                                "key",
 	} {
-		options.Program = sluice.NewYAMLText(text, host)
+		options.Program = host.NewYAMLText(text, cloud)
 		_, err := sluice.Update(t.Context(), options)
 		require.ErrorIs(t, err, source.ErrReported)
 		require.ErrorContains(t, err, want)

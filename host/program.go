@@ -1,4 +1,4 @@
-package sluice
+package host
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
@@ -16,6 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/source/yaml"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -34,7 +36,7 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 // WithProgramIn returns o with the program of a directory: its project file is that of the directory or of the nearest one above it. Project, Root,
 // Directory and Program are set; the caller closes the program. Of the project file its name, runtime and main count. p is as for
 // [NewProgram], but a YAML program takes the types of the providers in o, if there are any: set Providers before.
-func (o Options) WithProgramIn(directory string, p PluginOptions) (Options, error) {
+func WithProgramIn(o sluice.Options, directory string, p PluginOptions) (sluice.Options, error) {
 	file, err := source.FindProject(directory)
 	if err != nil {
 		return o, err
@@ -86,7 +88,7 @@ func newRuntime(name string, o PluginOptions, host providers.Host) (source.Runti
 }
 
 // NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the
-// providers whose schemas define the types, normally [Options].Providers. If it is nil, all types are taken as they are
+// providers whose schemas define the types, normally those of [sluice.Options]. If it is nil, all types are taken as they are
 // written.
 func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 	if host != nil {
@@ -104,7 +106,7 @@ func NewYAMLText(text string, host providers.Host) source.Program {
 }
 
 // OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may
-// be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins, their Installer and the Engine
+// be "". Each operation that has the pack in its [sluice.Options] starts it. Of o only the places of plugins, their Installer and the Engine
 // service are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
 	return policy.Open(directory, configFile, o.policies())
@@ -182,6 +184,11 @@ func (g *SDKGenerator) Link(ctx context.Context, p source.Project, list []source
 
 // Close ends what was started.
 func (g *SDKGenerator) Close() error { return errors.Join(g.loader.Close(), g.host.Close()) }
+
+// ServeComponents is [source.ComponentServer.ServeComponents], for hosts of plugins whose components may be written in YAML.
+func ServeComponents(next providers.Host, p source.Project, monitor func() stages.Monitor) providers.Host {
+	return yaml.ComponentHost(next, yaml.ComponentOptions{Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: p, Monitor: monitor})
+}
 
 // SchemaHost returns a host for [providers.Schema]: it starts plugins through next, and serves components that are written in YAML.
 func SchemaHost(next providers.Host) providers.Host {

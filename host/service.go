@@ -1,4 +1,4 @@
-package sluice
+package host
 
 import (
 	"context"
@@ -19,14 +19,14 @@ import (
 )
 
 // EngineService is what the engine serves to programs and plugins on the loopback interface. They send their log messages to it
-// (protocol.md 5.1). With it in its [Options], an operation receives the messages; outside of operations they are dropped.
-// And they ask it for the schemas of packages, for mappings of names, and what a package is that somebody has written (protocol.md 5.3), which come from the plugins of the first
-// [PluginHost] with this service that is not closed.
+// (protocol.md 5.1). With it in its [sluice.Options], an operation receives the messages; outside of operations they are dropped.
+// They also request schemas of packages, mappings of names, and packages by what somebody has written (protocol.md 5.3). These come from the plugins of
+// the first [PluginHost] with this service that is not closed.
 // One service may serve several operations, one after the other. Make one with [ServeEngine].
 type EngineService struct {
 	server *engine.Server
 	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
-	host   atomic.Pointer[PluginHost]              // is asked for schemas and mappings
+	host   atomic.Pointer[PluginHost]              // answers requests for schemas and mappings
 }
 
 // ServeEngine returns a new service. It listens when the first program or plugin is started that gets its address. The end of
@@ -37,10 +37,10 @@ func ServeEngine(ctx context.Context) *EngineService {
 	return e
 }
 
-// mappedTool is the tool whose names the mappings are of that programs and plugins ask for without naming one.
+// mappedTool is the default tool of a mapping request that names none.
 const mappedTool = "terraform"
 
-// errNoPlugins is returned to who asks for a schema while nobody uses plugins.
+// errNoPlugins answers requests for schemas while no plugins are in use.
 var errNoPlugins = status.Error(codes.Unavailable, "the engine uses no plugins at the moment, and knows no schemas")
 
 // serveSchemas adds the Loader and the Mapper to the server, at the same address.
@@ -119,15 +119,13 @@ func (e *EngineService) SocketAddress() (string, error) { return e.server.Socket
 // Close stops the service.
 func (e *EngineService) Close() error { return e.server.Close() }
 
-// attach makes sink receive the messages; nil drops them.
-func (e *EngineService) attach(sink func(stages.LogMessage)) {
-	switch {
-	case e == nil:
-	case sink == nil:
+// Attach implements [sluice.Service].
+func (e *EngineService) Attach(sink func(stages.LogMessage)) {
+	if sink == nil {
 		e.sink.Store(nil)
-	default:
-		e.sink.Store(&sink)
+		return
 	}
+	e.sink.Store(&sink)
 }
 
 // pluginOutput receives what plugins print: for people when the plugin runs dynamic providers, which the program's author

@@ -1,4 +1,4 @@
-package sluice
+package host
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
@@ -44,7 +45,7 @@ type PluginOptions struct {
 	Project        string
 	RuntimeOptions map[string]string
 	// Config is the stack's configuration, for the plugins that run dynamic providers.
-	Config Config
+	Config sluice.Config
 	// ProjectPlugins take precedence over all others. Home is PULUMI_HOME, whose directory "plugins" is the cache; "" for none.
 	ProjectPlugins []plugin.ProjectPlugin
 	Home           string
@@ -130,7 +131,7 @@ type PluginHost struct {
 
 // NewPluginHost returns the host that finds provider plugins as Pulumi does.
 func NewPluginHost(o PluginOptions) *PluginHost {
-	config, _ := o.Config.plain()
+	config := plainText(o.Config)
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
@@ -277,6 +278,13 @@ type pluginLoader interface {
 	Prepare(ctx context.Context, spec providers.Spec) error
 }
 
+var _ source.ComponentServer = (*PluginHost)(nil)
+
+// ServeComponents implements [source.ComponentServer].
+func (h *PluginHost) ServeComponents(next providers.Host, p source.Project, monitor func() stages.Monitor) providers.Host {
+	return ServeComponents(next, p, monitor)
+}
+
 // preparing is how many plugins are installed at the same time.
 const preparing = 4
 
@@ -324,6 +332,14 @@ func PackageSchema(ctx context.Context, host providers.Host, provider *state.Res
 		return "", err
 	}
 	return providers.Schema(ctx, host, spec, nil)
+}
+
+func plainText(c sluice.Config) map[string]string {
+	plain := make(map[string]string, len(c))
+	for k, v := range c {
+		plain[k] = v.Text
+	}
+	return plain
 }
 
 // BuiltinsKey is the key of the configuration whose value "false" turns the built-in providers off.
@@ -478,7 +494,7 @@ func GenerateProgram(ctx context.Context, runtime string, g convert.Generation, 
 // nobody else shows them. It must be closed.
 func (o PluginOptions) warning(ctx context.Context) (PluginOptions, *EngineService) {
 	o.Engine = ServeEngine(ctx)
-	o.Engine.attach(func(m stages.LogMessage) {
+	o.Engine.Attach(func(m stages.LogMessage) {
 		if o.Warn != nil && (m.Severity == stages.Warning || m.Severity == stages.Error) {
 			o.Warn(strings.TrimSpace(m.Message))
 		}

@@ -1,4 +1,4 @@
-package sluice_test
+package host_test
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
@@ -19,16 +20,16 @@ import (
 // second update has nothing to do. Of the project plugins shop is that in the directory of its name.
 func deployYAML(t *testing.T, directory, shop string) {
 	t.Helper()
-	plugins := sluice.PluginOptions{
+	plugins := host.PluginOptions{
 		Directory: directory, LookupEnv: func(string) (string, bool) { return "", false },
 		ProjectPlugins: []plugin.ProjectPlugin{{Kind: plugin.Resource, Name: "shop", Directory: shop}},
 	}
 	files := source.Project{Runtime: "yaml", Root: directory, Directory: directory}
-	program, err := sluice.NewProgram(files, plugins)
+	program, err := host.NewProgram(files, plugins)
 	require.NoError(t, err)
 	options := sluice.Options{
 		Stack: "dev", Project: "shop", Directory: directory, Root: directory, Program: program, State: &sluice.MemoryState{},
-		Providers: sluice.NewPluginHost(plugins), Config: sluice.Config{"shop:password": {Text: "sesame", Secret: true}},
+		Providers: host.NewPluginHost(plugins), Config: sluice.Config{"shop:password": {Text: "sesame", Secret: true}},
 		Observe: func(e stages.Event) {
 			if d, ok := e.(stages.Diagnostic); ok {
 				t.Errorf("%v: %s", d.Severity, d.Message)
@@ -46,13 +47,13 @@ func deployYAML(t *testing.T, directory, shop string) {
 }
 
 func TestTheExampleInYAMLNeedsNoPlugin(t *testing.T) {
-	directory, err := filepath.Abs("examples/yaml")
+	directory, err := filepath.Abs("../examples/yaml")
 	require.NoError(t, err)
 	deployYAML(t, directory, filepath.Join(directory, "shop"))
 }
 
 func TestTheProgramsInTheYAMLManualWork(t *testing.T) {
-	manual, err := os.ReadFile("docs/yaml.md")
+	manual, err := os.ReadFile("../docs/yaml.md")
 	require.NoError(t, err)
 	shop := t.TempDir()
 	var programs []string

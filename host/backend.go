@@ -1,13 +1,15 @@
-package sluice
+package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/internal/operation"
 	"github.com/sluice-iac/sluice/state"
@@ -50,7 +52,7 @@ type BackendOptions struct {
 // self-managed backend for any other. Nothing is written.
 func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error) {
 	options := backend.Options{
-		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: manifestVersion,
+		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: sluice.ManifestVersion,
 		SkipIntegrity: o.SkipIntegrity, Stores: o.Stores, Checkpoints: o.Checkpoints, Note: o.Note, Undecided: o.Undecided,
 		Renamed: o.Renamed,
 	}
@@ -100,7 +102,7 @@ type LockedOptions struct {
 
 // Locked calls f with the stack of that name, as [backend.Catalog] resolves names, while this process holds its lock:
 //
-//	err := sluice.Locked(ctx, b, "dev", sluice.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
+//	err := host.Locked(ctx, b, "dev", host.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
 //		options.State = s
 //		_, err := sluice.Update(ctx, options)
 //		return err
@@ -173,29 +175,37 @@ func (s lockedStack) SaveMove(ctx context.Context, own *state.Snapshot, dest bac
 	return s.Stack.SaveMove(ctx, own, dest, destState)
 }
 
-// ended writes an operation into the history. r is nil if nothing was done.
-func (s lockedStack) ended(ctx context.Context, k kind, o Options, began time.Time, r *Result, failed error) {
-	if r == nil || k.dryRun {
-		return
-	}
+// Ended implements [sluice.Historian].
+func (s lockedStack) Ended(ctx context.Context, e sluice.Ended) {
 	entry := backend.Update{
-		Kind: k.name, StartTime: began.Unix(), EndTime: time.Now().Unix(), Message: s.chronicle.options.Message,
+		Kind: e.Kind, StartTime: e.Began.Unix(), EndTime: time.Now().Unix(), Message: s.chronicle.options.Message,
 		Environment: maps.Clone(s.chronicle.options.Environment), Result: backend.ResultSucceeded, ResourceChanges: map[string]int{},
 	}
-	if k.recovers {
+	if e.Kind == "recover" {
 		entry.Kind = "refresh" // other tools know no recovery
 	}
-	if failed != nil {
+	if e.Err != nil {
 		entry.Result = backend.ResultFailed
 	}
-	for op, n := range r.Changes {
+	for op, n := range e.Changes {
 		entry.ResourceChanges[string(op)] = n
 	}
 	var err error
-	if entry.Config, err = o.Config.withoutSecrets(); err == nil {
+	if entry.Config, err = withoutSecrets(e.Config); err == nil {
 		err = s.WriteHistory(context.WithoutCancel(ctx), entry)
 	}
 	s.chronicle.note(err)
+}
+
+// withoutSecrets returns the settings that are no secrets as JSON (state.md 6.5).
+func withoutSecrets(c sluice.Config) (json.RawMessage, error) {
+	values := make(map[string]string, len(c))
+	for k, v := range c {
+		if !v.Secret {
+			values[k] = v.Text
+		}
+	}
+	return json.Marshal(values)
 }
 
 // chronicle keeps what went wrong with the history.

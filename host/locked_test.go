@@ -1,4 +1,4 @@
-package sluice_test
+package host_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/host"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -20,12 +21,12 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-var created = sluice.LockedOptions{Create: true, Secrets: secrets.Plain{}, Operation: "update", Message: "from a test"}
+var created = host.LockedOptions{Create: true, Secrets: secrets.Plain{}, Operation: "update", Message: "from a test"}
 
 // openDir opens a backend in a folder, as a process does.
 func openDir(t *testing.T, dir string) backend.Backend {
 	t.Helper()
-	b, err := sluice.OpenBackend(t.Context(), sluice.BackendOptions{
+	b, err := host.OpenBackend(t.Context(), host.BackendOptions{
 		URL: "file://" + filepath.ToSlash(dir), Project: "shop", LookupEnv: func(string) (string, bool) { return "", false },
 	})
 	require.NoError(t, err)
@@ -67,9 +68,9 @@ func TestLockedRunsOperationsAndWritesTheHistory(t *testing.T) {
 	dir := t.TempDir()
 	b, other := openDir(t, dir), openDir(t, dir)
 	cloud := providertest.NewCloud(providertest.Options{})
-	require.ErrorAs(t, sluice.Locked(t.Context(), b, "dev", sluice.LockedOptions{}, nil), new(*backend.NotFoundError))
-	err := sluice.Locked(t.Context(), b, "dev", created, func(ctx context.Context, s backend.Stack) error {
-		require.ErrorAs(t, sluice.Locked(ctx, other, "dev", created, nil), new(*lock.HeldError))
+	require.ErrorAs(t, host.Locked(t.Context(), b, "dev", host.LockedOptions{}, nil), new(*backend.NotFoundError))
+	err := host.Locked(t.Context(), b, "dev", created, func(ctx context.Context, s backend.Stack) error {
+		require.ErrorAs(t, host.Locked(ctx, other, "dev", created, nil), new(*lock.HeldError))
 		_, err := sluice.Preview(ctx, optionsOn(s, cloud, declaring("a")))
 		require.NoError(t, err)
 		_, err = sluice.Update(ctx, optionsOn(s, cloud, declaring("a")))
@@ -83,7 +84,7 @@ func TestLockedRunsOperationsAndWritesTheHistory(t *testing.T) {
 	require.ErrorContains(t, err, "no program today")
 	requireUnlocked(t, other)
 
-	err = sluice.Locked(t.Context(), other, "dev", sluice.LockedOptions{}, func(ctx context.Context, s backend.Stack) error {
+	err = host.Locked(t.Context(), other, "dev", host.LockedOptions{}, func(ctx context.Context, s backend.Stack) error {
 		snapshot, err := s.Load(ctx)
 		require.NoError(t, err)
 		require.Equal(t, "a", snapshot.Resources[len(snapshot.Resources)-1].URN.Name())
@@ -122,7 +123,7 @@ func TestLockedReleasesTheLockHoweverItEnds(t *testing.T) {
 						err = v.(error)
 					}
 				}()
-				err = sluice.Locked(ctx, b, "dev", created, func(context.Context, backend.Stack) error { return f(cancel) })
+				err = host.Locked(ctx, b, "dev", created, func(context.Context, backend.Stack) error { return f(cancel) })
 			}()
 			require.ErrorIs(t, err, why)
 			if name == "canceled" {
@@ -139,7 +140,7 @@ func TestAStackIsRecordedOnlyWithinLocked(t *testing.T) {
 	b := openDir(t, t.TempDir())
 	cloud := providertest.NewCloud(providertest.Options{})
 	var outside backend.Stack
-	require.NoError(t, sluice.Locked(t.Context(), b, "dev", created, func(_ context.Context, s backend.Stack) error {
+	require.NoError(t, host.Locked(t.Context(), b, "dev", created, func(_ context.Context, s backend.Stack) error {
 		outside = s
 		return nil
 	}))
@@ -157,7 +158,7 @@ func TestOneOfTwoOperationsOnAStateIsRefused(t *testing.T) {
 	for name, store := range map[string]func(t *testing.T, f func(state.Store)){
 		"in memory": func(_ *testing.T, f func(state.Store)) { f(&sluice.MemoryState{}) },
 		"of a backend": func(t *testing.T, f func(state.Store)) {
-			require.NoError(t, sluice.Locked(t.Context(), openDir(t, t.TempDir()), "dev", created, func(_ context.Context, s backend.Stack) error {
+			require.NoError(t, host.Locked(t.Context(), openDir(t, t.TempDir()), "dev", created, func(_ context.Context, s backend.Stack) error {
 				f(s)
 				return nil
 			}))
