@@ -16,8 +16,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
@@ -129,17 +127,13 @@ func (fakeConverter) ConvertState(ctx context.Context, req *pulumirpc.ConvertSta
 	}
 	answer := &pulumirpc.ConvertStateResponse{Diagnostics: d.diagnostics(path)}
 	for _, r := range d.Resources {
-		q := &pulumirpc.ResourceImport{Name: r.Name, Id: r.ID, IsComponent: r.Component, Type: r.Kind}
+		q := &pulumirpc.ResourceImport{Name: r.Name, Id: r.ID, IsComponent: r.Component, Type: r.Kind, Parent: r.Parent}
 		if !r.Component {
 			names, err := mapping(ctx, req.GetMapperTarget(), r.Provider, r.Hint)
 			if err != nil {
 				return nil, err
 			}
 			q.Type = names[r.Kind]
-		}
-		var more []byte // fields of a newer protocol
-		if r.Parent != "" {
-			more = protowire.AppendString(protowire.AppendTag(more, 11, protowire.BytesType), r.Parent)
 		}
 		if r.Secret != "" {
 			inputs, err := structpb.NewStruct(map[string]any{"password": map[string]any{
@@ -148,13 +142,8 @@ func (fakeConverter) ConvertState(ctx context.Context, req *pulumirpc.ConvertSta
 			if err != nil {
 				return nil, err
 			}
-			encoded, err := proto.Marshal(inputs)
-			if err != nil {
-				return nil, err
-			}
-			more = protowire.AppendBytes(protowire.AppendTag(more, 14, protowire.BytesType), encoded)
+			q.Inputs = inputs
 		}
-		q.ProtoReflect().SetUnknown(more)
 		answer.Resources = append(answer.Resources, q)
 	}
 	return answer, nil

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/sourcegraph/conc"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/fleet/spec"
 )

@@ -1,6 +1,6 @@
-// Package yamlfault finds the place of a syntax error in a YAML text. The library that parses the text reports at most its line.
+// Package yamlfault finds the place of a mistake in the syntax of a YAML text. The errors of the parser name a line at most.
 //
-// It does not decide what is an error: the library does.
+// It does not judge texts: the parser decides what a mistake is. The package parses parts of the text to find where the message begins to apply.
 //
-// Invariant: a place is inside the text, and not after its last character that is not space.
+// Invariant: a place is inside of the text, and never behind its last character that is no space.
 package yamlfault

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/internal/yamlfault"
 )
@@ -33,8 +33,19 @@ func TestThePlaceOfAMistakeIsFound(t *testing.T) {
 		"a quotation mark behind wide letters":       {"x: {größe: \"ü \"laut\"\"}\n", yamlfault.Place{Line: 1, Column: 16, End: 20}},
 		"a key that is indented less than the first": {"x:\n   a: 1\n  bad: 2\n", yamlfault.Place{Line: 3, Column: 3, End: 6}},
 		"a key that is indented more than the first": {"x:\n  a: 1\n   b: 2\n", yamlfault.Place{Line: 3, Column: 5, End: 6}},
-		"a tab":                {"a:\n\tb: 1\n", yamlfault.Place{Line: 2, Column: 1, End: 2}},
-		"an unknown escape":    {"a: \"\\q\"\n", yamlfault.Place{Line: 1, Column: 5, End: 6}},
+		"a tab":                      {"a:\n\tb: 1\n", yamlfault.Place{Line: 2, Column: 1, End: 2}},
+		"an unknown escape":          {"a: \"\\q\"\n", yamlfault.Place{Line: 1, Column: 5, End: 6}},
+		"a comma instead of an item": {"a: [, 1]\n", yamlfault.Place{Line: 1, Column: 5, End: 6}},
+		"a second quoted text":       {"a: \"b\" c\n", yamlfault.Place{Line: 1, Column: 8, End: 9}},
+		"a text without a key":       {"a: 1\nno key\nb: 2\n", yamlfault.Place{Line: 3, Column: 1, End: 2}},
+		"an item among keys":         {"a: 1\n- b\n", yamlfault.Place{Line: 2, Column: 1, End: 2}},
+		"a key among items":          {"- a\n-b: 1\n", yamlfault.Place{Line: 2, Column: 1, End: 3}},
+		"an unknown alias":           {"# see *b\na: &b 1\nc: *bad\n", yamlfault.Place{Line: 3, Column: 4, End: 5}},
+		"a sign of no token":         {"a: 1\n@b: 2\n", yamlfault.Place{Line: 2, Column: 1, End: 2}},
+		"an unknown block header":    {"a: |x\n  b\n", yamlfault.Place{Line: 1, Column: 5, End: 6}},
+		"nested brackets":            {"a:\n  {b: [1, {c: 2], d: 3}\n", yamlfault.Place{Line: 2, Column: 16, End: 17}},
+		"nested brackets of more lines": {"a:\n  - [1,\n     {b: 2,\n      c: 3],\n   4]\n",
+			yamlfault.Place{Line: 4, Column: 11, End: 12, Opened: "the object that line 3 opens"}},
 		"line ends of Windows": {"a: 1\r\nno: [\r\n", yamlfault.Place{Line: 2, Column: 5, End: 6}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/source/internal/unnamed"
 )
 
 // Mapper says how the names of other tools' providers correspond to those of packages. It asks the providers themselves, first
@@ -49,7 +48,7 @@ func (m *Mapper) GetMapping(ctx context.Context, req *codegen.GetMappingRequest)
 	if data, ok := m.Given[req.GetProvider()]; ok {
 		return &codegen.GetMappingResponse{Data: data}, nil
 	}
-	tool := cmp.Or(unnamed.Of(req).Text(fieldEcosystem), m.Tool)
+	tool := cmp.Or(req.GetEcosystem(), m.Tool)
 	likely := likelyProvider(req)
 	data, err := m.answers.Do(ctx, req.GetProvider()+" "+offerKey(tool, likely), func() ([]byte, error) {
 		return m.find(ctx, tool, req.GetProvider(), likely)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -128,7 +127,7 @@ func TestAConverterCanNameTheToolAndAParameter(t *testing.T) {
 	m, c, _ := newMapper(knows("aws", "bicep", "aws"), knows("mine", "terraform", "mine"))
 	req := &codegen.GetMappingRequest{Provider: "aws"}
 	require.Empty(t, ask(t, m, req))
-	req.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, 4, protowire.BytesType), "bicep"))
+	req.Ecosystem = "bicep"
 	require.Equal(t, "aws knows aws", ask(t, m, req))
 	require.Equal(t, "mine knows mine", ask(t, m, &codegen.GetMappingRequest{Provider: "mine"}))
 	require.Equal(t, "mine knows mine", ask(t, m, &codegen.GetMappingRequest{

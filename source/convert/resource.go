@@ -4,11 +4,9 @@ import (
 	"fmt"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/source/internal/unnamed"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -39,31 +37,31 @@ type Parameterization struct {
 }
 
 func newResource(r *pulumirpc.ResourceImport) (Resource, error) {
-	more := unnamed.Of(r)
 	out := Resource{
 		Type: urn.Type(r.GetType()), Name: r.GetName(), LogicalName: r.GetLogicalName(), ID: r.GetId(), Version: r.GetVersion(),
 		DownloadURL: r.GetPluginDownloadURL(), Component: r.GetIsComponent(), Remote: r.GetIsRemote(),
-		Parent: more.Text(fieldParent), Provider: more.Text(fieldProvider), Properties: more.Texts(fieldProperties),
-		Parameterization: parameterization(more, fieldParameterization), Extension: parameterization(more, fieldExtension),
+		Parent: r.GetParent(), Provider: r.GetProvider(), Properties: r.GetProperties(),
+	}
+	if p := r.GetParameterization(); p != nil {
+		out.Parameterization = &Parameterization{Name: p.GetPluginName(), Version: p.GetPluginVersion(), Value: p.GetValue()}
+	}
+	if e := r.GetExtension(); e != nil {
+		out.Extension = &Parameterization{Name: e.GetName(), Version: e.GetVersion(), Value: e.GetValue()}
 	}
 	var err error
-	if out.Inputs, err = properties(more[fieldInputs]); err != nil {
+	if out.Inputs, err = properties(r.GetInputs()); err != nil {
 		return out, fmt.Errorf("its inputs: %w", err)
 	}
-	if out.Outputs, err = properties(more[fieldOutputs]); err != nil {
+	if out.Outputs, err = properties(r.GetOutputs()); err != nil {
 		return out, fmt.Errorf("its outputs: %w", err)
 	}
 	return out, nil
 }
 
-// properties reads a Struct from its bytes; nil if there is none.
-func properties(encoded [][]byte) (*property.Map, error) {
-	if len(encoded) == 0 {
+// properties reads a Struct; nil if there is none.
+func properties(s *structpb.Struct) (*property.Map, error) {
+	if s == nil {
 		return nil, nil
-	}
-	s := &structpb.Struct{}
-	if err := proto.Unmarshal(encoded[len(encoded)-1], s); err != nil {
-		return nil, err
 	}
 	m, err := property.UnmarshalStruct(s, property.WireOptions{Unknowns: property.RejectUnknowns, KeepSecrets: true, KeepReferences: true})
 	return &m, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -130,6 +132,11 @@ func (h *handler) GetDeploymentInfo(context.Context, *emptypb.Empty) (*pulumirpc
 
 func (h *handler) SignalAndWaitForShutdown(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
 	return empty(h.monitor.WaitForShutdown(ctx))
+}
+
+// ExistsResource is not supported (protocol.md 0.2).
+func (h *handler) ExistsResource(context.Context, *pulumirpc.ExistsResourceRequest) (*pulumirpc.ExistsResourceResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExistsResource not implemented")
 }
 
 func empty(err error) (*emptypb.Empty, error) {

@@ -15,7 +15,7 @@ import (
 // (protocol.md 4.6).
 const getResource = "pulumi:pulumi:getResource"
 
-func (h *handler) Invoke(ctx context.Context, req *pulumirpc.ResourceInvokeRequest) (*pulumirpc.InvokeResponse, error) {
+func (h *handler) Invoke(ctx context.Context, req *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {
 	decoded, err := decodeInvoke(req)
 	if err != nil {
 		return nil, statusOf(err)
@@ -29,12 +29,9 @@ func (h *handler) Invoke(ctx context.Context, req *pulumirpc.ResourceInvokeReque
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	out := &pulumirpc.InvokeResponse{Failures: encodeFailures(reply.Failures)}
+	out := &pulumirpc.ResourceInvokeResponse{Failures: encodeFailures(reply.Failures), Unknown: reply.Unknown}
 	if out.Return, err = shape.encode(reply.Return); err != nil {
 		return nil, statusOf(err)
-	}
-	if reply.Unknown {
-		setUnknownInvoke(out)
 	}
 	return out, nil
 }
@@ -44,11 +41,11 @@ func decodeInvoke(req *pulumirpc.ResourceInvokeRequest) (*stages.InvokeRequest, 
 	if err != nil {
 		return nil, err
 	}
-	parent, err := parseOptionalURN("parent ", invokeParent(req))
+	parent, err := parseOptionalURN("parent ", req.GetParent())
 	if err != nil {
 		return nil, err
 	}
-	dependsOn, err := parseURNs("dependency ", invokeDependsOn(req))
+	dependsOn, err := parseURNs("dependency ", req.GetDependsOn())
 	if err != nil {
 		return nil, err
 	}

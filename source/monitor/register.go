@@ -40,16 +40,13 @@ func (h *handler) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 		return nil, statusOf(err)
 	}
 	out := &pulumirpc.RegisterResourceResponse{
-		Urn: string(reply.URN), Id: reply.ID, Object: object, Result: pulumirpc.Result(reply.Result),
+		Urn: string(reply.URN), Id: reply.ID, Object: object, Result: pulumirpc.Result(reply.Result), Unknown: reply.Unknown,
 	}
 	for name, urns := range reply.PropertyDependencies {
 		if out.PropertyDependencies == nil {
 			out.PropertyDependencies = make(map[string]*pulumirpc.RegisterResourceResponse_PropertyDependencies)
 		}
 		out.PropertyDependencies[name] = &pulumirpc.RegisterResourceResponse_PropertyDependencies{Urns: texts(urns)}
-	}
-	if reply.Unknown {
-		setUnknownRegistration(out)
 	}
 	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
@@ -293,7 +292,7 @@ func TestRepliesHaveTheShapeThatTheCallerAskedFor(t *testing.T) {
 			require.Subset(t, got.GetObject().AsMap(), plain)
 			require.Equal(t, []string{urnA}, got.GetPropertyDependencies()["plain"].GetUrns())
 			require.Equal(t, pulumirpc.Result_SUCCESS, got.GetResult())
-			require.Empty(t, got.ProtoReflect().GetUnknown())
+			require.False(t, got.GetUnknown())
 		})
 	}
 }
@@ -329,7 +328,7 @@ func TestASkippedCreateIsMarkedUnknownForNewerSDKs(t *testing.T) {
 	}}
 	got, err := start(t, m).RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{Type: "a:b:C"})
 	require.NoError(t, err)
-	require.Equal(t, protowire.AppendVarint(protowire.AppendTag(nil, 8, protowire.VarintType), 1), []byte(got.ProtoReflect().GetUnknown()))
+	require.True(t, got.GetUnknown())
 }
 
 func TestEveryFieldOfAReadArrives(t *testing.T) {

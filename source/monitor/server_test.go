@@ -73,7 +73,9 @@ func TestFeaturesAreAnsweredByName(t *testing.T) {
 		"secrets": true, "resourceReferences": true, "aliasSpecs": true, "replacementTrigger": true, "deletedWith": true,
 		"replaceWith": true, "transforms": true, "invokeTransforms": true, "parameterization": true,
 		"resourceHooks": true, "errorHooks": true, "sendsOptionsToHooks": true,
-		"outputValues": false, "snippets": false, "": false,
+		"outputValues": false, "": false,
+		"snippets": false, "byteString": false, "invokeDependsOn": false, "invokeParent": false, "stateMigrations": false,
+		"invokeOutputValues": false, "callOutputValues": false, "registerResourceOutputValues": false,
 	} {
 		reply, err := client.SupportsFeature(context.Background(), &pulumirpc.SupportsFeatureRequest{Id: id})
 		require.NoError(t, err)
@@ -97,6 +99,11 @@ func TestDeploymentInfoNamesEveryFeature(t *testing.T) {
 		numbers = append(numbers, int(f))
 	}
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, numbers)
+}
+
+func TestResourcesCannotBeLookedUp(t *testing.T) {
+	_, err := start(t, &monitortest.Monitor{Run: run()}).ExistsResource(context.Background(), &pulumirpc.ExistsResourceRequest{Type: "a:b:C", Id: "i"})
+	require.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
 func TestErrorsHaveTheirCodes(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/converter"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/encoding/protojson"
-	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/seal"

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // projectOf returns the project file of a program in PCL as JSON, and the name of the project: chosen if it is set, else

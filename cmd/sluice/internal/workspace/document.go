@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/internal/excerpt"
 	"github.com/sluice-iac/sluice/internal/private"

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // SetPath sets the value at a path inside a setting. The name of k is the text of the path (state.md 6.6). It makes

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/Masterminds/semver/v3"
-	yamlv3 "gopkg.in/yaml.v3"
+	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/stages"
 )
