@@ -291,3 +291,11 @@ require (
 )
 
 replace github.com/sluice-iac/sluice => ..
+
+// The server of Temporal is written for these versions: later ones have other types. Pulumi's SDK requires later ones, and of it sluice links only the
+// protocol, which uses none of them.
+replace (
+	go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc => go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc v0.20.0
+	go.opentelemetry.io/otel/log => go.opentelemetry.io/otel/log v0.20.0
+	go.opentelemetry.io/otel/sdk/log => go.opentelemetry.io/otel/sdk/log v0.20.0
+)
