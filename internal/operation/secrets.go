@@ -213,55 +213,55 @@ func (m masks) host(h providers.Host, l *slog.Logger) providers.Host {
 // heard is a provider that collects the secrets in responses.
 type heard struct {
 	providers.Provider
-	masks
+	masks masks
 }
 
 func (p *heard) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	answer, err := p.Provider.CheckConfig(ctx, req)
-	p.known.Learn(answer.Inputs)
+	p.masks.known.Learn(answer.Inputs)
 	return answer, err
 }
 
 func (p *heard) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	answer, err := p.Provider.Check(ctx, req)
-	p.known.Learn(answer.Inputs)
+	p.masks.known.Learn(answer.Inputs)
 	return answer, err
 }
 
 func (p *heard) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
 	answer, err := p.Provider.Create(ctx, req)
-	p.known.Learn(answer.Properties)
+	p.masks.known.Learn(answer.Properties)
 	return answer, p.failure(err)
 }
 
 func (p *heard) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	answer, err := p.Provider.Read(ctx, req)
-	p.known.Learn(answer.Inputs)
-	p.known.Learn(answer.Properties)
+	p.masks.known.Learn(answer.Inputs)
+	p.masks.known.Learn(answer.Properties)
 	return answer, p.failure(err)
 }
 
 func (p *heard) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
 	answer, err := p.Provider.Update(ctx, req)
-	p.known.Learn(answer.Properties)
+	p.masks.known.Learn(answer.Properties)
 	return answer, p.failure(err)
 }
 
 func (p *heard) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
 	answer, err := p.Provider.Invoke(ctx, req)
-	p.known.Learn(answer.Return)
+	p.masks.known.Learn(answer.Return)
 	return answer, err
 }
 
 func (p *heard) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
 	answer, err := p.Provider.Call(ctx, req)
-	p.known.Learn(answer.Return)
+	p.masks.known.Learn(answer.Return)
 	return answer, err
 }
 
 func (p *heard) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
 	answer, err := p.Provider.Construct(ctx, req)
-	p.known.Learn(answer.Outputs)
+	p.masks.known.Learn(answer.Outputs)
 	return answer, err
 }
 
@@ -274,13 +274,13 @@ func (p *heard) failure(err error) error {
 	if !errors.As(err, &unhealthy) {
 		return err
 	}
-	p.known.Learn(unhealthy.Inputs)
-	p.known.Learn(unhealthy.Properties)
+	p.masks.known.Learn(unhealthy.Inputs)
+	p.masks.known.Learn(unhealthy.Properties)
 	if err != error(unhealthy) {
 		return err // keep the wrapping errors
 	}
 	masked := *unhealthy
-	masked.Reasons = p.texts(p.known, unhealthy.Reasons)
+	masked.Reasons = p.masks.texts(p.masks.known, unhealthy.Reasons)
 	return &masked
 }
 
@@ -289,31 +289,31 @@ func (m masks) monitor(inner stages.Monitor) stages.Monitor { return &heardMonit
 
 type heardMonitor struct {
 	stages.Monitor
-	masks
+	masks masks
 }
 
 func (h *heardMonitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
-	h.known.Learn(req.Inputs)
-	h.known.LearnValue(req.ReplacementTrigger)
+	h.masks.known.Learn(req.Inputs)
+	h.masks.known.LearnValue(req.ReplacementTrigger)
 	return h.Monitor.Register(ctx, req)
 }
 
 func (h *heardMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
-	h.known.Learn(req.Properties)
+	h.masks.known.Learn(req.Properties)
 	return h.Monitor.Read(ctx, req)
 }
 
 func (h *heardMonitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
-	h.known.Learn(outputs)
+	h.masks.known.Learn(outputs)
 	return h.Monitor.RegisterOutputs(ctx, u, outputs)
 }
 
 func (h *heardMonitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
-	h.known.Learn(req.Args)
+	h.masks.known.Learn(req.Args)
 	return h.Monitor.Invoke(ctx, req)
 }
 
 func (h *heardMonitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
-	h.known.Learn(req.Args)
+	h.masks.known.Learn(req.Args)
 	return h.Monitor.Call(ctx, req)
 }
