@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/source/convert"
 )
 
-// cloud is a host of providers, by their packages. It counts how often each is started.
+// cloud is a host of providers, by their packages. It counts the starts of each.
 type cloud struct {
 	started map[string]int
 	known   map[string]*providertest.Fake
@@ -44,7 +44,7 @@ func knows(pkg, tool string, names ...string) *providertest.Fake {
 	return p
 }
 
-// only is an old provider that names none and has one mapping.
+// only is an old provider that lists no names and has one mapping.
 func only(pkg, name string) *providertest.Fake {
 	p := providertest.NewFake(pkg)
 	p.OnMapping = func(_ context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
@@ -140,7 +140,7 @@ func TestAConverterCanNameTheToolAndAParameter(t *testing.T) {
 	}, c.specs[len(c.specs)-1])
 }
 
-// While a provider is asked, it may ask for a mapping itself.
+// A provider may request a mapping while a request to it runs.
 func TestAProviderThatIsAskedMayAsk(t *testing.T) {
 	bridge, aws := knows("bridge", "terraform", "bridge"), knows("aws", "terraform", "aws")
 	m, c, warned := newMapper(bridge, aws)
