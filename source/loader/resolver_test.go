@@ -19,8 +19,8 @@ import (
 	"github.com/sluice-iac/sluice/source/loader"
 )
 
-// resolver serves parameterized packages: "of" replaces the package of its plugin, "extending" extends it. Other packages are named as
-// their plugins. It also returns the started providers.
+// resolver serves packages. The second parameter of a parameterized package is its name: "more" extends the package of its plugin, all
+// others replace it. Without parameters, a package has the name of its plugin. started lists the started providers.
 func resolver(t *testing.T, directory string) (client pulumirpc.PackageResolverClient, started *[]providers.Spec) {
 	t.Helper()
 	started = &[]providers.Spec{}

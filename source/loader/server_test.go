@@ -27,7 +27,7 @@ func serve(t *testing.T, o loader.Options) (client codegenrpc.LoaderClient, star
 	return codegenrpc.NewLoaderClient(dial(t, server.Address)), started
 }
 
-// host starts providers with a schema of their own names, and counts them.
+// host starts providers with various schemas, and counts them.
 func host() (h providers.Host, started *atomic.Int32) {
 	started = &atomic.Int32{}
 	return providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {
