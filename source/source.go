@@ -18,7 +18,7 @@ type Program interface {
 	// Run runs the program to its end. It returns nil if the program succeeded, and an error that wraps [ErrReported] if the program failed
 	// and has logged the reason through Monitor.Log. Any other error has not been reported yet. Cancelling ctx ends the program.
 	Run(ctx context.Context, host Host) error
-	// Close ends what the program keeps running between calls, for example a language plugin.
+	// Close ends the processes that the program keeps between calls, for example a language plugin.
 	Close() error
 }
 

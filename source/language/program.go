@@ -38,8 +38,8 @@ type Options struct {
 	Locate func(ctx context.Context) (plugin.Location, error)
 	// Port is the port of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
-	// Inline is true if no language plugin listens on Port, but the process whose functions are the program. It takes the address of the
-	// Engine service as the program's first argument, and has no handshake.
+	// Inline is true if the process on Port is not a language plugin but a caller with the program as functions of its own. It takes the
+	// address of the Engine service as the program's first argument, and has no handshake.
 	Inline bool
 	// LogFlags are the arguments of the plugin before the address of the engine.
 	LogFlags []string

@@ -22,7 +22,7 @@ type Backlog struct {
 	held    []plugin.Line
 	size    int            // of held, in bytes
 	dropped int            // lines
-	passing map[int32]bool // the streams whose present line is dropped
+	passing map[int32]bool // the streams in the middle of a dropped line
 }
 
 // Line shows a line, or keeps it.
