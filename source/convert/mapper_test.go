@@ -108,7 +108,7 @@ func TestABrokenProviderIsAnErrorOnlyIfItIsTheLikelyOne(t *testing.T) {
 	}
 	m, c, warned := newMapper(broken, wrong, knows("zoo", "terraform", "animals"))
 	require.Equal(t, "zoo knows animals", ask(t, m, &codegen.GetMappingRequest{Provider: "animals"}))
-	require.Len(t, *warned, 2) // there is no plugin animals, and broken is out of order
+	require.Len(t, *warned, 2) // the plugin animals is missing, and broken fails
 	require.Contains(t, (*warned)[1], "out of order")
 	require.Empty(t, ask(t, m, &codegen.GetMappingRequest{Provider: "plants", PulumiProvider: "zoo"}))
 	require.Equal(t, 1, c.started["broken"])

@@ -77,8 +77,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	return direct.Run(ctx, host, p.project, direct.Command{Executable: binary, Args: p.project.Args, Env: env})
 }
 
-// debug runs the program in the debugger. If the user ends the session before the program, the program has failed: its declarations are
-// incomplete.
+// debug runs the program in the debugger. If the user ends the session first, the program has failed: its declarations are incomplete.
 func (p *Program) debug(ctx context.Context, host source.Host, d *delve, binary string, env []string) error {
 	exit := plugin.Exit{Code: -1, Status: "the debugging session"}
 	running, ended := context.WithCancel(ctx)

@@ -181,7 +181,7 @@ func (x *Plugin) say(l plugin.Line) {
 	}
 }
 
-// output returns the last output below a heading; "" if there is none. The plugin must have stopped writing.
+// output returns the last output below a heading; "" if there is none. Nothing may be written to x.out afterwards.
 func (x *Plugin) output(heading string) string {
 	for i := range x.out {
 		x.out[i].End()

@@ -91,7 +91,7 @@ func typical() *structpb.Struct {
 	return s
 }
 
-// FuzzRegister decodes arbitrary bytes as a RegisterResourceRequest, and encodes the accepted ones again.
+// FuzzRegister passes arbitrary bytes as a RegisterResourceRequest to the handler, and encodes the reply.
 func FuzzRegister(f *testing.F) {
 	seed := func(req *pulumirpc.RegisterResourceRequest) {
 		b, err := proto.Marshal(req)

@@ -216,7 +216,7 @@ func (a *Analyzer) hasStackPolicy() bool {
 	})
 }
 
-// Cancel makes the pack abort its work. If the pack does not have this method, it counts as acknowledged.
+// Cancel makes the pack abort its work. A pack without this method counts as one that acknowledged.
 func (a *Analyzer) Cancel(ctx context.Context) error {
 	_, err := a.rpc.Cancel(ctx, &emptypb.Empty{})
 	return a.failed(ctx, "cancel", optional(err))

@@ -21,7 +21,7 @@ import (
 type written struct {
 	name    string // of the file, or "output of" the command that wrote the text
 	content string
-	remarks string // of that command
+	remarks string // the error output of that command
 }
 
 // text returns the text of the program (protocol.md 11.1).

@@ -57,7 +57,7 @@ type Server struct {
 }
 
 // NewServer returns a server of the services that register adds. warn is called when a caller is refused, and when the system does not
-// identify the caller: once for each, from any goroutine. The end of ctx stops the server like [Server.Close], which must be called in any
+// identify the caller: once for each of the two, from any goroutine. The end of ctx stops the server like [Server.Close], which must be called in any
 // case.
 func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn func(message string)) *Server {
 	s := &Server{health: health.NewServer(), report: &report{warn: warn}}

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Monitor makes the calls of one run that the program may make fail. It reports the error of a call at the place of the call in the
+// Monitor makes the calls of one run whose failure may be due to the program. It reports the error of a call at the place of the call in the
 // program. It is safe for many goroutines.
 type Monitor struct {
 	ctx    context.Context // of the run
