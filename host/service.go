@@ -18,19 +18,19 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// EngineService is what the engine serves to programs and plugins on the loopback interface. They send their log messages to it
-// (protocol.md 5.1). With it in its [sluice.Options], an operation receives the messages; outside of operations they are dropped.
-// They also request schemas of packages, mappings of names, and packages by what somebody has written (protocol.md 5.3). These come from the plugins of
-// the first [PluginHost] with this service that is not closed.
-// One service may serve several operations, one after the other. Make one with [ServeEngine].
+// EngineService is the engine's service for programs and plugins, on the loopback interface. They send their log messages to it
+// (protocol.md 5.1). An operation with the service in its [sluice.Options] receives the messages; outside of operations they are
+// dropped. The service also answers requests for schemas of packages, for mappings of names, and for the package that a text names
+// (protocol.md 5.3), with the plugins of the first [PluginHost] with this service that is not closed. One service may serve several
+// operations, one after the other. Make one with [ServeEngine].
 type EngineService struct {
 	server *engine.Server
 	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
 	host   atomic.Pointer[PluginHost]              // answers requests for schemas and mappings
 }
 
-// ServeEngine returns a new service. It listens when the first program or plugin is started that gets its address. The end of
-// ctx stops it as Close does. Close must be called in any case.
+// ServeEngine returns a new service. It begins to listen when a program or plugin first needs its address. The end of ctx stops it
+// as Close does. Close must be called in any case.
 func ServeEngine(ctx context.Context) *EngineService {
 	e := &EngineService{}
 	e.server = engine.NewServer(ctx, e.log, engine.With(e.serveSchemas))
@@ -59,7 +59,7 @@ func (e *EngineService) serveSchemas(r grpc.ServiceRegistrar) {
 			if h == nil {
 				return nil, errNoPlugins
 			}
-			return h.plugins.Load(ctx, spec) // providers that are built in know no other tools
+			return h.plugins.Load(ctx, spec) // built-in providers have no mappings
 		}),
 		Installed: func() []string {
 			if h := e.host.Load(); h != nil {
@@ -71,7 +71,7 @@ func (e *EngineService) serveSchemas(r grpc.ServiceRegistrar) {
 	loader.RegisterResolver(r, e.resolves())
 }
 
-// resolves returns how packages are found that somebody has written.
+// resolves returns the options for finding the package that a text names.
 func (e *EngineService) resolves() loader.ResolverOptions {
 	with := func(change func(PluginOptions) PluginOptions) providers.Host {
 		return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
@@ -80,7 +80,7 @@ func (e *EngineService) resolves() loader.ResolverOptions {
 				return nil, errNoPlugins
 			}
 			if change != nil {
-				h = NewPluginHost(change(h.options)) // what it starts is closed by who loads it
+				h = NewPluginHost(change(h.options)) // the caller of Load closes what it starts
 			}
 			return SchemaHost(h).Load(ctx, spec)
 		})
@@ -109,10 +109,10 @@ func (e *EngineService) log(m stages.LogMessage) {
 	}
 }
 
-// Address returns "127.0.0.1:<port>", where all that it serves is. The first call begins to listen there.
+// Address returns "127.0.0.1:<port>", the address of all that it serves. The first call begins to listen there.
 func (e *EngineService) Address() (string, error) { return e.server.Address() }
 
-// SocketAddress returns the address for those who can dial Unix sockets, "unix://<path>". Where there can be no such socket, it
+// SocketAddress returns the address for clients that can dial Unix sockets, "unix://<path>". Where there can be no such socket, it
 // is Address.
 func (e *EngineService) SocketAddress() (string, error) { return e.server.SocketAddress() }
 
@@ -128,8 +128,8 @@ func (e *EngineService) Attach(sink func(stages.LogMessage)) {
 	e.sink.Store(&sink)
 }
 
-// pluginOutput receives what plugins print: for people when the plugin runs dynamic providers, which the program's author
-// writes, and for debugging otherwise (protocol.md 1.7).
+// pluginOutput receives the output of plugins: for people if the plugin runs dynamic providers, which the program's author writes,
+// and for debugging otherwise (protocol.md 1.7).
 func (e *EngineService) pluginOutput(l plugin.Line) {
 	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text, StreamID: l.Stream}
 	if !l.Cut {
@@ -152,7 +152,7 @@ func (e *EngineService) nativeMessage(m native.Message) {
 	e.log(out)
 }
 
-// progress shows what is of interest only until the next message.
+// progress shows a text that is of interest only until the next message.
 func (e *EngineService) progress(text string) {
 	e.log(stages.LogMessage{Severity: stages.Info, Message: text, Ephemeral: true})
 }
