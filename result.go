@@ -35,7 +35,7 @@ type Result struct {
 
 // Steps returns the executed steps, or those of a preview: each resource after what it refers to, in an order that does not depend
 // on timing. The first call sorts them, so a caller that reads only Changes does not pay for that. The caller must not change them.
-// A nil result, which an operation has that did nothing, has none.
+// An operation that did nothing has a nil result, which has no steps.
 func (r *Result) Steps() []stages.StepInfo {
 	if r == nil {
 		return nil

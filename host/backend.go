@@ -32,14 +32,14 @@ type BackendOptions struct {
 	Passphrases secrets.Source
 	// SkipIntegrity loads states that fail the integrity check.
 	SkipIntegrity bool
-	// Stores opens URLs of other schemes than file, by scheme: what package cloud has, or one of your own.
+	// Stores opens URLs of other schemes than file, by scheme: those of package cloud, or your own.
 	Stores map[string]store.Opener
 	// Checkpoints is how often an operation writes the stack file.
 	Checkpoints backend.Cadence
 	// Note is called with one line about each operation that was interrupted, or that is running while its stack is read, and with
 	// the advice on it; nil discards.
 	Note func(text string, as ...advice.Advice)
-	// Undecided is called when a stack is opened or read whose journal cannot be applied without a decision of the user. Locking
+	// Undecided is called for the journal of an opened or read stack that cannot be applied without a decision of the user. Locking
 	// the stack returns the same error. nil means Note.
 	Undecided func(*backend.JournalError)
 	// Renamed is called after a stack was renamed, or an interrupted rename was completed. It changes the references to the stack
@@ -89,7 +89,7 @@ func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bo
 
 // LockedOptions are the options of [Locked]. The zero value is usable.
 type LockedOptions struct {
-	// Create makes the stack if it does not exist. Without it that is a [*backend.NotFoundError].
+	// Create makes the stack if it does not exist. Otherwise a missing stack is a [*backend.NotFoundError].
 	Create bool
 	// Secrets encrypts the secrets of the state; nil uses the secrets manager that the state names.
 	Secrets secrets.Manager

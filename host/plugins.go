@@ -398,9 +398,9 @@ func (b *builtins) expect(specs []providers.Spec) {
 	}
 }
 
-// serves reports whether spec is served in process: no plugin of its package or for spec is installed, and neither the project nor
-// the program has more of the package than its name. If a plugin is installed in another version than the wanted one, the wanted
-// version is installed and used: the built-in provider may differ from it.
+// serves reports whether spec is served in process: no plugin of its package or for spec is installed, and the project and the
+// program give only the name of the package. If a plugin is installed in another version than the wanted one, the wanted version is
+// installed and used: the built-in provider may differ from it.
 func (b *builtins) serves(spec providers.Spec) bool {
 	b.mu.Lock()
 	exact := spec.Exact || b.exact[spec.Package]

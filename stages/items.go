@@ -353,7 +353,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Message }
 
-// Built is a decision: the steps of one registration, and what each of them has to wait for.
+// Built is a decision: the steps of one registration, with the tasks and deletes that they wait for.
 type Built struct {
 	Located
 	// Tasks hold the steps. Each step is in one of them.

@@ -84,10 +84,10 @@ const (
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
 	ReasonCarriedForward   ReasonKind = "carried"             // Cause uses it as it is recorded
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
-	ReasonUndecided        ReasonKind = "undecided"           // it was not declared, which proves nothing in a run with a failure; Cause is what failed, if that is known
-	ReasonOmitted          ReasonKind = "omitted"             // the program could not declare it, because something that it needs was not made
+	ReasonUndecided        ReasonKind = "undecided"           // it was not declared, which proves nothing in a run with a failure; Cause is the failed resource, if known
+	ReasonOmitted          ReasonKind = "omitted"             // the program could not declare it, because a resource that it needs was not made
 	ReasonRefresh          ReasonKind = "refresh"             // it is read before anything is decided, and could not be
-	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
+	ReasonDrift            ReasonKind = "drift"               // Properties differ from the recorded ones
 	ReasonImport           ReasonKind = "import"              //
 	ReasonImportCommand    ReasonKind = "import-command"      // an import without a program
 	ReasonRead             ReasonKind = "read"                //

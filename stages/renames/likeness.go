@@ -11,9 +11,9 @@ import (
 
 // Limits.
 const (
-	// minLikeness is the part of the inputs that must be equal.
+	// minLikeness is the fraction of the inputs that must be equal.
 	minLikeness = 0.75
-	// minOnlyLikeness is that part for the only delete and the only create of a type.
+	// minOnlyLikeness is that fraction for the only delete and the only create of a type.
 	minOnlyLikeness = 0.5
 	// maxLeaves is the number of values of two resources that are compared.
 	maxLeaves = 1000

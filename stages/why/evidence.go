@@ -275,8 +275,8 @@ func (e *evidence) leafChange(text string, leaf Differing) Change {
 	return c
 }
 
-// propertyChange describes the change of one input. text is the place that the reason names, at the place within the input. value
-// is the new value: that of the place, or of a place in the document there.
+// propertyChange describes the change of one input at a place. text is the name of the place in the reason. value is the new value
+// at the place, or at a place in the document there.
 func (e *evidence) propertyChange(text string, at property.Path, value property.Value) Change {
 	s := e.step
 	c := Change{Path: at.String(), Kind: e.kindOf(text)}

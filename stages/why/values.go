@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// The kept part of one value.
+// Limits on the kept part of one value.
 const (
 	maxText     = 200 // characters
 	maxElements = 20  // of arrays and objects, at all depths

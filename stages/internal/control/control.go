@@ -12,7 +12,7 @@ import (
 // Control controls a run: its contexts, its end, its failures, and its events and diagnostics. It is safe for concurrent use.
 type Control struct {
 	Info stages.RunInfo
-	// Now is the clock by which states and events are stamped.
+	// Now is the clock for the times in states and events.
 	Now func() time.Time
 
 	observe func(stages.Event) // nil discards

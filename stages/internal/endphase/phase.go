@@ -46,7 +46,7 @@ func (ph *Phase) Run(ctx context.Context) error {
 	if ph.Control.IsHalted() {
 		return nil
 	}
-	keeps := ph.keepsUndeclared() // a target that names nothing hides nothing from the program
+	keeps := ph.keepsUndeclared() // before unknown targets count as failures: they hide nothing from the program
 	unknown := errors.Join(ph.Targets.UnknownTargets(ph.Rooms.Targeting.Targets), ph.Targets.UnknownExcludes())
 	if err := ph.deleteRest(ctx, keeps); err != nil {
 		return err

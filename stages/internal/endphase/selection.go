@@ -56,8 +56,8 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 		grow := func(ids []graph.ID) []graph.ID { return needs.TransitiveDependencies(ids, graph.Reach{}) }
 		switch isNeeded := grow; {
 		case sel.ExcludeDependents && sl.rooms.Mode == stages.ModeUpdate:
-			// An update that excludes dependents deletes neither the dependents of their dependencies, nor what those need, and so
-			// on (decision 0029).
+			// If an update excludes dependents, the dependencies and the dependents of every excluded state are excluded, too
+			// (decision 0029).
 			grow = func(ids []graph.ID) []graph.ID { return append(isNeeded(ids), dependents(ids)...) }
 		case sel.ExcludeDependents:
 			left = append(left, dependents(left)...)

@@ -13,9 +13,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// HoldToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). A registration that violates it
-// goes no further, so that no provider is called for it. If it continues a recorded state, build reports the violation: only build
-// decides whether the resource is created again, so that other inputs count.
+// HoldToPlan compares a registration with the plan, after its inputs have been checked (steps.md 12.3). A registration that
+// violates it goes no further, so that no provider is called for it. If it continues a recorded state, build reports the violation:
+// only build decides whether the resource is created again, so that other inputs count.
 func (p *Plans) HoldToPlan(c *stages.Checked) error {
 	if p.held == nil || c.Goal == nil || c.Course == stages.ImportFailed {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// family is what a finished registration passes on to its children (steps.md 1.3).
+// family has the values that a finished registration passes on to its children (steps.md 1.3).
 type family struct {
 	parent     urn.URN
 	Own        *own

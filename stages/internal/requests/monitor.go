@@ -211,8 +211,7 @@ func (m *monitor) ownTransforms(req *stages.RegisterRequest) []stages.Transform 
 	return req.Transforms
 }
 
-// RegisterPackage adds a package and returns a name for it; that of an extension is derived from its content (protocol.md
-// 4.9).
+// RegisterPackage adds a package and returns a name for it; that of an extension is derived from its content (protocol.md 4.9).
 func (m *monitor) RegisterPackage(_ context.Context, p stages.Package) (string, error) {
 	return m.admission.packages.register(p)
 }

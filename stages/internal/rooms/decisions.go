@@ -144,7 +144,7 @@ func (w *DecisionsWriter) CarryForward(res *state.Resource, why stages.Reason) {
 	}})
 }
 
-// Use records that a resource uses another one as it is recorded.
+// Use records that a resource uses another one in its recorded form.
 func (w *DecisionsWriter) Use(old *state.Resource, by urn.URN) {
 	d := w.decisions
 	id, ok := d.base.ID(old)

@@ -39,7 +39,7 @@ func (d *InterruptedCreates) open(was Recorded, b *Base) {
 	}
 }
 
-// Resolve returns the interrupted creates of a URN, once.
+// Resolve removes the interrupted creates of a URN, and returns them.
 func (w *InterruptedCreatesWriter) Resolve(u urn.URN) []*state.Resource {
 	i := w.creates
 	i.mu.Lock()
