@@ -1,7 +1,11 @@
 package property
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -217,3 +221,127 @@ func (a Array) At(i int) Value { return a.a[i] }
 
 // All yields index and element in order.
 func (a Array) All() iter.Seq2[int, Value] { return slices.All(a.a) }
+
+// KindError is the error of [As] for a value of another kind.
+type KindError struct{ Wanted, Got string } // "a number", "an unknown"
+
+func (e *KindError) Error() string { return fmt.Sprintf("the value is %s, not %s", e.Got, e.Wanted) }
+
+// As returns the content of v, or a [*KindError] if v holds something else, such as a secret or an unknown. An int is a number without a
+// fraction. The As methods of [Value] return the zero value instead; use them after a check of the kind.
+func As[T bool | float64 | int | string | Array | Map | Asset | Archive | Reference](v Value) (T, error) {
+	var none T
+	if _, whole := any(none).(int); whole {
+		f, ok := v.v.(float64)
+		if ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return any(int(f)).(T), nil
+		}
+		if ok {
+			return none, &KindError{Wanted: "a whole number", Got: "the number " + v.String()}
+		}
+		return none, &KindError{Wanted: "a whole number", Got: v.kind()}
+	}
+	out, ok := v.v.(T)
+	if !ok {
+		return none, &KindError{Wanted: nameOf(any(none)), Got: v.kind()}
+	}
+	return out, nil
+}
+
+// kind names the kind of v's content, with an article.
+func (v Value) kind() string { return nameOf(v.v) }
+
+func nameOf(content any) string {
+	switch content.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a bool"
+	case float64:
+		return "a number"
+	case string:
+		return "a text"
+	case Array:
+		return "an array"
+	case Map:
+		return "an object"
+	case Asset:
+		return "an asset"
+	case Archive:
+		return "an archive"
+	case Reference:
+		return "a resource"
+	case *secret:
+		return "a secret"
+	case *Output:
+		return "an output"
+	}
+	return "an unknown"
+}
+
+const (
+	emptyAssetHash   = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	emptyArchiveHash = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+)
+
+// TextAsset makes an asset of its text, hash included.
+func TextAsset(text string) Value {
+	return Of(Asset{Kind: KindText, Text: text, Hash: hashText(text)})
+}
+
+// PathAsset makes an asset of a file. Its hash is not computed; see [HashAssets].
+func PathAsset(path string) Value { return Of(Asset{Kind: KindPath, Path: path}) }
+
+// URIAsset makes an asset of a URI. Its hash is not computed; see [HashAssets].
+func URIAsset(uri string) Value { return Of(Asset{Kind: KindURI, URI: uri}) }
+
+// MemberArchive makes an archive of named assets and archives. Its hash is not computed; see [HashAssets].
+func MemberArchive(members Map) Value { return Of(Archive{Kind: KindMembers, Members: members}) }
+
+// PathArchive makes an archive of a directory or an archive file. Its hash is not computed; see [HashAssets].
+func PathArchive(path string) Value { return Of(Archive{Kind: KindPath, Path: path}) }
+
+// URIArchive makes an archive of a URI. Its hash is not computed; see [HashAssets].
+func URIArchive(uri string) Value { return Of(Archive{Kind: KindURI, URI: uri}) }
+
+func hashText(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// knownHash returns the hash if the asset has one or if computing it costs no I/O.
+func (a Asset) knownHash() string {
+	if a.Hash == "" && a.Kind == KindText {
+		return hashText(a.Text)
+	}
+	return a.Hash
+}
+
+// newAsset chooses the source of an asset, as every decoder must (protocol.md 2.6, state.md 2.6): without any content
+// key, an asset is an empty text unless its hash shows otherwise.
+func newAsset(hash, text, path, uri string, hasText bool) Asset {
+	switch {
+	case path != "":
+		return Asset{Hash: hash, Kind: KindPath, Path: path}
+	case uri != "":
+		return Asset{Hash: hash, Kind: KindURI, URI: uri}
+	case hasText || text != "" || hash == "" || hash == emptyAssetHash:
+		return Asset{Hash: hash, Kind: KindText, Text: text}
+	default:
+		return Asset{Hash: hash, Kind: KindElided}
+	}
+}
+
+// newArchive does the same for archives.
+func newArchive(hash, path, uri string, members Map) Archive {
+	switch {
+	case path != "":
+		return Archive{Hash: hash, Kind: KindPath, Path: path}
+	case uri != "":
+		return Archive{Hash: hash, Kind: KindURI, URI: uri}
+	case members.Len() > 0 || hash == "" || hash == emptyArchiveHash:
+		return Archive{Hash: hash, Kind: KindMembers, Members: members}
+	default:
+		return Archive{Hash: hash, Kind: KindElided}
+	}
+}

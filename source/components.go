@@ -5,9 +5,9 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// ComponentServer is a [providers.Host] that evaluates components of plugins itself, such as those in YAML. An operation lets it do so.
+// ComponentServer is a [providers.Host] that can evaluate components of plugins itself, such as those in YAML.
 type ComponentServer interface {
-	// ServeComponents returns a host that serves the plugins that next refuses with a *[plugin.LanguageHostedError], and starts all others through
-	// next. Files in components are relative to the directory of p. Components register their resources with the monitor.
+	// ServeComponents returns a host that serves the plugins for which next returns a *[plugin.LanguageHostedError], and starts all others
+	// through next. Files in components are relative to the directory of p. Components register their resources with the monitor.
 	ServeComponents(next providers.Host, p Project, monitor func() stages.Monitor) providers.Host
 }

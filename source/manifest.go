@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Manifest is what the engine uses of the file of a project, or of a plugin that is written in a program language.
+// Manifest is the part of a project file that the engine uses, or of the file of a plugin in source form.
 type Manifest struct {
 	Name    string      `yaml:"name"` // of a project
 	Runtime RuntimeSpec `yaml:"runtime"`
@@ -41,8 +41,8 @@ func (r *RuntimeSpec) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// ReadManifest reads the manifest of a folder; file is plugin.PluginManifest, plugin.PolicyManifest, or the name of a project file. The error wraps
-// fs.ErrNotExist if there is no such file.
+// ReadManifest reads the manifest of a folder. file is plugin.PluginManifest, plugin.PolicyManifest, or the name of a project file. The
+// error wraps fs.ErrNotExist if there is no such file.
 func ReadManifest(directory, file string) (Manifest, error) {
 	path := filepath.Join(directory, file)
 	text, err := os.ReadFile(path)
@@ -62,7 +62,7 @@ func ReadManifest(directory, file string) (Manifest, error) {
 	return m, nil
 }
 
-// Project describes the plugin in a folder as a program.
+// Project returns the plugin in a folder as a program.
 func (m Manifest) Project(directory string) Project {
 	return Project{
 		Runtime: m.Runtime.Name, Options: m.Runtime.Options, Root: directory, Directory: directory, Entry: cmp.Or(m.Main, "."),

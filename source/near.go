@@ -8,7 +8,7 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Near returns the name that wanted may stand for: the one with the fewest other letters. It returns "" if none is near.
+// Near returns the name with the smallest edit distance to wanted, or "" if none is near.
 func Near(wanted string, names []string) string {
 	if len(names) == 0 {
 		return ""

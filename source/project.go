@@ -38,11 +38,11 @@ func (p Project) Option(name string) string {
 	return ""
 }
 
-// projectFiles are the names of project files, in the order in which they are looked for.
+// projectFiles are the names of project files, in order of precedence.
 var projectFiles = [...]string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
 
-// FindProject returns the path of the project file of dir or of its nearest ancestor that has one (state.md 6.1), or an error that wraps
-// [fs.ErrNotExist].
+// FindProject returns the path of the project file of dir or of its nearest ancestor with one (state.md 6.1). The error wraps
+// [fs.ErrNotExist] if there is none.
 func FindProject(dir string) (string, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -61,9 +61,9 @@ func FindProject(dir string) (string, error) {
 	}
 }
 
-// Locate returns the directory and the entry point of a program from the project file's directory and its "main", which
-// may be empty, a directory, or a file. It must exist, except that a file may lack its extension. It need not lie below root: the
-// project file of an inline program lies in a temporary folder and names the folder of its caller.
+// Locate returns the directory and the entry point of a program. root is the directory of the project file, and main is the file's "main":
+// empty, a directory, or a file. The program must exist, except that a file may lack its extension. It need not lie below root: the project
+// file of an inline program lies in a temporary folder and names the folder of its caller.
 func Locate(root, main string) (directory, entry string, err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return "", "", fmt.Errorf("locate the program: %w", err)
@@ -92,20 +92,20 @@ func existsWithSomeExtension(path string) bool {
 	})
 }
 
-// ProgramExitError says that the process of a program ended before the program was finished, and that the user has not been told
-// why.
+// ProgramExitError reports that the process of a program ended before the program was finished, and that no reason has been shown to the
+// user.
 type ProgramExitError struct {
 	Program string // as [Project.Program]
 	Status  string // "exit status 7", "signal: killed"
 	Code    int    // 7, -1 when a signal ended it
-	Output  string // its last lines, "" when it wrote none; not part of the text, for the run has shown them as messages
-	Hint    string // what to do, "" when there is nothing to say
+	Output  string // its last lines, "" when it wrote none; not part of the message, because the run has shown them already
+	Hint    string // what to do, "" if nothing is known
 }
 
 func (e *ProgramExitError) Error() string {
 	msg := fmt.Sprintf("%s ended with %s before it was finished", e.Program, e.Status)
 	if e.Code > 0 {
-		msg = fmt.Sprintf("%s was not finished. Program exited with non-zero exit code: %d", e.Program, e.Code) // clients look for the words
+		msg = fmt.Sprintf("%s was not finished. Program exited with non-zero exit code: %d", e.Program, e.Code) // clients search for these words
 	}
 	if e.Hint != "" {
 		msg += "\n" + e.Hint

@@ -13,12 +13,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// atOnce is how many registrations of a [Requests] program wait for their replies at once.
+// atOnce is the largest number of registrations of a [Requests] program that wait for their replies at the same time.
 const atOnce = 512
 
-// Requests is a program that registers what a sequence yields; an error that it yields fails the program. A registration begins when those before it
-// in the sequence that it names have succeeded: its parent, its dependencies and its provider. Others are registered at the same time,
-// up to a few hundred. So the sequence names what it has yielded already, by URNs under [urn.RootStack].
+// Requests returns a program that registers the requests of a sequence. An error of the sequence fails the program. A registration begins
+// when its parent, its dependencies and its provider, as far as they come earlier in the sequence, have succeeded. Other registrations run
+// at the same time, up to a few hundred. So a request refers to earlier ones by URNs under [urn.RootStack].
 //
 // The sequence is iterated over once in each run, in one goroutine.
 func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
@@ -43,7 +43,7 @@ func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
 				workers.Go(func() error { return err })
 				break
 			}
-			if ctx.Err() != nil { // the end of the sequence would mean that nothing else is wanted
+			if ctx.Err() != nil { // a sequence that ended here would count as complete
 				workers.Go(func() error { return context.Cause(ctx) })
 				break
 			}
@@ -62,14 +62,14 @@ func Requests(seq iter.Seq2[*stages.RegisterRequest, error]) Func {
 	}
 }
 
-// requests is a run of a sequence. Only the goroutine that iterates uses made.
+// requests is one run of a sequence. Only the iterating goroutine uses made.
 type requests struct {
 	monitor stages.Monitor
 	root    urn.URN
 	made    map[urn.URN]*await.Promise[struct{}]
 }
 
-// enter notes a registration. It returns those before it that it names.
+// enter adds a registration. It returns the promises of the earlier registrations that q refers to, and its own.
 func (r *requests) enter(q *stages.RegisterRequest) (earlier []*await.Promise[struct{}], own *await.Promise[struct{}]) {
 	names := []urn.URN{q.Parent, q.DeletedWith}
 	names = append(append(names, q.Dependencies...), q.ReplaceWith...)

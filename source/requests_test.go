@@ -141,7 +141,7 @@ func TestASequenceThatPanicsLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// What ends before its sequence has not declared everything.
+// A program that ends before its sequence has not declared everything.
 func TestASequenceThatIsCutOffIsNoSuccess(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	closing, m := errors.New("the office closes"), testMonitor()

@@ -14,25 +14,25 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Generator generates SDKs of packages for one language, and makes programs use them.
+// Generator generates the SDKs of packages for one language, and adds them to programs.
 type Generator interface {
-	// Generate writes the SDK of a package. loader is the address of the Loader service. The remarks are about the schema; if one of
-	// them is an error, there is no SDK.
+	// Generate writes the SDK of a package. loader is the address of the Loader service. The remarks are about the schema. If one of them
+	// is an error, there is no SDK.
 	Generate(ctx context.Context, sdk SDK, loader string) ([]Remark, error)
-	// Link makes a program use SDKs, and returns what its author has to do to import them. It installs nothing.
+	// Link adds SDKs to a program, and returns instructions to its author on how to import them. It installs nothing.
 	Link(ctx context.Context, p Project, list []LinkedSDK, loader string) (instructions string, err error)
 }
 
-// ErrNoGenerator is the error of a [Generator] that cannot do what it is asked to.
+// ErrNoGenerator is the error of a [Generator] that does not support a method.
 var ErrNoGenerator = errors.New("the language plugin cannot generate SDKs")
 
-// NoGeneratorError says that SDKs of a language cannot be generated.
+// NoGeneratorError reports that no SDKs can be generated for a language.
 type NoGeneratorError struct {
 	Language string
-	// WithPulumi is true if the language plugin comes with Pulumi and not by itself.
+	// WithPulumi is true if the language plugin is part of Pulumi and cannot be installed alone.
 	WithPulumi bool
-	Looked     []string // where a language plugin could have been
-	// Acquiring says why the plugin could not be installed either; nil if that was not tried.
+	Looked     []string // the places where the language plugin was searched
+	// Acquiring is the reason why the plugin could not be installed, nil if no installation was tried.
 	Acquiring error
 }
 
@@ -48,32 +48,32 @@ func (e *NoGeneratorError) Error() string {
 	return text
 }
 
-// Unwrap returns why the plugin could not be installed.
+// Unwrap returns the reason why the plugin could not be installed.
 func (e *NoGeneratorError) Unwrap() error { return e.Acquiring }
 
-// SDK is what to generate.
+// SDK defines an SDK to generate.
 type SDK struct {
-	Directory string // where it is written: empty, absolute
+	Directory string // the target: empty, absolute
 	Schema    []byte // of the package, as JSON
-	// Local is true for an SDK that is used where it is, and false for one that will be published.
+	// Local is true for an SDK that is used in place, and false for one to be published.
 	Local bool
-	// Extra are files to put into it, by their path in the SDK.
+	// Extra are files to add, by their path in the SDK.
 	Extra map[string][]byte
 }
 
-// LinkedSDK is an SDK that a program is to use.
+// LinkedSDK is an SDK to be added to a program.
 type LinkedSDK struct {
 	Directory string // relative to the root of the project
 	Package   stages.Package
 }
 
-// Remark is something that a generator says about a schema.
+// Remark is a diagnostic of a generator about a schema.
 type Remark struct {
 	Text    string
 	IsError bool
 }
 
-// PackageSchema are those parts of a package's schema that say what the package is.
+// PackageSchema is the part of a schema that identifies the package.
 type PackageSchema struct {
 	Name        string
 	Version     string
@@ -97,7 +97,7 @@ type PackageSchema struct {
 	}
 }
 
-// ReadPackageSchema reads a schema, of which it looks at nothing but those parts.
+// ReadPackageSchema reads the identifying part of a schema and ignores the rest.
 func ReadPackageSchema(text []byte) (PackageSchema, error) {
 	var s PackageSchema
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -130,7 +130,7 @@ func ReadPackageSchema(text []byte) (PackageSchema, error) {
 	return s, s.Package().CheckNames()
 }
 
-// Package returns the package as programs name it to the engine.
+// Package returns the package in the form in which programs register it with the engine.
 func (s PackageSchema) Package() stages.Package {
 	own := func(value []byte) *stages.Parameterization {
 		return &stages.Parameterization{Name: s.Name, Version: cmp.Or(s.Version, "0.0.0"), Value: value}
@@ -151,7 +151,7 @@ func (s PackageSchema) Package() stages.Package {
 	return pkg
 }
 
-// Title is what messages call the package: "random 4.0.0".
+// Title returns the name of the package for messages: "random 4.0.0".
 func (s PackageSchema) Title() string {
 	name := cmp.Or(s.DisplayName, s.Name)
 	if s.Namespace != "" {
@@ -163,7 +163,7 @@ func (s PackageSchema) Title() string {
 	return name
 }
 
-// Folder is the name of the folder for the package's SDK.
+// Folder returns the name of the folder for the package's SDK.
 func (s PackageSchema) Folder() string {
 	if s.Namespace != "" && urn.CheckPackageName("namespace", s.Namespace) == nil {
 		return s.Namespace + "-" + s.Name

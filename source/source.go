@@ -9,46 +9,45 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Program is something that declares resources. Its Run may be called several times, one after the other (an update
-// previews first), never at once.
+// Program is something that declares resources. Its Run may be called several times, one after the other, because an update previews first.
+// Calls of Run never overlap.
 type Program interface {
-	// Packages lists the packages that the program needs: the table from which default providers take their versions
-	// (protocol.md 4.5). It may be slow the first time: a language plugin is started.
+	// Packages lists the packages that the program needs: the table from which default providers take their versions (protocol.md 4.5). It
+	// may be slow the first time, when a language plugin is started.
 	Packages(ctx context.Context) ([]stages.Package, error)
-	// Run runs the program to its end. It returns nil when the program succeeded, an error that wraps [ErrReported]
-	// when it failed and has said why through Monitor.Log, and any other error when it has not been reported yet.
-	// Cancelling ctx ends the program.
+	// Run runs the program to its end. It returns nil if the program succeeded, and an error that wraps [ErrReported] if the program failed
+	// and has logged the reason through Monitor.Log. Any other error has not been reported yet. Cancelling ctx ends the program.
 	Run(ctx context.Context, host Host) error
-	// Close ends what the program keeps running between calls, for example a language plugin.
+	// Close ends the processes that the program keeps between calls, for example a language plugin.
 	Close() error
 }
 
-// Preparer is a [Program] that may have to make something before it can be asked for anything, such as a virtual environment.
+// Preparer is a [Program] that may need a preparation before its other methods are called, such as a virtual environment.
 type Preparer interface {
-	// Prepare makes what is missing, and tells log what it does. It is called before Packages if the program is about to run.
+	// Prepare makes what is missing, and logs what it does. It is called before Packages if the program is about to run.
 	Prepare(ctx context.Context, log func(stages.LogMessage)) error
 }
 
-// Locator is a [Program] that knows where in its files it gives what it has declared when it ran last.
+// Locator is a [Program] that can locate in its files the values that it declared in its last run.
 type Locator interface {
 	// Locate is a [stages.Locate]. It may be called once the program has ended, also by several goroutines.
 	Locate(u urn.URN, path property.Path) (stages.Place, bool)
 }
 
-// Host is what a running program is given.
+// Host is the environment of a running program.
 type Host struct {
 	Monitor stages.Monitor
 	// MonitorService offers Monitor to other processes.
 	MonitorService Service
 	// Engine is the Engine service, for log messages; nil when there is none.
 	Engine Service
-	// Over ends when the run is over, whatever the program does: Monitor answers nothing any more. A program in this process gives up
-	// what it waits for elsewhere; others end by themselves, or are ended after a while. Nil never ends.
+	// Over ends when the run is over and Monitor answers nothing any more, whatever the program does. A program in this process then stops
+	// waiting for anything else. Other processes end by themselves, or are ended after a while. Nil never ends.
 	Over context.Context
 }
 
-// Wanted returns a context for what only a program needs that has not begun, such as its compilation: it ends with ctx, and with the
-// run. The caller calls the function when it is done.
+// Wanted returns a context for the work before a program starts, such as its compilation. It ends with ctx, and with the run. The caller
+// calls the returned function when it is done.
 func (h Host) Wanted(ctx context.Context) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	if h.Over == nil {
@@ -58,17 +57,16 @@ func (h Host) Wanted(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { release(); end(nil) }
 }
 
-// Service is a gRPC service that the engine offers to other processes. It listens where somebody has asked for its address,
-// and nowhere before that.
+// Service is a gRPC service that the engine offers to other processes. It listens only once its address has been requested.
 type Service interface {
 	// Address returns "127.0.0.1:<port>".
 	Address() (string, error)
-	// SocketAddress returns the address for those who can dial Unix sockets: "unix://<path>" of a socket that only the user of
-	// this process can open, or Address where there can be none.
+	// SocketAddress returns the address for clients that can dial Unix sockets: "unix://<path>" of a socket that only the user of this
+	// process can open, or Address where there can be none.
 	SocketAddress() (string, error)
 }
 
-// AddressOf returns the address of a service, and "" of none.
+// AddressOf returns the address of a service, "" for nil.
 func AddressOf(s Service) (string, error) {
 	if s == nil {
 		return "", nil
@@ -76,16 +74,16 @@ func AddressOf(s Service) (string, error) {
 	return s.Address()
 }
 
-// ErrReported is wrapped by the error of a program that has already told the user what is wrong.
+// ErrReported is wrapped by the error of a program that has already reported the reason to the user.
 var ErrReported = errors.New("the program failed and has said why")
 
-// ErrNoPlugins is returned by [Runtime].StartPlugin where only programs can be run.
+// ErrNoPlugins is returned by [Runtime].StartPlugin if the runtime runs only programs.
 var ErrNoPlugins = errors.New("the language plugin does not run plugins")
 
 // Func is a program that is a Go function. Its context ends when the run is over.
 type Func func(ctx context.Context, m stages.Monitor) error
 
-// Packages returns nothing: a function names versions in its registrations.
+// Packages returns nothing: the registrations of a function contain the versions.
 func (f Func) Packages(context.Context) ([]stages.Package, error) { return nil, nil }
 
 // Run calls the function.

@@ -148,3 +148,172 @@ func (t Type) ProviderPackage() string {
 
 // ProviderType returns the type of the provider resources of a package.
 func ProviderType(pkg string) Type { return Type(providerStem + pkg) }
+
+// Short returns a type as displays show it: without the end of its module if that repeats the name, so that "aws:s3/bucket:Bucket" is
+// "aws:s3:Bucket".
+func (t Type) Short() string {
+	parts := strings.Split(string(t), ":")
+	if len(parts) == 3 {
+		if module, tail, ok := strings.Cut(parts[1], "/"); ok && strings.EqualFold(tail, parts[2]) {
+			parts[1] = module
+		}
+	}
+	return strings.Join(parts, ":")
+}
+
+// IsCalled reports whether text is a usual name of the type: the type itself, its short form (see [Type.Short]), the type without
+// the module "index", or the last part alone.
+func (t Type) IsCalled(text string) bool {
+	if text == "" {
+		return false
+	}
+	short := t.Short()
+	if text == string(t) || text == short {
+		return true
+	}
+	parts := strings.Split(short, ":")
+	if len(parts) != 3 {
+		return false
+	}
+	return parts[1] == "index" && text == parts[0]+":"+parts[2] || text == parts[2]
+}
+
+// IsCalled reports whether text is a usual name of the resource: its URN, its name, or its type and name. The type may be in any form of
+// [Type.IsCalled], with or without the types of its parents. Between type and name is "::" or a space, or the name is in parentheses.
+func (u URN) IsCalled(text string) bool {
+	name := u.Name()
+	if text == string(u) || text == name {
+		return true
+	}
+	for _, form := range []struct{ before, after string }{{"::", ""}, {" ", ""}, {" (", ")"}} {
+		typ, ok := strings.CutSuffix(text, form.before+name+form.after)
+		if !ok || typ == "" {
+			continue
+		}
+		qualified := u.QualifiedType()
+		if u.Type().IsCalled(typ) || string(qualified) == typ || strings.HasSuffix(string(qualified), "$"+typ) {
+			return true
+		}
+	}
+	return false
+}
+
+// Called returns the URNs of a list that text names, each once, in the order of the list: the URN that equals text, else those with text
+// as their name, else those for which [URN.IsCalled] holds.
+func Called(list []URN, text string) []URN {
+	var named, called []URN
+	for _, u := range list {
+		switch {
+		case string(u) == text:
+			return []URN{u}
+		case u.Name() == text && !slices.Contains(named, u):
+			named = append(named, u)
+		case u.IsCalled(text) && !slices.Contains(called, u):
+			called = append(called, u)
+		}
+	}
+	if named != nil {
+		return named
+	}
+	return called
+}
+
+// IsName reports whether s can be the name of a stack, a project, a package, a runtime or a plugin: letters, digits, hyphens,
+// underscores and periods. Pulumi accepts the same names, and also "." and "..", which are folders. A name is therefore one
+// element of a path and never a path.
+func IsName(s string) bool {
+	return s != "" && s != "." && s != ".." && strings.IndexFunc(s, isNotInNames) < 0
+}
+
+func isNotInNames(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_.-", r))
+}
+
+// NameError is the error for a name from outside that is not valid. Executables are found and files are named by such
+// names.
+type NameError struct{ What, Name string }
+
+func (e *NameError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("the name of a %s is empty", e.What)
+	}
+	return fmt.Sprintf("%q cannot be the name of a %s: write letters, digits, hyphens, underscores and periods, without a hyphen in front",
+		e.Name, e.What)
+}
+
+// CheckPackageName returns a *[NameError] unless name can be the name of a package, or of something else that a plugin of the
+// same name serves. what is the kind of name, for the message.
+func CheckPackageName(what, name string) error {
+	if !IsName(name) || strings.HasPrefix(name, "-") {
+		return &NameError{What: what, Name: name}
+	}
+	return nil
+}
+
+// CheckPluginName is [CheckPackageName] for plugins, whose executables are called "pulumi-<kind>-<name>". The name of a plugin
+// that comes from a git repository is made from a URL, and may have a port and a "~" in it.
+func CheckPluginName(name string) error {
+	if CheckPackageName("plugin", strings.NewReplacer(":", "_", "~", "_").Replace(name)) != nil {
+		return &NameError{What: "plugin", Name: name}
+	}
+	return nil
+}
+
+// CheckPackage returns a *[NameError] unless the package of t has a valid name: [Type.ProviderPackage] for a provider type,
+// the first part of other types.
+func (t Type) CheckPackage() error {
+	pkg, _, _ := strings.Cut(string(t), ":")
+	if provided, is := strings.CutPrefix(string(t), providerStem); is {
+		pkg = provided
+	}
+	return CheckPackageName("package", pkg)
+}
+
+// RootStack returns the URN of the root component of a stack. It has no parent and is named "<project>-<stack>"
+// (steps.md 2.1).
+func RootStack(stack, project string) URN {
+	return New(stack, project, "", RootStackType, project+"-"+stack)
+}
+
+// IsRootStack reports whether u names the root component of a stack.
+func (u URN) IsRootStack() bool { return u.QualifiedType() == RootStackType }
+
+// IsDefaultProvider reports whether u names a provider that the engine makes. Its name shows it (steps.md 1.6).
+func (u URN) IsDefaultProvider() bool {
+	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
+}
+
+// Child returns the URN of a resource of the given type and name whose parent is u, in the stack and project of u. A
+// child of the root stack has no parent part in its qualified type.
+func (u URN) Child(typ Type, name string) URN {
+	return New(u.Stack(), u.Project(), u.QualifiedType(), typ, name)
+}
+
+// Under returns u as a child of parent: stack, project, own type and name stay, the qualified type is derived anew
+// (steps.md 2.6, state.md 3.5). An empty parent makes u a resource without one. An invalid u stays as it is.
+func (u URN) Under(parent URN) URN {
+	p, ok := u.split()
+	if !ok {
+		return u
+	}
+	return New(p[0], p[1], parent.QualifiedType(), u.Type(), p[3])
+}
+
+// Renamed returns u with another name. An invalid u stays as it is.
+func (u URN) Renamed(name string) URN { return u.withPart(3, name) }
+
+// WithStack returns u in another stack. The name of the root component contains the name of its stack; use [RootStack]
+// for it. An invalid u stays as it is.
+func (u URN) WithStack(stack string) URN { return u.withPart(0, stack) }
+
+// WithProject returns u in another project, with the same restriction as [URN.WithStack].
+func (u URN) WithProject(project string) URN { return u.withPart(1, project) }
+
+func (u URN) withPart(i int, s string) URN {
+	p, ok := u.split()
+	if !ok {
+		return u
+	}
+	p[i] = s
+	return URN(prefix + p[0] + separator + p[1] + separator + p[2] + separator + p[3])
+}

@@ -2,20 +2,35 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
-	"go.temporal.io/sdk/client"
-
+	"github.com/gofrs/flock"
+	"github.com/sluice-iac/sluice/fleet/order"
+	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/pool"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 )
 
 // Worker carries out operations. It is safe for concurrent use.
@@ -110,4 +125,233 @@ func (w *Worker) environment(name string) []string {
 			// package main has set it from the variable SLUICE_.
 			strings.HasPrefix(variable, "PULUMI_") && w.Fleet.Withheld(name, "SLUICE_"+strings.TrimPrefix(variable, "PULUMI_"))
 	})
+}
+
+// stale is the maximal age of a request, by the clock of this worker. It is far longer than differences of clocks and waiting times; it limits how
+// long the operator of the server can replay sealed data.
+const stale = 7 * 24 * time.Hour
+
+// unbidden returns the error of an activity that is refused for good.
+func unbidden(err error) error {
+	return temporal.NewNonRetryableApplicationError(err.Error(), "unbidden", nil)
+}
+
+// checkBidden refuses an operation that was sealed for another workflow than the present one, or long ago.
+func (w *Worker) checkBidden(attempt string, r run.StackRequest, now time.Time) error {
+	switch age := now.Sub(r.Asked); {
+	case !r.Bound || r.Attempt != attempt:
+		return fmt.Errorf("the operation on %s was sealed for another run", r.Stack.Name)
+	case age > stale || age < -stale:
+		return fmt.Errorf("the operation on %s was sealed on %s, more than %d days from now: check the clocks of the machines, or give the command again",
+			r.Stack.Name, r.Asked.UTC().Format(time.DateTime), stale/(24*time.Hour))
+	}
+	return w.checkSchedule(r.Schedule, r.Operation)
+}
+
+// checkSchedule refuses schedules that are not in this worker's fleet.yaml. name is "" for a run without a schedule.
+func (w *Worker) checkSchedule(name string, op run.Operation) error {
+	if name == "" || slices.ContainsFunc(w.Fleet.Schedules, func(s spec.Schedule) bool { return s.Name == name && run.Operation(s.Operation) == op }) {
+		return nil
+	}
+	return fmt.Errorf("fleet.yaml has no schedule %q with the operation %s", name, op)
+}
+
+// Ask is the activity that requests a place from a limit. It begins the limit's workflow unless that runs.
+func (w *Worker) Ask(ctx context.Context, fleet string, c run.Claim) error {
+	_, err := w.Client.SignalWithStartWorkflow(ctx, c.Limit, run.AskSignal, c, client.StartWorkflowOptions{
+		ID: c.Limit, TaskQueue: run.WorkflowQueue(fleet), WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+	}, run.LimitWorkflow, run.Claims{})
+	return err
+}
+
+// Ended is the activity that returns the claims of workflows that have ended.
+func (w *Worker) Ended(ctx context.Context, claims []run.Claim) ([]run.Claim, error) {
+	var out []run.Claim
+	for _, c := range claims {
+		is, err := w.Client.DescribeWorkflowExecution(ctx, c.Workflow, c.Run)
+		var missing *serviceerror.NotFound
+		switch {
+		case errors.As(err, &missing):
+			out = append(out, c)
+		case err != nil:
+			return nil, err
+		case is.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, even if links are followed.
+func (w *Worker) locate(ctx context.Context, s spec.Stack) (stack, error) {
+	root := w.Fleet.Root
+	if s.Git != "" {
+		checkout, err := w.checkOut(ctx, s)
+		if err != nil {
+			return stack{}, err
+		}
+		root = checkout
+	}
+	directory, err := below(root, s.Directory)
+	if err != nil {
+		return stack{}, err
+	}
+	if !spec.HasProject(directory) {
+		return stack{}, fmt.Errorf("%s has no Pulumi.yaml", directory)
+	}
+	return stack{s, directory}, nil
+}
+
+func below(root, directory string) (string, error) {
+	if directory != "" && !filepath.IsLocal(filepath.FromSlash(directory)) {
+		return "", fmt.Errorf("the folder %q is not below that of the fleet", directory)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	is, err := filepath.EvalSymlinks(filepath.Join(real, filepath.FromSlash(directory)))
+	if err != nil {
+		return "", fmt.Errorf("the folder of the stack: %w", err)
+	}
+	if rel, err := filepath.Rel(real, is); err != nil || rel != "." && !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("the folder %q is a link that leaves that of the fleet", directory)
+	}
+	return is, nil
+}
+
+// checkOut returns a folder with a revision of a repository. The workers of this machine share it.
+func (w *Worker) checkOut(ctx context.Context, s spec.Stack) (string, error) {
+	git := func(folder string, args ...string) (string, error) {
+		return git(ctx, w.environment(s.Name), folder, args...)
+	}
+	sum := sha256.Sum256([]byte(s.Git + "\n" + s.Ref))
+	folder := w.Home.Path("git", hex.EncodeToString(sum[:8]))
+	if err := private.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	lock := flock.New(folder + ".lock")
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Unlock() }() // the system releases it too
+	if _, err := os.Stat(filepath.Join(folder, ".git")); errors.Is(err, os.ErrNotExist) {
+		if _, err := git(folder, "init", "--quiet"); err != nil {
+			return "", err
+		}
+	}
+	if _, err := git(folder, "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", s.Git, s.Ref); err != nil {
+		return "", err
+	}
+	wanted, err := git(folder, "rev-parse", "FETCH_HEAD")
+	if err != nil {
+		return "", err
+	}
+	if is, err := git(folder, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil && is == wanted {
+		return folder, nil
+	}
+	_, err = git(folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	return folder, err
+}
+
+// git runs git without hooks, prompts and transports that run programs.
+func git(ctx context.Context, environment []string, folder string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, "git", append([]string{
+		"-C", folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
+		"-c", "protocol.ssh.allow=always", "-c", "protocol.file.allow=always", "-c", "core.symlinks=true",
+	}, args...)...)
+	// Variables set by a git hook, or by another git command that has called, are about another repository.
+	environment = slices.DeleteFunc(environment, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{
+			"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX",
+		}, name)
+	})
+	c.Env = append(environment, "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	out, said := &limited{most: mostSaid}, &limited{most: mostSaid}
+	c.Stdout, c.Stderr = out, said
+	if err := c.Run(); err != nil {
+		text := err.Error()
+		if s := strings.TrimSpace(said.text()); s != "" {
+			text = s
+		}
+		return "", fmt.Errorf("git %s: %s", args[0], text)
+	}
+	return strings.TrimSpace(out.text()), nil
+}
+
+// Survey is the activity that reads the recorded properties of stacks. Heartbeats have the results so far, so that another worker can continue it.
+func (w *Worker) Survey(ctx context.Context, r run.Survey) (map[string]run.Surveyed, error) {
+	attempt := activity.GetInfo(ctx).WorkflowExecution.RunID
+	if r.Attempt != attempt {
+		return nil, unbidden(errors.New("the survey was sealed for another run"))
+	}
+	if err := w.checkSchedule(r.Schedule, r.Does); err != nil {
+		return nil, unbidden(err)
+	}
+	found := map[string]run.Surveyed{}
+	if activity.HasHeartbeatDetails(ctx) {
+		if err := activity.GetHeartbeatDetails(ctx, &found); err != nil {
+			found = map[string]run.Surveyed{} // of another version: start again
+		}
+	}
+	maps.DeleteFunc(found, func(_ string, is run.Surveyed) bool { return is.Attempt != attempt })
+	rest := slices.DeleteFunc(slices.Clone(r.Stacks), func(s spec.Stack) bool { _, done := found[s.Name]; return done })
+	var mu sync.Mutex // guards found
+	beating, stop := context.WithCancel(ctx)
+	var beats conc.WaitGroup
+	beats.Go(func() {
+		for next := error(nil); next == nil; next = await.For(beating, time.Second) {
+			mu.Lock()
+			activity.RecordHeartbeat(ctx, found)
+			mu.Unlock()
+		}
+	})
+	err := w.Look(ctx, rest, func(name string, is run.Surveyed) {
+		mu.Lock()
+		defer mu.Unlock()
+		is.Attempt = attempt
+		found[name] = is
+	})
+	stop()
+	beats.Wait()
+	return found, err
+}
+
+// Look reads the recorded properties of stacks, and calls take with each, one after another.
+func (w *Worker) Look(ctx context.Context, stacks []spec.Stack, take func(name string, is run.Surveyed)) error {
+	const atOnce = 4
+	var mu sync.Mutex // held during take
+	p := pool.New().WithMaxGoroutines(atOnce)
+	for _, s := range stacks {
+		p.Go(func() {
+			found := w.look(ctx, s)
+			mu.Lock()
+			defer mu.Unlock()
+			if ctx.Err() == nil { // otherwise it was cut off
+				take(s.Name, found)
+			}
+		})
+	}
+	p.Wait()
+	return context.Cause(ctx)
+}
+
+func (w *Worker) look(ctx context.Context, s spec.Stack) run.Surveyed {
+	problem := func(err error) run.Surveyed { return run.Surveyed{Problem: shortened(err.Error(), mostText)} }
+	here, err := w.locate(ctx, s)
+	if err != nil {
+		return problem(err)
+	}
+	project, err := projectOf(here.directory)
+	if err != nil {
+		return problem(err)
+	}
+	is, err := w.recorded(ctx, here, s.Stack)
+	if err != nil {
+		return problem(err)
+	}
+	found := run.Surveyed{Known: order.Known{Project: project, Reads: is.reads}, Outputs: is.outputs}
+	found.Inputs, found.Same = w.same(ctx, here, is)
+	return found
 }

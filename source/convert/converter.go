@@ -24,29 +24,28 @@ import (
 	"github.com/sluice-iac/sluice/source/runtimes"
 )
 
-// Options define how a converter is found and what it is served.
+// Options define how a converter is found, and the services for it.
 type Options struct {
-	// Runtimes says where plugins are, what installs missing ones, and how those in source form are run.
+	// Runtimes finds and installs plugins, and runs those in source form.
 	Runtimes runtimes.Options
-	// Providers starts the providers whose schemas are asked for.
+	// Providers starts the providers whose schemas the converter requests.
 	Providers providers.Host
-	// Mapper says how names of other tools correspond to those of packages.
+	// Mapper maps names of other tools to names of packages.
 	Mapper codegen.MapperServer
-	// Output receives what the converter prints, from several goroutines; nil discards.
+	// Output receives the output of the converter, from several goroutines; nil discards.
 	Output func(plugin.Line)
-	// Warn is called when somebody else tries to call what is served; nil discards.
+	// Warn is called when another user calls the services for the converter; nil discards.
 	Warn func(message string)
 }
 
 const (
-	// portPatience is how long a converter may take to write its port: one in source form may have to be compiled
-	// (protocol.md 1.6).
+	// portPatience limits the time until a converter has written its port: one in source form may have to be compiled (protocol.md 1.6).
 	portPatience = 10 * time.Minute
-	// exitPatience is how long a converter whose connection broke may take to be known to have died.
+	// exitPatience limits the wait for the exit of a converter whose connection broke.
 	exitPatience = 2 * time.Second
 )
 
-// Converter is a converter plugin that runs. Its methods may be called one after the other.
+// Converter is a running converter plugin. Calls of its methods must not overlap.
 type Converter struct {
 	name   string // "pulumi-converter-terraform"
 	server plugin.Server
@@ -58,8 +57,8 @@ type Converter struct {
 	mapperAddress, loaderAddress string
 }
 
-// Open starts the converter of a name, in the working directory of this process. The caller must Close it. Errors are a
-// *[plugin.MissingError] if there is none and none could be installed.
+// Open starts the converter with a name, in the working directory of this process. The caller must Close it. The error is a
+// *[plugin.MissingError] if the converter is not there and could not be installed.
 func Open(ctx context.Context, name string, o Options) (*Converter, error) {
 	c := &Converter{name: "pulumi-converter-" + name}
 	if err := c.open(ctx, name, o); err != nil {
@@ -99,7 +98,7 @@ func (c *Converter) open(ctx context.Context, name string, o Options) error {
 	return err
 }
 
-// start starts the process of a converter, or has a language run it.
+// start starts the process of a converter. A language runs one in source form.
 func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.Server, error) {
 	wanted := plugin.Wanted{Kind: plugin.Converter, Name: name}
 	at, err := o.Runtimes.Finder.FindOrAcquire(ctx, wanted, o.Runtimes.Acquire)
@@ -131,8 +130,8 @@ func (c *Converter) startWritten(ctx context.Context, directory string, o Option
 	return server, nil
 }
 
-// State has a state converted. The arguments are the converter's own; most take the path of a file. If one of the remarks is an
-// error, the state could not be converted.
+// State converts a state. The arguments are the converter's own; most take the path of a file. If one of the remarks is an error, the state
+// could not be converted.
 func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []source.Remark, error) {
 	answer, err := c.rpc.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.mapperAddress, Args: args, LoaderTarget: c.loaderAddress})
 	if err != nil {
@@ -151,14 +150,14 @@ func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []sou
 
 // Program is a program to be converted.
 type Program struct {
-	Directory string // has the program
-	Target    string // is where it is to be written, as PCL; it exists and is empty
-	Project   string // is where what is made of that will be in the end, which paths of assets are relative to
+	Directory string // of the source
+	Target    string // of the PCL to write; it exists and is empty
+	Project   string // the final directory of the converted program, to which the paths of assets are relative
 	Args      []string
 }
 
-// Program has a program converted to PCL, the language from which programs in all others are generated. If one of the remarks is an
-// error, the program could not be converted.
+// Program converts a program to PCL, the language from which programs in all others are generated. If one of the remarks is an error, the
+// program could not be converted.
 func (c *Converter) Program(ctx context.Context, p Program) ([]source.Remark, error) {
 	answer, err := c.rpc.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{
 		SourceDirectory: p.Directory, TargetDirectory: p.Target, GeneratedProjectDirectory: p.Project, Args: p.Args,
@@ -170,7 +169,7 @@ func (c *Converter) Program(ctx context.Context, p Program) ([]source.Remark, er
 	return language.Remarks(answer.GetDiagnostics()), nil
 }
 
-// failed explains the failure of a call. What the converter itself says is shown without gRPC's words around it.
+// failed explains the failure of a call. It shows the converter's own message without the prefix of gRPC.
 func (c *Converter) failed(ctx context.Context, what string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -194,7 +193,7 @@ func (c *Converter) failed(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("plugin %s: %s%s", c.server.Title(), message, c.said())
 }
 
-// said is what the converter wrote last, to stand below an error; "" if there is nothing.
+// said returns the last output of the converter, to be appended to an error; "" if there is none.
 func (c *Converter) said() string {
 	if text := c.server.Said(); text != "" {
 		return "\n" + terminal.Plain(text)
@@ -202,7 +201,7 @@ func (c *Converter) said() string {
 	return ""
 }
 
-// withExit returns how the converter ended, if it did, instead of an error that it explains.
+// withExit returns the exit of the converter in place of err, if the converter has ended.
 func (c *Converter) withExit(err error) error {
 	if exit := c.server.ExitedWithin(exitPatience); exit != nil {
 		return plain(exit)
@@ -210,7 +209,7 @@ func (c *Converter) withExit(err error) error {
 	return err
 }
 
-// plain returns an error whose text has what a plugin printed, without control sequences.
+// plain removes control sequences from the text of an error, which may contain the output of a plugin.
 func plain(err error) error { return errors.New(terminal.Plain(err.Error())) }
 
 // Close ends the converter.

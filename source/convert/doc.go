@@ -1,7 +1,7 @@
-// Package convert has programs and states of other tools converted, by converter plugins (protocol.md 5.6).
+// Package convert converts programs and states of other tools, with converter plugins (protocol.md 5.6).
 //
-// It knows nothing of the tools: what it serves to converters says how the names of their providers correspond to those of
-// packages, and what packages consist of.
+// Nothing in it depends on the tools. It serves converters the mappings between the names of the tools' providers and those of packages,
+// and the schemas of packages.
 //
-// Invariant: a converter that was started has ended, with everything that it started, when it is closed.
+// Invariant: Close ends a converter and everything that it started.
 package convert

@@ -9,17 +9,16 @@ import (
 	"github.com/sluice-iac/sluice/source/runtimes"
 )
 
-// Generation is a program in PCL that is to be written in another language.
+// Generation is a program in PCL to be written in another language.
 type Generation struct {
-	Directory string // has the program
-	Target    string // is where it is to be written; it exists
-	Project   string // is the project file, as JSON
-	Strict    bool   // refuses what is merely doubtful
+	Directory string // of the PCL
+	Target    string // of the program to write; it exists
+	Project   string // the project file, as JSON
+	Strict    bool   // refuses doubtful constructs too
 }
 
-// Generate has the language plugin of a runtime write a program in its language, with the schemas that o.Runtimes serves. Nothing else of o
-// but Output is used. Errors are those of
-// [runtimes.Writer]. If one of the remarks is an error, the program is not usable.
+// Generate writes a program in the language of a runtime, with its language plugin and the schemas that o.Runtimes serves. Of the other
+// options only Output is used. Errors are those of [runtimes.Writer]. If one of the remarks is an error, the program is not usable.
 func Generate(ctx context.Context, runtime string, g Generation, o Options) ([]source.Remark, error) {
 	writer, err := runtimes.Writer(ctx, runtime, o.Runtimes, o.Output)
 	if err != nil {

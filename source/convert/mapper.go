@@ -14,36 +14,36 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Mapper says how the names of other tools' providers correspond to those of packages. It asks the providers themselves, first
-// the one that is most likely to know and then all others (protocol.md 5.3). It is served to converters.
+// Mapper maps the names of other tools' providers to those of packages. It gets the mappings from the providers themselves: first from the
+// most likely one, then from all others (protocol.md 5.3). It is served to converters.
 type Mapper struct {
 	codegen.UnimplementedMapperServer
 
-	// Tool is the tool whose providers are meant if a converter does not name one: "terraform".
+	// Tool is the default tool of requests that name none: "terraform".
 	Tool string
-	// Given are mappings that the user has, by the name of the other tool's provider. They take precedence.
+	// Given are the user's own mappings, by the name of the other tool's provider. They take precedence.
 	Given map[string][]byte
 	// Host starts providers. It may install them.
 	Host providers.Host
-	// Installed returns the names of the providers that are there; nil if none are known.
+	// Installed returns the names of the installed providers; nil if none are known.
 	Installed func() []string
-	// Warn is called for providers that cannot be asked, once for each; nil discards.
+	// Warn is called once for each provider that fails; nil discards.
 	Warn func(message string)
 
-	// A provider that is asked may ask itself, so nobody waits for another question than the own one.
+	// A provider may request mappings while a call to it runs, so a request waits only for an equal one.
 	answers await.Flight[string, []byte]
 	offers  await.Flight[string, offer]
-	// broken are the providers that could not say what they have mappings for when others were meant. They are not asked again.
+	// broken are the providers whose calls failed when they were not the likely one. They are not called again.
 	broken sync.Map // by offerKey
 }
 
-// offer is what one provider has mappings for.
+// offer is the result of the first call to a provider: the names of its mappings, and one mapping.
 type offer struct {
 	names []string
-	first providers.MappingResponse // the one that was asked for first; of a provider that names none its only one
+	first providers.MappingResponse // of the requested name; of a provider that lists no names, its only one
 }
 
-// GetMapping returns a mapping, without data if nobody has one.
+// GetMapping returns a mapping, without data if no provider has one.
 func (m *Mapper) GetMapping(ctx context.Context, req *codegen.GetMappingRequest) (*codegen.GetMappingResponse, error) {
 	if data, ok := m.Given[req.GetProvider()]; ok {
 		return &codegen.GetMappingResponse{Data: data}, nil
@@ -59,8 +59,8 @@ func (m *Mapper) GetMapping(ctx context.Context, req *codegen.GetMappingRequest)
 	return &codegen.GetMappingResponse{Data: data}, nil
 }
 
-// likelyProvider returns the provider that is most likely to have a mapping: the one that the converter names, else the one of
-// the same name.
+// likelyProvider returns the provider that is most likely to have a mapping: the one that the converter names, else the one of the same
+// name.
 func likelyProvider(req *codegen.GetMappingRequest) providers.Spec {
 	spec := providers.Spec{Package: cmp.Or(req.GetPulumiProvider(), req.GetProvider())}
 	if p := req.GetParameterizationHint(); p != nil && req.GetPulumiProvider() != "" {
@@ -72,7 +72,7 @@ func likelyProvider(req *codegen.GetMappingRequest) providers.Spec {
 	return spec
 }
 
-// find asks one provider after the other. That the likely one cannot be asked is only a warning: another may know.
+// find queries one provider after the other. If the likely one cannot be started, that is only a warning: another may have the mapping.
 func (m *Mapper) find(ctx context.Context, tool, name string, likely providers.Spec) ([]byte, error) {
 	candidates := []providers.Spec{likely}
 	for _, installed := range m.installed() {
@@ -101,7 +101,7 @@ func (m *Mapper) find(ctx context.Context, tool, name string, likely providers.S
 	return nil, nil
 }
 
-// installed returns the names of the other providers that can be asked, in their order.
+// installed returns the sorted names of the installed providers.
 func (m *Mapper) installed() []string {
 	if m.Installed == nil {
 		return nil
@@ -109,7 +109,7 @@ func (m *Mapper) installed() []string {
 	return slices.Sorted(slices.Values(m.Installed()))
 }
 
-// ask asks one provider. It returns nil if that has no mapping, or cannot be started.
+// ask queries one provider. It returns nil if the provider has no such mapping or cannot be started.
 func (m *Mapper) ask(ctx context.Context, tool, name string, spec providers.Spec) ([]byte, error) {
 	known, err := m.offers.Do(ctx, offerKey(tool, spec), func() (offer, error) { return m.askFirst(ctx, tool, name, spec) })
 	switch {
@@ -128,7 +128,7 @@ func (m *Mapper) ask(ctx context.Context, tool, name string, spec providers.Spec
 	return answer.Data, errors.Join(err, p.Close())
 }
 
-// askFirst asks a provider what it has mappings for. One that cannot be started has none.
+// askFirst lists the mappings of a provider. One that cannot be started has none.
 func (m *Mapper) askFirst(ctx context.Context, tool, name string, spec providers.Spec) (o offer, err error) {
 	p, err := m.Host.Load(ctx, spec)
 	if cause := context.Cause(ctx); cause != nil {
@@ -151,7 +151,7 @@ func (m *Mapper) askFirst(ctx context.Context, tool, name string, spec providers
 	return o, err
 }
 
-// mappingOf asks for a mapping that a provider has named.
+// mappingOf gets a mapping that the provider has listed.
 func mappingOf(ctx context.Context, p providers.Provider, tool, name string) (providers.MappingResponse, error) {
 	answer, err := p.Mapping(ctx, providers.MappingRequest{Key: tool, Provider: name})
 	if err == nil && answer.Provider != name {
@@ -160,14 +160,14 @@ func mappingOf(ctx context.Context, p providers.Provider, tool, name string) (pr
 	return answer, err
 }
 
-// leftOut warns of a provider that cannot be asked.
+// leftOut warns of a provider whose mappings cannot be read.
 func (m *Mapper) leftOut(tool string, spec providers.Spec, err error) {
 	if m.Warn != nil {
 		m.Warn(fmt.Sprintf("cannot get the mapping of %[2]s names from provider %[1]s: %[3]v", spec.Package, tool, err))
 	}
 }
 
-// offerKey names a provider and a tool.
+// offerKey identifies a provider and a tool.
 func offerKey(tool string, spec providers.Spec) string {
 	parts := []string{tool, spec.Package, spec.Version}
 	if p := spec.Parameterization; p != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/source/convert"
 )
 
-// cloud is a host of providers, by their packages. It counts how often each is started.
+// cloud is a host of providers, by their packages. It counts the starts of each.
 type cloud struct {
 	started map[string]int
 	known   map[string]*providertest.Fake
@@ -44,7 +44,7 @@ func knows(pkg, tool string, names ...string) *providertest.Fake {
 	return p
 }
 
-// only is an old provider that names none and has one mapping.
+// only is an old provider that lists no names and has one mapping.
 func only(pkg, name string) *providertest.Fake {
 	p := providertest.NewFake(pkg)
 	p.OnMapping = func(_ context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
@@ -108,7 +108,7 @@ func TestABrokenProviderIsAnErrorOnlyIfItIsTheLikelyOne(t *testing.T) {
 	}
 	m, c, warned := newMapper(broken, wrong, knows("zoo", "terraform", "animals"))
 	require.Equal(t, "zoo knows animals", ask(t, m, &codegen.GetMappingRequest{Provider: "animals"}))
-	require.Len(t, *warned, 2) // there is no plugin animals, and broken is out of order
+	require.Len(t, *warned, 2) // the plugin animals is missing, and broken fails
 	require.Contains(t, (*warned)[1], "out of order")
 	require.Empty(t, ask(t, m, &codegen.GetMappingRequest{Provider: "plants", PulumiProvider: "zoo"}))
 	require.Equal(t, 1, c.started["broken"])
@@ -140,7 +140,7 @@ func TestAConverterCanNameTheToolAndAParameter(t *testing.T) {
 	}, c.specs[len(c.specs)-1])
 }
 
-// While a provider is asked, it may ask for a mapping itself.
+// A provider may request a mapping while a request to it runs.
 func TestAProviderThatIsAskedMayAsk(t *testing.T) {
 	bridge, aws := knows("bridge", "terraform", "bridge"), knows("aws", "terraform", "aws")
 	m, c, warned := newMapper(bridge, aws)

@@ -10,11 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Resource is a resource of a converted state: what an import needs to know of it (protocol.md 10.9).
+// Resource is a resource of a converted state, as the input of an import (protocol.md 10.9).
 type Resource struct {
 	Type        urn.Type
-	Name        string // by which the other resources refer to it
-	LogicalName string // in the URN; "" is Name
+	Name        string // in references of other resources
+	LogicalName string // in the URN; "" if it is Name
 	ID          string
 	Version     string // of the package; "" for any
 	DownloadURL string
@@ -30,7 +30,7 @@ type Resource struct {
 	Extension        *Parameterization
 }
 
-// Parameterization is a plugin with a version and the parameter that it gets, or an extension package with its own.
+// Parameterization is a plugin with its version and parameter, or an extension package with its version and parameter.
 type Parameterization struct {
 	Name, Version string
 	Value         []byte

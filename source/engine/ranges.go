@@ -8,14 +8,13 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Satisfies reports whether this engine, as the version of the Pulumi command line that it stands in for, lies in a range of
-// versions such as ">=3.5.0 !3.7.7 || 4.x". What is no range is an error.
+// Satisfies reports whether [CompatibilityVersion] lies in a range of versions such as ">=3.5.0 !3.7.7 || 4.x". A malformed range is an
+// error.
 func Satisfies(text string) (bool, error) { return satisfies(CompatibilityVersion, text) }
 
-// satisfies reports whether a version lies in a range as programs write it: comparisons joined by spaces (all must hold)
-// and by "||" (one must), with the operators = == ! != < <= > >= and "x" for any number, for example
-// ">=3.5.0 !3.7.7 || 4.x" (protocol.md 5.1). The ranges of the semver package mean something else: there "!=" is the
-// only "not", and a prerelease never satisfies a plain range.
+// satisfies reports whether a version lies in a range as programs write it: comparisons joined by spaces (all must hold) and by "||" (one
+// must), with the operators = == ! != < <= > >= and "x" for any number, for example ">=3.5.0 !3.7.7 || 4.x" (protocol.md 5.1). The semver
+// package has other ranges: "!=" is the only "not" there, and a prerelease never satisfies a plain range.
 func satisfies(version, text string) (bool, error) {
 	v, err := semver.NewVersion(version)
 	if err != nil {
@@ -58,8 +57,8 @@ func splitOperator(word string) (operator, operand string) {
 	return word[:len(word)-len(operand)], operand
 }
 
-// compare compares v with an operand that stands for all versions from low up to, but without, high: one version, or
-// several when it has an "x".
+// compare compares v with an operand that stands for all versions from low up to, but without, high: one version, or several if it contains
+// an "x".
 func compare(v *semver.Version, operator, operand string) (bool, error) {
 	low, high, err := bounds(operand)
 	if err != nil {
@@ -87,7 +86,7 @@ func compare(v *semver.Version, operator, operand string) (bool, error) {
 	return false, fmt.Errorf("unknown operator %q", operator)
 }
 
-// bounds returns the versions that "1.2.x" or "1.x" begins with and ends before; high is nil for a single version.
+// bounds returns the range that "1.2.x" or "1.x" stands for, without high itself; high is nil for a single version.
 func bounds(operand string) (low, high *semver.Version, err error) {
 	parts := strings.Split(operand, ".")
 	last := parts[len(parts)-1]

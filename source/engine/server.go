@@ -18,8 +18,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has, and which it reports
-// to programs that ask, unless [Version] says otherwise (protocol.md 5.2).
+// CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has. Programs get it as the engine's version,
+// unless [Version] sets another one (protocol.md 5.2).
 const CompatibilityVersion = "3.248.0"
 
 // Server is an Engine server. Its methods are safe for many goroutines.
@@ -28,19 +28,19 @@ type Server struct {
 	handler *handler
 }
 
-// Option changes what a server says.
+// Option configures a server.
 type Option func(*handler)
 
 // Version sets the version that the server reports: semver without a leading "v".
 func Version(v string) Option { return func(h *handler) { h.version = v } }
 
-// With makes the server offer the services that register adds, too, at the same address.
+// With adds the services that register registers, at the same address.
 func With(register func(grpc.ServiceRegistrar)) Option {
 	return func(h *handler) { h.others = append(h.others, register) }
 }
 
-// NewServer returns a server that gives messages to sink, which may be nil and may be called from many goroutines. It listens
-// when it is asked for its address. The end of ctx stops it like Close, which must be called in any case.
+// NewServer returns a server that passes messages to sink, which may be nil and may be called from many goroutines. It listens once its
+// address is requested. The end of ctx stops it like Close, which must be called in any case.
 func NewServer(ctx context.Context, sink func(stages.LogMessage), options ...Option) *Server {
 	h := &handler{version: CompatibilityVersion}
 	for _, o := range options {
@@ -50,8 +50,7 @@ func NewServer(ctx context.Context, sink func(stages.LogMessage), options ...Opt
 	return &Server{Server: loopback.NewServer(ctx, h.register, h.warn), handler: h}
 }
 
-// SetLog makes sink get all further messages; nil drops them. One server outlives the runs of a command, and each run
-// has its own sink.
+// SetLog makes sink receive all further messages; nil drops them. One server outlives the runs of a command, and each run has its own sink.
 func (s *Server) SetLog(sink func(stages.LogMessage)) { s.handler.setLog(sink) }
 
 type handler struct {
@@ -83,7 +82,7 @@ func (h *handler) warn(message string) {
 }
 
 func (h *handler) Log(_ context.Context, req *pulumirpc.LogRequest) (*emptypb.Empty, error) {
-	// A message about a malformed URN is still a message: it is shown for the stack.
+	// A message with a malformed URN is still shown, for the stack.
 	u, err := urn.Parse(req.GetUrn())
 	if err != nil {
 		u = ""
@@ -95,13 +94,13 @@ func (h *handler) Log(_ context.Context, req *pulumirpc.LogRequest) (*emptypb.Em
 	return &emptypb.Empty{}, nil
 }
 
-// ofJava is how the SDK for Java begins the error of a program: with the whole command line of the JVM, class path and all.
+// ofJava matches the beginning of the error of a program in the SDK for Java, which contains the whole command line of the JVM.
 var ofJava = regexp.MustCompile(`^(Running program \[PID: \d+\])\(.*\)( failed with an unhandled exception:)`)
 
-// withoutCommandLine leaves the command line of a JVM out of a message.
+// withoutCommandLine removes the command line of a JVM from a message.
 func withoutCommandLine(message string) string { return ofJava.ReplaceAllString(message, "$1$2") }
 
-// severity takes a number that is not known as an error, so that nothing serious is lost.
+// severity treats an unknown number as an error, so that nothing serious is lost.
 func severity(s pulumirpc.LogSeverity) stages.Severity {
 	switch s {
 	case pulumirpc.LogSeverity_DEBUG:

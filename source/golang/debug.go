@@ -16,17 +16,17 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// usualPort is where editors look for programs that wait in Delve.
+// usualPort is the port to which editors connect by default for Delve.
 const usualPort = 2345
 
-// delve runs a program in Delve, and watches it there: Delve does not end when the program does, and never says how it ended.
+// delve runs a program in Delve and watches it: Delve does not end when the program does, and never reports the exit status.
 type delve struct {
 	executable string
 	debugger   *direct.Debugger
 	port       *await.Promise[int]
 }
 
-// newDelve finds Delve. name is what editors call the program.
+// newDelve finds Delve. name is the name of the program in editors.
 func newDelve(name string, log func(stages.LogMessage)) (*delve, error) {
 	path, err := exec.LookPath("dlv")
 	if err != nil {
@@ -47,7 +47,7 @@ func newDelve(name string, log func(stages.LogMessage)) (*delve, error) {
 	return &d, nil
 }
 
-// arguments returns those of Delve for a program that waits at an address. Several clients can be connected: the user's, and this
+// arguments returns the arguments of Delve for a program that waits at an address. Several clients can be connected: the user's, and this
 // process.
 func (d *delve) arguments(address, binary string, args []string) []string {
 	return append([]string{
@@ -55,14 +55,14 @@ func (d *delve) arguments(address, binary string, args []string) []string {
 	}, args...)
 }
 
-// watchInterval is how often Delve is asked whether the program has ended.
+// watchInterval is the interval at which Delve is polled for the end of the program.
 const watchInterval = 100 * time.Millisecond
 
-// exited is how Delve says that the program has ended.
+// exited matches the message of Delve that the program has ended.
 var exited = regexp.MustCompile(`^Process \d+ has exited with status (-?\d+)$`)
 
-// watch ends Delve when the program has ended, and returns the exit status of the program. It returns false if that is not
-// known, because the user has ended the session. The end of ctx says that Delve has ended.
+// watch ends Delve when the program has ended, and returns the exit status of the program. known is false if the user has ended the
+// session. ctx ends when Delve has ended.
 func (d *delve) watch(ctx context.Context) (status int, known bool) {
 	port, err := d.port.Wait(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *delve) watch(ctx context.Context) (status int, known bool) {
 	}
 }
 
-// end ends a program that Delve may have left: it has a process group of its own.
+// end ends a program that may have outlived Delve: it has a process group of its own.
 func end(program int) {
 	if p, err := os.FindProcess(program); err == nil && program > 0 {
 		_ = p.Kill()

@@ -1,7 +1,7 @@
-// Package golang runs Go programs without a language plugin: it builds them with the go command and starts what was
-// built (protocol.md 6.3).
+// Package golang runs Go programs without a language plugin: it builds them with the go command and starts the executable
+// (protocol.md 6.3).
 //
-// It downloads nothing itself; the go command does what it does.
+// It downloads nothing itself; the go command may.
 //
-// Invariant: what was built for a run is deleted when the Program is closed, unless the project says where to keep it.
+// Invariant: a build that has not been run for 30 days is deleted by a later build, unless the project names a place for it.
 package golang

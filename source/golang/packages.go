@@ -12,10 +12,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// sdkModule recognizes the modules of published SDKs, which need no file to be known.
+// sdkModule matches the modules of published SDKs, which are recognized without a file.
 var sdkModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([^/]+)/sdk(/v[0-9]+)?$`)
 
-// Packages lists the packages whose SDKs the program imports. Nothing is known about a program that is built already.
+// Packages lists the packages whose SDKs the program imports. It returns nothing for a program that is built already.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	if p.project.Option("binary") != "" {
 		return nil, nil
@@ -44,11 +44,10 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	return list, nil
 }
 
-// module is the Go module that an imported package is in.
+// module is the Go module of an imported package.
 type module struct{ path, version, root string }
 
-// pkg returns the package that the SDK of an imported directory is for. Its file is in the directory or in one above
-// it, up to the module's.
+// pkg returns the package of the SDK in an imported directory. Its file is in the directory or in one above it, up to the module's.
 func (m module) pkg(directory string) (stages.Package, bool) {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		if pkg, found, is := m.fromFile(dir); found {
@@ -65,7 +64,7 @@ func (m module) pkg(directory string) (stages.Package, bool) {
 	return stages.Package{Name: match[1], Version: m.version}, true
 }
 
-// fromFile reads a directory's pulumi-plugin.json: found reports that there is one, is that it names a resource plugin.
+// fromFile reads a directory's pulumi-plugin.json: found reports whether there is one, is whether it names a resource plugin.
 func (m module) fromFile(directory string) (pkg stages.Package, found, is bool) {
 	b, err := os.ReadFile(filepath.Join(directory, "pulumi-plugin.json"))
 	if err != nil {

@@ -25,13 +25,13 @@ import (
 // Program is a Go program. It keeps nothing between runs.
 type Program struct{ project source.Project }
 
-// New returns the program of a project. Options of the runtime that it knows: binary, a program that is built already;
-// buildTarget, where to put what is built. Both are relative to the program's directory.
+// New returns the program of a project. Runtime options: binary, a program that is built already; buildTarget, the path of the executable
+// to build. Both are relative to the program's directory.
 func New(p source.Project) *Program { return &Program{project: p} }
 
 var _ source.Program = (*Program)(nil)
 
-// BuildError says that a program does not compile. Output is the compiler's own text.
+// BuildError reports that a program does not compile. Output is the compiler's own text.
 type BuildError struct{ Program, Output string }
 
 func (e *BuildError) Error() string {
@@ -40,15 +40,15 @@ func (e *BuildError) Error() string {
 		text += "\nmake it there with `go mod init NAME`, and then run `go mod tidy`, which writes into it what the program needs"
 	}
 	if missingModule.MatchString(e.Output) {
-		text += "\nrun `go mod tidy` there: it writes into go.mod and go.sum what is missing" // what go itself says concerns one package at a time
+		text += "\nrun `go mod tidy` there: it writes into go.mod and go.sum what is missing" // go's own advice covers one package at a time
 	}
 	return text
 }
 
-// missingModule recognizes what the go command says of modules that go.mod or go.sum lacks.
+// missingModule matches the messages of the go command about modules that go.mod or go.sum lacks.
 var missingModule = regexp.MustCompile(`missing go\.sum entry|no required module provides package|updates to go\.(mod|sum) needed`)
 
-// Run builds the program and runs it. The end of ctx ends either, and everything that the program started.
+// Run builds the program and runs it. The end of ctx ends the build or the program, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	var debugger *delve
 	if p.project.Debug {
@@ -77,8 +77,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	return direct.Run(ctx, host, p.project, direct.Command{Executable: binary, Args: p.project.Args, Env: env})
 }
 
-// debug runs the program in the debugger. A program whose end the user has not waited for has failed: nobody knows what it would
-// have declared.
+// debug runs the program in the debugger. If the user ends the session first, the program has failed: its declarations are incomplete.
 func (p *Program) debug(ctx context.Context, host source.Host, d *delve, binary string, env []string) error {
 	exit := plugin.Exit{Code: -1, Status: "the debugging session"}
 	running, ended := context.WithCancel(ctx)
@@ -103,8 +102,8 @@ func (p *Program) debug(ctx context.Context, host source.Host, d *delve, binary 
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
-// binary returns the executable to run, which is built for each run: the program may have changed. debug is true for one that a
-// debugger can step through line by line. log is told when something is compiled.
+// binary returns the executable to run, which is built for each run because the program may have changed. debug is true for one that a
+// debugger can step through line by line. log receives a message when something is compiled.
 func (p *Program) binary(ctx context.Context, debug bool, log func(stages.LogMessage)) (string, error) {
 	if given := p.project.Option("binary"); given != "" {
 		path := p.path(given)
@@ -127,8 +126,7 @@ func (p *Program) path(option string) string {
 	return filepath.Join(p.project.Directory, option)
 }
 
-// target returns where the program is built: always at the same place, so that the go command sees whether anything has to be
-// done.
+// target returns the path of the executable: always the same one, so that the go command can skip an unchanged build.
 func (p *Program) target(debug bool) (string, error) {
 	if given := p.project.Option("buildTarget"); given != "" {
 		return p.path(given), nil
@@ -146,7 +144,7 @@ func (p *Program) target(debug bool) (string, error) {
 	forget(builds, dir)
 	name := "program"
 	if debug {
-		name += "-debug" // the other one stays up to date
+		name += "-debug" // the build without it stays up to date
 	}
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -154,11 +152,10 @@ func (p *Program) target(debug bool) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// unused is how long the build of a program is kept that is not run.
+// unused is the time after which the build of a program is deleted if it was not run.
 const unused = 30 * 24 * time.Hour
 
-// forget removes the builds of programs that have not been run for long, and keeps one. It is an attempt: what cannot be removed
-// stays.
+// forget removes builds that have not been run for long, except keep. It ignores those that it cannot remove.
 func forget(builds, keep string) {
 	now := time.Now()
 	_ = os.Chtimes(keep, now, now)
@@ -173,7 +170,7 @@ func forget(builds, keep string) {
 	}
 }
 
-// pattern is the program as the go command names packages and files.
+// pattern returns the program in the form of a package argument of the go command.
 func (p *Program) pattern() string {
 	if p.project.Entry == "" || p.project.Entry == "." {
 		return "."
@@ -181,10 +178,10 @@ func (p *Program) pattern() string {
 	return "./" + filepath.ToSlash(p.project.Entry)
 }
 
-// packageName matches the lines in which the go command names the packages that it compiles.
+// packageName matches the lines with the names of the packages that the go command compiles.
 var packageName = regexp.MustCompile(`^[\w./~@+-]+$`)
 
-// build has the go command bring an executable up to date. A *BuildError has what that wrote to standard error.
+// build brings an executable up to date with the go command. A *BuildError has the command's standard error.
 func (p *Program) build(ctx context.Context, target string, debug bool, log func(stages.LogMessage)) error {
 	path, err := p.goExecutable()
 	if err != nil {
@@ -206,7 +203,7 @@ func (p *Program) build(ctx context.Context, target string, debug bool, log func
 	}
 	env := os.Environ()
 	if p.project.Option("buildTarget") == "" {
-		// What is linked there is renamed to the target: another run may start that at any moment.
+		// The linked file is renamed to the target: another run may start the target at any moment.
 		env = append(env, "GOTMPDIR="+filepath.Dir(target))
 	}
 	var stderr strings.Builder
@@ -234,7 +231,7 @@ func (p *Program) build(ctx context.Context, target string, debug bool, log func
 	return nil
 }
 
-// isLibrary reports whether a file is what the go command builds of a package that is not main: an archive.
+// isLibrary reports whether a file is an archive, which the go command builds for a package that is not main.
 func isLibrary(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {
@@ -257,7 +254,7 @@ func (p *Program) goExecutable() (string, error) {
 	return path, nil
 }
 
-// goCommand returns the standard output of a go command. A *BuildError has what it wrote to standard error.
+// goCommand returns the standard output of a go command. A *BuildError has its standard error.
 func (p *Program) goCommand(ctx context.Context, args ...string) (string, error) {
 	path, err := p.goExecutable()
 	if err != nil {

@@ -33,7 +33,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// project is the test program with its only argument. The first test builds it, the others use what was built.
+// project returns the test program with its only argument. The first test builds it, the others reuse the executable.
 func project(t testing.TB, what string) source.Project {
 	t.Helper()
 	p := folder(t, "program")
@@ -129,7 +129,7 @@ func TestALibraryIsNoProgram(t *testing.T) {
 	for name, text := range map[string]string{"go.mod": "module library\n", "library.go": "package library\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(p.Directory, name), []byte(text), 0o600))
 	}
-	for range 2 { // what the first one has built is there the second time
+	for range 2 { // the second run finds the executable of the first
 		require.ErrorContains(t, run(t, p, monitortest.Preview()), "does your program have a 'main' package?")
 	}
 }
@@ -226,5 +226,5 @@ func TestWhatIsUpToDateIsNotBuiltAgain(t *testing.T) {
 	require.NotContains(t, m.Messages(stages.Info), compiling)
 	after, err := os.Stat(p.Option("buildTarget"))
 	require.NoError(t, err)
-	require.True(t, os.SameFile(before, after)) // what is linked is another file
+	require.True(t, os.SameFile(before, after)) // linking makes another file
 }

@@ -60,8 +60,8 @@ func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand
 	return plugin.Start(command)
 }
 
-// Install downloads the modules that a program needs, unless that is built already. One that has no go.sum, as a template has none, gets
-// it; an existing one stays as it is.
+// Install downloads the modules that a program needs, unless it is built already. A program without a go.sum, such as a template, gets one;
+// an existing one stays as it is.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	if p.Option("binary") != "" {
 		return nil
@@ -76,7 +76,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "download")
 }
 
-// lacksSums reports whether there is no go.sum beside the go.mod of a directory's module.
+// lacksSums reports whether a directory's module has no go.sum beside its go.mod.
 func lacksSums(directory string) bool {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
-// build is how a program is compiled and started.
+// build defines how a program is compiled and started.
 type build struct {
 	tool       tool
 	executable string // "" for a jar, which the java of the JDK runs
@@ -23,7 +23,7 @@ type build struct {
 	jar        string // the file
 }
 
-// tool is what builds a program.
+// tool is a build tool.
 type tool string
 
 const (
@@ -32,7 +32,7 @@ const (
 	jar    tool = "jar"
 )
 
-// title names a tool in messages.
+// title returns the name of a tool for messages.
 func (t tool) title() string {
 	if t == gradle {
 		return "Gradle"
@@ -40,14 +40,14 @@ func (t tool) title() string {
 	return "Maven"
 }
 
-// hosted are the tools that only the language plugin knows.
+// hosted are the tools that only the language plugin supports.
 var hosted = []string{"sbt", "jbang", "mill"}
 
-// gradleFiles are what a Gradle project has one of, those that the root of a build has first.
+// gradleFiles are the files that identify a Gradle project. Those that the root of a build has come first.
 var gradleFiles = []string{"settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"}
 
-// find returns how a project is built. Its options are `binary`, a jar, and `use-executor`, the name or path of a build tool.
-// Without them the files in the program's directory decide.
+// find returns the build of a project. The options are `binary`, a jar, and `use-executor`, the name or path of a build tool. Without them
+// the files in the program's directory decide.
 func find(p source.Project) (build, error) {
 	named, binary := p.Option("use-executor"), p.Option("binary")
 	switch t := toolNamed(named); {
@@ -76,7 +76,7 @@ func find(p source.Project) (build, error) {
 		"or name a jar with the runtime option `binary`", p.Directory)
 }
 
-// toolNamed returns the tool that the option use-executor asks for, "" for none that is known.
+// toolNamed returns the tool for the option use-executor, "" if it names none of the tools.
 func toolNamed(option string) tool {
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(option), ".cmd"), ".bat")
 	switch name {
@@ -124,8 +124,8 @@ func findGradle(p source.Project, named string) (build, error) {
 	return b, err
 }
 
-// gradleRoot returns the root of the build that a directory is in, which is the directory itself unless one above it has a
-// settings file, and the name of the project in the directory.
+// gradleRoot returns the root of a directory's build, and the name of the project in the directory. The root is the directory itself unless
+// one above it has a settings file.
 func gradleRoot(directory string) (root, project string) {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		if anyFile(dir, gradleFiles[:2]) {
@@ -138,14 +138,14 @@ func gradleRoot(directory string) (root, project string) {
 	}
 }
 
-// locate returns the executable of a tool: the one that the project names, else the wrapper, unless that is "", else the tool on
-// the PATH. install says how to get it.
+// locate returns the executable of a tool: the one that the project names, else the wrapper, unless that is "", else the tool on the PATH.
+// install is the instruction to install the tool.
 func (b build) locate(named, wrapper, install string) (string, error) {
 	switch {
 	case strings.ContainsRune(filepath.ToSlash(named), '/'):
 		wrapper = inDirectory(b.directory, named)
 	case named == string(b.tool):
-		wrapper = "" // the one on the PATH is wanted
+		wrapper = "" // the name alone means the tool on the PATH
 	case named != "" && wrapper == "":
 		wrapper = filepath.Join(b.directory, named)
 	}
@@ -166,7 +166,7 @@ func (b build) locate(named, wrapper, install string) (string, error) {
 	return path, nil
 }
 
-// nearest returns a file of this name in the program's directory, or in one above it up to the project's; "" if there is none.
+// nearest returns the file with a name in the program's directory, or in one above it up to the project's; "" if there is none.
 func nearest(p source.Project, name string) string {
 	for dir := p.Directory; ; dir = filepath.Dir(dir) {
 		if path := filepath.Join(dir, name); isFile(path) {
@@ -178,7 +178,7 @@ func nearest(p source.Project, name string) string {
 	}
 }
 
-// batch returns the name of a script, which on Windows has an extension.
+// batch returns the file name of a script, which on Windows has an extension.
 func batch(name, extension string) string {
 	if runtime.GOOS == "windows" {
 		return name + extension
@@ -197,8 +197,8 @@ func anyFile(directory string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return isFile(filepath.Join(directory, name)) })
 }
 
-// quiet are arguments that have Maven log nothing but errors. The level of its loggers is set, not that of all: a program may use
-// the same library to log.
+// quiet are arguments with which Maven logs only errors. They set the level of Maven's loggers, not the default: a program may log with the
+// same library.
 var quiet = []string{
 	"--batch-mode", "--no-transfer-progress",
 	"-Dorg.slf4j.simpleLogger.log.org.apache.maven=error",
@@ -206,7 +206,7 @@ var quiet = []string{
 	"-Dorg.slf4j.simpleLogger.log.org.codehaus.mojo=warn", // the stack of an exception that ends the program
 }
 
-// compileArguments are those that compile a program; a jar needs none.
+// compileArguments returns the arguments that compile a program; a jar needs none.
 func (b build) compileArguments() []string {
 	switch b.tool {
 	case maven:
@@ -217,8 +217,9 @@ func (b build) compileArguments() []string {
 	return nil
 }
 
-// launch returns the arguments that run a program from any directory: its own class if class is "". Maven compiles it first, which spares a
-// second start of Maven; Gradle's compiler would write between the lines of the program. done removes the files that they name.
+// launch returns the arguments that run a class from any directory, or the program's own class if class is "". Maven compiles the program
+// in the same start, to save a second one. Gradle does not: its compiler would write between the lines of the program. done removes the
+// files that the arguments refer to.
 func (b build) launch(class string, args []string) (list []string, done func(), err error) {
 	done = func() {}
 	switch b.tool {
@@ -244,8 +245,8 @@ func (b build) launch(class string, args []string) (list []string, done func(), 
 	return append([]string{"-jar", b.jar}, args...), done, nil
 }
 
-// startScript has Gradle start a class with arguments, whatever the build says: versions before 4.9 have no option for arguments, and none
-// has one for the class. class is "" for that of the build.
+// startScript returns a script with which Gradle starts a class with arguments, whatever the build contains: versions before 4.9 have no
+// option for arguments, and none has one for the class. An empty class stands for that of the build.
 func startScript(class string, args []string) []byte {
 	var b strings.Builder
 	b.WriteString("allprojects { afterEvaluate { tasks.withType(JavaExec) { task ->\n")
@@ -260,12 +261,12 @@ func startScript(class string, args []string) []byte {
 	return []byte(b.String())
 }
 
-// literal writes a text in Groovy.
+// literal writes a text as a literal in Groovy.
 func literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", `\r`).Replace(text) + "'"
 }
 
-// quoted writes arguments on one line as Maven takes it apart again.
+// quoted joins arguments to one line, quoted for Maven's parser.
 func quoted(args []string) string {
 	list := make([]string, 0, len(args))
 	for _, a := range args {

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// usualPort is where editors look for programs that wait for a debugger.
+// usualPort is the port to which editors connect by default.
 const usualPort = 5005
 
 // agent is the option that makes a JVM wait for a debugger at an address.
@@ -20,7 +20,7 @@ func agent(address string) string {
 	return "-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address=" + address
 }
 
-// jdwp recognizes where a JVM waits. name is what editors call the process.
+// jdwp finds the place where a JVM waits. name is the name of the process in editors.
 func jdwp(name string, log func(stages.LogMessage)) *direct.Debugger {
 	return &direct.Debugger{
 		Tool:    "Java",
@@ -32,16 +32,16 @@ func jdwp(name string, log func(stages.LogMessage)) *direct.Debugger {
 	}
 }
 
-// initScript has Gradle start the program with an option, and nothing else.
+// initScript makes Gradle start the program with an option, and changes nothing else.
 const initScript = "allprojects { tasks.withType(JavaExec) { jvmArgs %q } }\n"
 
-// await changes how a program is run so that it waits for a debugger at an address. The caller calls done when it has ended.
+// await makes a build start its program so that it waits for a debugger at an address. The caller calls done when the program has ended.
 func (b build) await(c *plugin.Command, address string, d *direct.Debugger) (done func(), err error) {
 	before, intercept := c.Intercept, d.Interceptor()
 	c.Intercept = func(pid int, line string) bool { return intercept(pid, line) || before != nil && before(pid, line) }
 	done = func() {}
 	switch b.tool {
-	case maven: // which runs the program in its own process
+	case maven: // runs the program in its own process
 		options := strings.TrimSpace(os.Getenv("MAVEN_OPTS") + " " + agent(address))
 		c.Environment = append(slices.Clip(c.Environment), "MAVEN_OPTS="+options)
 	case gradle:

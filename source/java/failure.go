@@ -11,25 +11,25 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
-// held keeps back what a build tool says at its end, from the line on with which that begins: whether it is about the program's
-// failure, which has been shown, or about one of its own, is known only then. It also leaves out what the SDK says twice.
+// held holds back the last output of a build tool, from the first line about a failure. Only its end shows whether it is about the
+// program's failure, which has been shown, or about a failure of the tool. held also drops the errors that the SDK writes twice.
 type held struct {
 	begins func(line string) bool
 	show   func(plugin.Line)
 
 	mu    sync.Mutex // guards the fields below
-	begun bool       // the error stream has had a line that is no version of a JVM
+	begun bool       // the error stream has had a line other than the version of a JVM
 	on    bool
-	isErr bool // the stream that they come from
+	isErr bool // the stream of the lines
 	lines []string
 	again repeated
 }
 
-// noLogger are the lines of a library of the SDK that finds no library to log with, as is usual.
+// noLogger matches the usual messages of a library in the SDK that finds no logger.
 var noLogger = regexp.MustCompile(`^SLF4J(\(W\))?: (Failed to load class "org.slf4j.impl.StaticLoggerBinder"|No SLF4J providers were found|` +
 	`Defaulting to no-operation|See https?://www.slf4j.org/codes.html)`)
 
-// ofJVM are the lines in which a JVM tells its version. Debian's script for Gradle has it do so at each start.
+// ofJVM matches the lines with the version of a JVM. Debian's script for Gradle prints it at each start.
 var ofJVM = regexp.MustCompile(`^(openjdk|java) version "|^(OpenJDK|Java\(TM\)|Java HotSpot\(TM\)) .*\(build `)
 
 // line shows a line, or keeps it. It may be called from the goroutines of both streams.
@@ -69,7 +69,7 @@ func (h *held) text() string {
 	return strings.Join(h.lines, "\n")
 }
 
-// begins reports whether a line is the first of what the tool says of a failure.
+// begins reports whether a line is the first of a tool's messages about a failure.
 func (t tool) begins(line string) bool {
 	switch t {
 	case maven:
@@ -87,8 +87,8 @@ var (
 	gradleStatus = regexp.MustCompile(`finished with non-zero exit value (\d+)`)
 )
 
-// programStatus tells from what a tool said at its end that the program failed, and the program's exit status. ok is false if the
-// tool itself has failed, so that text says why. status is that of the tool.
+// programStatus returns the program's exit status from a tool's last output, text. ok is false if the tool itself has failed, so that text
+// has the reason. status is the exit status of the tool.
 func (t tool) programStatus(text string, status int) (code int, ok bool) {
 	if text == "" {
 		return status, true
@@ -104,7 +104,7 @@ func (t tool) programStatus(text string, status int) (code int, ok bool) {
 	return code, err == nil
 }
 
-// explain reduces what a tool said about its failure to what is about the program. directory is that of the program.
+// explain reduces a tool's messages about a failure to those about the program. directory is that of the program.
 func (t tool) explain(text, directory string) string {
 	lines := strings.Split(terminal.Plain(text), "\n")
 	if t == gradle {
@@ -118,10 +118,10 @@ func (t tool) explain(text, directory string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// location is how Maven writes where an error is: App.java:[12,5].
+// location matches the place of an error in Maven's form: App.java:[12,5].
 var location = regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`)
 
-// mavenReason returns the compiler's lines, or else what kept Maven from calling the compiler.
+// mavenReason returns the compiler's lines, or else the reason why Maven did not call the compiler.
 func mavenReason(lines []string) []string {
 	var all, compiler []string
 	inCompiler := false
@@ -153,7 +153,7 @@ func mavenReason(lines []string) []string {
 	return all
 }
 
-// gradleReason returns the compiler's lines, which come first, or else what Gradle says went wrong.
+// gradleReason returns the compiler's lines, which come first, or else Gradle's own reason.
 func gradleReason(lines []string) []string {
 	var before, wrong []string
 	inWrong, failed := false, false

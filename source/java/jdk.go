@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
-// oldest is the oldest version of Java that the SDK runs with.
+// oldest is the oldest version of Java that the SDK supports.
 const oldest = 11
 
 // jdk is an installed Java.
@@ -29,8 +29,7 @@ func installJDK() string {
 	return direct.HowToGet("a JDK of version 11 or later", "default-jdk-headless", "openjdk")
 }
 
-// findJDK returns the Java that the build tools take too: that of JAVA_HOME, else the one on the PATH. One that is too old is an
-// error.
+// findJDK returns the Java that the build tools use: that of JAVA_HOME, else the one on the PATH. One that is too old is an error.
 func findJDK(ctx context.Context, directory string) (jdk, error) {
 	path, err := locateJava()
 	if err != nil {
@@ -44,7 +43,7 @@ func findJDK(ctx context.Context, directory string) (jdk, error) {
 	}
 	m := javaVersion.FindStringSubmatch(stderr + stdout)
 	if exit.Code != 0 || m == nil {
-		// macOS has a java that only says where to get one.
+		// The java of macOS only prints where to get a real one.
 		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, direct.Below(stderr), installJDK())
 	}
 	found := jdk{java: path, version: m[1]}
@@ -73,7 +72,7 @@ func locateJava() (string, error) {
 	return path, nil
 }
 
-// javaVersion finds the version in what `java -version` prints, which is `openjdk version "17.0.15" 2025-04-15` and more.
+// javaVersion matches the version in the output of `java -version`: `openjdk version "17.0.15" 2025-04-15` and more.
 var javaVersion = regexp.MustCompile(`version "([^"]+)"`)
 
 // major returns the feature release of a version: 17 of "17.0.15", 21 of "21-ea", 8 of "1.8.0_392".

@@ -14,11 +14,11 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// discovery is the class of the SDK that prints which packages the SDKs on the class path are for, if its argument is "packages".
+// discovery is the class of the SDK that, with the argument "packages", prints the packages of the SDKs on the class path.
 const discovery = "com.pulumi.bootstrap.internal.Main"
 
-// Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language
-// plugin it lists nothing where that cannot be found out, as of a program that does not compile: its run says why.
+// Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language plugin it
+// returns nothing if it cannot read them, for example from a program that does not compile: the run of the program reports the reason.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	b, java, err := p.prepare(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	return list, nil
 }
 
-// discover returns what the SDK prints about the class path, or anything else if it cannot be asked.
+// discover returns the SDK's output about the class path. If the SDK cannot be run, the result is any other text.
 func (p *Program) discover(ctx context.Context, b build, java jdk) (string, error) {
 	switch b.tool {
 	case gradle:

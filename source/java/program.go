@@ -18,14 +18,13 @@ import (
 // Program is a Java program. It keeps nothing between runs.
 type Program struct{ project source.Project }
 
-// New returns the program of a project. Options of the runtime that it knows: binary, a jar that is built already; use-executor,
-// the build tool.
+// New returns the program of a project. Runtime options: binary, a jar that is built already; use-executor, the build tool.
 func New(p source.Project) *Program { return &Program{project: p} }
 
 var _ source.Program = (*Program)(nil)
 
-// CompileError says that a program does not compile, or cannot be started by its build tool. Output is what the compiler or the tool
-// said about it.
+// CompileError reports that a program does not compile, or that its build tool cannot start it. Output is the message of the compiler or
+// the tool.
 type CompileError struct{ Program, Output, Hint string }
 
 func (e *CompileError) Error() string {
@@ -36,7 +35,7 @@ func (e *CompileError) Error() string {
 	return msg
 }
 
-// Run compiles the program and runs it. The end of ctx ends either, and everything that the program started.
+// Run compiles the program and runs it. The end of ctx ends the compiler or the program, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	b, java, err := p.prepare(ctx)
 	if err != nil {
@@ -94,7 +93,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
-// prepare finds what runs the program.
+// prepare finds the build tool and the JDK of the program.
 func (p *Program) prepare(ctx context.Context) (build, jdk, error) {
 	b, err := find(p.project)
 	if err != nil {
@@ -104,7 +103,7 @@ func (p *Program) prepare(ctx context.Context) (build, jdk, error) {
 	return b, java, err
 }
 
-// compile compiles the program, unless it is a jar. The tool's cache makes that cheap when nothing has changed.
+// compile compiles the program, unless it is a jar. The tool's cache makes this cheap when nothing has changed.
 func (p *Program) compile(ctx context.Context, b build, java jdk) error {
 	if b.tool == jar {
 		return nil
@@ -130,7 +129,7 @@ func (p *Program) compileError(b build, java jdk, text string, exit plugin.Exit)
 
 var forNewer = regexp.MustCompile(`UnsupportedClassVersionError|invalid (?:target|source) release|release version \d+ not supported`)
 
-// tooOldFor explains a failure by the version of Java, if that is what the output is about.
+// tooOldFor explains a failure by the version of Java, if the output is about that.
 func (j jdk) tooOldFor(output string) string {
 	switch {
 	case forNewer.MatchString(output):
@@ -141,9 +140,9 @@ func (j jdk) tooOldFor(output string) string {
 	return ""
 }
 
-// environment returns what the SDK reads, beside what sluice itself has.
+// environment returns the variables for the SDK, in addition to the environment of sluice.
 func (p *Program) environment(host source.Host) ([]string, error) {
-	// Ports, not sockets: gRPC for Java dials sockets only on some systems, and in the newer of the versions that programs use.
+	// Ports, not sockets: gRPC for Java dials sockets only on some systems, and only in newer versions.
 	monitor, err := host.MonitorService.Address()
 	if err != nil {
 		return nil, fmt.Errorf("let %s call the engine: %w", p.project.Program(), err)

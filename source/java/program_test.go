@@ -21,7 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// sdk is why there is no SDK, nil if there is one.
+// sdk is the reason why the SDK is not available, nil if it is.
 var sdk error
 
 // TestMain compiles the program in testdata, which downloads the SDK unless it is there already.
@@ -94,7 +94,7 @@ func TestAFailingProgramHasSaidWhy(t *testing.T) {
 	require.ErrorIs(t, run(t, project(t, "fail"), m), source.ErrReported)
 	require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), "this program fails")
 	require.Equal(t, []string{"compiling with Maven"}, m.Messages(stages.Info), "the build tool does not say it again")
-	// Maven's own error stream can write what is in its buffer twice while the machine shuts down.
+	// Maven's own error stream can write its buffer twice while the machine shuts down.
 	others := strings.ReplaceAll(strings.Join(m.Messages(stages.InfoErr), ""), "a line aftera line after\n", "a line after\n")
 	require.Equal(t, "a line before\na line after\n", others, "and neither does the SDK")
 }
@@ -117,7 +117,7 @@ func TestAProgramThatDiesIsReportedWithItsOutput(t *testing.T) {
 	}
 }
 
-// copied returns the program with files of its own: their text by path.
+// copied returns a copy of the program with further files: their text by path.
 func copied(t testing.TB, files map[string]string) source.Project {
 	t.Helper()
 	p := project(t)

@@ -10,22 +10,21 @@ var (
 	continues = regexp.MustCompile(`^(\t|Caused by: )`)
 )
 
-// repeated recognizes the errors that the SDK writes to the error stream besides sending them to the engine: a line that names
-// the SDK's logger, the first line of the error, and what belongs to that. It goes by what the SDK writes; a line that it does not
-// expect ends the error.
+// repeated matches the errors that the SDK writes to the error stream in addition to sending them to the engine: a line with the name of
+// the SDK's logger, the first line of the error, and the stack. Any line that does not match ends the error.
 type repeated struct{ next place }
 
-// place is where in an error a line is.
+// place is the place of the next line in an error.
 type place int
 
 const (
 	outside   place = iota
-	first           // below the line that names the logger
+	first           // below the line with the name of the logger
 	exception       // above a stack
 	rest
 )
 
-// is reports whether a line repeats an error. It wants each line of the stream.
+// is reports whether a line repeats an error. It must be called with each line of the stream.
 func (r *repeated) is(line string) bool {
 	switch {
 	case repeats.MatchString(line):

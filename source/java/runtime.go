@@ -54,7 +54,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	return c.Start(command)
 }
 
-// Install downloads what a program needs and compiles it, unless that is built already.
+// Install downloads the dependencies of a program and compiles it, unless it is built already.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	b, _, err := New(p).prepare(ctx)
 	if err != nil || b.tool == jar {
@@ -86,7 +86,7 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 	return append(tools, source.Tool{Name: string(b.tool), Version: version, Path: b.executable}), nil
 }
 
-// version returns the version in what a tool prints about itself: "3.8.7" of "Apache Maven 3.8.7 (...)", "8.5" of "Gradle 8.5".
+// version returns the version from a tool's output: "3.8.7" of "Apache Maven 3.8.7 (...)", "8.5" of "Gradle 8.5".
 func (t tool) version(text string) string {
 	for line := range strings.Lines(terminal.Plain(text)) {
 		if _, after, ok := strings.Cut(line, t.title()+" "); ok && !strings.Contains(line, ":") {

@@ -28,7 +28,7 @@ func archive(t testing.TB, file, folder string) {
 	require.NoError(t, f.Close())
 }
 
-// fakeTools has a folder with scripts that stand for tools on the PATH, before all others, and a java.
+// fakeTools makes a folder with scripts and a java, first on the PATH, in place of real tools.
 func fakeTools(t *testing.T, scripts map[string]string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -46,7 +46,7 @@ func inFolder(t testing.TB, files map[string]string) source.Project {
 	return source.Project{Runtime: "java", Root: root, Directory: root, Entry: "."}
 }
 
-// script is a Gradle that records how it is called, and does what a test wants when it is to run the program.
+// script is a Gradle that records its arguments, and runs what in place of the program.
 func script(what string) string {
 	return "#!/bin/sh\nif [ \"$1\" = --init-script ]; then cat \"$2\" >> \"$CALLS\"; shift 2; set -- --init-script SCRIPT \"$@\"; fi\n" +
 		"echo \"$PWD $*\" >> \"$CALLS\"\ncase \"$*\" in *:run*) :;; *) exit 0;; esac\n" + what + "\n"
@@ -227,7 +227,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		files   []string
 		options map[string]any
-		java    string // what java does; "" for none
+		java    string // script of java; "" for none
 		home    string // JAVA_HOME
 		want    []string
 	}{

@@ -1,7 +1,7 @@
-// Package language runs programs through language plugins, the "pulumi-language-<runtime>" executables that know how to
-// install, build and start programs of one language (protocol.md 6.1).
+// Package language runs programs through language plugins: the executables "pulumi-language-<runtime>", each of which can install the
+// dependencies of programs in one language, build them and start them (protocol.md 6.1).
 //
 // It does not find plugins; package providers/plugin does.
 //
-// Invariant: a plugin that was started is stopped, with everything it started, when the Program is closed.
+// Invariant: Close stops the plugin of a Program with everything that it started.
 package language

@@ -19,12 +19,12 @@ import (
 type Generator struct {
 	Runtime
 	Language string
-	Said     func(plugin.Line) // gets what the language plugin prints; nil discards
+	Said     func(plugin.Line) // receives the output of the language plugin; nil discards
 }
 
 var _ source.Generator = Generator{}
 
-// Generate has the language plugin write an SDK.
+// Generate writes an SDK with the language plugin.
 func (g Generator) Generate(ctx context.Context, sdk source.SDK, loader string) ([]source.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: sdk.Directory, Directory: sdk.Directory, Entry: "."}
 	var remarks []source.Remark
@@ -43,7 +43,7 @@ func (g Generator) Generate(ctx context.Context, sdk source.SDK, loader string) 
 	return remarks, err
 }
 
-// remark writes a diagnostic on one line.
+// remark returns a diagnostic on one line.
 func remark(d *codegenrpc.Diagnostic) source.Remark {
 	text := d.GetSummary()
 	if d.GetDetail() != "" {
@@ -55,7 +55,7 @@ func remark(d *codegenrpc.Diagnostic) source.Remark {
 	return source.Remark{Text: terminal.Plain(text), IsError: d.GetSeverity() == codegenrpc.DiagnosticSeverity_DIAG_ERROR}
 }
 
-// Link has the language plugin add SDKs to what a program needs. A plugin that does not know how leaves it to the author.
+// Link adds SDKs to the dependencies of a program, with the language plugin. If the plugin does not support this, the author has to do it.
 func (g Generator) Link(ctx context.Context, p source.Project, list []source.LinkedSDK, loader string) (string, error) {
 	var instructions string
 	err := g.with(ctx, p, g.said(), func(h *host, info *pulumirpc.ProgramInfo) error {
@@ -82,7 +82,7 @@ func (g Generator) said() func(plugin.Line) {
 	return g.Said
 }
 
-// dependency writes a package as language plugins know it.
+// dependency returns a package in the protocol's form.
 func dependency(pkg stages.Package) *pulumirpc.PackageDependency {
 	parameters := func(p *stages.Parameterization) *pulumirpc.PackageParameterization {
 		if p == nil {

@@ -21,21 +21,21 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
-// portPatience is how long a plugin may take to write its port: the first start of a language's tools may take minutes
+// portPatience limits the time until a plugin has written its port: the first start of a language's tools may take minutes
 // (protocol.md 1.6).
 const portPatience = 10 * time.Minute
 
-// host is a language plugin that runs.
+// host is a running language plugin.
 type host struct {
 	name    string // "pulumi-language-python"
 	engine  string
 	inline  bool            // Options.Inline
-	process *plugin.Process // nil for one that was attached to
+	process *plugin.Process // nil for a plugin that was running already
 	conn    *grpc.ClientConn
 	client  pulumirpc.LanguageRuntimeClient
 }
 
-// title names the plugin in messages: with its version, if that is known, and the place where it is.
+// title returns the name of the plugin for messages: with its version, if that is known, and its path.
 func (h *host) title() string {
 	if h.process == nil {
 		return h.name
@@ -43,7 +43,7 @@ func (h *host) title() string {
 	return h.process.Title()
 }
 
-// fault is the error of a call, in which the plugin may have given no reason.
+// fault returns the error of a call, also if the plugin gives no reason.
 func (h *host) fault(doing string, err error) error {
 	return fmt.Errorf("plugin %s: %s: %s", h.title(), doing, reason(err))
 }
@@ -53,7 +53,7 @@ func reason(err error) string {
 	return cmp.Or(strings.TrimSpace(st.Message()), fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code()))
 }
 
-// said is what the plugin wrote last, to stand below an error; "" if there is nothing.
+// said returns the last output of the plugin, to be appended to an error; "" if there is none.
 func (h *host) said() string {
 	if h.process == nil || h.process.Said() == "" {
 		return ""
@@ -98,8 +98,8 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 	return h, nil
 }
 
-// connect waits until the plugin answers. A plugin that was attached to has not been told the engine's address by its
-// arguments: the handshake does it. A program that its caller serves is told in each run.
+// connect waits until the plugin answers. A plugin that was running already gets the engine's address by the handshake instead of its
+// arguments. A program that its caller serves gets the address in each run.
 func (h *host) connect(ctx context.Context, port int) error {
 	conn, err := plugin.Dial(ctx, port)
 	if err != nil {
@@ -121,7 +121,7 @@ func (h *host) connect(ctx context.Context, port int) error {
 	return h.fault("handshake", err)
 }
 
-// ended returns how the plugin has ended if that is why a call failed; nil if it runs, or if nobody knows.
+// ended returns the exit of the plugin as the cause of a failed call; nil if the plugin runs, or if its state is unknown.
 func (h *host) ended(err error) error {
 	if status.Code(err) != codes.Unavailable || h.process == nil {
 		return nil

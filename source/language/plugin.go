@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
-// Plugin is a plugin written in a program language, which a language plugin runs (protocol.md 1.10).
+// Plugin is a plugin in source form that a language plugin runs (protocol.md 1.10).
 type Plugin struct {
 	name    string
 	sources string // the folder
@@ -35,9 +35,9 @@ type Plugin struct {
 	said   func(plugin.Line) // nil discards
 }
 
-// startPlugin starts the language plugin that o names and has it run the plugin in p's directory, until that has written
-// its port; which may take minutes. The caller must Stop what is returned. Its error is [source.ErrNoPlugins] if the language
-// plugin cannot do that.
+// startPlugin starts the language plugin of o and makes it run the plugin in p's directory. It returns when the plugin has written its
+// port, which may take minutes. The caller must Stop the plugin. The error is [source.ErrNoPlugins] if the language plugin runs only
+// programs.
 func startPlugin(ctx context.Context, p source.Project, o Options, c source.PluginCommand) (*Plugin, error) {
 	info, err := New(p, o).info()
 	if err != nil {
@@ -81,7 +81,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 		if status.Code(err) == codes.Unimplemented {
 			return nil, source.ErrNoPlugins
 		}
-		return nil, err // none of a plugin in the foreground, which has ended
+		return nil, err // nil for a plugin in the foreground, which has ended
 	}
 	x.reader.Go(func() { x.follow(stream) })
 	return x, nil
@@ -89,7 +89,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 
 type pluginStream = grpc.ServerStreamingClient[pulumirpc.RunPluginResponse]
 
-// awaitPort reads until the plugin has told its port.
+// awaitPort reads until the plugin has written its port.
 func (x *Plugin) awaitPort(stream pluginStream) error {
 	for {
 		m, err := stream.Recv()
@@ -110,7 +110,7 @@ func (x *Plugin) awaitPort(stream pluginStream) error {
 	}
 }
 
-// show passes on what the plugin writes, until it has ended.
+// show passes on the output of the plugin, until it has ended.
 func (x *Plugin) show(stream pluginStream, f *source.Foreground) error {
 	for {
 		m, err := stream.Recv()
@@ -145,7 +145,7 @@ func (x *Plugin) follow(stream pluginStream) {
 	}
 }
 
-// take processes one message, and returns how the plugin ended if it has.
+// take processes one message, and returns the exit of the plugin if it has ended.
 func (x *Plugin) take(m *pulumirpc.RunPluginResponse, err error) *plugin.ExitError {
 	if err != nil {
 		return &plugin.ExitError{Plugin: x.Title(), Status: status.Convert(err).Message()}
@@ -181,7 +181,7 @@ func (x *Plugin) say(l plugin.Line) {
 	}
 }
 
-// output is what was said last, below a heading; "" when there is nothing. Nothing more is written.
+// output returns the last output below a heading; "" if there is none. Nothing may be written to x.out afterwards.
 func (x *Plugin) output(heading string) string {
 	for i := range x.out {
 		x.out[i].End()
@@ -192,10 +192,10 @@ func (x *Plugin) output(heading string) string {
 	return ""
 }
 
-// Title names the plugin in messages, with the folder of its sources.
+// Title returns the name of the plugin for messages, with the folder of its sources.
 func (x *Plugin) Title() string { return x.name + " [" + x.sources + "]" }
 
-// Said returns the last lines that the plugin wrote.
+// Said returns the last lines of the plugin's output.
 func (x *Plugin) Said() string { return terminal.Plain(x.last.Text("it wrote:")) }
 
 // Port returns the TCP port on which the plugin serves.

@@ -23,28 +23,28 @@ import (
 )
 
 const (
-	// cancelPatience is how long a plugin may take to end its program after it was told to.
+	// cancelPatience is the time that a plugin has to end its program after Cancel.
 	cancelPatience = 5 * time.Second
-	// exitPatience is how long a plugin whose connection broke may take to be known to have died.
+	// exitPatience limits the wait for the exit of a plugin whose connection broke.
 	exitPatience = 2 * time.Second
 )
 
-// Options define which plugin runs a program.
+// Options select the plugin that runs a program.
 type Options struct {
-	// Executable is the plugin's, and Version its version for messages, "" if it is not known. They are not used when Port is given.
+	// Executable is the path of the plugin, and Version its version for messages, "" if unknown. They are not used when Port is given.
 	Executable, Version string
-	// Locate returns where the plugin is when that is first needed, which may take long. It is used instead of Executable
-	// unless it is nil.
+	// Locate returns the place of the plugin. It is called when the plugin is first needed, and may take long. If it is not nil, Executable
+	// is not used.
 	Locate func(ctx context.Context) (plugin.Location, error)
-	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
+	// Port is the port of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
-	// Inline is true if what listens on Port is no language plugin but the process whose functions are the program. It takes the
-	// address of the Engine service as the program's first argument, and knows no handshake.
+	// Inline is true if the process on Port is not a language plugin but a caller with the program as functions of its own. It takes the
+	// address of the Engine service as the program's first argument, and has no handshake.
 	Inline bool
-	// LogFlags are the arguments that the plugin gets before the address of the engine.
+	// LogFlags are the arguments of the plugin before the address of the engine.
 	LogFlags []string
-	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host
-	// has another one starts the plugin again.
+	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host has another
+	// Engine service starts the plugin again.
 	Engine source.Service
 	// Schemas serves the Loader and the Mapper, whose address programs and plugins get; nil when there are none.
 	Schemas source.Service
@@ -55,7 +55,7 @@ type Options struct {
 type Program struct {
 	project source.Project
 	options Options
-	output  direct.Backlog // what the language plugin prints between runs is for the next one
+	output  direct.Backlog // holds the output of the language plugin between runs for the next one
 
 	mu   sync.Mutex // guards host; held while the plugin is started
 	host *host
@@ -68,7 +68,7 @@ func New(p source.Project, o Options) *Program {
 
 var _ source.Program = (*Program)(nil)
 
-// Packages asks the plugin which packages the program needs.
+// Packages returns the packages that the plugin lists for the program.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	h, err := p.start(ctx, p.options.Engine)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 
 const running = "run"
 
-// Run runs the program once. At the end of ctx the plugin is told to end it.
+// Run runs the program once. At the end of ctx it makes the plugin end the program.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	p.output.ShowTo(direct.Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.project.Program()))
 	defer p.output.Hold()
@@ -113,8 +113,8 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	return nil
 }
 
-// finish stops a plugin that has run the program. What the program has printed comes through the plugin's output, and only the end
-// of that says that nothing more comes: not even the rest of a last line without a line break.
+// finish stops a plugin that has run the program. The program's output comes through the plugin's, which is complete only when the plugin
+// has ended: a last line without a line break may still be missing.
 func (p *Program) finish(h *host) {
 	if h.process == nil {
 		return
@@ -161,14 +161,14 @@ func (p *Program) start(ctx context.Context, service source.Service) (*host, err
 	return h, nil
 }
 
-// failed explains the failure of a call. A plugin that died is reported as such, once, with its last output. It is not
-// used again, nor is one whose call was abandoned: the next call starts another one.
+// failed explains the failure of a call. It reports the death of a plugin once, with the last output. A plugin that died, or whose call was
+// abandoned, is not used again: the next call starts another one.
 func (p *Program) failed(ctx context.Context, h *host, what string, err error) error {
 	cause := context.Cause(ctx)
 	if cause == nil && status.Code(err) != codes.Unavailable {
 		err := h.fault(what+" "+p.project.Program(), err)
 		if what == running {
-			return err // what the plugin writes then is shown
+			return err // later output of the plugin is shown
 		}
 		return fmt.Errorf("%w%s", err, h.said())
 	}
@@ -232,8 +232,7 @@ func (p *Program) request(host source.Host, engine string) (*pulumirpc.RunReques
 	}, nil
 }
 
-// run is one call of Run. At the end of ctx it tells the plugin to end the program, and after some time gives the call
-// up.
+// run is one call of Run. At the end of ctx it makes the plugin end the program, and abandons the call after some time.
 func (h *host) run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	callCtx, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
@@ -247,7 +246,7 @@ func (h *host) run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.R
 		}
 		patience, done := context.WithTimeout(finished, cancelPatience)
 		defer done()
-		// Old plugins do not have this; they notice the end of the call.
+		// Old plugins have no Cancel; they notice the end of the call.
 		if _, err := h.client.Cancel(patience, &emptypb.Empty{}); err == nil {
 			<-patience.Done()
 		}
@@ -282,7 +281,7 @@ func (h *host) packages(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sta
 
 // plugins is the older form of packages.
 func (h *host) plugins(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
-	//lint:ignore SA1019 older plugins know no other call
+	// older plugins have no other call
 	reply, err := h.client.GetRequiredPlugins(ctx, &pulumirpc.GetRequiredPluginsRequest{
 		//lint:ignore SA1019 and read these instead of Info
 		Project: "deprecated", Pwd: info.GetProgramDirectory(), Program: info.GetEntryPoint(), Info: info,

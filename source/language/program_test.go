@@ -26,7 +26,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// behaviour is the environment variable that makes the test binary a language plugin and says how it behaves.
+// behaviour is the environment variable that turns the test binary into a language plugin and selects its behaviour.
 const behaviour = "SLUICE_TEST_LANGUAGE"
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func bePlugin(how string) {
 	os.Exit(0)
 }
 
-// fakeHost is a language plugin whose programs declare one resource that says what the plugin was asked.
+// fakeHost is a language plugin whose programs declare one resource, with the requests to the plugin as its properties.
 type fakeHost struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
 	how, engine string
@@ -146,7 +146,7 @@ func project(t testing.TB) source.Project {
 	}
 }
 
-// plugin makes an executable with the right name that behaves in a certain way.
+// plugin makes an executable with the name of a language plugin and a selected behaviour.
 func plugin(t testing.TB, how string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -329,8 +329,8 @@ func TestAPluginThatRunsAlreadyIsAttachedToAndNotStopped(t *testing.T) {
 	require.Equal(t, property.String(engineOf(t, host)), m.Record().Registered[1].Inputs.At("engine"))
 }
 
-// inlineHost is a process whose own function is the program, as the Automation API serves one: it knows no handshake and lists
-// its plugins in the older form.
+// inlineHost is a process whose own function is the program, as in the Automation API: it has no handshake and lists its plugins in the
+// older form.
 type inlineHost struct{ fakeHost }
 
 func (*inlineHost) Handshake(ctx context.Context, req *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {

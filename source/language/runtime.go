@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Runtime runs what is written in one language through its language plugin. Its fields are those of [Options].
+// Runtime runs programs and plugins in one language through its language plugin. Its fields are those of [Options].
 type Runtime struct{ Options }
 
 var _ source.Runtime = Runtime{}
@@ -22,10 +22,10 @@ var _ source.Runtime = Runtime{}
 // Program returns the program of a project.
 func (r Runtime) Program(p source.Project) source.Program { return New(p, r.Options) }
 
-// StartPlugin has the language plugin run a plugin, and waits until that has written its port.
+// StartPlugin runs a plugin through the language plugin, and returns when the plugin has written its port.
 func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
 	if c.Dynamic {
-		return nil, source.ErrNoPlugins // it is part of the SDK, and language plugins do not know it
+		return nil, source.ErrNoPlugins // dynamic providers are part of the SDK, and language plugins do not run them
 	}
 	x, err := startPlugin(ctx, p, r.Options, c)
 	if err != nil || x == nil {
@@ -34,7 +34,7 @@ func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plu
 	return x, nil
 }
 
-// Install has the language plugin install what a program needs.
+// Install installs the dependencies of a program through the language plugin.
 func (r Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	return r.with(ctx, p, said, func(h *host, info *pulumirpc.ProgramInfo) error {
 		stream, err := h.client.InstallDependencies(ctx, &pulumirpc.InstallDependenciesRequest{
@@ -65,7 +65,7 @@ func (r Runtime) Install(ctx context.Context, p source.Project, said func(plugin
 	})
 }
 
-// About asks the language plugin for the tool that runs programs.
+// About returns the language plugin's description of the tool that runs programs.
 func (r Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
 	var tools []source.Tool
 	err := r.with(ctx, p, func(plugin.Line) {}, func(h *host, info *pulumirpc.ProgramInfo) error {
@@ -86,7 +86,7 @@ func (r Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, er
 	return tools, err
 }
 
-// with starts the language plugin for some calls.
+// with starts the language plugin for the duration of call.
 func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Line), call func(*host, *pulumirpc.ProgramInfo) error) error {
 	info, err := New(p, r.Options).info()
 	if err != nil {

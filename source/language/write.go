@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Write has the language plugin write a program in its language, from one in PCL (protocol.md 6.1). If one of the remarks is an
-// error, the program is not usable.
+// Write writes a program in the plugin's language, from one in PCL (protocol.md 6.1). If one of the remarks is an error, the program is not
+// usable.
 func (g Generator) Write(ctx context.Context, req *pulumirpc.GenerateProjectRequest) ([]source.Remark, error) {
 	p := source.Project{Runtime: g.Language, Root: req.GetSourceDirectory(), Directory: req.GetSourceDirectory(), Entry: "."}
 	var remarks []source.Remark

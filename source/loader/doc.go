@@ -1,7 +1,7 @@
-// Package loader is the gRPC Loader service: language plugins, converters and providers get the schemas of packages from it; and the
-// PackageResolver service: providers are told what a package is that somebody has written (protocol.md 5.3).
+// Package loader has two gRPC services (protocol.md 5.3): Loader serves the schemas of packages to language plugins, converters and
+// providers. PackageResolver gives providers the package that a package source stands for.
 //
-// Of schemas it reads what they say about the package as a whole, and nothing else.
+// It reads only the part of a schema that describes the package as a whole.
 //
-// Invariant: a package is asked for once in the life of a Loader server, unless it could not answer.
+// Invariant: a Loader server requests the schema of a package once, unless the request fails.
 package loader

@@ -20,13 +20,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ResolverOptions are what packages are looked for with.
+// ResolverOptions configure the PackageResolver service.
 type ResolverOptions struct {
-	// Providers starts the providers that are asked. It may install them.
+	// Providers starts providers by name. It may install them.
 	Providers providers.Host
-	// Local starts those of a plugin on the disk.
+	// Local starts the provider of a plugin on the disk.
 	Local func(plugin.ProjectPlugin) providers.Host
-	// Directory returns the folder that relative paths are relative to.
+	// Directory returns the folder to which paths are relative.
 	Directory func() string
 }
 
@@ -40,7 +40,7 @@ type resolver struct {
 	options ResolverOptions
 }
 
-// ResolvePackage returns what a program names to the engine in order to use a package that somebody has written.
+// ResolvePackage returns the package for a package source, in the form in which programs register it.
 func (r *resolver) ResolvePackage(ctx context.Context, req *pulumirpc.PackageSpec) (*pulumirpc.PackageDependency, error) {
 	host, spec, err := r.place(req)
 	if err != nil {
@@ -76,7 +76,7 @@ func parameterized(p *stages.Parameterization) *pulumirpc.PackageParameterizatio
 	return &pulumirpc.PackageParameterization{Name: p.Name, Version: p.Version, Value: p.Value}
 }
 
-// place returns where the plugin of a package is, and what starts it.
+// place returns the plugin of a package, and the host that starts it.
 func (r *resolver) place(req *pulumirpc.PackageSpec) (providers.Host, providers.Spec, error) {
 	spec := providers.Spec{DownloadURL: req.GetServer(), Checksums: req.GetChecksums()}
 	written, tag, _ := strings.Cut(req.GetSource(), "@")

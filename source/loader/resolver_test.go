@@ -19,8 +19,8 @@ import (
 	"github.com/sluice-iac/sluice/source/loader"
 )
 
-// resolver serves packages that are made of parameters: "of" stands for those that replace, "extending" for those that extend. Others
-// are what they are called. It returns what was started, too.
+// resolver serves packages. The second parameter of a parameterized package is its name: "more" extends the package of its plugin, all
+// others replace it. Without parameters, a package has the name of its plugin. started lists the started providers.
 func resolver(t *testing.T, directory string) (client pulumirpc.PackageResolverClient, started *[]providers.Spec) {
 	t.Helper()
 	started = &[]providers.Spec{}
@@ -65,7 +65,7 @@ func TestPackagesAreResolved(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec *pulumirpc.PackageSpec
 		want *pulumirpc.PackageDependency
-		as   providers.Spec // what was started
+		as   providers.Spec // the started provider
 	}{
 		"by name": {
 			&pulumirpc.PackageSpec{Source: "acme", Version: "v1.2.3", Server: "https://example.com", Checksums: sums},

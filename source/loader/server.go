@@ -19,13 +19,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Options are what schemas are found with.
+// Options configure the Loader service.
 type Options struct {
-	// Providers starts the providers that are asked.
+	// Providers starts the providers that have the schemas.
 	Providers providers.Host
-	// Known are schemas of packages that need not have a provider.
+	// Known are schemas that need no provider.
 	Known []Known
-	// Warn is called when a caller of a [Server] is refused; nil discards.
+	// Warn is called when a [Server] refuses a caller; nil discards.
 	Warn func(message string)
 }
 
@@ -35,8 +35,8 @@ type Known struct{ Package, Version, Schema string }
 // Server is a Loader server. Its methods are safe for many goroutines.
 type Server struct{ *loopback.Server }
 
-// NewServer returns a server. It listens when it is asked for its address. The end of ctx stops it like Close, which must be
-// called in any case.
+// NewServer returns a server. It listens once its address is requested. The end of ctx stops it like Close, which must be called in any
+// case.
 func NewServer(ctx context.Context, o Options) *Server {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -55,7 +55,7 @@ type handler struct {
 	asked   await.Flight[question, []byte]
 }
 
-// question is what schemas differ in.
+// question identifies a schema.
 type question struct{ plugin, version, url, name, packageVersion, parameter string }
 
 // GetSchema returns the schema of a package.
@@ -78,7 +78,7 @@ func (h *handler) GetSchema(ctx context.Context, req *codegenrpc.GetSchemaReques
 	return &codegenrpc.GetSchemaResponse{Schema: text}, nil
 }
 
-// packageOf reads a request.
+// packageOf returns the package of a request.
 func packageOf(req *codegenrpc.GetSchemaRequest) (stages.Package, error) {
 	pkg := stages.Package{Name: req.GetPackage(), DownloadURL: req.GetDownloadUrl()}
 	var err error
@@ -94,7 +94,7 @@ func packageOf(req *codegenrpc.GetSchemaRequest) (stages.Package, error) {
 	return pkg, pkg.CheckNames()
 }
 
-// version returns a version as the engine writes it. Callers write more forms than others do.
+// version returns a version in the engine's form. Callers use more forms than other programs do.
 func version(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -129,7 +129,7 @@ func (h *handler) ask(ctx context.Context, pkg stages.Package) ([]byte, error) {
 	return versioned(name, text, wanted)
 }
 
-// versioned returns a schema with the version that was asked for, if it has none itself: many providers leave it out.
+// versioned returns a schema with the requested version, unless it has one: many providers leave it out.
 func versioned(pkg, text, wanted string) ([]byte, error) {
 	var has struct{ Version string }
 	if err := json.Unmarshal([]byte(text), &has); err != nil {

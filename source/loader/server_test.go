@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// serve serves the schemas of a host, and says how many providers were started.
+// serve serves the schemas of a host, and returns the number of started providers.
 func serve(t *testing.T, o loader.Options) (client codegenrpc.LoaderClient, started *atomic.Int32) {
 	t.Helper()
 	o.Providers, started = host()
@@ -27,7 +27,7 @@ func serve(t *testing.T, o loader.Options) (client codegenrpc.LoaderClient, star
 	return codegenrpc.NewLoaderClient(dial(t, server.Address)), started
 }
 
-// host starts providers that describe what they are, and counts them.
+// host starts providers with various schemas, and counts them.
 func host() (h providers.Host, started *atomic.Int32) {
 	started = &atomic.Int32{}
 	return providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {

@@ -74,7 +74,7 @@ func (c *callbackClients) client(target string) (pulumirpc.CallbacksClient, erro
 	return pulumirpc.NewCallbacksClient(conn), nil
 }
 
-// close ends every connection. Callbacks called afterwards fail.
+// close closes every connection. Callbacks called afterwards fail.
 func (c *callbackClients) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *callbackClients) close() {
 	clear(c.conns)
 }
 
-// CallbackError is what a callback of the program threw, or why it could not be reached.
+// CallbackError is the exception of a callback in the program, or the reason why it could not be reached.
 type CallbackError struct {
 	Message string
 	Err     error // the status
@@ -94,8 +94,7 @@ type CallbackError struct {
 func (e *CallbackError) Error() string { return e.Message }
 func (e *CallbackError) Unwrap() error { return e.Err }
 
-// callbackError keeps the message of the program's exception, without the words that gRPC puts around it. Where nobody has
-// answered it says so.
+// callbackError keeps the message of the program's exception, without the prefix of gRPC. It adds a note if there was no answer.
 func callbackError(err error) error {
 	st := status.Convert(err)
 	message := redact.Cut(st.Message(), redact.MaxMessage)

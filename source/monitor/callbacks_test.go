@@ -81,7 +81,7 @@ func options() stages.TransformOptions {
 	}
 }
 
-// bound registers one transform with a program and returns the function that the Monitor gets.
+// bound registers one transform with a program and returns the resulting function.
 func bound(t *testing.T, f func(*pulumirpc.TransformRequest) (*pulumirpc.TransformResponse, error)) stages.Transform {
 	t.Helper()
 	p := startProgram(t, map[string]func([]byte) (proto.Message, error){"t": func(b []byte) (proto.Message, error) {

@@ -1,10 +1,8 @@
-// Package monitor is the gRPC ResourceMonitor server: it decodes what programs and component providers send, hands it
-// to a stages.Monitor and encodes the answers (protocol.md 4). Transforms and hooks, which run in the program, become
-// Go functions here.
+// Package monitor is the gRPC ResourceMonitor server: it decodes the requests of programs and component providers, passes them to a
+// stages.Monitor and encodes the answers (protocol.md 4). Transforms and hooks, which run in the program, become Go functions here.
 //
-// It makes no decision about resources: what a registration leads to, inheritance from parents, the choice of a
-// provider and the hashing of assets are the Monitor's business.
+// It makes no decision about resources: the outcome of a registration, inheritance from parents, the choice of a provider and the hashing
+// of assets belong to the Monitor.
 //
-// Invariant: the server keeps nothing about a request after its answer, and of a request that waits it keeps only what
-// shapes the answer.
+// Invariant: the server keeps nothing of a request after its answer, and of a waiting request only the form of its answer.
 package monitor

@@ -4,7 +4,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 )
 
-// Feature is an ability of the engine that SDKs ask about by name (protocol.md 4.2).
+// Feature is an ability of the engine that SDKs query by name (protocol.md 4.2).
 type Feature string
 
 // The features that a server has (steps.md 1.5).

@@ -13,11 +13,11 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// handler implements the service. It is immutable but for its callback connections and what it remembers of positions.
+// handler implements the service. It is immutable except for its callback connections and its cache of positions.
 type handler struct {
 	pulumirpc.UnsafeResourceMonitorServer
 	monitor   stages.Monitor
-	views     stages.Views // nil when nobody takes them in
+	views     stages.Views // nil if the run accepts no views
 	features  map[Feature]bool
 	callbacks *callbackClients
 	positions positions
@@ -112,8 +112,7 @@ func (h *handler) SupportsFeature(_ context.Context, req *pulumirpc.SupportsFeat
 	return &pulumirpc.SupportsFeatureResponse{HasSupport: h.features[Feature(req.GetId())]}, nil
 }
 
-// GetDeploymentInfo answers newer SDKs, which ask this first and then never call SupportsFeature: the list must be
-// complete.
+// GetDeploymentInfo returns all features: newer SDKs call it first and then never call SupportsFeature.
 func (h *handler) GetDeploymentInfo(context.Context, *emptypb.Empty) (*pulumirpc.DeploymentInfo, error) {
 	numbers := featureNumbers()
 	var supported []pulumirpc.ResourceMonitorFeature

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// hook makes a Go function of a lifecycle hook (protocol.md 4.11).
+// hook returns a Go function for a lifecycle hook (protocol.md 4.11).
 func (c *callbackClients) hook(cb *pulumirpc.Callback) (func(context.Context, stages.HookInput) error, error) {
 	run, err := c.bind(cb)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *callbackClients) hook(cb *pulumirpc.Callback) (func(context.Context, st
 	}, nil
 }
 
-// errorHook makes a Go function of a hook that is asked after failures.
+// errorHook returns a Go function for a hook that runs after failures.
 func (c *callbackClients) errorHook(cb *pulumirpc.Callback) (func(context.Context, stages.HookInput) (bool, error), error) {
 	run, err := c.bind(cb)
 	if err != nil {

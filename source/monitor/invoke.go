@@ -11,8 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// getResource is the built-in function whose result may contain references whatever the caller says it accepts
-// (protocol.md 4.6).
+// getResource is the built-in function whose result may contain references even if the caller does not accept them (protocol.md 4.6).
 const getResource = "pulumi:pulumi:getResource"
 
 func (h *handler) Invoke(ctx context.Context, req *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {

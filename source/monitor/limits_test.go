@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// waitLimit bounds what a test waits for; reaching it means that the event never comes.
+// waitLimit bounds the wait of a test for an event. After that time the event will never come.
 const (
 	waitLimit = 5 * time.Minute
 	waitStep  = 5 * time.Millisecond
@@ -91,7 +91,7 @@ func typical() *structpb.Struct {
 	return s
 }
 
-// FuzzRegister sends arbitrary bytes as a RegisterResourceRequest through the decoder and what it accepts back out.
+// FuzzRegister passes arbitrary bytes as a RegisterResourceRequest to the handler, and encodes the reply.
 func FuzzRegister(f *testing.F) {
 	seed := func(req *pulumirpc.RegisterResourceRequest) {
 		b, err := proto.Marshal(req)

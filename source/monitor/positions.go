@@ -13,9 +13,9 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// positions caches the form of positions in states. Programs declare many resources at few places, each with a
-// stack of positions: together with the work this saves most of a small registration's memory. There are as many as the
-// program has places that declare resources. The zero value has no root and drops all.
+// positions caches positions in the form of states. Programs declare many resources at few places, each with a stack of positions: together
+// with the work this saves most of a small registration's memory. The cache has one entry for each place of a declaration in the program.
+// The zero value has no root and drops all.
 type positions struct {
 	root string // of the project, absolute; "" when unknown
 
@@ -28,8 +28,8 @@ type positionKey struct {
 	line, column int32
 }
 
-// text returns a source position in the form that states hold: "project:///<path>#<line>[,<column>]" with the path relative to
-// the project's root. Anything but an absolute file URI is dropped (protocol.md 4.13).
+// text returns a source position in the form of states: "project:///<path>#<line>[,<column>]" with the path relative to the project's root.
+// Anything but an absolute file URI is dropped (protocol.md 4.13).
 func (p *positions) text(at *pulumirpc.SourcePosition) string {
 	if p.root == "" || at.GetUri() == "" {
 		return ""
@@ -83,7 +83,7 @@ func positionText(root string, k positionKey) string {
 	return (&url.URL{Scheme: "project", Path: "/" + filepath.ToSlash(relative), Fragment: at}).String()
 }
 
-// stack converts every frame: one whose position cannot be recorded stays as an empty frame (state.md 1.6).
+// stack converts every frame. One whose position cannot be recorded becomes an empty frame (state.md 1.6).
 func (p *positions) stack(t *pulumirpc.StackTrace) []state.StackFrame {
 	if len(t.GetFrames()) == 0 {
 		return nil

@@ -20,7 +20,7 @@ func (h *handler) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 		return nil, statusOf(err)
 	}
 	decoded.IsNodeJS = isNodeJS(ctx)
-	// From here on only this much of the message is kept: thousands of registrations wait at the same time.
+	// Only this part of the message is kept while the registration waits: thousands wait at the same time.
 	shape := replyShape{
 		secrets:    req.GetAcceptSecrets(),
 		references: req.GetAcceptResources(),
@@ -51,7 +51,7 @@ func (h *handler) RegisterResource(ctx context.Context, req *pulumirpc.RegisterR
 	return out, nil
 }
 
-// decodeRegister checks what can be checked without knowing the run, in the order of steps.md 1.2.
+// decodeRegister makes the checks that do not depend on the run, in the order of steps.md 1.2.
 func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stages.RegisterRequest, error) {
 	parent, err := parseOptionalURN("parent ", req.GetParent())
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 	if len(req.GetEnvVarMappings()) > 0 && !typ.IsProvider() {
 		return nil, invalid("envVarMappings can only be used with provider resources")
 	}
-	// What a provider constructs gets secrets and unknowns as outputs; for everything else that would be undone again.
+	// Inputs for a provider that constructs a component get secrets and unknowns as outputs; for all others that would be undone again.
 	inputs, err := decodeInputs("object", req.GetObject(), req.GetRemote())
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 	}, nil
 }
 
-// deleteBeforeReplace is given when the explicit flag says so or the value is true (steps.md 1.2 item 6).
+// deleteBeforeReplace returns the value if it is given: if the explicit flag is set or the value is true (steps.md 1.2 item 6).
 func deleteBeforeReplace(req *pulumirpc.RegisterResourceRequest) *bool {
 	if !req.GetDeleteBeforeReplaceDefined() && !req.GetDeleteBeforeReplace() {
 		return nil
@@ -154,7 +154,7 @@ func decodePropertyDependencies(m map[string]*pulumirpc.RegisterResourceRequest_
 	return decoded, nil
 }
 
-// badPropertyDependency returns the error of the first bad entry by name, whichever the map yielded first.
+// badPropertyDependency returns the error of the first bad entry by name, independent of the order of the map.
 func badPropertyDependency(m map[string]*pulumirpc.RegisterResourceRequest_PropertyDependencies) error {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		for _, s := range m[name].GetUrns() {
@@ -166,15 +166,15 @@ func badPropertyDependency(m map[string]*pulumirpc.RegisterResourceRequest_Prope
 	return nil
 }
 
-// pluginFields are what every request that may need a default provider says about its plugin.
+// pluginFields are the fields about the plugin in every request that may need a default provider.
 type pluginFields interface {
 	GetVersion() string
 	GetPluginDownloadURL() string
 	GetPluginChecksums() map[string][]byte
 }
 
-// packageOf names the package that serves typ, with what the request says about its plugin. A provider resource needs
-// the plugin of the package that it provides.
+// packageOf returns the package that serves typ, with the plugin fields of the request. A provider resource needs the plugin of its own
+// package.
 func packageOf(typ urn.Type, req pluginFields) stages.Package {
 	name := typ.Package()
 	if typ.IsProvider() {
@@ -211,8 +211,8 @@ func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceR
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	// The answer has no place for a result. One that failed or was skipped, which happens only with continue-on-error, has no
-	// outputs, and the program continues: what depends on it is skipped (steps.md 9.4).
+	// The answer has no field for a result. A resource that failed or was skipped, which happens only with continue-on-error, has no
+	// outputs, and the program continues: resources that depend on it are skipped (steps.md 9.4).
 	properties, err := shape.encode(reply.Outputs)
 	if err != nil {
 		return nil, statusOf(err)

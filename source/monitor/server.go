@@ -17,11 +17,11 @@ type Server struct {
 	callbacks *callbackClients
 }
 
-// Option changes what a server does.
+// Option configures a server.
 type Option func(*handler)
 
-// ProjectRoot names the directory of the project file. Source positions are recorded relative to it; without this
-// option they are dropped (protocol.md 4.13).
+// ProjectRoot sets the directory of the project file. Source positions are recorded relative to it; without this option they are dropped
+// (protocol.md 4.13).
 func ProjectRoot(dir string) Option {
 	return func(h *handler) {
 		if abs, err := filepath.Abs(dir); err == nil && dir != "" {
@@ -30,7 +30,7 @@ func ProjectRoot(dir string) Option {
 	}
 }
 
-// Without answers "not supported" for features, so that SDKs use an older form of the protocol (protocol.md 4.2).
+// Without disables features, so that SDKs use an older form of the protocol (protocol.md 4.2).
 func Without(features ...Feature) Option {
 	return func(h *handler) {
 		for _, f := range features {
@@ -43,9 +43,9 @@ func Without(features ...Feature) Option {
 // (protocol.md 5.4).
 func WithViews(v stages.Views) Option { return func(h *handler) { h.views = v } }
 
-// NewServer returns a server that offers m, and that listens when it is asked for its address. The end of ctx stops it like
-// Close, which must be called in any case: it refuses new requests, lets those in flight finish for a moment, cancels the
-// rest, closes the connections to the program's callbacks, and returns when no handler runs any more.
+// NewServer returns a server of m that listens once its address is requested. The end of ctx stops it like Close, which must be called in
+// any case: it refuses new requests, lets those in flight finish for a moment, cancels the rest, closes the connections to the program's
+// callbacks, and returns when no handler runs any more.
 func NewServer(ctx context.Context, m stages.Monitor, options ...Option) *Server {
 	h := newHandler(m, options...)
 	s := loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) {

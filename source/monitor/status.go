@@ -49,7 +49,7 @@ func viewStep(s *pulumirpc.ViewStep) (out providers.ViewStep, err error) {
 	return out, nil
 }
 
-// detailedDiff reads the changes of single properties. Kinds that are not known are updates.
+// detailedDiff reads the changes of single properties. Unknown kinds are updates.
 func detailedDiff(s *pulumirpc.ViewStep) map[string]providers.PropertyDiff {
 	if !s.GetHasDetailedDiff() {
 		return nil
@@ -65,7 +65,7 @@ func detailedDiff(s *pulumirpc.ViewStep) map[string]providers.PropertyDiff {
 	return out
 }
 
-// viewState reads one side of a step. A type or name that it lacks is that of the step.
+// viewState reads one side of a step. If it has no type or name, that of the step applies.
 func viewState(which string, of *pulumirpc.ViewStep, s *pulumirpc.ViewStepState) (*providers.View, error) {
 	if s == nil {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/source/monitor"
 )
 
-// viewsFunc receives what is published.
+// viewsFunc receives the published views.
 type viewsFunc func(token string, steps []providers.ViewStep) error
 
 func (f viewsFunc) PublishViews(_ context.Context, token string, steps []providers.ViewStep) error {

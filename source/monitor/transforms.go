@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// transforms binds the transforms that a registration carries.
+// transforms binds the transforms of a registration.
 func (c *callbackClients) transforms(list []*pulumirpc.Callback) ([]stages.Transform, error) {
 	var out []stages.Transform
 	for _, cb := range list {
@@ -22,8 +22,8 @@ func (c *callbackClients) transforms(list []*pulumirpc.Callback) ([]stages.Trans
 	return out, nil
 }
 
-// transform makes a Go function of a callback (protocol.md 4.10). What the answer leaves out stays as it was; what it
-// has replaces all of it.
+// transform returns a Go function for a callback (protocol.md 4.10). A field that is missing in the answer stays as it was; a field that is
+// present is replaced as a whole.
 func (c *callbackClients) transform(cb *pulumirpc.Callback) (stages.Transform, error) {
 	run, err := c.bind(cb)
 	if err != nil {
@@ -149,7 +149,7 @@ func decodeOptions(o *pulumirpc.TransformResourceOptions) (stages.TransformOptio
 	}, nil
 }
 
-// invokeTransform makes a Go function of a callback that rewrites invokes.
+// invokeTransform returns a Go function for a callback that rewrites invokes.
 func (c *callbackClients) invokeTransform(cb *pulumirpc.Callback) (stages.InvokeTransform, error) {
 	run, err := c.bind(cb)
 	if err != nil {

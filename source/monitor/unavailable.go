@@ -13,9 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// unavailable stands between programs and the engine for values that are not available (see [property.Unavailable]). SDKs have no such values, and
-// make nothing of an unknown one in an update. A program therefore gets a text that stands for the value, and what it sends back with that
-// text in it is the value again: the engine refuses to use it, and says why. A program that uses other values of the same object is not concerned.
+// unavailable is a [stages.Monitor] that hides values that are not available (see [property.Unavailable]) from programs. SDKs have no such
+// values, and cannot handle an unknown one in an update. A program therefore gets a text in place of the value. When a request contains
+// that text, unavailable puts the value back, and the engine refuses to use it, with the reason. Other values of the same object are not
+// affected.
 type unavailable struct {
 	stages.Monitor
 
@@ -26,7 +27,7 @@ type unavailable struct {
 // mark is the text that stands for one value.
 type mark struct {
 	text  string
-	forms []string // by which it is found in other texts: itself, and in base64
+	forms []string // for the search in other texts: the text itself, and in base64
 	why   string
 }
 
@@ -94,14 +95,14 @@ func (u *unavailable) markedReply(reply *stages.RegisterReply) *stages.RegisterR
 	return &marked
 }
 
-// marked returns properties for a program.
+// marked returns properties for a program, with marks in place of values that are not available.
 func (u *unavailable) marked(m property.Map) property.Map {
 	return m.ReplaceUnavailable(func(_ property.Value, why string) property.Value {
 		return property.Secret(property.String(u.markOf(why)))
 	})
 }
 
-// markOf returns the text that stands for a value, which depends only on the reason.
+// markOf returns the mark of a value, which depends only on the reason.
 func (u *unavailable) markOf(why string) string {
 	sum := sha256.Sum256([]byte(why))
 	text := "unavailable-" + hex.EncodeToString(sum[:16])
@@ -116,13 +117,13 @@ func (u *unavailable) markOf(why string) string {
 	return text
 }
 
-// formsOf returns a text and what it looks like in base64: what three bytes begin with decides.
+// formsOf returns a text and its forms in base64: there is one for each position of its first byte in a group of three.
 func formsOf(text string) []string {
 	forms := []string{text}
 	for before := range 3 {
 		encoded := base64.StdEncoding.EncodeToString([]byte("xx"[:before] + text))
-		begin := (before*8 + 5) / 6         // the first sign that is made of the text alone
-		end := (before + len(text)) * 8 / 6 // behind the last one
+		begin := (before*8 + 5) / 6         // the first character that depends on the text alone
+		end := (before + len(text)) * 8 / 6 // after the last such character
 		forms = append(forms, encoded[begin:end])
 	}
 	return forms
@@ -134,7 +135,7 @@ func (u *unavailable) hasMarks() bool {
 	return len(u.marks) > 0
 }
 
-// restored returns properties from a program: a text with a mark in it is not available.
+// restored returns properties from a program, in which a text with a mark becomes a value that is not available.
 func (u *unavailable) restored(m property.Map) property.Map {
 	return u.restoredValue(property.Of(m)).AsMap()
 }

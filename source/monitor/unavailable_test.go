@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// A program gets a text for a value that is not available, and the engine gets the value again, whatever text it has become a part of.
+// A program gets a text for a value that is not available. The engine gets the value back, also from a longer text that contains that text.
 func TestAValueThatIsNotAvailableIsFoundInWhatTheProgramSends(t *testing.T) {
 	m := &monitortest.Monitor{Run: run(), OnInvoke: func(_ context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
 		return &stages.InvokeReply{Return: property.NewMap(map[string]property.Value{

@@ -8,10 +8,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// usualPort is where editors and browsers look for programs that wait for a debugger.
+// usualPort is the port to which editors and browsers connect by default.
 const usualPort = 9229
 
-// inspector recognizes where node waits. name is what editors call the process.
+// inspector finds the place where node waits. name is the name of the process in editors.
 func inspector(name string, log func(stages.LogMessage)) *direct.Debugger {
 	return &direct.Debugger{
 		Tool:    "Node.js",
@@ -27,7 +27,7 @@ func inspector(name string, log func(stages.LogMessage)) *direct.Debugger {
 	}
 }
 
-// bunInspector recognizes where bun waits: at an address whose path nobody can guess.
+// bunInspector finds the place where bun waits: an address with an unpredictable path.
 func bunInspector(name string, log func(stages.LogMessage)) *direct.Debugger {
 	return &direct.Debugger{
 		Tool:    "bun",

@@ -1,6 +1,6 @@
 // Package nodejs runs Node.js and TypeScript programs without a language plugin (protocol.md 6.2).
 //
-// It installs nothing and compiles nothing: the program's own copy of the SDK does what is to be done.
+// It installs nothing and compiles nothing: the program's own copy of the SDK does that.
 //
-// Invariant: a program that cannot be started leads to an error that says what is missing and how to get it.
+// Invariant: a program that cannot be started leads to an error that names the missing part and how to get it.
 package nodejs

@@ -17,11 +17,11 @@ import (
 type manager struct {
 	name  string
 	locks []string // its lock files
-	args  []string // install what package.json names
-	get   string   // how to get it
+	args  []string // install the dependencies in package.json
+	get   string   // the instruction to install it
 }
 
-// managers are the package managers of Node.js. The last is used where nothing asks for another one.
+// managers are the package managers of Node.js. The last is the default.
 var managers = [...]manager{
 	{"pnpm", []string{"pnpm-lock.yaml"}, []string{"install"}, "install it with `npm install -g pnpm`"},
 	{"yarn", []string{"yarn.lock"}, []string{"install"}, "install it with `npm install -g yarn`"},
@@ -32,9 +32,9 @@ var managers = [...]manager{
 // preferYarn is the variable that chooses yarn for programs that name no package manager.
 const preferYarn = "PULUMI_PREFER_YARN"
 
-// managerOf returns the package manager of a program. The first of these decides: the option packagemanager; a package.yaml, which
-// only pnpm reads; the environment, if it prefers yarn and yarn is there; the nearest lock file in the directory from which the
-// package is installed or above it. Without any of them it is npm.
+// managerOf returns the package manager of a program. The first of these decides: the option packagemanager; a package.yaml, which only
+// pnpm reads; the environment, if it prefers yarn and yarn is there; the nearest lock file in the directory from which the package is
+// installed or above it. The default is npm.
 func managerOf(p source.Project) (manager, error) {
 	name := p.Option("packagemanager")
 	if p.Runtime == bun {
@@ -80,7 +80,7 @@ func managerNamed(name string) (manager, error) {
 	return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be npm, pnpm, yarn or bun", name)
 }
 
-// adds returns the command that installs a package that package.json does not name, and adds it there.
+// adds returns the command that installs a package and adds it to package.json.
 func (m manager) adds(name string) string {
 	if m.name == "npm" {
 		return "npm install " + name
@@ -88,7 +88,7 @@ func (m manager) adds(name string) string {
 	return m.name + " add " + name
 }
 
-// Install installs what the package names that a program is part of: its package.json is in the directory of the program or above. A package
+// Install installs the dependencies of the package of a program, whose package.json is in the directory of the program or above. A package
 // of a workspace is installed with the whole workspace.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	of, found := manifestAbove(p.Directory)

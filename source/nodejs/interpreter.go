@@ -13,7 +13,7 @@ import (
 // The interpreters.
 const (
 	node = "node"
-	bun  = "bun" // which loads TypeScript itself, and has none of node's options
+	bun  = "bun" // loads TypeScript itself, and has none of node's options
 )
 
 // interpreterOf returns the name of the interpreter of a project.
@@ -29,10 +29,10 @@ type process struct {
 	executable string
 	args, env  []string
 	debugger   *direct.Debugger
-	done       func() // for when it has ended
+	done       func() // to be called after its end
 }
 
-// executableOf finds the interpreter of a project. what names in messages what it is for.
+// executableOf finds the interpreter of a project. what describes its purpose in messages.
 func executableOf(p source.Project, what string) (string, error) {
 	name := interpreterOf(p)
 	executable, err := exec.LookPath(name)
@@ -45,13 +45,13 @@ func executableOf(p source.Project, what string) (string, error) {
 	return executable, nil
 }
 
-// waiting says where a process waits for a debugger.
+// waiting defines where a process waits for a debugger.
 type waiting struct {
 	address string
 	log     func(stages.LogMessage) // nil for a process that does not wait
 }
 
-// prepare returns how the interpreter of a project runs something. name is what editors call the process.
+// prepare returns the process in which the interpreter of a project runs with arguments. name is the name of the process in editors.
 func prepare(p source.Project, executable, name string, debug waiting, args ...string) (process, error) {
 	x := process{executable: executable, args: args, done: func() {}}
 	if interpreterOf(p) == bun {

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// packageFile is what matters of a package.json (protocol.md 1.12).
+// packageFile is the relevant part of a package.json (protocol.md 1.12).
 type packageFile struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -25,8 +25,7 @@ type packageFile struct {
 	} `json:"pulumi"`
 }
 
-// packages reads the package.json of everything in the node_modules of a directory and of those above it, sorted by
-// name and version.
+// packages reads the package.json of every package in the node_modules of a directory and of those above it, sorted by name and version.
 func packages(directory string) ([]stages.Package, error) {
 	s := scan{visited: make(map[string]bool)}
 	for dir := directory; ; dir = filepath.Dir(dir) {
@@ -71,7 +70,7 @@ func (s *scan) modules(directory string) error {
 	return nil
 }
 
-// list returns what is in a directory. A file has nothing in it: package managers keep files between the packages.
+// list returns the entries of a directory. For a file it returns none: package managers keep files between the packages.
 func list(directory string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(directory)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -96,7 +95,7 @@ func (s *scan) stores(directory string) error {
 func (s *scan) module(directory string) error {
 	real, err := filepath.EvalSymlinks(directory)
 	if err != nil || s.visited[real] {
-		return nil // a dangling link is no package
+		return nil // a dangling link is not a package
 	}
 	s.visited[real] = true
 	if b, err := os.ReadFile(filepath.Join(real, "package.json")); err == nil {
@@ -105,7 +104,7 @@ func (s *scan) module(directory string) error {
 	return s.modules(filepath.Join(real, "node_modules"))
 }
 
-// file adds the package that a package.json declares. A file that is malformed is Node.js's to complain about.
+// file adds the package that a package.json declares. It ignores a malformed file, which Node.js reports.
 func (s *scan) file(b []byte) {
 	if !bytes.Contains(b, []byte(`"pulumi"`)) {
 		return

@@ -34,7 +34,7 @@ func TestPackagesComeFromInstalledModules(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	// A link to what is listed already must not be listed twice, and a dangling one is nothing.
+	// A link to a listed package must not be listed again, and a dangling link is not a package.
 	modules := filepath.Join(root, "app", "node_modules")
 	require.NoError(t, os.Symlink(filepath.Join(modules, "other"), filepath.Join(modules, "linked")))
 	require.NoError(t, os.Symlink(filepath.Join(root, "gone"), filepath.Join(modules, "dangling")))

@@ -9,7 +9,7 @@ import (
 //go:embed preload.cjs
 var preload []byte
 
-// writePreload writes the module that is loaded into node first. The caller removes it.
+// writePreload writes the module that node loads first. The caller removes it.
 func writePreload() (path string, err error) {
 	return direct.Script("node", "sluice-preload-*.cjs", preload)
 }

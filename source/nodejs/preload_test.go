@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/tier"
 )
 
-// Without the preload, some versions of node need more and more memory for this until they have no more.
+// Without the preload, some versions of node use more and more memory here until none is left.
 func TestErrorsWithStrangeStacksCanBeShown(t *testing.T) {
 	tier.Slow(t, "Node.js")
 	out, err := exec.Command("node", "--max-old-space-size=64", "--require", "./preload.cjs", "-e", `

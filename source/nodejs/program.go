@@ -19,7 +19,7 @@ import (
 // Program is a Node.js or TypeScript program. It keeps nothing between runs.
 type Program struct{ project source.Project }
 
-// New returns the program of a project. Options of the runtime that it knows: nodeargs, typescript, tsconfig.
+// New returns the program of a project. Runtime options: nodeargs, typescript, tsconfig.
 func New(p source.Project) *Program { return &Program{project: p} }
 
 var _ source.Program = (*Program)(nil)
@@ -103,7 +103,7 @@ func nodeArguments(option any) []string {
 	return nil
 }
 
-// options returns the options of the runtime that the SDK reads from the environment.
+// options returns the environment variables with the runtime options that the SDK reads.
 func options(p source.Project) []string {
 	env := []string{fmt.Sprintf("PULUMI_NODEJS_TYPESCRIPT=%t", p.Option("typescript") != "false")}
 	if tsconfig := p.Option("tsconfig"); tsconfig != "" {
@@ -112,8 +112,8 @@ func options(p source.Project) []string {
 	return env
 }
 
-// memoryHint recognizes V8's message about its heap, and the crash that may come instead: the SDK has V8's debugger on, which
-// wants to pause at the end of the heap and fails where it cannot.
+// memoryHint recognizes V8's message about its heap, and the crash that may come instead: the SDK enables V8's debugger, which tries to
+// pause at the end of the heap and fails where it cannot.
 func memoryHint(output string) string {
 	full := strings.Contains(output, "JavaScript heap out of memory")
 	paused := strings.Contains(output, "V8_Fatal") && strings.Contains(output, "v8::debug::BreakRightNow")
@@ -123,8 +123,8 @@ func memoryHint(output string) string {
 	return "node had too little memory: set the runtime option `nodeargs: --max-old-space-size=8192` (megabytes) in the project file"
 }
 
-// sdkModule finds one of the SDK's entry points as Node.js resolves it: in the node_modules of the program's directory or
-// of a directory above it.
+// sdkModule returns the path of one of the SDK's entry points as Node.js resolves it: in the node_modules of the program's directory or of
+// a directory above it.
 func sdkModule(p source.Project, name string) (string, error) {
 	if err := checkManifest(p.Directory); err != nil {
 		return "", err
@@ -158,7 +158,7 @@ func checkManifest(directory string) error {
 	return nil
 }
 
-// notInstalled is the error of a program whose SDK is not there.
+// notInstalled returns the error of a program whose SDK is missing.
 func notInstalled(p source.Project) error {
 	m, err := managerOf(p)
 	if err != nil {
@@ -171,8 +171,8 @@ func notInstalled(p source.Project) error {
 	return fmt.Errorf("the package @pulumi/pulumi is not installed in %s or above; run `%s` there", p.Directory, command)
 }
 
-// namesSDK reports whether a package.json in a directory or above names the SDK, so that installing what it names installs the SDK.
-// A package.yaml may name it.
+// namesSDK reports whether a package.json in a directory or above names the SDK, so that an installation includes the SDK. A package.yaml
+// may name it.
 func namesSDK(directory string) bool {
 	for {
 		m, found := manifestAbove(directory)
@@ -186,10 +186,10 @@ func namesSDK(directory string) bool {
 	}
 }
 
-// extensions are what the SDK appends to the name of an entry point.
+// extensions are the extensions that the SDK appends to the name of an entry point.
 var extensions = [...]string{"", ".ts", ".js", ".mts", ".cts", ".mjs", ".cjs", ".tsx", ".json"}
 
-// checkProgram refuses a program that is not there. The SDK finds one that no `main` of the project names through the manifest of its
+// checkProgram refuses a program that does not exist. If the project has no `main`, the SDK finds the program through the manifest of its
 // package, which may be above it.
 func checkProgram(p source.Project) error {
 	m, found := manifestAbove(p.Directory)
@@ -203,7 +203,7 @@ func checkProgram(p source.Project) error {
 		"write it, or build it, or name another file", m.directory, m.entry, m.field)
 }
 
-// checkEntry refuses an entry point that is not there. The SDK would report it with the stack of its own loader.
+// checkEntry refuses an entry point that does not exist. The SDK would report it with the stack of its own loader.
 func checkEntry(p source.Project) error {
 	path := filepath.Join(p.Directory, p.Entry)
 	if hasModule(path) {
@@ -220,15 +220,15 @@ func checkEntry(p source.Project) error {
 		"write one, or name it with `main` in the project file or in package.json", path)
 }
 
-// manifest is what a package says of its program.
+// manifest is the description of a program in its package.
 type manifest struct {
 	directory    string
-	entry, field string // the file, and what names it: "main" or "exports"; "" if nothing does
-	unread       bool   // it is a package.yaml, which only the SDK reads
-	namesSDK     bool   // the SDK is one of the packages that it depends on
+	entry, field string // the file and its field: "main" or "exports"; "" if there is none
+	unread       bool   // it is a package.yaml, which is not read here but by the SDK
+	namesSDK     bool   // the package depends on the SDK
 }
 
-// manifestAbove finds the manifest of the package that a directory is in, as the SDK does: there or above.
+// manifestAbove finds the manifest of a directory's package as the SDK does: in the directory or above.
 func manifestAbove(directory string) (manifest, bool) {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		m := manifest{directory: dir}
@@ -247,7 +247,7 @@ func manifestAbove(directory string) (manifest, bool) {
 	}
 }
 
-// dependsOnSDK reports whether a package.json names the SDK among the packages that a package manager installs.
+// dependsOnSDK reports whether the SDK is among the dependencies of a package.json.
 func dependsOnSDK(text []byte) bool {
 	var file struct{ Dependencies, DevDependencies, OptionalDependencies, PeerDependencies map[string]any }
 	if json.Unmarshal(text, &file) != nil {
@@ -261,7 +261,7 @@ func dependsOnSDK(text []byte) bool {
 	return false
 }
 
-// entryOf returns the program that a package.json names, and the field that does: that of `exports`, else that of `main`.
+// entryOf returns the program that a package.json names, and the field with its name: `exports`, else `main`.
 func entryOf(text []byte) (entry, field string) {
 	var file struct {
 		Main    any
@@ -291,8 +291,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// hasModule reports whether Node.js or its loader for TypeScript finds a module at a path, which may lack its extension. That of
-// a directory is the main of its package.json, else its index.
+// hasModule reports whether Node.js or its loader for TypeScript finds a module at a path, which may lack its extension. The module of a
+// directory is the main of its package.json, else its index.
 func hasModule(path string) bool {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		main := mainOf(path)

@@ -88,7 +88,7 @@ func TestOptionsAndArgumentsReachTheProgram(t *testing.T) {
 	require.Equal(t, property.String("organization"), outputs.At("org"))
 	require.Equal(t, property.String(p.Directory), outputs.At("folder"))
 	require.Contains(t, outputs.At("limit").AsString(), "--max-old-space-size=512")
-	// The SDK looks for these, and leaves TypeScript of ES modules to the loader that they name.
+	// The SDK looks for these options, and leaves TypeScript of ES modules to the loader that they name.
 	require.NotRegexp(t, `(^| )--(require|import|loader)( |$)`, outputs.At("limit").AsString())
 	argv := outputs.At("argv").AsArray()
 	require.Equal(t, property.String("two"), argv.At(argv.Len()-1))

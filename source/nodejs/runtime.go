@@ -65,7 +65,7 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 	return c.Start(command)
 }
 
-// located is the directory of a plugin's sources, or what in it is to be run.
+// located returns the path of a plugin's sources, or of the entry point in them.
 func located(p source.Project) string {
 	return filepath.Join(p.Directory, p.Entry)
 }

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// installedFrom returns the directory where a package manager installs what the package in a directory needs: the root of the
-// workspace that lists the package, else the directory itself.
+// installedFrom returns the directory from which a package manager installs the dependencies of a package: the root of the workspace that
+// lists the package, else the package's own directory.
 func installedFrom(directory string) string {
 	for root := directory; ; root = filepath.Dir(root) {
 		if relative, err := filepath.Rel(root, directory); err == nil && lists(members(root), filepath.ToSlash(relative)) {
@@ -24,15 +24,14 @@ func installedFrom(directory string) string {
 	}
 }
 
-// members returns the patterns of the packages that a directory lists as those of its workspace. A file that is malformed is its
-// package manager's to complain about.
+// members returns the patterns of the packages in a directory's workspace. It ignores a malformed file, which the package manager reports.
 func members(directory string) []string {
 	var pnpm struct{ Packages []string }
 	if read(filepath.Join(directory, "pnpm-workspace.yaml"), yaml.Unmarshal, &pnpm) && len(pnpm.Packages) != 0 {
 		return pnpm.Packages
 	}
 	var short struct{ Workspaces []string }
-	var long struct{ Workspaces struct{ Packages []string } } // as yarn has it
+	var long struct{ Workspaces struct{ Packages []string } } // yarn's form
 	for _, target := range []any{&short, &long} {
 		if read(filepath.Join(directory, "package.json"), json.Unmarshal, target) ||
 			read(filepath.Join(directory, "package.yaml"), yaml.Unmarshal, target) {
@@ -42,13 +41,13 @@ func members(directory string) []string {
 	return append(short.Workspaces, long.Workspaces.Packages...)
 }
 
-// read reports whether a file is there and fits the target.
+// read reports whether a file exists and fits the target.
 func read(file string, decode func([]byte, any) error, target any) bool {
 	b, err := os.ReadFile(file)
 	return err == nil && decode(b, target) == nil
 }
 
-// lists reports whether a package, relative to the root of a workspace, is one that its patterns choose. The last one that matches
+// lists reports whether the patterns of a workspace select a package, whose path is relative to its root. The last matching pattern
 // decides, and `!` in front of it excludes.
 func lists(patterns []string, relative string) bool {
 	listed := false

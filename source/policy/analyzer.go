@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// exitPatience is how long to wait for the process to end after its connection broke.
+	// exitPatience limits the wait for the exit of a process whose connection broke.
 	exitPatience = time.Second
-	// cancelPatience is how long a pack may take to acknowledge Cancel before it is interrupted.
+	// cancelPatience is the time that a pack has to acknowledge Cancel before it is interrupted.
 	cancelPatience = time.Second
 )
 
@@ -36,7 +36,7 @@ const (
 type Analyzer struct {
 	served    plugin.Server
 	directory string // absolute
-	given     string // the directory as the caller has given it
+	given     string // the directory as the caller wrote it
 	conn      *grpc.ClientConn
 	rpc       pulumirpc.AnalyzerClient
 	info      stages.AnalyzerInfo // complete when Load returns
@@ -49,7 +49,8 @@ var _ stages.Analyzer = (*Analyzer)(nil)
 // Info describes the pack as it is configured.
 func (a *Analyzer) Info() stages.AnalyzerInfo { return a.info }
 
-// name returns the name of the pack for messages, with its version if it has one: its folder until it has given its name.
+// name returns the name of the pack for messages, with its version if it has one. Until the pack has returned its name, it is that of the
+// folder.
 func (a *Analyzer) name() string {
 	switch {
 	case a.info.Name == "":
@@ -93,7 +94,7 @@ func (a *Analyzer) configureStack(ctx context.Context, info stages.RunInfo) erro
 	return a.failed(ctx, "tell the stack to", optional(err))
 }
 
-// description is what a pack says about itself.
+// description is the pack's own description.
 type description struct {
 	policies     []described
 	configurable bool
@@ -149,7 +150,7 @@ func (a *Analyzer) configure(ctx context.Context, config map[string]setting) err
 	return nil
 }
 
-// Remediate asks the pack to rewrite inputs. A pack without this method changes nothing.
+// Remediate returns the inputs as the pack rewrites them. A pack without this method changes nothing.
 func (a *Analyzer) Remediate(ctx context.Context, r stages.Analysis) (stages.Remedies, error) {
 	req, err := analyzeRequest(r)
 	if err != nil {
@@ -181,7 +182,7 @@ func (a *Analyzer) Remediate(ctx context.Context, r stages.Analysis) (stages.Rem
 	return out, nil
 }
 
-// Analyze asks the pack to judge a resource.
+// Analyze returns the pack's findings on a resource.
 func (a *Analyzer) Analyze(ctx context.Context, r stages.Analysis) (stages.Findings, error) {
 	req, err := analyzeRequest(r)
 	if err != nil {
@@ -194,8 +195,8 @@ func (a *Analyzer) Analyze(ctx context.Context, r stages.Analysis) (stages.Findi
 	return findings(answer), nil
 }
 
-// AnalyzeStack asks the pack to judge the stack. A pack without this method finds nothing, unless it has said that it has
-// policies for stacks: nobody would know then that they were not asked.
+// AnalyzeStack returns the pack's findings on the stack. A pack without this method has none. If it has policies for stacks, that is an
+// error: they would be skipped unnoticed.
 func (a *Analyzer) AnalyzeStack(ctx context.Context, rs []stages.StackResource) (stages.Findings, error) {
 	req, err := analyzeStackRequest(rs)
 	if err != nil {
@@ -208,14 +209,14 @@ func (a *Analyzer) AnalyzeStack(ctx context.Context, rs []stages.StackResource) 
 	return findings(answer), nil
 }
 
-// hasStackPolicy reports whether the pack has a policy for stacks that is not disabled.
+// hasStackPolicy reports whether the pack has an enabled policy for stacks.
 func (a *Analyzer) hasStackPolicy() bool {
 	return slices.ContainsFunc(a.info.Policies, func(p stages.PolicyInfo) bool {
 		return p.Type == stages.StackPolicy && p.Level != stages.Disabled
 	})
 }
 
-// Cancel asks the pack to abort what it does. A pack without this method counts as one that acknowledged.
+// Cancel makes the pack abort its work. A pack without this method counts as one that acknowledged.
 func (a *Analyzer) Cancel(ctx context.Context) error {
 	_, err := a.rpc.Cancel(ctx, &emptypb.Empty{})
 	return a.failed(ctx, "cancel", optional(err))
@@ -263,7 +264,7 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 		return &stages.AnalyzerLostError{Analyzer: cmp.Or(a.info.Name, a.directory), Err: err}
 	}
 	message := strings.TrimSpace(terminal.Plain(st.Message()))
-	// What the pack has not said itself is nothing without its place.
+	// A message of gRPC, or an empty one, needs the place of the pack.
 	switch nonsense := strings.HasPrefix(message, "grpc: "); {
 	case message == "":
 		message = fmt.Sprintf("it gives no reason (gRPC code %s)", st.Code())
@@ -275,7 +276,7 @@ func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("%s the policy pack in %s: %s%s", doing, a.directory, message, a.said())
 }
 
-// said is what the pack wrote last, to stand below an error; "" if there is nothing.
+// said returns the last output of the pack, to be appended to an error; "" if there is none.
 func (a *Analyzer) said() string {
 	if text := a.served.Said(); text != "" {
 		return "\n" + terminal.Plain(text)

@@ -12,20 +12,20 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// allPolicies stands for every policy in a configuration. environments has the names of environments of Pulumi's service.
+// allPolicies stands for every policy in a configuration. environments is the key of the list of environments of Pulumi's service.
 const (
 	allPolicies  = "all"
 	environments = "environments"
 	levelKey     = "enforcementLevel"
 )
 
-// setting configures one policy. Level is nil if the configuration does not set it.
+// setting is the configuration of one policy. Level is nil if the configuration does not set it.
 type setting struct {
 	Level      *stages.EnforcementLevel
 	Properties map[string]any
 }
 
-// readConfig reads the configuration of a pack: a JSON object with the names of policies (protocol.md 7.3).
+// readConfig reads the configuration of a pack: a JSON object by the names of policies (protocol.md 7.3).
 func readConfig(path string) (config map[string]setting, environments []string, err error) {
 	if path == "" {
 		return nil, nil, nil
@@ -63,10 +63,12 @@ func parseConfig(text []byte) (config map[string]setting, names []string, err er
 	return config, names, err
 }
 
-// Environments are the environments of Pulumi's service that the configuration file names. Whoever can open them gives what they have to [Pack.Complete].
+// Environments returns the environments of Pulumi's service that the configuration file names. Their content is to be passed to
+// [Pack.Complete].
 func (p *Pack) Environments() []string { return p.environments }
 
-// Complete gives the pack a configuration below that of its file, by policy, and variables for its process, "NAME=value".
+// Complete adds a configuration by policy, over which that of the file takes precedence, and variables for the pack's process,
+// "NAME=value".
 func (p *Pack) Complete(below map[string]json.RawMessage, environment []string) error {
 	under, err := requiredConfig(below)
 	if err != nil {
@@ -121,7 +123,7 @@ func settingsOf(file map[string]any) (map[string]setting, error) {
 	return config, nil
 }
 
-// parseSetting reads a level, or an object with properties that may have a level among them.
+// parseSetting reads a level, or an object with properties, one of which may be the level.
 func parseSetting(v any) (setting, error) {
 	switch v := v.(type) {
 	case string:
@@ -155,15 +157,15 @@ func parseLevel(text string) (*stages.EnforcementLevel, error) {
 	return &level, nil
 }
 
-// described is a policy as its pack describes it, with the schema of its configuration.
+// described is a pack's description of a policy, with the schema of its configuration.
 type described struct {
 	stages.PolicyInfo
 	properties map[string]any // JSON schemas by name
 	required   []string
 }
 
-// reconcile overrides the defaults with the configuration of the pack, and then with that of the user (protocol.md 7.3).
-// All policies of the pack are in the result; other names are ignored.
+// reconcile overrides the defaults with the configuration of the pack, and then with that of the user (protocol.md 7.3). The result has all
+// policies of the pack; other names are ignored.
 func reconcile(policies []described, initial, user map[string]setting) map[string]setting {
 	out := map[string]setting{}
 	for _, p := range policies {
@@ -192,7 +194,7 @@ func reconcile(policies []described, initial, user map[string]setting) map[strin
 	return out
 }
 
-// ConfigError reports that the configuration of a pack does not fit its policies.
+// ConfigError reports that the configuration of a pack is invalid for its policies.
 type ConfigError struct {
 	Pack, Version string
 	Problems      []string // "<policy>: <problem>", ordered
@@ -200,7 +202,7 @@ type ConfigError struct {
 
 func (e *ConfigError) Error() string { return strings.Join(e.Messages(), "\n") }
 
-// Messages returns the problems as messages for the user, one each.
+// Messages returns the problems, one message each.
 func (e *ConfigError) Messages() []string {
 	out := make([]string, len(e.Problems))
 	for i, p := range e.Problems {

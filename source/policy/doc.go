@@ -1,7 +1,7 @@
-// Package policy runs policy packs: programs of the user that judge resources (protocol.md 7). A [Pack] is a folder with a
-// PulumiPolicy.yaml; loading it starts its process and returns an [Analyzer], which satisfies stages.Analyzer.
+// Package policy runs policy packs: programs of the user that check resources (protocol.md 7). A [Pack] is a folder with a
+// PulumiPolicy.yaml; loading it starts its process and returns an [Analyzer], which implements stages.Analyzer.
 //
-// A [Remote] pack is fetched and installed first. The package decides nothing: package stages decides what a violation leads to.
+// A [Remote] pack is fetched and installed first. Package stages, not this one, decides about violations.
 //
-// Invariant: a pack whose Load returns an error leaves no process behind, and one that was loaded leaves none after Close.
+// Invariant: a pack leaves no process behind if its Load returns an error, and none after Close.
 package policy

@@ -16,17 +16,17 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 )
 
-// Remote is a pack that is somewhere else, as a compressed tar archive with the pack in the folder "package".
+// Remote is a pack on another machine, as a compressed tar archive with the pack in the folder "package".
 type Remote struct {
 	Name string
-	ID   string // of this version of the pack, and of no other one
+	ID   string // identifies this version of the pack
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
 func (r Remote) request() install.Request {
 	return install.Request{
 		Kind: plugin.Analyzer, Name: strings.ReplaceAll(r.Name, "/", "_"),
-		Version: fmt.Sprintf("1.0.0-id%x", sha256.Sum256([]byte(r.ID))), // versions of packs are of any form
+		Version: fmt.Sprintf("1.0.0-id%x", sha256.Sum256([]byte(r.ID))), // versions of packs may have any form
 	}
 }
 
@@ -43,10 +43,11 @@ func (r Remote) Installed(home string) (string, bool) {
 
 func noVariables(string) (string, bool) { return "", false }
 
-// maxPack bounds what the archive of a pack unpacks to.
+// maxPack limits the size of an unpacked archive.
 const maxPack = 4 << 30
 
-// Install fetches a pack into the home directory of the installer, with what it needs, and returns its folder. Many processes may do so at once.
+// Install fetches a pack into the home directory of the installer, installs its dependencies, and returns its folder. Many processes may do
+// so at once.
 func (r Remote) Install(ctx context.Context, i *install.Installer) (string, error) {
 	archive, err := os.CreateTemp("", "sluice-policies-")
 	if err != nil {
@@ -66,7 +67,7 @@ func (r Remote) Install(ctx context.Context, i *install.Installer) (string, erro
 	return done.Directory, err
 }
 
-// fetch writes the archive to a file, without the folder around everything.
+// fetch writes the archive to a file, without the top folder.
 func (r Remote) fetch(ctx context.Context, to io.Writer) error {
 	from, err := r.Open(ctx)
 	if err != nil {
@@ -101,7 +102,7 @@ func (r Remote) fetch(ctx context.Context, to io.Writer) error {
 	return errors.Join(out.Close(), zipped.Close())
 }
 
-// withoutFolder copies an entry of the folder "package". What is beside that folder is no part of the pack.
+// withoutFolder copies an entry of the folder "package". Anything else is not part of the pack.
 func withoutFolder(h *tar.Header, content io.Reader, out *tar.Writer) error {
 	const folder = "package/"
 	name, inside := strings.CutPrefix(strings.TrimPrefix(h.Name, "./"), folder)
@@ -112,7 +113,7 @@ func withoutFolder(h *tar.Header, content io.Reader, out *tar.Writer) error {
 	if h.Typeflag == tar.TypeLink {
 		h.Linkname = strings.TrimPrefix(strings.TrimPrefix(h.Linkname, "./"), folder)
 	}
-	h.Format = tar.FormatUnknown // of the new archive
+	h.Format = tar.FormatUnknown // the new archive has its own
 	if err := out.WriteHeader(h); err != nil {
 		return err
 	}

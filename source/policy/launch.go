@@ -18,9 +18,9 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// start starts the pack in the first way that is available (protocol.md 7.2): by the language plugin of its runtime, if
-// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; directly, where that needs no plugin; by a language plugin
-// that is installed now. engine is the address of the Engine service. log is told where a pack waits for a debugger.
+// start starts the pack in the first available way (protocol.md 7.2): through the language plugin of its runtime, if that runs plugins;
+// through an executable pulumi-analyzer-policy-<runtime>; directly, if the runtime needs no plugin; through a language plugin that is
+// installed for this. engine is the address of the Engine service. log receives the place where a pack waits for a debugger.
 func (p *Pack) start(
 	ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line), log func(stages.LogMessage),
 ) (plugin.Server, error) {
@@ -68,8 +68,8 @@ func (p *Pack) start(
 	return nil, p.unsupported(acquiring)
 }
 
-// unsupported is the error of a pack that cannot be run. acquiring says why a language plugin could not be installed, nil if that was not
-// tried.
+// unsupported returns the error of a pack that cannot be run. acquiring is the reason why a language plugin could not be installed, nil if
+// no installation was tried.
 func (p *Pack) unsupported(acquiring error) error {
 	runtime, tried := p.project.Runtime, ""
 	if acquiring != nil {
@@ -79,7 +79,7 @@ func (p *Pack) unsupported(acquiring error) error {
 		"install one, or correct `runtime` in %s (nodejs, python and go need no plugin)%s", runtime, runtime, runtime, plugin.PolicyManifest, tried)
 }
 
-// name returns the name of the process in messages, beside the folder.
+// name returns the name of the process for messages, which contain the folder too.
 func (p *Pack) name() string { return "policy-" + p.project.Runtime }
 
 // flags returns the options of the runtime as the arguments of a shim.
@@ -110,7 +110,7 @@ func (p *Pack) environment(info stages.RunInfo) ([]string, error) {
 	return env, nil
 }
 
-// ending describes how a process ended, in words about a pack.
+// ending returns the error of a pack whose process has ended.
 func ending(name string, exit *plugin.ExitError) error {
 	text := fmt.Sprintf("policy pack %s ended unexpectedly (%s)", name, exit.Status)
 	if exit.Output != "" {

@@ -23,15 +23,14 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// behaviour is the variable that makes this test binary a plugin. Its value is the plugin's special behaviour,
-// comma-separated. journal is the variable with the file for the requests.
+// behaviour is the variable that turns this test binary into a plugin. Its value is the plugin's special behaviour, comma-separated.
+// journal is the variable with the path of the file for the requests.
 const (
 	behaviour = "SLUICE_TEST_POLICY"
 	journal   = "SLUICE_TEST_JOURNAL"
 )
 
-// TestMain makes the binary act as the plugin whose name it was linked as: an analyzer, or a language plugin that runs
-// one.
+// TestMain makes the binary act as the plugin that its link names: an analyzer, or a language plugin that runs one.
 func TestMain(m *testing.M) {
 	how, is := os.LookupEnv(behaviour)
 	if !is {

@@ -14,43 +14,44 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Options define where to find the plugins that run packs, and which services packs use.
+// Options define the plugins that run packs, and the services for packs.
 type Options struct {
 	Finder plugin.Finder
-	// Acquire installs a language plugin that a pack needs and that is not there; nil installs none.
+	// Acquire installs a missing language plugin of a pack; nil installs none.
 	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
 	// Schemas serves the Loader and the Mapper to packs that are plugins of a language; nil when there are none.
 	Schemas source.Service
-	// Debug says which packs wait for a debugger. Packs are named as their folders.
+	// Debug selects the packs that wait for a debugger, by the names of their folders.
 	Debug source.Debug
-	// Required is for a pack that somebody else than the user wants; nil for one of the user's.
+	// Required is set for a pack that somebody other than the user requires; nil for the user's own.
 	Required *Required
 }
 
-// Required is what a pack gets from whoever requires it. Unlike a configuration file it may be for a pack that takes no configuration.
+// Required is the configuration by the party that requires a pack. Unlike a configuration file it may be for a pack that takes no
+// configuration.
 type Required struct {
 	Config      map[string]json.RawMessage // by policy, as in a configuration file
 	Environment []string                   // "NAME=value", for the process of the pack
 }
 
-// Pack is a policy pack on disk. It may be loaded several times, one after the other.
+// Pack is a policy pack on disk. It may be loaded several times, but not at the same time.
 type Pack struct {
 	directory string // absolute
-	given     string // the directory as the caller has given it
+	given     string // the directory as the caller wrote it
 	project   source.Project
-	version   string // of the manifest, "" when it gives none
+	version   string // of the manifest, "" if it has none
 	config    map[string]setting
 	// hasConfig is true if there is a configuration file, which may be empty.
 	hasConfig    bool
-	environments []string // that the configuration file names
+	environments []string // from the configuration file
 	variables    []string // for the process, "NAME=value"
 	options      Options
 }
 
-// Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It
-// starts nothing. Its errors name the file.
+// Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It starts nothing. Its
+// errors contain the path of the file.
 func Open(directory, configFile string, o Options) (*Pack, error) {
 	absolute, err := filepath.Abs(directory)
 	if err != nil {
@@ -72,8 +73,8 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 	return p, nil
 }
 
-// Isolated returns a pack that has been fetched, as it is installed and run: one in Python has a virtual environment of its own, and installs
-// nothing for others.
+// Isolated returns the project of a fetched pack for its installation and its runs: one in Python has a virtual environment of its own, so
+// that its packages are not installed for others.
 func Isolated(p source.Project) source.Project {
 	if p.Runtime == "python" && p.Option("virtualenv") == "" {
 		p.Options = maps.Clone(p.Options)
@@ -85,10 +86,10 @@ func Isolated(p source.Project) source.Project {
 	return p
 }
 
-// portPatience is how long a pack may take to write its port: TypeScript is compiled first.
+// portPatience limits the time until a pack has written its port: TypeScript is compiled first.
 const portPatience = 10 * time.Minute
 
-// Load implements [source.PolicyPack]. If the configuration does not fit, the error is a *[ConfigError].
+// Load implements [source.PolicyPack]. If the configuration is invalid, the error is a *[ConfigError].
 func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (source.PolicyAnalyzer, error) {
 	var out direct.Backlog // shown when the pack has started: if it does not, the error message contains the output
 	engine, err := source.AddressOf(p.options.Engine)

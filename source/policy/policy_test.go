@@ -87,7 +87,7 @@ func (b *bench) load(config string) *Analyzer {
 	return a
 }
 
-// theRun is the run that packs are loaded for.
+// theRun is the run for which packs are loaded.
 var theRun = stages.RunInfo{
 	Organization: "org", Project: "shop", Stack: "dev", DryRun: true, Config: map[string]string{"shop:size": "3", "shop:pw": "x"},
 	ConfigSecretKeys: []string{"shop:pw"},
@@ -236,7 +236,7 @@ func TestALanguagePluginIsInstalledForAPack(t *testing.T) {
 	}
 	require.Equal(t, []plugin.Wanted{{Kind: plugin.Language, Name: "fake"}}, wanted)
 
-	// A shim is good enough, and why there is no plugin is said.
+	// A shim is enough, and the log has the reason why there is no plugin.
 	p, err = Open(b.pack, "", Options{Engine: monitortest.At(b.engine), Finder: plugin.Finder{LookupEnv: finder.LookupEnv, Home: t.TempDir()}, Acquire: func(context.Context, plugin.Wanted) error {
 		return errors.New("the network is down")
 	}})

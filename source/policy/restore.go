@@ -5,10 +5,9 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 )
 
-// restore puts back into remediated properties what packs cannot return or lose by accident, wherever the value at the
-// same place has otherwise not changed. These are references to resources, which packs see as IDs, and the hashes of
-// assets. What was secret stays secret, even if a policy has changed it: a copy of an object, `{...args.props}`, has lost
-// that mark.
+// restore puts back into remediated properties the values that packs cannot return or lose by accident, if they are otherwise unchanged:
+// references to resources, which packs get as IDs, and the hashes of assets. A secret stays secret, even if a policy has changed it: a copy
+// of an object, `{...args.props}`, has lost that mark.
 func restore(before, after property.Map) property.Map {
 	out := after.Mutable()
 	for name, v := range out {
@@ -57,8 +56,8 @@ func restoreValue(was, is property.Value) property.Value {
 	return is
 }
 
-// conceal makes the texts secret that a policy has written and that have one of the secrets in them: a policy that copies a
-// secret to another place, or into a longer text, has lost its mark. What was there before stays as it was.
+// conceal marks texts as secret that a policy has written and that contain one of the secrets: a policy that copies a secret to another
+// place, or into a longer text, has lost its mark. Unchanged values stay as they were.
 func conceal(secrets *redact.Set, before, after property.Map) property.Map {
 	out := after.Mutable()
 	for name, v := range out {
@@ -93,7 +92,7 @@ func concealValue(secrets *redact.Set, was, is property.Value) property.Value {
 	return is
 }
 
-// downgraded returns a value as a pack has seen it.
+// downgraded returns a value in the form in which a pack gets it.
 func downgraded(v property.Value) property.Value {
 	const name = "v"
 	s, err := encode(property.NewMap(map[string]property.Value{name: v}))

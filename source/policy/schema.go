@@ -21,7 +21,7 @@ func validate(policies []described, config map[string]setting) []string {
 	return problems
 }
 
-// noFiles refuses schemas that refer to files or addresses: the schema of a policy is complete.
+// noFiles is a loader that refuses references to files or addresses: the schema of a policy must be complete.
 type noFiles struct{}
 
 func (noFiles) Load(url string) (any, error) {
@@ -60,7 +60,7 @@ func (p described) problems(properties map[string]any) []string {
 	return violations(compiled.Validate(properties))
 }
 
-// violations returns what err has found, ordered. The validator visits maps, so its own text has another order each time.
+// violations returns the problems in err, ordered. The validator visits maps, so its own text has another order each time.
 func violations(err error) []string {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {

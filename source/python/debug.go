@@ -12,18 +12,18 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// usualPort is where editors look for programs that wait for a debugger.
+// usualPort is the port to which editors connect by default.
 const usualPort = 5678
 
-// debugged is how something runs that waits for a debugger.
+// debugged is a process that waits for a debugger.
 type debugged struct {
 	script    string // a file, which the caller removes
 	arguments []string
 	debugger  *direct.Debugger
 }
 
-// debug returns how a file, or a module after "-m", waits for a debugger at an address. The package debugpy must be installed in
-// the environment. name is what editors call the process.
+// debug returns the process in which a file, or a module after "-m", waits for a debugger at an address. The package debugpy must be
+// installed in the environment. name is the name of the process in editors.
 func (e environment) debug(ctx context.Context, p source.Project, name, address string, log func(stages.LogMessage), arguments ...string) (debugged, error) {
 	_, _, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "python", Executable: e.python, Args: []string{"-c", "import debugpy"}, Directory: p.Directory,
@@ -41,7 +41,7 @@ func (e environment) debug(ctx context.Context, p source.Project, name, address 
 	}
 	return debugged{
 		script: script,
-		// The modules that are part of the interpreter could not be stepped into otherwise, about which debugpy would complain.
+		// Without the option, a debugger could not step into the modules that are part of the interpreter, and debugpy would complain.
 		arguments: append([]string{"-Xfrozen_modules=off", "-u", script, address}, arguments...),
 		debugger: &direct.Debugger{
 			Tool:    "Python",
@@ -57,7 +57,7 @@ func (e environment) debug(ctx context.Context, p source.Project, name, address 
 	}, nil
 }
 
-// adds names the command that adds a package to an environment.
+// adds returns the command that adds a package to an environment.
 func (e environment) adds(name string) string {
 	switch e.toolchain {
 	case uv:

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// pyproject is the file from which uv and poetry read what a program needs.
+// pyproject is the file with the dependencies of a program for uv and poetry.
 type pyproject struct {
 	Project projectTable `toml:"project"`
 	Tool    toolTable    `toml:"tool"`
@@ -29,19 +29,19 @@ type projectTable struct {
 	Dependencies   []string `toml:"dependencies"`
 }
 
-// toolTable says that the program itself is not a package to install. uv takes that from the absence of a build system.
+// toolTable contains the setting that the program itself is not a package to install. uv needs no setting: the build system is missing.
 type toolTable struct {
 	Poetry struct {
 		PackageMode bool `toml:"package-mode"`
 	} `toml:"poetry"`
 }
 
-// declare makes a pyproject.toml beside the requirements.txt of a program that has no other, as uv and poetry read only the former. The
-// requirements.txt stays (decision 0034).
+// declare makes a pyproject.toml beside the requirements.txt of a program that has none, because uv and poetry read only a pyproject.toml.
+// The requirements.txt stays (decision 0034).
 func declare(ctx context.Context, p source.Project, t toolchain, said func(plugin.Line)) error {
 	folder := required(p.Directory)
 	if folder == "" || checkDeclared(p, t) == nil {
-		return nil // there is nothing to take over, or no need to
+		return nil // there is no requirements.txt, or it is not needed
 	}
 	old, made := filepath.Join(folder, "requirements.txt"), filepath.Join(folder, "pyproject.toml")
 	text, err := os.ReadFile(old)
@@ -67,8 +67,7 @@ func declare(ctx context.Context, p source.Project, t toolchain, said func(plugi
 	return nil
 }
 
-// required returns the folder with the requirements.txt of a program: its own or one above, within its repository. It returns "" if
-// there is none.
+// required returns the folder with the requirements.txt of a program: its own or one above, within its repository; "" if there is none.
 func required(directory string) string {
 	for dir := directory; ; dir = filepath.Dir(dir) {
 		switch {
@@ -80,11 +79,11 @@ func required(directory string) string {
 	}
 }
 
-// comment matches a remark in requirements.txt: a number sign at the beginning or after a space.
+// comment matches a comment in requirements.txt: a number sign at the beginning or after a space.
 var comment = regexp.MustCompile(`(^|\s)#.*$`)
 
-// requirements returns the requirements that a requirements.txt lists. It refuses options, files and addresses, which
-// have no place in the list of a pyproject.toml.
+// requirements returns the requirements of a requirements.txt. It refuses options, files and addresses, which the list of a pyproject.toml
+// cannot contain.
 func requirements(text string) ([]string, error) {
 	list := []string{}
 	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
@@ -102,7 +101,7 @@ func requirements(text string) ([]string, error) {
 
 var notInPackageNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// packageName makes the name of a package from that of its folder.
+// packageName returns a name for the package in a folder.
 func packageName(folder string) string {
 	if name := strings.Trim(notInPackageNames.ReplaceAllString(filepath.Base(folder), "-"), "-._"); name != "" {
 		return name
@@ -110,7 +109,7 @@ func packageName(folder string) string {
 	return "program"
 }
 
-// presentPython returns the range that begins with the Python on the PATH, "" if there is none: poetry and uv fetch others.
+// presentPython returns the version range that begins with the Python on the PATH, "" if there is none: poetry and uv fetch others.
 func presentPython(ctx context.Context) string {
 	path, err := ambient()
 	if err != nil {

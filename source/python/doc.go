@@ -1,8 +1,8 @@
 // Package python runs Python programs, policy packs, components and dynamic providers without a language plugin
 // (protocol.md 6.4).
 //
-// It finds the interpreter of the program's virtual environment, whichever tool keeps that, and has the program's own copy of
-// the SDK do the rest.
+// It finds the interpreter of the program's virtual environment, whichever tool manages that. The program's own copy of the SDK does the
+// rest.
 //
-// Invariant: a program that cannot be started leads to an error that says what is missing and how to get it.
+// Invariant: a program that cannot be started leads to an error that names the missing part and how to get it.
 package python

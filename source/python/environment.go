@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
-// toolchain is what keeps the packages of a program.
+// toolchain is the tool that manages the packages of a program.
 type toolchain string
 
 const (
@@ -46,7 +46,7 @@ func toolchainOf(p source.Project) (toolchain, error) {
 	return pip, nil
 }
 
-// nearest returns the folder with a file: the program's or one above it, up to the project's. It returns "" if there is none.
+// nearest returns the folder with a file: the program's or one above it, up to the project's; "" if there is none.
 func nearest(p source.Project, file string) string {
 	for dir := p.Directory; ; dir = filepath.Dir(dir) {
 		if exists(filepath.Join(dir, file)) {
@@ -63,14 +63,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// environment is the interpreter of a program, and the virtual environment that it is in.
+// environment is the interpreter of a program, and its virtual environment.
 type environment struct {
 	toolchain toolchain
 	folder    string // of the virtual environment; "" for the interpreter on the PATH
 	python    string
 }
 
-// find returns the environment of a project. isPlugin is true for plugins, which have a virtual environment in any case.
+// find returns the environment of a project. isPlugin is true for plugins, which always have a virtual environment.
 func find(ctx context.Context, p source.Project, isPlugin bool) (environment, error) {
 	e := environment{}
 	var err error
@@ -107,7 +107,7 @@ func (e environment) place(ctx context.Context, p source.Project, isPlugin bool)
 	}
 }
 
-// inProject returns the folder of a virtual environment that is called like this.
+// inProject returns the folder of the virtual environment with a name.
 func inProject(p source.Project, named string) string {
 	if filepath.IsAbs(named) {
 		return named
@@ -118,7 +118,7 @@ func inProject(p source.Project, named string) string {
 	return filepath.Join(p.Root, named)
 }
 
-// uvPlace returns the folder of the virtual environment of uv. Without the option of the project it is where uv itself makes it.
+// uvPlace returns the folder of the virtual environment of uv: that of the project's option, else uv's own.
 func uvPlace(p source.Project) string {
 	if named := p.Option("virtualenv"); named != "" {
 		return inProject(p, named)
@@ -130,7 +130,7 @@ func uvPlace(p source.Project) string {
 	return filepath.Join(cmp.Or(uvRoot(p.Directory), p.Root), named)
 }
 
-// uvVariables are those that have uv use the virtual environment that the project names.
+// uvVariables returns the variables that make uv use the virtual environment of the project's option.
 func uvVariables(p source.Project) []string {
 	if p.Option("virtualenv") == "" {
 		return nil
@@ -158,7 +158,7 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 	return strings.TrimSpace(stdout), nil
 }
 
-// makes names the commands that make a virtual environment.
+// makes returns the commands that make a virtual environment, as text.
 func (e environment) makes(p source.Project) string {
 	switch e.toolchain {
 	case uv:
@@ -170,7 +170,7 @@ func (e environment) makes(p source.Project) string {
 	return fmt.Sprintf("`python3 -m venv %s`, then %s", e.folder, made.installs(p))
 }
 
-// missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.
+// missing returns the error of a virtual environment without an interpreter, with the command that makes it.
 func (e environment) missing(p source.Project) error {
 	install := e.makes(p)
 	if info, err := os.Stat(e.folder); err == nil && info.IsDir() {
@@ -189,12 +189,12 @@ func (e environment) missing(p source.Project) error {
 	return absent
 }
 
-// absentError says that the virtual environment of a project does not exist, although everything that it is made from does.
+// absentError reports that the virtual environment of a project does not exist. The files to make it from do exist.
 type absentError struct{ problem, mend string }
 
 func (e *absentError) Error() string { return e.problem + "; " + e.mend }
 
-// binaries is the folder of a virtual environment's executables.
+// binaries returns the name of the folder with a virtual environment's executables.
 func binaries() string {
 	if runtime.GOOS == "windows" {
 		return "Scripts"
@@ -231,7 +231,7 @@ func ambient() (string, error) {
 		names[0], direct.HowToGet("Python", "python3 python3-venv", "python"))
 }
 
-// variables returns what the environment of a process in a virtual environment has in addition to base, as `activate` sets it.
+// variables returns the additions to the environment base of a process in a virtual environment, as `activate` sets them.
 func (e environment) variables(base []string) []string {
 	if e.folder == "" {
 		return nil

@@ -19,10 +19,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// noSDK is the exit status of the script if the SDK is not installed.
+// noSDK is the exit status of the script if the SDK is missing.
 const noSDK = 33
 
-// Program is a Python program. Between calls it keeps where its environment is: poetry takes a second to say that.
+// Program is a Python program. Between calls it keeps the place of its environment, for which poetry takes a second.
 type Program struct {
 	project source.Project
 
@@ -30,7 +30,7 @@ type Program struct {
 	found environment
 }
 
-// New returns the program of a project. Options of the runtime that it knows: virtualenv, toolchain, typechecker.
+// New returns the program of a project. Runtime options: virtualenv, toolchain, typechecker.
 func New(p source.Project) *Program { return &Program{project: p} }
 
 var (
@@ -38,7 +38,7 @@ var (
 	_ source.Preparer = (*Program)(nil)
 )
 
-// Run checks the program's types if a checker is chosen, and runs it. The end of ctx ends everything that was started.
+// Run checks the program's types if the project names a checker, and runs the program. The end of ctx ends both.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err := checkEntry(p.project); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	return e.damaged(p.project, err)
 }
 
-// Prepare implements [source.Preparer]: it makes the virtual environment that the project names, if that does not exist. Every other
-// fault of an environment is one of Packages and Run.
+// Prepare implements [source.Preparer]: it makes the virtual environment of the project if that does not exist. All other errors of an
+// environment come from Packages and Run.
 func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) error {
 	if checkEntry(p.project) != nil {
 		return nil
@@ -108,7 +108,7 @@ func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) erro
 	return nil
 }
 
-// damaged explains an error by the virtual environment, if its interpreter cannot be started.
+// damaged returns a clearer error if the interpreter of the virtual environment cannot be started.
 func (e environment) damaged(p source.Project, err error) error {
 	if path := (*fs.PathError)(nil); e.folder != "" && errors.As(err, &path) && path.Path == e.python {
 		return fmt.Errorf("the virtual environment %s is damaged: %w; remove it and make it again with %s", e.folder, err, e.makes(p))
@@ -116,7 +116,7 @@ func (e environment) damaged(p source.Project, err error) error {
 	return err
 }
 
-// withoutSDK is the error of an environment in which the package pulumi cannot be imported.
+// withoutSDK returns the error of an environment without the package pulumi.
 func (e environment) withoutSDK(p source.Project) error {
 	if e.folder != "" {
 		if others, _ := filepath.Glob(filepath.Join(e.folder, "lib", "python*", "site-packages", "pulumi")); len(others) > 0 {
@@ -128,7 +128,7 @@ func (e environment) withoutSDK(p source.Project) error {
 	return fmt.Errorf("the package pulumi is not installed for %s; %sinstall what the program needs with %s", e.python, e.declares(p), e.installs(p))
 }
 
-// declares says to name the SDK where the toolchain looks for what the program needs, "" if it may be named there.
+// declares returns the advice to add the SDK to the dependencies of the program, "" if they may contain it.
 func (e environment) declares(p source.Project) string {
 	file, brings := "requirements.txt", listBringsSDK
 	if e.toolchain != pip {
@@ -155,7 +155,7 @@ func (p *Program) environment(ctx context.Context) (environment, error) {
 	return e, err
 }
 
-// installs names the command that installs what a program needs.
+// installs returns the command that installs the dependencies of a program.
 func (e environment) installs(p source.Project) string {
 	switch e.toolchain {
 	case uv:
@@ -186,7 +186,7 @@ func (p *Program) arguments(monitor, engine string, info stages.RunInfo) []strin
 	return append(append(args, "--", p.project.Entry), p.project.Args...)
 }
 
-// checkEntry refuses a program that is not there.
+// checkEntry refuses a program that does not exist.
 func checkEntry(p source.Project) error {
 	path := filepath.Join(p.Directory, p.Entry)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -198,7 +198,7 @@ func checkEntry(p source.Project) error {
 	return fmt.Errorf("there is no program: %s does not exist; write one, or name it with `main` in the project file", path)
 }
 
-// checkTypes runs the type checker that the project asks for.
+// checkTypes runs the type checker of the project.
 func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monitor) error {
 	name := p.project.Option("typechecker")
 	args := []string{"-m", name}
@@ -228,7 +228,7 @@ func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monito
 	return fmt.Errorf("%s finds mistakes in %s:\n%s", name, p.project.Program(), strings.TrimSpace(stdout+stderr))
 }
 
-// withoutChecker is the error of an environment without the type checker that the project asks for. Scripts look for its words.
+// withoutChecker returns the error of an environment without the project's type checker. Scripts search for its words.
 func (e environment) withoutChecker(name string) error {
 	mend := fmt.Sprintf("Please add an entry for %s to requirements.txt and run `%s -m pip install -r requirements.txt`", name, e.python)
 	switch e.toolchain {
@@ -240,7 +240,7 @@ func (e environment) withoutChecker(name string) error {
 	return fmt.Errorf("The typechecker option is set to %s, but %s is not installed. %s", name, name, mend) //nolint:staticcheck // known text
 }
 
-// installed is an entry of what packages.py prints.
+// installed is an entry in the output of packages.py.
 type installed struct {
 	Distribution string `json:"distribution"`
 	Installed    string `json:"installed"`

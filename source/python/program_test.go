@@ -329,7 +329,7 @@ func TestRequirementsBecomeAProjectForUv(t *testing.T) {
 	require.NoFileExists(t, now)
 }
 
-// The places are those that uv 0.13 has.
+// The places are those of uv 0.13.
 func TestTheEnvironmentOfUvIsBesideItsProject(t *testing.T) {
 	workspace := "[project]\nname = \"w\"\n[tool.uv.workspace]\nmembers = [\"projects/*\"]\nexclude = [\"projects/out\"]\n"
 	for name, c := range map[string]struct {

@@ -8,11 +8,11 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// requirement matches the beginning of a requirement (PEP 508): the name, and what follows it.
+// requirement matches the beginning of a requirement (PEP 508): the name, and the character after it.
 var requirement = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*($|[\[(<>=!~;@])`)
 
-// bringsSDK reports whether a requirement may bring the SDK: because it names it or a package that is made for it, or because it is an
-// address or a file, of which the name says nothing.
+// bringsSDK reports whether a requirement may bring the SDK: it names the SDK or a package for it, or it is an address or a file of unknown
+// content.
 func bringsSDK(text string) bool {
 	parts := requirement.FindStringSubmatch(strings.TrimSpace(text))
 	return parts == nil || parts[2] == "@" || isOfPulumi(parts[1])
@@ -20,12 +20,12 @@ func bringsSDK(text string) bool {
 
 var separators = regexp.MustCompile(`[-_.]+`)
 
-// isOfPulumi reports whether "pulumi" is a word of the name of a package, as names are compared (PEP 503).
+// isOfPulumi reports whether "pulumi" is a word in the normalized name of a package (PEP 503).
 func isOfPulumi(name string) bool {
 	return slices.Contains(separators.Split(strings.ToLower(name), -1), "pulumi")
 }
 
-// listBringsSDK reports whether a requirements.txt may bring the SDK. Of the options, those that name other files and folders may.
+// listBringsSDK reports whether a requirements.txt may bring the SDK. Options that refer to other files and folders may.
 func listBringsSDK(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimSuffix(comment.ReplaceAllString(strings.TrimSpace(line), ""), "\\"))
@@ -42,8 +42,8 @@ func listBringsSDK(text string) bool {
 	return false
 }
 
-// needs is what a pyproject.toml says of the packages that are installed. uv takes them from project, the groups and its own table, poetry
-// from project and its own table, too.
+// needs is the list of dependencies in a pyproject.toml. uv takes them from project, the groups and its own table, poetry from project and
+// its own table.
 type needs struct {
 	Project struct {
 		Dependencies []string `toml:"dependencies"`
@@ -67,7 +67,7 @@ type poetryGroup struct {
 	Dependencies map[string]any `toml:"dependencies"`
 }
 
-// fileBringsSDK reports whether what a pyproject.toml names may bring the SDK. The tool itself reports a file that cannot be read.
+// fileBringsSDK reports whether the dependencies of a pyproject.toml may bring the SDK. The tool itself reports an unreadable file.
 func fileBringsSDK(text string) bool {
 	var n needs
 	if _, err := toml.Decode(text, &n); err != nil {
@@ -90,7 +90,7 @@ func fileBringsSDK(text string) bool {
 		slices.ContainsFunc(tables, tableBringsSDK)
 }
 
-// tableBringsSDK is [bringsSDK] for a table of poetry: from names to versions, or to what else describes a package.
+// tableBringsSDK is [bringsSDK] for a table of poetry, which maps names to versions or to other descriptions of a package.
 func tableBringsSDK(table map[string]any) bool {
 	for name, described := range table {
 		if isOfPulumi(name) {

@@ -27,7 +27,7 @@ var _ source.Runtime = Runtime{}
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
 
-// StartPlugin runs a plugin: a package by the SDK, which finds the components in it, and anything else by its __main__.py.
+// StartPlugin runs a plugin: its __main__.py, or a package through the SDK, which finds the components in it.
 func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
 	e, err := find(ctx, p, !c.Dynamic && c.Kind != plugin.Analyzer)
 	if err != nil {
@@ -57,14 +57,14 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	return &server{Server: process, environment: e, project: p}, nil
 }
 
-// server is a plugin whose end may be for want of the SDK, which Python tells with a traceback.
+// server is a plugin that may end because the SDK is missing, which Python reports with a traceback.
 type server struct {
 	plugin.Server
 	environment environment
 	project     source.Project
 }
 
-// noModule is how Python says that it has no SDK.
+// noModule is Python's message that the SDK is missing.
 const noModule = "ModuleNotFoundError: No module named 'pulumi'"
 
 // Port waits until the plugin has written its port.
@@ -116,9 +116,9 @@ func projectName(directory string) (string, error) {
 	return file.Project.Name, nil
 }
 
-// Install installs what a program needs: with uv or poetry as their lock files say, or with pip what requirements.txt or
-// pyproject.toml names. It makes the virtual environment that the project names if that does not exist, and for uv and poetry a
-// pyproject.toml from a requirements.txt.
+// Install installs the dependencies of a program: with uv or poetry from their lock files, or with pip from requirements.txt or
+// pyproject.toml. It makes the virtual environment of the project if that does not exist, and for uv and poetry a pyproject.toml from a
+// requirements.txt.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	t, err := toolchainOf(p)
 	if err != nil {
@@ -149,7 +149,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if e.folder != "" {
 		if executableIn(e.folder, "python") == "" {
 			if said != nil {
-				said(plugin.Line{Piece: plugin.Piece{Text: "Creating virtual environment..."}}) // scripts look for these words
+				said(plugin.Line{Piece: plugin.Piece{Text: "Creating virtual environment..."}}) // scripts search for these words
 			}
 			if err := direct.Install(ctx, p.Directory, nil, said, "", python, "-m", "venv", e.folder); err != nil {
 				return err
@@ -169,7 +169,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	return direct.Install(ctx, p.Directory, nil, said, "", python, args...)
 }
 
-// checkDeclared refuses a program for uv or poetry that has no pyproject.toml, from which both read what it needs.
+// checkDeclared refuses a program for uv or poetry without a pyproject.toml, from which both read the dependencies.
 func checkDeclared(p source.Project, t toolchain) error {
 	for dir := p.Directory; t != pip; dir = filepath.Dir(dir) {
 		if exists(filepath.Join(dir, "pyproject.toml")) {
@@ -195,7 +195,7 @@ func checkDeclared(p source.Project, t toolchain) error {
 		p.Directory, t, mend)
 }
 
-// ofTool finds the version in what a toolchain prints, which is `Poetry (version 2.5.1)` or `uv 0.13.9 (…)`.
+// ofTool matches the version in a toolchain's output: `Poetry (version 2.5.1)` or `uv 0.13.9 (…)`.
 var ofTool = regexp.MustCompile(`\d+(\.\d+)+`)
 
 // About returns the interpreter of a program and its toolchain.

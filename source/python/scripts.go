@@ -7,12 +7,12 @@ import _ "embed"
 //go:embed run.py
 var runScript []byte
 
-// packagesScript lists the SDKs that are installed.
+// packagesScript lists the installed SDKs.
 //
 //go:embed packages.py
 var packagesScript string
 
-// debugScript has a file or a module wait for a debugger.
+// debugScript runs a file or a module that waits for a debugger.
 //
 //go:embed debug.py
 var debugScript []byte

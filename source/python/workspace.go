@@ -11,7 +11,7 @@ import (
 )
 
 // uvRoot returns the folder in which uv keeps the lock file and the virtual environment of a program: that of the nearest pyproject.toml,
-// or of the workspace above that it is a member of. It returns "" if there is no pyproject.toml.
+// or of the workspace around it. It returns "" if there is no pyproject.toml.
 func uvRoot(directory string) string {
 	project := ""
 	for dir := directory; ; dir = filepath.Dir(dir) {
@@ -33,13 +33,13 @@ func uvRoot(directory string) string {
 	}
 }
 
-// workspace is what uv reads of the projects that share an environment: patterns of folders.
+// workspace is the description of projects that share an environment, in uv's form: patterns of folders.
 type workspace struct {
 	Members []string `toml:"members"`
 	Exclude []string `toml:"exclude"`
 }
 
-// workspaceOf returns the workspace that the pyproject.toml of a folder declares. uv itself reports a file that cannot be read.
+// workspaceOf returns the workspace that the pyproject.toml of a folder declares. uv itself reports an unreadable file.
 func workspaceOf(directory string) (workspace, bool) {
 	text, err := os.ReadFile(filepath.Join(directory, "pyproject.toml"))
 	if err != nil {

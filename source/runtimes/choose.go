@@ -1,4 +1,4 @@
-// Package runtimes chooses how a program is run: through a language plugin, or directly where no plugin is needed.
+// Package runtimes chooses how a program runs: through a language plugin, or directly if no plugin is needed.
 //
 // It starts nothing.
 //
@@ -27,35 +27,35 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml"
 )
 
-// Options are what a choice depends on besides the project.
+// Options are the inputs of a choice besides the project.
 type Options struct {
 	// Finder finds language plugins.
 	Finder plugin.Finder
-	// Acquire installs a language plugin that a program needs and that is not there; nil installs none.
+	// Acquire installs a missing language plugin of a program; nil installs none.
 	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
 	// Schemas serves the Loader and the Mapper; nil when there are none.
 	Schemas source.Service
-	// LogFlags are the arguments that language plugins and converters get before their own, which ask them to log.
+	// LogFlags are the first arguments of language plugins and converters, which make them log.
 	LogFlags []string
-	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
+	// Providers starts the providers whose schemas a YAML program needs; nil when there are none.
 	Providers providers.Host
 }
 
-// UnsupportedRuntimeError says that there is no way to run a program.
+// UnsupportedRuntimeError reports that there is no way to run a program.
 type UnsupportedRuntimeError struct {
 	Runtime string
-	Looked  []string // where a language plugin could have been
-	Asked   bool     // the runtime needs no plugin, but one was asked for
-	// Acquiring says why the plugin could not be installed either; nil if that was not tried.
+	Looked  []string // the places where a language plugin was searched
+	Asked   bool     // the runtime needs no plugin, but the user requires one
+	// Acquiring is the reason why the plugin could not be installed, nil if no installation was tried.
 	Acquiring error
 }
 
-// Unwrap returns why the plugin could not be installed.
+// Unwrap returns the reason why the plugin could not be installed.
 func (e *UnsupportedRuntimeError) Unwrap() error { return e.Acquiring }
 
-// Advice says that the plugin can be installed, unless another runtime is meant.
+// Advice returns the advice to install the plugin, unless the name is likely that of another runtime.
 func (e *UnsupportedRuntimeError) Advice() []advice.Advice {
 	if name := Meant(e.Runtime); name != "" && name != e.Runtime {
 		return nil
@@ -81,11 +81,10 @@ func (e *UnsupportedRuntimeError) Error() string {
 	return text
 }
 
-// Choose returns how the program of a project is run: by a language plugin that runs already if PULUMI_DEBUG_LANGUAGES names
-// one for its runtime ("go:12345,...", protocol.md 1.9), else by the language plugin if there is one, else directly (protocol.md
-// 6.5). YAML programs are evaluated in this process unless their plugin is asked for. Errors are an
-// *[UnsupportedRuntimeError], and those of a malformed environment or project. If a missing plugin may be installed, that is done
-// when it is first used, and the first error is one of that use.
+// Choose returns the runtime for the program of a project: a language plugin that runs already if PULUMI_DEBUG_LANGUAGES names one for its
+// runtime ("go:12345,...", protocol.md 1.9), else the language plugin if there is one, else one without a plugin (protocol.md 6.5). YAML
+// programs are evaluated in this process unless the user requires their plugin. The error is an *[UnsupportedRuntimeError], or reports a
+// malformed environment or project. A missing plugin that may be installed is installed at its first use, which then returns the error.
 func Choose(runtime string, o Options) (source.Runtime, error) {
 	if runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		port, err := attached(runtime, o.Finder)
@@ -103,7 +102,7 @@ func Choose(runtime string, o Options) (source.Runtime, error) {
 	return nil, err
 }
 
-// hosted returns how a runtime is run by its language plugin.
+// hosted returns the language plugin of a runtime.
 func hosted(runtime string, o Options) (source.Runtime, error) {
 	port, err := attached(runtime, o.Finder)
 	if err != nil {
@@ -128,8 +127,8 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	}}}, nil
 }
 
-// ChooseGenerator returns what generates SDKs of a language: its language plugin, also if programs run without it. For YAML programs
-// none is needed. A missing plugin is installed if it is to be had by itself. The error is a *[source.NoGeneratorError] if there is none.
+// ChooseGenerator returns the generator of SDKs for a language: its language plugin, even if programs run without it. YAML programs need
+// none. A missing plugin is installed if it is available separately. The error is a *[source.NoGeneratorError] if there is none.
 func ChooseGenerator(ctx context.Context, name string, o Options, said func(plugin.Line)) (source.Generator, error) {
 	if name == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		if port, err := attached(name, o.Finder); port == 0 {
@@ -144,10 +143,10 @@ func ChooseGenerator(ctx context.Context, name string, o Options, said func(plug
 	return g, err
 }
 
-// comesWithPulumi reports whether the plugin of a language is part of Pulumi and not to be had by itself.
+// comesWithPulumi reports whether the plugin of a language is part of Pulumi and not available separately.
 func comesWithPulumi(name string) bool { return name == "nodejs" || name == "python" || name == "go" }
 
-// acquired returns where a language plugin is that is installed now.
+// acquired returns the place of a language plugin, which it may install.
 func acquired(ctx context.Context, runtime string, o Options, unsupported UnsupportedRuntimeError) (plugin.Location, error) {
 	l, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: runtime}, o.Acquire)
 	var missing *plugin.MissingError
@@ -158,7 +157,7 @@ func acquired(ctx context.Context, runtime string, o Options, unsupported Unsupp
 	return plugin.Location{}, &unsupported
 }
 
-// direct returns how a runtime is run without a language plugin, nil if that cannot be.
+// direct returns the runtime that works without a language plugin, nil if there is none.
 func direct(runtime string) source.Runtime {
 	switch runtime {
 	case "nodejs", "bun":
@@ -173,8 +172,8 @@ func direct(runtime string) source.Runtime {
 	return nil
 }
 
-// Writer returns what writes programs in a language, from PCL: its language plugin, also if programs run without it. A missing
-// plugin is installed if it is to be had by itself. Errors are a *[plugin.MissingError] if there is none.
+// Writer returns the generator of programs in a language, from PCL: its language plugin, even if programs run without it. A missing plugin
+// is installed if it is available separately. The error is a *[plugin.MissingError] if there is none.
 func Writer(ctx context.Context, name string, o Options, said func(plugin.Line)) (language.Generator, error) {
 	g := language.Generator{Language: name, Said: said}
 	port, err := attached(name, o.Finder)
@@ -189,8 +188,8 @@ func Writer(ctx context.Context, name string, o Options, said func(plugin.Line))
 	return g, err
 }
 
-// StartPlugin starts a plugin that is written in a program language: by the language plugin if there is one that can do it,
-// else directly. Errors are those of [StartHosted] and [StartDirect].
+// StartPlugin starts a plugin in source form: through the language plugin if that runs plugins, else directly. Errors are those of
+// [StartHosted] and [StartDirect].
 func StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {
 	server, err := StartHosted(ctx, p, c, o)
 	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*UnsupportedRuntimeError)) {
@@ -203,7 +202,7 @@ func StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand, 
 	return server, directErr
 }
 
-// StartHosted has the language plugin of its runtime start a plugin. Errors are an *[UnsupportedRuntimeError] if there is no
+// StartHosted starts a plugin through the language plugin of its runtime. The error is an *[UnsupportedRuntimeError] if there is no
 // language plugin, and [source.ErrNoPlugins] if it runs only programs.
 func StartHosted(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {
 	r, err := hosted(p.Runtime, o)
@@ -213,7 +212,7 @@ func StartHosted(ctx context.Context, p source.Project, c source.PluginCommand, 
 	return r.StartPlugin(ctx, p, c)
 }
 
-// StartDirect starts a plugin without a language plugin. The error is [source.ErrNoPlugins] where that cannot be.
+// StartDirect starts a plugin without a language plugin. The error is [source.ErrNoPlugins] if the runtime does not support that.
 func StartDirect(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
 	r := direct(p.Runtime)
 	if r == nil {
@@ -222,8 +221,8 @@ func StartDirect(ctx context.Context, p source.Project, c source.PluginCommand) 
 	return r.StartPlugin(ctx, p, c)
 }
 
-// wantsYAMLPlugin reports whether a language plugin was asked for for YAML programs: the project names one, or
-// PULUMI_YAML_PLUGIN is true. One that is merely installed is not used.
+// wantsYAMLPlugin reports whether the user requires a language plugin for YAML programs: the project names one, or PULUMI_YAML_PLUGIN is
+// true. A plugin that is merely installed is not used.
 func wantsYAMLPlugin(f plugin.Finder) bool {
 	named := slices.ContainsFunc(f.Project, func(p plugin.ProjectPlugin) bool { return p.Kind == plugin.Language && p.Name == "yaml" })
 	asked, _ := lookupOf(f)("PULUMI_YAML_PLUGIN")

@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// Meant returns the runtime that somebody may mean who writes name, "" if there is none.
+// Meant returns the runtime that name likely stands for, "" if there is none.
 func Meant(name string) string {
 	name = strings.ToLower(name)
 	switch name {

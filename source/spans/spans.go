@@ -1,8 +1,8 @@
-// Package spans serves those who send spans of traces, on the loopback interface and to the user of this process alone.
+// Package spans serves collectors of spans, on the loopback interface and to the user of this process alone.
 //
-// It knows nothing of spans.
+// It does not interpret spans.
 //
-// Invariant: nothing listens before the address is asked for.
+// Invariant: nothing listens before the address is requested.
 package spans
 
 import (
@@ -16,7 +16,7 @@ import (
 // Server serves a collector of spans.
 type Server struct{ *loopback.Server }
 
-// NewServer returns a server of the services that register adds. Close must be called. Calls to it are in no trace.
+// NewServer returns a server of the services that register adds. Close must be called. Calls to it are not traced.
 func NewServer(register func(grpc.ServiceRegistrar)) *Server {
 	return &Server{loopback.NewServer(context.Background(), register, func(string) {})}
 }

@@ -21,12 +21,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ComponentOptions are what components need in addition to their files.
+// ComponentOptions are the inputs of components besides their files.
 type ComponentOptions struct {
 	Options
 	// Project is the project of the program that uses the components. Files are relative to its directory.
 	Project source.Project
-	// Monitor returns the monitor with which components register their resources; nil if none will be constructed.
+	// Monitor returns the monitor with which components register their resources; nil if no component will be constructed.
 	Monitor func() stages.Monitor
 }
 
@@ -57,7 +57,7 @@ func isYAMLPlugin(directory string) bool {
 // components is the provider of a package whose components are written in YAML.
 type components struct {
 	providers.Unimplemented
-	program  *Program // of the project that uses them; it is not run
+	program  *Program // of the project that uses the components; it is not run
 	monitor  func() stages.Monitor
 	packages []stages.Package // of the lock files
 	plugin   *ast.Plugin
@@ -65,7 +65,7 @@ type components struct {
 	schema   string
 
 	warnings []string  // about the files
-	remarks  sync.Once // when they are shown
+	remarks  sync.Once // shows the warnings
 }
 
 var _ providers.Provider = (*components)(nil)
@@ -163,7 +163,7 @@ func (c *components) refuseCycles() error {
 		bind.CycleText(cycle, func(id graph.ID) string { return all[id].Key.Value }))
 }
 
-// named returns the component of a type, nil if the type is not one of the components.
+// named returns the component of a type, nil if there is none.
 func (c *components) named(token string) *ast.Component {
 	parts := strings.Split(token, ":")
 	if len(parts) == 2 {

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// makeComponents opens the plugin of a session and constructs each of the components that its run.json lists.
+// makeComponents opens the plugin of a session and constructs each component in its run.json.
 func (s *session) makeComponents(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

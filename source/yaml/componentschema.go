@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/config"
 )
 
-// packageSchema is the schema of a package, as far as components need it.
+// packageSchema is the part of a package schema that components need.
 type packageSchema struct {
 	Name        string                     `json:"name"`
 	Version     string                     `json:"version"`

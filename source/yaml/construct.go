@@ -96,7 +96,7 @@ func componentRequest(req providers.ConstructRequest) *stages.RegisterRequest {
 	}
 }
 
-// seconds returns a timeout as a program writes it, "" for none.
+// seconds returns a timeout as text with its unit, "" for none.
 func seconds(s float64) string {
 	if s == 0 {
 		return ""

@@ -139,8 +139,8 @@ func hostOf(t *testing.T, schemas map[string]string) providers.Host {
 	})
 }
 
-// monitor returns a monitor that answers registrations with their inputs, components with none, and invokes with the
-// replies below.
+// monitor returns a monitor that answers registrations with their inputs, components with none, and invokes with the replies of
+// invokeReply.
 func (s *session) monitor() *monitortest.Monitor {
 	m := &monitortest.Monitor{Run: stages.RunInfo{
 		Organization: "org", Project: "proj", Stack: "dev", Config: s.run.Config, ConfigSecretKeys: s.run.Secrets, DryRun: s.run.Preview,

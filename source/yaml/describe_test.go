@@ -83,8 +83,7 @@ func describeMap(b *strings.Builder, m property.Map) {
 	}
 }
 
-// describeFields writes the fields of a request that have a value, except for those that are always there or shown
-// already.
+// describeFields writes the fields of a request that have a value, except those that every request has or that are shown already.
 func describeFields(b *strings.Builder, req any) {
 	v := reflect.ValueOf(req)
 	for i := range v.NumField() {
@@ -125,7 +124,7 @@ func describeFields(b *strings.Builder, req any) {
 	}
 }
 
-// short returns a URN without the parts that are the same everywhere.
+// short returns a URN without its constant parts.
 func short(u urn.URN) string { return strings.TrimPrefix(string(u), "urn:pulumi:dev::proj::") }
 
 func shortRef(s string) string { return strings.ReplaceAll(s, "urn:pulumi:dev::proj::", "") }

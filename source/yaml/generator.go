@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 )
 
-// Generator writes what YAML programs need of a package: a lock file that says which plugin serves it (protocol.md 11.10).
+// Generator writes the lock file of a package for YAML programs, which names the plugin that serves it (protocol.md 11.10).
 type Generator struct{}
 
 var _ source.Generator = Generator{}
@@ -31,7 +31,7 @@ func (Generator) Generate(_ context.Context, sdk source.SDK, _ string) ([]source
 	return nil, os.WriteFile(filepath.Join(sdk.Directory, name+".yaml"), text, 0o644)
 }
 
-// Link does nothing: lock files below sdks/ are found.
+// Link does nothing: programs read the lock files below sdks/.
 func (Generator) Link(context.Context, source.Project, []source.LinkedSDK, string) (string, error) {
 	return "", nil
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// written is a program as it is in its file.
+// written is the text of a program.
 type written struct {
-	name    string // of its file, or "output of" the command that wrote it
+	name    string // of the file, or "output of" the command that wrote the text
 	content string
-	remarks string // of that command
+	remarks string // the error output of that command
 }
 
 // text returns the text of the program (protocol.md 11.1).

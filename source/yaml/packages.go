@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock
-// file determines all properties of its package. For other packages, the version and URL of the first mention count. A package of which any
-// mention has one of them is exactly the one that is written.
+// Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock file determines all
+// properties of its package. For other packages, the version and URL of the first mention apply. Exact is set if any
+// mention of the package has a version or URL.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	l, err := p.load(ctx, stages.RunInfo{})
 	if err != nil {
@@ -33,7 +33,7 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		name := ast.PackageOf(m.Token.Value)
 		exact[name] = exact[name] || m.Version.Value != "" || m.URL.Value != ""
 		if seen[name] || urn.CheckPackageName("package", name) != nil {
-			return // a name that is wrong is reported with its place when the program runs
+			return // the run of the program reports a wrong name with its place
 		}
 		seen[name] = true
 		if known := locked[name]; known != nil {

@@ -18,12 +18,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Options are what a program needs in addition to its files.
+// Options are the inputs of a program besides its files.
 type Options struct {
-	// Text is the program; "" for one that is in its files.
+	// Text is the text of the program, "" to read it from its files.
 	Text string
-	// Providers starts the providers that are asked for schemas. If it is nil, packages are unknown: types are used as
-	// they are written, and nothing is checked.
+	// Providers starts the providers that have schemas. If it is nil, packages are unknown: types are used as they are written, and nothing
+	// is checked.
 	Providers providers.Host
 	// LookupEnv reads the environment; nil reads nothing.
 	LookupEnv func(name string) (string, bool)
@@ -38,8 +38,8 @@ type Program struct {
 	places  places.Places
 }
 
-// parsed is the result of parsing a text. An operation asks for the packages of a program before it runs it, and an
-// update previews first: the text is parsed once.
+// parsed is the result of parsing a text. The text is parsed once, although an operation lists the packages of a program before it runs it,
+// and an update previews first.
 type parsed struct {
 	name, text  string
 	template    *ast.Template
@@ -70,10 +70,10 @@ func (p *Program) Locate(u urn.URN, path property.Path) (stages.Place, bool) {
 	return p.places.Locate(u, path)
 }
 
-// fileName returns the name of a file of the program as reasons show it: relative to the project.
+// fileName returns the name of a file of the program for reasons: relative to the project.
 func (p *Program) fileName(name string) string {
 	if p.project.Option("compiler") != "" {
-		return name // what a command wrote is no file
+		return name // the output of a command is not a file
 	}
 	path := filepath.Join(p.project.Directory, name)
 	if relative, err := filepath.Rel(p.project.Root, path); err == nil && p.project.Root != "" {
@@ -114,7 +114,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 // Close does nothing, because no process is kept running.
 func (p *Program) Close() error { return nil }
 
-// loaded is a program that has been read.
+// loaded is a program after it has been read.
 type loaded struct {
 	template    *ast.Template // nil when there are errors
 	file        *syntax.File

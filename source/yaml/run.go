@@ -23,8 +23,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// evaluation is one run of a program, or the construction of one component. It has the parts that evaluate it, and
-// determines their order.
+// evaluation is one run of a program, or the construction of one component. It combines the parts of the evaluation and determines their
+// order.
 type evaluation struct {
 	program   *Program
 	loaded    *loaded
@@ -52,7 +52,7 @@ func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded,
 	return e
 }
 
-// facts returns what programs may know about the run.
+// facts returns the facts about the run that programs can use.
 func facts(p source.Project, info stages.RunInfo) property.Map {
 	return property.NewMap(map[string]property.Value{
 		"cwd":           property.String(p.Directory),
@@ -75,10 +75,10 @@ func (e *evaluation) run(ctx context.Context) error {
 	e.settings().configure(info, e.loaded.template.Config)
 	r, ok := e.prepare(ctx)
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // what could not be found out is no mistake of the program
+		return context.Cause(ctx) // an incomplete check is not a mistake of the program
 	}
 	if !ok {
-		return nil // nothing is registered, not even the stack: nothing of it will happen
+		return nil // nothing is registered, not even the stack
 	}
 	reply, err := e.engine.Register(ctx, &stages.RegisterRequest{
 		Type: urn.RootStackType, Name: info.Project + "-" + info.Stack, AliasSpecs: true, SupportsResultReporting: true,
@@ -96,14 +96,14 @@ func (e *evaluation) registerPackages(ctx context.Context) (err error) {
 	return err
 }
 
-// prepared is a program that can be evaluated.
+// prepared is a program after its names were bound and its types checked.
 type prepared struct {
 	*bind.Program
 	check.Meanings
 }
 
-// prepare does what comes before everything else: it binds names and checks types. A setting with a mistake is missing to
-// the expressions that use it. After any other mistake, nothing is evaluated.
+// prepare binds names and checks types. A setting with a mistake is missing in the expressions that use it. After any other mistake,
+// nothing is evaluated.
 func (e *evaluation) prepare(ctx context.Context) (prepared, bool) {
 	tolerated := e.report.Errors()
 	bound := bind.Bind(e.loaded.template, e.scope, e.report)
@@ -151,8 +151,8 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 	return ok
 }
 
-// evaluate evaluates every resource and variable as soon as everything it needs is there, independent ones at once. Then
-// it registers the outputs, which it returns.
+// evaluate evaluates every resource and variable as soon as its needs are there, independent ones in parallel. Then it registers the
+// outputs, which it returns.
 func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner) (map[string]property.Value, error) {
 	evaluator := e.evaluator.Checked(owner, r.Functions)
 	file := &places.File{Name: e.program.fileName(e.loaded.file.Name), Scope: e.scope}
@@ -192,7 +192,7 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 	return outputs, e.engine.RegisterOutputs(ctx, owner.URN, property.NewMap(plain))
 }
 
-// evaluateOutputs evaluates outputs at once. One that cannot be evaluated is left out.
+// evaluateOutputs evaluates outputs in parallel. It leaves out those that cannot be evaluated.
 func evaluateOutputs(evaluator *eval.Evaluator, outputs []*ast.Named) map[string]property.Value {
 	mapper := iter.Mapper[*ast.Named, *property.Value]{MaxGoroutines: 64} // some call functions of packages
 	all := mapper.Map(outputs, func(o **ast.Named) *property.Value {
@@ -211,7 +211,7 @@ func evaluateOutputs(evaluator *eval.Evaluator, outputs []*ast.Named) map[string
 	return out
 }
 
-// maxShown is how many diagnostics are shown. A generated program may have as many as it has lines.
+// maxShown is the largest number of diagnostics to show. A generated program may have one on every line.
 const maxShown = 100
 
 // conclude shows the diagnostics in the order of the file.

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 )
 
-// inOrder calls a function for every node as soon as it has returned for all nodes that the node needs. Calls for
-// independent nodes run at once. The error is a panic of the function.
+// inOrder calls a function for every node once it has returned for all needs of the node. Calls for independent nodes run in parallel. The
+// error is a panic of the function.
 func inOrder(ctx context.Context, nodes []*bind.Node, evaluate func(*bind.Node)) error {
 	number := make(map[*bind.Node]graph.ID, len(nodes))
 	for i, n := range nodes {
@@ -22,7 +22,7 @@ func inOrder(ctx context.Context, nodes []*bind.Node, evaluate func(*bind.Node))
 		}
 		ready.Add(graph.ID(i), needs...)
 	}
-	// After the end of the run the function is still called, and evaluates nothing.
+	// After the end of the run the function is still called, but evaluates nothing.
 	return ready.Run(context.WithoutCancel(ctx), func(_ context.Context, id graph.ID) error {
 		evaluate(nodes[id])
 		return nil

@@ -17,8 +17,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// settings evaluates what is known before names are bound: the configuration of a program (protocol.md 11.3), or the
-// inputs of a component. A setting with a mistake is missing.
+// settings evaluates the values that exist before names are bound: the configuration of a program (protocol.md 11.3), or the inputs of a
+// component. A setting with a mistake is missing.
 type settings struct {
 	scope     *bind.Scope
 	evaluator *eval.Evaluator

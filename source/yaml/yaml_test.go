@@ -143,7 +143,7 @@ func seeds(f *testing.F) {
 			}
 		}
 	}
-	f.Add("variables: {a: "+strings.Repeat("[", 9_000), true) // the YAML library has a limit of its own above that
+	f.Add("variables: {a: "+strings.Repeat("[", 9_000), true) // above that, the YAML library has a limit of its own
 	f.Add("variables:\n  a: ${a"+strings.Repeat("[0", 5_000), true)
 	f.Add("variables:\n  a: "+strings.Repeat("{fn::toJSON: ", 12)+"x"+strings.Repeat("}", 12), true)
 }
@@ -151,8 +151,8 @@ func seeds(f *testing.F) {
 // filesRead matches the functions that a fuzzer must not call: there are files without an end.
 var filesRead = regexp.MustCompile(`(?i)readfile|filebase64(sha256)?`)
 
-// FuzzProgram runs any program. It must end without a panic, and either report what is wrong or evaluate everything. A
-// second run must report the same.
+// FuzzProgram runs any program. It must end without a panic, and either report mistakes or evaluate everything. A second run must report
+// the same.
 func FuzzProgram(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string, preview bool) {

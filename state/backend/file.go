@@ -3,13 +3,15 @@ package backend
 import (
 	"context"
 	"errors"
-
-	"github.com/sourcegraph/conc/iter"
+	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/backend/internal/location"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sourcegraph/conc/iter"
 )
 
 // File is a backend with one file for each stack, in a directory or any other [store.Store].
@@ -191,4 +193,207 @@ func (f *File) referenced(ctx context.Context, name string) (Stack, error) {
 	}
 	s := f.stack(ref)
 	return s, s.exists(ctx)
+}
+
+// Remove implements [Backend]. A stack whose file cannot be read is removed only with Force.
+func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
+	s := f.files(ref)
+	if err := s.exists(ctx); err != nil {
+		return err
+	}
+	l, err := s.lock(ctx, LockOptions{Operation: "stack rm"})
+	if err != nil {
+		return err
+	}
+	if err = recoverBeforeRemoval(ctx, s, o); err == nil {
+		err = s.exists(ctx) // an interrupted rename may have been completed
+	}
+	if err == nil {
+		err = remove(ctx, s, o)
+	}
+	return errors.Join(err, l.Release())
+}
+
+// recoverBeforeRemoval recovers the stack. With Force its journal is removed instead, but an operation that also
+// concerns another stack is completed, or set aside if it needs a decision.
+func recoverBeforeRemoval(ctx context.Context, s stackFiles, o RemoveOptions) error {
+	if !o.Force {
+		return remains{s}.recover(ctx)
+	}
+	intents := stackIntents{s}
+	err := intents.recover(ctx)
+	var undecided *JournalError
+	if errors.As(err, &undecided) {
+		_, err = intents.setAside(ctx)
+	}
+	return err
+}
+
+func remove(ctx context.Context, s stackFiles, o RemoveOptions) error {
+	if !o.Force {
+		summary, err := s.summary(ctx)
+		if err != nil {
+			return err
+		}
+		if summary.Resources > 1 || summary.Resources == 1 && !summary.OnlyRoot {
+			return &NotEmptyError{s.ref.Name, summary.Resources}
+		}
+	}
+	// As long as there is a stack file, an interrupted removal can be repeated.
+	if err := removeFolder(ctx, s.store, s.keys().History()); err != nil {
+		return err
+	}
+	gone := []string{s.keys().Tags()}
+	if o.Backups {
+		if err := removeFolder(ctx, s.store, s.keys().Backups()); err != nil {
+			return err
+		}
+		gone = append(gone, s.keys().Previous()...)
+	}
+	if err := s.store.Remove(ctx, gone...); err != nil {
+		return err
+	}
+	if err := s.file().Remove(ctx, !o.Backups); err != nil {
+		return err
+	}
+	_, err := s.journal().setAllAside(ctx)
+	return err
+}
+
+func removeFolder(ctx context.Context, from store.Store, folder string) error {
+	infos, err := from.List(ctx, folder+"/")
+	if err != nil {
+		return err
+	}
+	keys := make([]string, len(infos))
+	for i, info := range infos {
+		keys[i] = info.Key
+	}
+	return from.Remove(ctx, keys...)
+}
+
+// Rename implements [Backend].
+func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
+	if f.legacy {
+		return nil, ErrLegacy
+	}
+	if err := to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
+		return nil, err
+	}
+	if from == to {
+		return nil, &ExistsError{to.Name}
+	}
+	if err := f.prepareWrite(ctx); err != nil {
+		return nil, err
+	}
+	return f.rename(ctx, f.stack(from), f.stack(to), from.Project)
+}
+
+// rename moves a stack. project is the project in the URNs of its state. Both names are locked, so that no other process
+// can take the new one.
+func (f *File) rename(ctx context.Context, from, to *fileStack, project string) (s Stack, err error) {
+	for _, stack := range []*fileStack{from, to} {
+		l, held := stack.Lock(ctx, LockOptions{Operation: "stack rename"})
+		if held != nil {
+			return nil, held
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+	}
+	if err := from.exists(ctx); err != nil {
+		return nil, err
+	}
+	if _, there, err := to.file().Current(ctx); err != nil || there.Key != "" {
+		return nil, errors.Join(err, existsIf(there.Key != "", to.ref.Name))
+	}
+	snapshot, err := from.LoadSealed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot != nil {
+		if snapshot, err = state.RenameStack(snapshot, from.ref.Name, project, to.ref.Name, to.ref.Project); err != nil {
+			return nil, err
+		}
+	}
+	content, err := to.encode(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	if err := changeBoth(ctx, renaming, [2]change{{stack: to, after: content}, {stack: from, state: snapshot}}); err != nil {
+		return nil, err
+	}
+	return to, nil
+}
+
+func existsIf(exists bool, name string) error {
+	if exists {
+		return &ExistsError{name}
+	}
+	return nil
+}
+
+// Upgrade implements [Backend]. The store is marked first: an interrupted Upgrade is completed by the next one.
+func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error) {
+	if err := f.completeUpgrade(ctx); err != nil {
+		return nil, err
+	}
+	old, err := f.refsOf(ctx, true, "")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Upgraded, 0, len(old))
+	for _, ref := range old {
+		u := Upgraded{Name: ref.Name}
+		if u.Project, u.Err = guessProject(ctx, f.files(ref)); u.Err == nil && u.Project == "" && ask != nil {
+			if u.Project, err = ask(ref.Name); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, u)
+	}
+	if _, err := f.store.Write(ctx, layout.Meta(), []byte("version: 1\n"), store.Condition{}); err != nil {
+		return nil, err
+	}
+	f.legacy = false
+	for i, u := range all {
+		if u.Err != nil || u.Project == "" {
+			continue
+		}
+		to := Ref{Project: u.Project, Name: u.Name}
+		if all[i].Err = to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
+			_, all[i].Err = f.rename(ctx, f.stack(Ref{Name: u.Name}), f.stack(to), u.Project)
+		}
+	}
+	return all, nil
+}
+
+// completeUpgrade completes an interrupted upgrade of a stack.
+func (f *File) completeUpgrade(ctx context.Context) error {
+	if f.legacy {
+		return nil
+	}
+	intents, err := f.intents(ctx)
+	for _, p := range intents {
+		if s := p.stacks[1]; s.ref.Project == "" {
+			f.recovery.ifFree(ctx, s, stackIntents{s}.exist)
+		}
+	}
+	return err
+}
+
+// guessProject returns the project in the URNs of a state.
+func guessProject(ctx context.Context, s stackFiles) (string, error) {
+	b, name, err := s.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	c, err := state.DecodeCheckpoint(ctx, b, state.DecodeOptions{Name: name})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	if c.Latest != nil {
+		for _, r := range c.Latest.Resources {
+			return r.URN.Project(), nil
+		}
+	}
+	return "", nil
 }

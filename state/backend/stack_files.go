@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/backend/internal/stackfile"
+	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -164,4 +165,20 @@ func (s stackFiles) explain(ctx context.Context, name string, err error) error {
 		return err
 	}
 	return s.corrupt(ctx, name, err)
+}
+
+func (s stackFiles) lockOptions() lock.Options {
+	return lock.Options{
+		Store: s.store, Folder: s.keys().Locks(), Files: s.keys().Written(), Every: s.every, Lost: s.lost, Machine: s.options.Machine,
+	}
+}
+
+// lock takes the lock without recovering anything.
+func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error) {
+	if err := s.prepareWrite(ctx); err != nil {
+		return nil, err
+	}
+	how := s.lockOptions()
+	how.Operation, how.OnLost, how.Note = o.Operation, o.OnLost, func(text string) { s.options.note(text) }
+	return lock.Acquire(ctx, how)
 }

@@ -3,9 +3,14 @@ package processes
 import (
 	"context"
 	"errors"
+	"os/exec"
+	"runtime"
+	"slices"
 
+	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
+	"github.com/sluice-iac/sluice/bench/shape"
 )
 
 // Processes measures processes. Close removes what it has made.
@@ -90,4 +95,209 @@ func (p *Processes) rivals(
 		})
 	}
 	return contenders, nil
+}
+
+// undrawn is the contender of the display: sluice with a line of JSON at the end.
+const undrawn = "undrawn"
+
+// targetDisplay is the factor by which an update may be slower if it is drawn on a terminal.
+const targetDisplay = 1.03
+
+// displays measures updates of a YAML program that are drawn on a terminal, and updates that only write a line of JSON at the end. Everything runs in
+// one process, so that nothing hides the cost of the display.
+func (p *Processes) displays(ctx context.Context, r *runner.Runner, size int) error {
+	k := results.Key{Case: "process update drawn", Size: size}
+	if runtime.GOOS == "windows" || !r.Wants(k) { // Windows has no pseudo-terminals
+		return nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return err
+	}
+	directory, err := b.yamlProject(ctx, size)
+	if err != nil {
+		return err
+	}
+	in := func(args ...string) []string { return append(args, "--cwd", directory, "--stack", yamlStack) }
+	destroy := b.timing(load{}, b.executable("sluice"), in("destroy", "--yes", "--skip-preview", "--non-interactive")...)
+	update := func(flags ...string) probe {
+		up := probe(func(ctx context.Context) (meter.Reading, error) {
+			cmd := exec.CommandContext(ctx, b.executable("sluice"), in(append(flags, "up", "--yes")...)...)
+			cmd.Dir, cmd.Env = directory, append(b.environment(load{}), "TERM=xterm-256color", "CI=")
+			return meter.ProcessOnTerminal(cmd)
+		})
+		return up.then(destroy)
+	}
+	return r.Measure(ctx, k,
+		runner.Contender{Subject: results.Sluice, Probe: update(), Targets: []results.Target{{Metric: results.Work, Versus: undrawn, AtMost: targetDisplay}}},
+		runner.Contender{Subject: undrawn, Probe: update("--output", "json")},
+	)
+}
+
+// Measure measures all cases.
+func (p *Processes) Measure(ctx context.Context, r *runner.Runner) error {
+	for _, size := range r.Sizes {
+		for _, s := range shape.Simple() {
+			if !slices.Contains(r.Shapes, s) {
+				continue
+			}
+			for _, f := range fronts() {
+				if f.interpreter != "" && s != shape.Wide { // shapes matter to engines, and not to interpreters
+					continue
+				}
+				l := load{shape: s, client: f.client, size: size}
+				if err := p.preview(ctx, r, l); err != nil {
+					return err
+				}
+				if err := p.updates(ctx, r, l); err != nil {
+					return err
+				}
+			}
+		}
+		if err := p.configurations(ctx, r, size); err != nil {
+			return err
+		}
+		if err := p.displays(ctx, r, size); err != nil {
+			return err
+		}
+		if err := errors.Join(p.slow(ctx, r, size), p.updatesAtService(ctx, r, size)); err != nil {
+			return err
+		}
+	}
+	if err := p.slowHub(ctx, r); err != nil {
+		return err
+	}
+	if err := errors.Join(p.startUp(ctx, r), p.nothing(ctx, r)); err != nil {
+		return err
+	}
+	return p.reads(ctx, r)
+}
+
+// Targets from the project's requirements: for previews of new stacks, compared with the floor and with Pulumi, whose time is a fixed part and a part
+// for each resource; and for operations that wait for the disk at each step.
+const (
+	targetFloor        = 1.15
+	targetFloorMany    = 1.2
+	targetFloorThin    = 1.5 // with a program that does little itself
+	targetPulumi       = 1.0 / 4
+	targetPulumiMany   = 1.0 / 8
+	targetMemory       = 1.0 / 4
+	targetUpdate       = 1.0 / 40
+	targetUpdateLarger = 1.0 / 100
+	targetDestroy      = 1.0 / 40
+	targetStartUp      = 0.1 // seconds: an empty preview without the program
+
+	larger = 3_000 // the number of resources from which the higher target applies to an update
+	many   = 10_000
+)
+
+// preview previews a new stack.
+func (p *Processes) preview(ctx context.Context, r *runner.Runner, l load) error {
+	k := results.Key{Case: "process preview " + l.client, Shape: l.shape, Size: l.size}
+	if !r.Wants(k) {
+		return nil
+	}
+	contenders, err := p.rivals(ctx, r, l.client, "preview-"+l.name(), previewTargets(l), func(c command) probe { return c(l, "preview") })
+	if len(contenders) == 0 {
+		return err
+	}
+	if frontOf(l.client).alone != nil {
+		contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(l, true)})
+	}
+	return r.Measure(ctx, k, contenders...)
+}
+
+func previewTargets(l load) []results.Target {
+	floor, pulumi := targetFloor, targetPulumi
+	if l.size >= many {
+		floor, pulumi = targetFloorMany, targetPulumiMany
+	}
+	if l.client == shape.ClientThin {
+		floor = targetFloorThin
+	}
+	targets := []results.Target{{Metric: results.Time, Versus: results.Floor, AtMost: floor}}
+	if l.client == shape.ClientSDK || l.client == shape.ClientThin {
+		targets = append(targets, results.Target{Metric: results.Time, Versus: Pulumi, AtMost: pulumi})
+	}
+	if l.size >= many {
+		targets = append(targets, results.Target{Metric: results.Peak, Versus: Pulumi, AtMost: targetMemory})
+	}
+	return targets
+}
+
+// updates measures an update that creates everything, an update that changes nothing, and a destroy. A contender that is not measured in a run still
+// does the other operations.
+func (p *Processes) updates(ctx context.Context, r *runner.Runner, l load) error {
+	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
+	update := targetUpdate
+	if l.size >= larger {
+		update = targetUpdateLarger
+	}
+	operations := []struct {
+		name   string
+		atMost float64 // the fraction of Pulumi's time; 0 means no target
+		of     func(command) probe
+	}{
+		{"update", update, func(c command) probe { return c(l, up...).then(c(l, down...)) }},
+		{"update same", 0, func(c command) probe { return c(l, up...).after(c(l, up...)).then(c(l, down...)) }},
+		{"destroy", targetDestroy, func(c command) probe { return c(l, down...).after(c(l, up...)) }},
+	}
+	for _, o := range operations {
+		k := results.Key{Case: "process " + o.name + " " + l.client, Shape: l.shape, Size: l.size}
+		if !r.Wants(k) {
+			continue
+		}
+		var targets []results.Target
+		if o.atMost > 0 {
+			targets = []results.Target{{Metric: results.Time, Versus: Pulumi, AtMost: o.atMost}}
+		}
+		contenders, err := p.rivals(ctx, r, l.client, "update-"+l.name(), targets, o.of)
+		if err != nil {
+			return err
+		}
+		if len(contenders) == 0 {
+			continue
+		}
+		if o.name == "update" && frontOf(l.client).alone != nil {
+			contenders = append(contenders, runner.Contender{Subject: results.Floor, Probe: p.workbench.floor(l, false)})
+		}
+		if err := r.Measure(ctx, k, contenders...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startUp measures a preview of a program that declares nothing, without the time of the program itself.
+func (p *Processes) startUp(ctx context.Context, r *runner.Runner) error {
+	k := results.Key{Case: "process start-up"}
+	if !r.Wants(k) {
+		return nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return err
+	}
+	const stack = "start-up"
+	if err := b.stack(ctx, stack); err != nil {
+		return err
+	}
+	nothing := load{shape: shape.Wide, client: shape.ClientThin}
+	whole, alone := b.sluice(stack, nothing, "preview"), b.timing(nothing, b.executable("program"))
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetStartUp}},
+		Probe: func(ctx context.Context) (meter.Reading, error) {
+			program, err := alone(ctx)
+			if err != nil {
+				return nil, err
+			}
+			all, err := whole(ctx)
+			if err != nil {
+				return nil, err
+			}
+			all[results.Time] = max(0, all[results.Time]-program[results.Time])
+			all[results.Work] = max(0, all[results.Work]-program[results.Work])
+			return all, nil
+		},
+	})
 }

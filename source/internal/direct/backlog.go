@@ -14,15 +14,15 @@ const (
 	maxBytes = 1 << 20
 )
 
-// Backlog keeps what a process prints while nobody is there to show it. Of more than 1000 lines or 1 MiB the end is dropped, by whole
-// lines, and a line says so. The zero Backlog is empty. It is safe for concurrent use.
+// Backlog keeps the output of a process while it cannot be shown. It drops whole lines after 1000 lines or 1 MiB, and adds a line that
+// reports this. The zero Backlog is empty. It is safe for concurrent use.
 type Backlog struct {
 	mu      sync.Mutex // guards the rest
 	show    func(plugin.Line)
 	held    []plugin.Line
 	size    int            // of held, in bytes
 	dropped int            // lines
-	passing map[int32]bool // the streams whose present line is dropped
+	passing map[int32]bool // the streams in the middle of a dropped line
 }
 
 // Line shows a line, or keeps it.
@@ -42,7 +42,7 @@ func (b *Backlog) Line(l plugin.Line) {
 	b.held, b.size = append(b.held, l), b.size+len(l.Text)
 }
 
-// stream tells the two streams of a process apart.
+// stream returns the number of a line's stream: standard output or standard error.
 func stream(l plugin.Line) int32 {
 	if l.Stderr {
 		return 2
@@ -50,12 +50,12 @@ func stream(l plugin.Line) int32 {
 	return 1
 }
 
-// fits reports whether a line can be kept. When one has been dropped, all after it are.
+// fits reports whether a line can be kept. Once a line has been dropped, so are all after it.
 func (b *Backlog) fits(l plugin.Line) bool {
 	return b.dropped == 0 && len(b.held) < maxLines && b.size+len(l.Text) <= maxBytes
 }
 
-// drop drops the line that a piece belongs to, also its pieces that are kept: half a line could end within a secret.
+// drop drops a line and the kept pieces of the same line: half a line could end within a secret.
 func (b *Backlog) drop(l plugin.Line, counted bool) {
 	if !counted {
 		b.dropped++
@@ -77,7 +77,7 @@ func (b *Backlog) drop(l plugin.Line, counted bool) {
 	}
 }
 
-// ShowTo shows what is kept, and from now on each line as it comes.
+// ShowTo shows the kept lines, and from now on each line as it comes.
 func (b *Backlog) ShowTo(show func(plugin.Line)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,7 +91,7 @@ func (b *Backlog) ShowTo(show func(plugin.Line)) {
 	b.held, b.size, b.dropped = nil, 0, 0
 }
 
-// Hold keeps what comes from now on.
+// Hold keeps all further lines.
 func (b *Backlog) Hold() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,7 +14,7 @@ func out(text string, cut, rest bool) plugin.Line {
 	return plugin.Line{Piece: plugin.Piece{Text: text, Cut: cut, Rest: rest}}
 }
 
-// shown returns what a backlog shows from now on.
+// shown makes a backlog show its lines, and returns the list that receives them.
 func shown(b *Backlog) *[]string {
 	var got []string
 	b.ShowTo(func(l plugin.Line) { got = append(got, fmt.Sprintf("%t%t %.60s", l.Rest, l.Cut, l.Text)) })

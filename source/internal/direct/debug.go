@@ -13,25 +13,25 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Debugger recognizes in the output of a process where it waits for a debugger. It is safe for concurrent use.
+// Debugger finds in the output of a process the place where it waits for a debugger. It is safe for concurrent use.
 type Debugger struct {
-	// Tool is what waits, in messages: "Node.js".
+	// Tool is the name of the waiting tool in messages: "Node.js".
 	Tool string
-	// Listens matches the line that tells the port, which is its first group. Noise matches what is written around that line; nil
-	// matches nothing.
+	// Listens matches the line with the port, which is its first group. Noise matches the lines around that line; nil matches nothing.
 	Listens, Noise *regexp.Regexp
-	// Config is what an editor needs to attach. line is the one that tells the port.
+	// Config returns the configuration with which an editor attaches. line is the line with the port.
 	Config func(line string, port, pid int) map[string]any
 	// Found is called when the port is known; nil does nothing.
 	Found func(port int)
-	// Log gets the message that the process waits.
+	// Log receives the message that the process waits.
 	Log func(stages.LogMessage)
 
 	mu    sync.Mutex // guards known
 	known []int      // ports
 }
 
-// Interceptor returns what takes the lines that are about the debugger, as plugin.Command.Intercept: nil if there is no debugger.
+// Interceptor returns the function that takes the lines about the debugger, for plugin.Command.Intercept. It is nil if there is no
+// debugger.
 func (d *Debugger) Interceptor() func(pid int, line string) bool {
 	if d == nil {
 		return nil
@@ -49,7 +49,7 @@ func (d *Debugger) intercept(pid int, line string) bool {
 	if err != nil {
 		return false
 	}
-	if !d.learn(port) { // a JVM listens again when a debugger leaves, and goes on
+	if !d.learn(port) { // a JVM listens again after a debugger has left, and continues
 		return true
 	}
 	if d.Found != nil {
@@ -59,7 +59,7 @@ func (d *Debugger) intercept(pid int, line string) bool {
 	return true
 }
 
-// learn reports whether a port was not known before.
+// learn adds a port, and reports whether it is new.
 func (d *Debugger) learn(port int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,8 +70,8 @@ func (d *Debugger) learn(port int) bool {
 	return true
 }
 
-// DebugAddress returns the address at which a process is to wait for a debugger: that of the usual port, where editors look for it, if
-// it is free. Otherwise its port is 0, and the process chooses one. Only one process at a time may ask for the usual port.
+// DebugAddress returns the address at which a process is to wait for a debugger. It has the usual port, to which editors connect by
+// default, if that is free. Otherwise the port is 0, and the process chooses one. Only one process at a time may use DebugAddress.
 func DebugAddress(usual int) string {
 	address := fmt.Sprintf("127.0.0.1:%d", usual)
 	l, err := net.Listen("tcp", address)
@@ -82,5 +82,5 @@ func DebugAddress(usual int) string {
 	return address
 }
 
-// AnyDebugAddress is for those that may not ask for the usual port.
+// AnyDebugAddress is the address for processes that may not use the usual port.
 const AnyDebugAddress = "127.0.0.1:0"

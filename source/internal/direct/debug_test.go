@@ -52,5 +52,5 @@ func TestAUsualPortThatIsTakenIsNotAskedFor(t *testing.T) {
 	require.Equal(t, AnyDebugAddress, DebugAddress(taken))
 	require.NoError(t, l.Close())
 	free := func() bool { return DebugAddress(taken) == fmt.Sprintf("127.0.0.1:%d", taken) }
-	require.Eventually(t, free, time.Minute, 10*time.Millisecond) // somebody else may have it for a moment
+	require.Eventually(t, free, time.Minute, 10*time.Millisecond) // another process may have it for a moment
 }

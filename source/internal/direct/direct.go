@@ -1,9 +1,9 @@
 // Package direct runs the process of a program that speaks to the monitor itself, without a language plugin in between,
 // and reports how it ended (protocol.md 6.2, 6.3).
 //
-// It does not know how a program of some language is started.
+// It contains nothing about particular languages.
 //
-// Invariant: a program that did not end well leads to an error.
+// Invariant: a program that did not succeed leads to an error.
 package direct
 
 import (
@@ -28,9 +28,9 @@ type Command struct {
 	Executable string
 	Args       []string
 	Env        []string // added to the engine's environment
-	// Hint may explain a failure from the last output; nil has nothing to say.
+	// Hint may explain a failure from the last output; nil explains nothing.
 	Hint func(output string) string
-	// Debugger is what the process waits for, nil if it does not wait for one.
+	// Debugger is the debugger that the process waits for, nil if it does not wait for one.
 	Debugger *Debugger
 }
 
@@ -52,13 +52,13 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 	return Ended(p, exit, c.Hint)
 }
 
-// Log returns what logs messages for the stack.
+// Log returns a function that logs messages for the stack.
 func Log(ctx context.Context, host source.Host) func(stages.LogMessage) {
 	return func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }
 }
 
-// Ended returns the error of a program whose process has ended, nil if it was successful. hint may explain a failure from the last
-// output; nil has nothing to say.
+// Ended returns the error of a program whose process has ended, nil if it was successful. hint may explain a failure from the last output;
+// nil explains nothing.
 func Ended(p source.Project, exit plugin.Exit, hint func(output string) string) error {
 	switch exit.Code {
 	case 0:
@@ -73,8 +73,8 @@ func Ended(p source.Project, exit plugin.Exit, hint func(output string) string) 
 	return failure
 }
 
-// Addresses returns where a program that is started without a language plugin finds the monitor, and the Engine service, "" if
-// there is none. The SDKs of such programs can dial Unix sockets.
+// Addresses returns the addresses of the monitor and of the Engine service for a program that is started without a language plugin; engine
+// is "" if there is no such service. The SDKs of such programs can dial Unix sockets.
 func Addresses(host source.Host, p source.Project) (monitor, engine string, err error) {
 	if monitor, err = host.MonitorService.SocketAddress(); err == nil && host.Engine != nil {
 		engine, err = host.Engine.SocketAddress()
@@ -85,9 +85,9 @@ func Addresses(host source.Host, p source.Project) (monitor, engine string, err 
 	return monitor, engine, nil
 }
 
-// Forward returns a function that tells log lines of output: standard output as information, standard error as information
-// on the error stream, each with a number of its own (protocol.md 1.7). A line that comes in pieces is one message in pieces: those
-// that are cut do not end with a newline.
+// Forward returns a function that logs lines of output: standard output as information, standard error as information on the error stream,
+// each stream with a number of its own (protocol.md 1.7). A line in several pieces becomes several messages, of which only the last ends
+// with a newline.
 func Forward(log func(stages.LogMessage), name string) func(plugin.Line) {
 	out, errs := terminal.StreamID(name+" stdout"), terminal.StreamID(name+" stderr")
 	return func(l plugin.Line) {
@@ -105,8 +105,8 @@ func Forward(log func(stages.LogMessage), name string) func(plugin.Line) {
 	}
 }
 
-// Environment returns the variables in which the SDKs that read no flags find the engine, the stack and its configuration
-// (protocol.md 6.3).
+// Environment returns the environment variables with the addresses of the engine, the stack and its configuration, for SDKs that read no
+// flags (protocol.md 6.3).
 func Environment(p source.Project, monitor, engine string, info stages.RunInfo) ([]string, error) {
 	env, err := ConfigEnv(info)
 	if err != nil {
@@ -124,7 +124,7 @@ func Environment(p source.Project, monitor, engine string, info stages.RunInfo) 
 	), nil
 }
 
-// ConfigEnv returns the environment variables through which programs get their configuration.
+// ConfigEnv returns the environment variables with the configuration of programs.
 func ConfigEnv(info stages.RunInfo) ([]string, error) {
 	config, keys := info.Config, info.ConfigSecretKeys
 	if config == nil {

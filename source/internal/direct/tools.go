@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
-// Version asks a tool on the PATH for its version, with the arguments that make it print that.
+// Version returns the version of a tool on the PATH, which the arguments make it print.
 func Version(ctx context.Context, directory, name string, args ...string) (source.Tool, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -39,13 +39,14 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// HowToGet says how to get a tool: with the packages that Debian's and Homebrew's package managers know.
+// HowToGet returns the instruction to install a tool, with its packages for the package managers of Debian and Homebrew.
 func HowToGet(tool, debian, brew string) string {
 	return fmt.Sprintf("install %s (on Debian and Ubuntu: `apt-get install %s`, on macOS: `brew install %s`)", tool, debian, brew)
 }
 
-// Install runs a package manager in a directory, with more variables in its environment. install says how to get the package manager,
-// for the error if it is missing. said, which may be nil, gets what it prints without control sequences, and without lines that were nothing else.
+// Install runs a package manager in a directory, with more variables in its environment. If the package manager is missing, the error
+// contains the instruction install. said, which may be nil, receives the output without control sequences, and without lines that consist
+// of nothing else.
 func Install(ctx context.Context, directory string, more []string, said func(plugin.Line), install, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -87,7 +88,7 @@ func Script(interpreter, pattern string, content []byte) (path string, err error
 	return f.Name(), nil
 }
 
-// Below returns what a tool has said, to be put behind the sentence that says that it failed; "" if it said nothing.
+// Below returns the output of a tool, to be appended to a sentence about its failure; "" if there is none.
 func Below(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""

@@ -1,10 +1,10 @@
 // Package loopback starts the engine's gRPC servers and dials the programs that serve callbacks.
 //
-// It knows neither which services a server offers nor what they mean.
+// It depends on no service that a server offers.
 //
-// Invariant: a server listens only where its address has been asked for, on the loopback interface or at a socket in the file
-// system; users other than that of this process and root are refused, as far as the system says who they are (package
-// peer); and when Close has returned none of its handlers runs.
+// Invariant: a server listens only once its address has been requested, on the loopback interface or at a socket in the file system; users
+// other than that of this process and root are refused, as far as the system identifies them (package peer); and no handler runs after
+// Close has returned.
 package loopback
 
 import (
@@ -28,8 +28,8 @@ import (
 // MaxMessage is the largest message in bytes that servers and clients send and accept (protocol.md 1.1).
 const MaxMessage = 400 << 20
 
-// grace is how long Close lets requests in flight finish. After a run every request is answered at once; only a caller
-// that does not read its answers needs longer.
+// grace is the time that requests in flight have when Close is called. After a run every request is answered at once; only a caller that
+// does not read its answers needs longer.
 const grace = 2 * time.Second
 
 // Buffers and windows are larger than gRPC's defaults: a program that declares thousands of resources at once sends a
@@ -39,8 +39,8 @@ const (
 	windowSize = 4 << 20
 )
 
-// Server is a gRPC server with a health service that says SERVING. It listens where its address has been asked for, and nowhere
-// before that. Its methods are safe for many goroutines.
+// Server is a gRPC server with a health service whose status is SERVING. It listens only once its address has been requested. Its methods
+// are safe for many goroutines.
 type Server struct {
 	health  *health.Server
 	grpc    *grpc.Server
@@ -51,21 +51,21 @@ type Server struct {
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
-	address string // "127.0.0.1:<port>"; "" while it is not needed
-	socket  string // "unix://<path>", or the address above where there can be no socket; "" while it is not needed
+	address string // "127.0.0.1:<port>"; "" before its first use
+	socket  string // "unix://<path>", or the address above if there can be no socket; "" before its first use
 	folder  string // of the socket; "" without one
 }
 
-// NewServer returns a server of the services that register adds. warn is called when somebody is refused, and when the system
-// does not tell who calls: once for each, from any goroutine. The end of ctx stops the server like [Server.Close], which
-// must be called in any case.
+// NewServer returns a server of the services that register adds. warn is called when a caller is refused, and when the system does not
+// identify the caller: once for each of the two, from any goroutine. The end of ctx stops the server like [Server.Close], which must be called in any
+// case.
 func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn func(message string)) *Server {
 	s := &Server{health: health.NewServer(), report: &report{warn: warn}}
 	s.grpc = grpc.NewServer(append(spans(ctx),
 		grpc.Creds(peer.Credentials(s.report.add)),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.MaxSendMsgSize(MaxMessage),
-		// A registration is parked for as long as its step takes: nothing may limit how many there are.
+		// A registration waits as long as its step takes, so there is no limit on concurrent streams.
 		grpc.MaxConcurrentStreams(math.MaxUint32),
 		grpc.NumStreamWorkers(0),
 		grpc.WaitForHandlers(true),
@@ -80,15 +80,15 @@ func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn f
 	return s
 }
 
-// Address returns "127.0.0.1:<port>", a port that the system has chosen. The first call begins to listen there.
+// Address returns "127.0.0.1:<port>" with a port that the system has chosen. The first call starts listening.
 func (s *Server) Address() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listenTCP()
 }
 
-// SocketAddress returns the address for programs that can dial Unix sockets, "unix://<path>". Nobody but the user of this
-// process, and root, can open the socket. Where there can be no socket that every program can dial, it is [Server.Address].
+// SocketAddress returns the address for programs that can dial Unix sockets, "unix://<path>". Only the user of this process, and root, can
+// open the socket. If there can be no socket that every program can dial, it is [Server.Address].
 func (s *Server) SocketAddress() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *Server) SocketAddress() (string, error) {
 	return s.socket, err
 }
 
-// errClosed is returned to those who ask for an address too late.
+// errClosed is the error of a request for an address after Close.
 var errClosed = errors.New("the server of the engine is closed")
 
 // listenTCP needs the lock.
@@ -128,12 +128,12 @@ func (s *Server) listenTCP() (string, error) {
 	return s.address, nil
 }
 
-// serve needs the lock. Its error is always that the listener was closed: by Close, or by the system, after which clients see
-// a refused connection, which says more than this error.
+// serve needs the lock. The error of Serve is always that the listener was closed: by Close, or by the system. Clients then get a refused
+// connection, which is clearer than this error.
 func (s *Server) serve(l net.Listener) { s.serving.Go(func() { _ = s.grpc.Serve(l) }) }
 
-// Close refuses new requests, gives those in flight a moment to finish, cancels the rest, and returns when every
-// handler has returned. It may be called more than once.
+// Close refuses new requests, gives those in flight a moment to finish, cancels the rest, and returns when every handler has returned. It
+// may be called more than once.
 func (s *Server) Close() error {
 	s.unbind()
 	s.stop()
@@ -152,13 +152,12 @@ func (s *Server) stop() {
 		s.grpc.GracefulStop()
 		cut.Stop()
 		if folder != "" {
-			_ = os.RemoveAll(folder) // what is left of it holds nothing
+			_ = os.RemoveAll(folder) // the rest of it is empty
 		}
 	})
 }
 
-// Dial returns a client of a server on this machine. It does not wait for the connection, and does not use one with another
-// user's process.
+// Dial returns a client of a server on this machine. It does not wait for the connection, and refuses one to another user's process.
 func Dial(address string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+address,
 		grpc.WithTransportCredentials(peer.Credentials(nil)),

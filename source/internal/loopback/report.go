@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/peer"
 )
 
-// report warns of callers that were refused, and of those that could not be checked, each once.
+// report warns of refused callers, and of callers that could not be identified, once for each kind.
 type report struct {
 	warn            func(message string)
 	refused, untold sync.Once

@@ -11,9 +11,9 @@ import (
 // maxPath is the longest path of a socket that every Unix accepts, in bytes.
 const maxPath = 103
 
-// listenUnix listens at a socket that only the user of this process can open, in a new folder. It returns nil where there can be
-// no such socket: on Windows, whose clients cannot dial it, and if the path is too long or cannot be written as a URL
-// without changes. The caller removes the folder.
+// listenUnix listens at a socket that only the user of this process can open, in a new folder. It returns nil if there can be no such
+// socket: on Windows, whose clients cannot dial it, and if the path is too long or would need escapes in a URL. The caller removes the
+// folder.
 func listenUnix() (l net.Listener, folder string) {
 	if runtime.GOOS == "windows" {
 		return nil, ""

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// spans returns the option of a server in a trace: the contexts of its calls have the spans that the callers name.
+// spans returns the server option for a trace: the context of each call has the span that the caller names.
 func spans(ctx context.Context) []grpc.ServerOption {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return nil
@@ -35,5 +35,5 @@ func (h headers) Get(name string) string {
 // Set does nothing: headers are only read.
 func (headers) Set(string, string) {}
 
-// Keys returns nothing: nobody asks for it to read a span.
+// Keys returns nothing, because no reader of spans uses it.
 func (headers) Keys() []string { return nil }

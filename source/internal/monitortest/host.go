@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Host serves m and an Engine service whose messages go to m, both until the end of the test.
+// Host serves m and an Engine service that passes its messages to m, both until the end of the test.
 func Host(t testing.TB, m *Monitor) source.Host {
 	t.Helper()
 	monitors := monitor.NewServer(context.Background(), m)
@@ -24,7 +24,7 @@ func Host(t testing.TB, m *Monitor) source.Host {
 	return source.Host{Monitor: m, MonitorService: monitors, Engine: engines}
 }
 
-// Preview is the monitor of a preview, with a setting and a secret one.
+// Preview returns the monitor of a preview, with a setting and a secret one.
 func Preview() *Monitor {
 	return &Monitor{Run: stages.RunInfo{
 		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
@@ -42,7 +42,7 @@ type OnLog struct {
 // Log calls the function.
 func (o *OnLog) Log(context.Context, stages.LogMessage) { o.Do() }
 
-// StackOutputs returns what the program of [Preview] has exported.
+// StackOutputs returns the exports of the program of [Preview].
 func (m *Monitor) StackOutputs(t testing.TB) property.Map {
 	t.Helper()
 	stack := urn.RootStack("dev", "proj")
@@ -50,7 +50,7 @@ func (m *Monitor) StackOutputs(t testing.TB) property.Map {
 	return m.Record().Outputs[stack]
 }
 
-// At is a service at this address.
+// At is a service at a fixed address.
 type At string
 
 // Address returns the address.

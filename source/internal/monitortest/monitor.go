@@ -1,8 +1,8 @@
-// Package monitortest has a stages.Monitor that answers from memory, for tests of what talks to monitors.
+// Package monitortest has a stages.Monitor that answers from memory, for tests of clients of monitors.
 //
 // It is not an engine: it checks nothing and calls no provider.
 //
-// Invariant: everything it was asked is recorded, in the order of arrival.
+// Invariant: every request is recorded, in the order of arrival.
 package monitortest
 
 import (
@@ -33,7 +33,7 @@ type Monitor struct {
 	record Record
 }
 
-// Record is what a Monitor was asked.
+// Record is the list of the requests to a Monitor.
 type Record struct {
 	Registered       []*stages.RegisterRequest
 	Reads            []*stages.ReadRequest
@@ -50,7 +50,7 @@ type Record struct {
 	Waits            int // calls of WaitForShutdown
 }
 
-// Record returns a copy of what has been asked so far.
+// Record returns a copy of the requests so far.
 func (m *Monitor) Record() Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +66,7 @@ func (m *Monitor) note(f func(*Record)) {
 	f(&m.record)
 }
 
-// URN is the name that the monitor gives a resource.
+// URN returns the URN that the monitor gives a resource.
 func (m *Monitor) URN(typ urn.Type, name string, parent urn.URN) urn.URN {
 	return urn.New(m.Run.Stack, m.Run.Project, parent.QualifiedType(), typ, name)
 }

@@ -1,8 +1,8 @@
-// Package sdk knows what the SDKs of packages say about themselves, which is the same in all languages (protocol.md 1.12).
+// Package sdk reads the manifests of SDKs of packages, which are the same in all languages (protocol.md 1.12).
 //
-// It does not find SDKs: that is different in each language.
+// It does not find SDKs: each language has its own places.
 //
-// Invariant: what is not in a manifest is taken from the SDK around it.
+// Invariant: values that a manifest lacks are those of the SDK around it.
 package sdk
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Manifest is what an SDK says about the plugin that serves its package: in a pulumi-plugin.json, or below "pulumi" in a
+// Manifest is the description of the plugin that serves the package of an SDK: in a pulumi-plugin.json, or below "pulumi" in a
 // package.json.
 type Manifest struct {
 	Resource         bool              `json:"resource"` // it is the SDK of a package
@@ -30,7 +30,7 @@ type Parameterization struct {
 	Value   []byte `json:"value"` // base64 in the file
 }
 
-// Package returns the package that the SDK is for. name and version are those of the SDK, for what the manifest leaves out.
+// Package returns the package of the SDK. name and version are those of the SDK, in case the manifest lacks them.
 func (m Manifest) Package(name, version string) stages.Package {
 	return stages.Package{
 		Name: cmp.Or(m.Name, name), Version: plain(cmp.Or(m.Version, version)), DownloadURL: m.Server,
@@ -38,7 +38,7 @@ func (m Manifest) Package(name, version string) stages.Package {
 	}
 }
 
-// Item returns p as packages have it, nil for nil.
+// Item returns p in the form of package stages, nil for nil.
 func (p *Parameterization) Item() *stages.Parameterization {
 	if p == nil {
 		return nil
@@ -51,7 +51,7 @@ func plain(version string) string { return strings.TrimPrefix(version, "v") }
 // Sort orders packages by name and version, and then by their parameters.
 func Sort(list []stages.Package) { slices.SortFunc(list, Compare) }
 
-// Compare orders packages as [Sort] does. It returns 0 for those that one plugin serves in the same way.
+// Compare orders packages as [Sort] does. It returns 0 for packages that one plugin serves in the same way.
 func Compare(a, b stages.Package) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(Parameters(a), Parameters(b)))
 }

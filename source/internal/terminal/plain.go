@@ -1,5 +1,5 @@
-// Package terminal makes the text that programs print fit to be shown: without control sequences, and with a number for
-// each stream so that its lines stay together.
+// Package terminal makes the output of programs fit to be shown: without control sequences, and with a number for each stream so that its
+// lines stay together.
 //
 // It does not decide where text is shown.
 //
@@ -19,8 +19,7 @@ var (
 	escape = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\\\^_]?")
 )
 
-// Plain removes colour tags such as "<{%reset%}>" and ANSI escape sequences (protocol.md 5.1). Of a very long text it returns the
-// beginning, with a note.
+// Plain removes colour tags such as "<{%reset%}>" and ANSI escape sequences (protocol.md 5.1). It cuts off a very long text, with a note.
 func Plain(s string) string {
 	s = redact.Cut(s, redact.MaxMessage)
 	if strings.Contains(s, "<{%") {

@@ -2,8 +2,15 @@ package ciservice
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -199,3 +206,169 @@ func oneLine(text string) string {
 		return r
 	}, strings.TrimSuffix(text, ":"))))
 }
+
+// Planned counts what a preview predicts. A replacement is a create and a delete.
+type Planned struct {
+	Create int `json:"create"`
+	Update int `json:"update"`
+	Delete int `json:"delete"`
+}
+
+// The files that GitLab reads, in the folder that the job names.
+const (
+	qualityFile = "gl-code-quality-report.json"
+	plannedFile = "gl-plan.json"
+)
+
+// Files reports whether the job has a folder for files that the service reads.
+func (s *Service) Files() bool { return s != nil && s.folder != "" }
+
+// finding is one entry of a GitLab code quality report.
+type finding struct {
+	Description string   `json:"description"`
+	CheckName   string   `json:"check_name"`
+	Fingerprint string   `json:"fingerprint"`
+	Severity    string   `json:"severity"`
+	Location    location `json:"location"`
+}
+
+type location struct {
+	Path  string `json:"path"`
+	Lines lines  `json:"lines"`
+}
+
+type lines struct {
+	Begin int `json:"begin"`
+}
+
+// WriteFiles writes the annotations of source lines so far and, after a preview, the planned counts. It leaves out annotations without a place,
+// because GitLab does not show them.
+func (s *Service) WriteFiles(planned *Planned) error {
+	findings := []finding{}
+	for _, a := range s.marks {
+		if a.File == "" {
+			continue
+		}
+		f := finding{
+			Description: oneLine(a.Title) + ": " + oneLine(a.text()), CheckName: "sluice", Severity: "critical",
+			Location: location{s.relative(a.File), lines{max(a.Line, 1)}},
+		}
+		if a.Warning {
+			f.Severity = "minor"
+		}
+		hash := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", f.Location.Path, f.Location.Lines.Begin, f.Description))
+		f.Fingerprint = hex.EncodeToString(hash[:16])
+		findings = append(findings, f)
+	}
+	if err := s.writeFile(qualityFile, findings); err != nil || planned == nil {
+		return err
+	}
+	return s.writeFile(plannedFile, planned)
+}
+
+func (s *Service) writeFile(name string, content any) error {
+	text, err := json.MarshalIndent(content, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(s.folder, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.folder, name), append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("the files for the service that runs the job: %w", err)
+	}
+	return nil
+}
+
+// Summary is a summary of an operation for the page of a job.
+type Summary struct {
+	About    string // "update of shop/dev": a summary replaces an earlier one about the same, if the service supports that
+	Failed   bool
+	Markdown string // at most [Service.SummaryRoom] bytes
+}
+
+// maxSummary is the maximal size of a step's summary in bytes.
+const maxSummary = 1 << 20
+
+// SummaryRoom returns the number of bytes left for the summary of the job, 0 if it has no summary.
+func (s *Service) SummaryRoom() int {
+	switch {
+	case s == nil:
+		return 0
+	case s.agent != "":
+		return max(maxSummary-len(s.marksText()), 0)
+	case s.summary == "":
+		return 0
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.summary); err == nil {
+		size = info.Size()
+	}
+	return int(max(maxSummary-size, 0))
+}
+
+// Summarize adds a summary to the page of the job. If lines of files cannot be annotated, the summary begins with the annotations.
+func (s *Service) Summarize(ctx context.Context, summary Summary) error {
+	summarize := s.appendSummary
+	if s.agent != "" {
+		summarize = s.annotateBuild
+	}
+	if err := summarize(ctx, summary); err != nil {
+		return fmt.Errorf("the summary of the job: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) appendSummary(_ context.Context, summary Summary) error {
+	f, err := os.OpenFile(s.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, summary.Markdown)
+	return errors.Join(err, f.Close())
+}
+
+// agentTime limits how long the agent of a service may take.
+const agentTime = time.Minute
+
+// annotateBuild shows an annotation through Buildkite's agent. It replaces that of the same step about the same thing.
+func (s *Service) annotateBuild(ctx context.Context, summary Summary) error {
+	style := "success"
+	if summary.Failed {
+		style = "error"
+	} else if len(s.marks) > 0 {
+		style = "warning"
+	}
+	ctx, stop := context.WithTimeout(ctx, agentTime)
+	defer stop()
+	cmd := exec.CommandContext(ctx, s.agent, "annotate", "--style", style, "--context", strings.Join(strings.Fields("sluice "+s.step+" "+summary.About), "-"))
+	cmd.Stdin = strings.NewReader(s.marksText() + summary.Markdown)
+	cmd.WaitDelay = time.Second
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("buildkite-agent annotate: %w: %s", err, oneLine(string(said)))
+	}
+	return nil
+}
+
+// marksText lists marks in Markdown.
+func (s *Service) marksText() string {
+	var b strings.Builder
+	for _, a := range s.marks {
+		place := ""
+		if a.File != "" {
+			place = s.relative(a.File)
+			if a.Line > 0 {
+				place += fmt.Sprintf(":%d", a.Line)
+			}
+			place = inlineCode(place) + " "
+		}
+		fmt.Fprintf(&b, "- %s%s\n", place, inlineCode(oneLine(a.Title)+": "+oneLine(a.text())))
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// inlineCode returns a text as Markdown in which nothing is a command.
+func inlineCode(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }

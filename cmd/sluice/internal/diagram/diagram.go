@@ -1,7 +1,12 @@
 package diagram
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -207,4 +212,117 @@ func (d *Diagram) only(keep []bool) *Diagram {
 		}
 	}
 	return &out
+}
+
+// Resource is a resource of a diagram of an operation.
+type Resource struct {
+	URN, Parent  urn.URN
+	Dependencies []urn.URN
+	Component    bool
+	Protected    bool
+	Old          bool // only an old copy of it changes, left by an earlier replacement
+	Change       Change
+	Uncertain    bool
+	Trouble      string // what has gone wrong: "failed"; "" for nothing
+}
+
+// OfOperation returns the diagram of the resources of an operation or a preview.
+func OfOperation(project, stack string, rs []Resource) *Diagram {
+	b := newBuilder(project, stack)
+	b.Planned = true
+	for _, r := range rs {
+		if isHidden(r.URN) {
+			continue
+		}
+		b.of[r.URN] = b.add(Node{
+			URN: r.URN, Type: r.URN.Type(), Name: r.URN.Name(), Component: r.Component, Protected: r.Protected, Change: r.Change, Uncertain: r.Uncertain,
+			Trouble: r.Trouble, Old: r.Old,
+		}, &draft{parent: r.Parent, dependencies: r.Dependencies})
+	}
+	return b.build()
+}
+
+// Changed returns the part of the diagram that changes or is in trouble, with its neighbours.
+func (d *Diagram) Changed() *Diagram {
+	var start []int
+	for i, n := range d.Nodes {
+		if n.Change != "" || n.Trouble != "" {
+			start = append(start, i)
+		}
+	}
+	return d.near(start, 1)
+}
+
+// document is a diagram in JSON (docs/graphs.md).
+type document struct {
+	Version int            `json:"version"`
+	Project string         `json:"project"`
+	Stack   string         `json:"stack"`
+	Waves   int            `json:"waves,omitempty"`
+	Nodes   []documentNode `json:"nodes"`
+	Edges   []documentEdge `json:"edges"`
+}
+
+type documentNode struct {
+	ID        string   `json:"id"`
+	URN       urn.URN  `json:"urn"`
+	Type      urn.Type `json:"type"`
+	Name      string   `json:"name"`
+	Parent    string   `json:"parent,omitempty"` // an ID
+	Component bool     `json:"component,omitempty"`
+	Protected bool     `json:"protected,omitempty"`
+	Old       bool     `json:"old,omitempty"`
+	Change    Change   `json:"change,omitempty"`
+	Uncertain bool     `json:"uncertain,omitempty"`
+	Wave      int      `json:"wave,omitempty"`
+}
+
+type documentEdge struct {
+	Node       string   `json:"node"`
+	Needs      string   `json:"needs"`
+	Kind       EdgeKind `json:"kind"`
+	Properties []string `json:"properties,omitempty"`
+}
+
+// JSON returns the whole diagram as JSON. Nothing is collapsed, and names are exact.
+func (d *Diagram) JSON() ([]byte, error) {
+	doc := document{Version: 1, Project: d.Project, Stack: d.Stack, Waves: d.Waves, Nodes: []documentNode{}, Edges: []documentEdge{}}
+	for i, n := range d.Nodes {
+		node := documentNode{
+			ID: nodeName(i), URN: n.URN, Type: n.Type, Name: n.Name, Component: n.Component, Protected: n.Protected, Old: n.Old,
+			Change: n.Change, Uncertain: n.Uncertain, Wave: n.Wave,
+		}
+		if n.Parent != none {
+			node.Parent = nodeName(n.Parent)
+		}
+		doc.Nodes = append(doc.Nodes, node)
+	}
+	for _, e := range d.Edges {
+		doc.Edges = append(doc.Edges, documentEdge{nodeName(e.Node), nodeName(e.On), e.Kind, e.Properties})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return nil, err
+	}
+	return escapeInvisible(b.Bytes()), nil
+}
+
+// escapeInvisible escapes the invisible characters of JSON texts, such as those that change the direction of the text.
+func escapeInvisible(text []byte) []byte {
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r < unicode.MaxASCII || unicode.IsPrint(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
 }

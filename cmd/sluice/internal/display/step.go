@@ -3,6 +3,7 @@ package display
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,9 +11,10 @@ import (
 	"time"
 
 	"github.com/maruel/natural"
-
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -242,4 +244,169 @@ func firstLine(text string) string {
 		first += " ..."
 	}
 	return cleanLine(first)
+}
+
+// block renders a step with its properties (protocol.md 10.8). depth is the number of its visible ancestors.
+func (p stepPrinter) block(s stages.StepInfo, depth int) string {
+	var b strings.Builder
+	indent := strings.Repeat("    ", depth)
+	b.WriteString(indent + p.header(s) + "\n")
+	for _, text := range p.identity(s) {
+		b.WriteString(indent + "    " + p.style.paint(grey, text) + "\n")
+	}
+	printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput, hidden: hiddenOf(s), forced: forcedOf(s), waits: p.waits(s)}
+	(&stepDiff{diffPrinter: printer, step: s, printed: map[string]bool{}}).print()
+	b.WriteString(painted(p.style, indent+"  ", printer.lines))
+	return b.String()
+}
+
+// waits returns a function that describes what the unknowns of a property wait for: the resources that they come from, without unchanged
+// ones.
+func (p stepPrinter) waits(s stages.StepInfo) func(name string) string {
+	if s.New == nil {
+		return nil
+	}
+	return func(name string) string {
+		from := s.New.PropertyDependencies[name]
+		if p.unchanged != nil {
+			if open := slices.DeleteFunc(slices.Clone(from), p.unchanged); len(open) > 0 {
+				from = open
+			}
+		}
+		names := make([]string, len(from))
+		for i, u := range from {
+			names[i] = cleanLine(u.Name())
+		}
+		slices.Sort(names)
+		switch n := len(names); {
+		case n == 0:
+			return ""
+		case n == 1:
+			return names[0] + " is done"
+		case n <= maxNamed:
+			return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " are done"
+		default:
+			return strings.Join(names[:maxNamed-1], ", ") + fmt.Sprintf(" and %d others are done", n-maxNamed+1)
+		}
+	}
+}
+
+// maxNamed is the number of resources named for which a value waits.
+const maxNamed = 3
+
+func (p stepPrinter) header(s stages.StepInfo) string {
+	w := wordsFor(s.Op)
+	subject := shortType(s.URN.Type()) + " " + cleanLine(s.URN.Name())
+	if p.ShowURNs {
+		subject = cleanLine(string(s.URN))
+	}
+	said := possibly(s) + string(s.Op)
+	if p.IsPreview && isCertain(s) {
+		said += ", certain"
+	}
+	switch because := cleanLine(s.Reason.String()); {
+	case s.IsPossible():
+		said += ", because " + possiblyText(s.Reason.Possible, s.Reason.Possibly())
+	case because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate:
+		said += ", " + because
+	}
+	if s.Retains() && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
+		said += " [retain]"
+	}
+	text := w.mark + subject + ": (" + said + ")"
+	switch {
+	case s.New != nil && s.New.Protect || s.New == nil && s.Old != nil && s.Old.Protect:
+		text += " [protected]"
+	case s.Old != nil && s.Old.Protect && s.New != nil:
+		text += " [no longer protected]"
+	}
+	return p.style.paint(w.colour, text)
+}
+
+func (p stepPrinter) identity(s stages.StepInfo) []string {
+	var out []string
+	if s.Old != nil && s.Old.ID != "" {
+		out = append(out, "[id="+cleanLine(s.Old.ID)+"]")
+	}
+	if !p.ShowURNs {
+		out = append(out, "[urn="+cleanLine(string(s.URN))+"]")
+	}
+	was, is := "", ""
+	if s.Old != nil {
+		was = s.Old.Provider
+	}
+	if s.New != nil {
+		is = s.New.Provider
+	}
+	switch {
+	case was != "" && is != "" && was != is:
+		out = append(out, "[provider: "+cleanLine(was)+arrow+cleanLine(is)+"]")
+	case s.Provider != "" && !strings.Contains(s.Provider, "::default::") && !strings.Contains(s.Provider, "::default_"):
+		out = append(out, "[provider="+cleanLine(s.Provider)+"]")
+	}
+	return out
+}
+
+func hiddenOf(s stages.StepInfo) []property.Path {
+	if r := cmp.Or(s.New, s.Old); r != nil {
+		return hiddenPaths(r.HideDiff)
+	}
+	return nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// maxRenamesShown is how many renames are shown, unless the user has requested everything.
+const maxRenamesShown = 20
+
+// WriteRenames writes the pairs of a delete and a create in a preview that are probably one resource, and for each the alias that would keep
+// the resource, in the language of the program.
+func WriteRenames(out io.Writer, o Options, all []renames.Rename) error {
+	p := stepPrinter{Options: o, style: style{o.Color}}
+	own, with := aliases.Own(all)
+	if len(own) == 0 || o.OnlyEnd {
+		return nil
+	}
+	shown := own
+	if !o.ShowFullOutput {
+		shown = own[:min(len(own), maxRenamesShown)]
+	}
+	var b strings.Builder
+	b.WriteString("\n" + p.fitted(p.style.bold("Renamed?")+" What is deleted looks like what is created. An alias keeps a resource under its new name:") + "\n")
+	for _, r := range shown {
+		text := "    " + p.renamed(r)
+		if n := with[r.To]; n > 0 {
+			text += ", with " + plural(n, "resource", "resources") + " in it"
+		}
+		b.WriteString(p.fitted(text) + "\n        " + aliases.Text(o.Runtime, r) + "\n")
+	}
+	if more := len(own) - len(shown); more > 0 {
+		fmt.Fprintf(&b, "    and %d more; --show-full-output shows them\n", more)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// renamed names a resource that is probably a renamed one, and the difference: "aws:s3:Bucket archive, which was logs". A less certain rename
+// is a question: "aws:s3:Bucket archive: was it logs?".
+func (p stepPrinter) renamed(r renames.Rename) string {
+	statement, question := "was ", "was it "
+	former := cleanLine(r.From.Name())
+	switch {
+	case p.ShowURNs:
+		former = cleanLine(string(r.From))
+	case r.From.Type() != r.To.Type():
+		former = "of the type " + cleanLine(string(r.From.Type()))
+	case r.From.Name() == r.To.Name():
+		statement, question, former = "had ", "did it have ", "another parent"
+	}
+	if r.Possible {
+		return p.subject(r.To) + ": " + question + former + "?"
+	}
+	return p.subject(r.To) + ", which " + statement + former
 }

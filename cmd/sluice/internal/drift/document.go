@@ -1,8 +1,18 @@
 package drift
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -38,4 +48,120 @@ type Change struct {
 	Path     string          `json:"path"`
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	Actual   json.RawMessage `json:"actual,omitempty"`
+}
+
+// Options select what is read, and what is written.
+type Options struct {
+	Operation *flags.Operation
+	JSON      bool   // instead of text
+	Save      string // a file for the document, too; "" for none
+	// Since leaves out resources that this package has read within this time.
+	Since     time.Duration
+	NoProgram bool // do not predict what an update would do
+}
+
+// Run finds the drift of a stack, and writes it.
+func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error) {
+	s, err := operate.OpenAny(ctx, open, o.Operation)
+	if err != nil {
+		return nil, err
+	}
+	reads := readTimes(ctx, s)
+	skipped := reads.within(o.Since, time.Now())
+	o.Operation.Targeting.Excludes = append(o.Operation.Targeting.Excludes, skipped...)
+	began := time.Now()
+	found, err := readAll(ctx, s, o.Operation)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := moved(ctx, s, found)
+	if err != nil {
+		return nil, err
+	}
+	doc.Skipped = len(skipped)
+	reads.keep(ctx, s, found, began)
+	if doc.Moved > 0 && !o.NoProgram {
+		if err := planned(ctx, open, o.Operation, doc); err != nil {
+			doc.Unplanned = err.Error()
+		}
+	}
+	if o.Save != "" {
+		if err := doc.save(o.Save); err != nil {
+			return nil, err
+		}
+	}
+	if err := doc.write(s.Terminal.Out, o.JSON); err != nil {
+		return nil, err
+	}
+	if doc.Unplanned != "" && !o.JSON {
+		s.Terminal.Warn("cannot predict what `up --refresh` would do: %s", doc.Unplanned)
+	}
+	return doc, nil
+}
+
+func (doc *Document) save(path string) error {
+	text, err := json.Marshal(doc)
+	if err == nil {
+		err = private.Write(path, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the drift: %w", err)
+	}
+	return nil
+}
+
+// write writes a document for people, or as JSON.
+func (doc *Document) write(out io.Writer, asJSON bool) error {
+	if asJSON {
+		return format.JSON(out, doc)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Drift of %s: %s\n", doc.Stack, doc.summary())
+	for _, e := range doc.Resources {
+		fmt.Fprintf(&b, "\n  %s %s%s\n", e.Type, e.Name, e.goneText())
+		for _, c := range e.Changes {
+			fmt.Fprintf(&b, "    %s: %s → %s\n", c.Path, shown(c.Recorded), shown(c.Actual))
+		}
+		if text := e.updateText(); text != "" {
+			fmt.Fprintf(&b, "    %s\n", text)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// summary counts the resources that were read, and those that have drifted.
+func (doc *Document) summary() string {
+	text := fmt.Sprintf("%d of %s", doc.Moved, format.Resources(doc.Read))
+	if doc.Moved == 0 {
+		text = "none in " + format.Resources(doc.Read)
+	}
+	if doc.Skipped > 0 {
+		text += "; skipped, because read recently: " + format.Resources(doc.Skipped)
+	}
+	return text
+}
+
+func (e *Entry) goneText() string {
+	if e.Gone {
+		return " does not exist any more"
+	}
+	return ""
+}
+
+func shown(v json.RawMessage) string {
+	if v == nil {
+		return "nothing"
+	}
+	return string(v)
+}
+
+func (e *Entry) updateText() string {
+	switch e.Update {
+	case "":
+		return ""
+	case stages.OpSame:
+		return "`up --refresh` would record it and leave it so"
+	}
+	return strings.TrimSpace(fmt.Sprintf("`up --refresh` would %s it %s", e.Update, e.Why))
 }

@@ -1,4 +1,4 @@
-// Command program is run by the tests of package golang. Its first argument says what it does.
+// Command program is run by the tests of package golang. Its first argument selects its behaviour.
 package main
 
 import (

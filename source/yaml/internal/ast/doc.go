@@ -4,5 +4,5 @@
 //
 // It evaluates nothing.
 //
-// Invariant: a Template that came without errors has a type for every resource and a function for every call.
+// Invariant: a Template without errors has a type for every resource and a function for every call.
 package ast

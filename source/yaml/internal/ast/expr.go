@@ -15,7 +15,7 @@ type place struct{ at syntax.Range }
 // Range returns the place of the expression.
 func (p place) Range() syntax.Range { return p.at }
 
-// Literal is a value that is written out.
+// Literal is a value that the program writes out.
 type Literal struct {
 	place
 	Value property.Value

@@ -33,7 +33,7 @@ func (p *parser) fields(n *syntax.Node, what string, known ...string) map[string
 	}, known)
 }
 
-// fieldsAmong is like fields, for objects that may have other fields too, which it passes to other.
+// fieldsAmong is like fields, for objects that may have other fields too. It passes their keys to other.
 func (p *parser) fieldsAmong(n *syntax.Node, what string, other func(key *syntax.Node), known []string) map[string]*syntax.Node {
 	if n == nil || n.Kind == syntax.Null {
 		return nil
@@ -129,5 +129,5 @@ func (p *parser) texts(n *syntax.Node, what string) []string {
 	return out
 }
 
-// key returns the key of an entry as a text: it stands for itself.
+// key returns the key of an entry as a text, without interpolation.
 func key(n *syntax.Node) Text { return Text{Value: n.Text, At: n.Range} }

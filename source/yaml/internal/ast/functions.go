@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/syntax"
 )
 
-// shapes returns how many arguments the functions of the language take (protocol.md 11.7). Those with two get a list.
+// shapes returns the numbers of arguments of the functions of the language (protocol.md 11.7). Functions with two get a list.
 func shapes() map[string]int {
 	return map[string]int{
 		"fn::invoke": 1, "fn::join": 2, "fn::split": 2, "fn::select": 2, "fn::toJSON": 1, "fn::toBase64": 1, "fn::fromBase64": 1,

@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Mention is a token in a program: the type of a resource or a function, with the options there that concern its package.
+// Mention is a use of a token in a program: the type of a resource or a function, with the options that concern its package.
 type Mention struct {
 	Token        Text
 	Version, URL Text
-	Provider     Expr // nil unless one is given explicitly
+	Provider     Expr // nil unless the program names one
 }
 
 // Mention returns the resource's type.

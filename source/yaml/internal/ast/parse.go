@@ -37,7 +37,7 @@ func (p *parser) template(root *syntax.Node) *Template {
 		p.warn(old.Range, "rename it", "`configuration` is the old name of `config`")
 		t.Config = p.configs(old, "`configuration`")
 	}
-	if c := f["config"]; c == nil || c.Kind != syntax.String { // a text is the old spelling of `stackConfigDir` of the project
+	if c := f["config"]; c == nil || c.Kind != syntax.String { // a text is the older form of the project's `stackConfigDir`
 		t.Config = append(t.Config, p.configs(c, "`config`")...)
 	}
 	t.Variables = p.named(f["variables"], "`variables`")
@@ -54,8 +54,8 @@ func sections() []string {
 	return []string{"name", "description", "pulumi", "config", "configuration", "variables", "resources", "outputs", "components"}
 }
 
-// unknownSection skips what is not part of the program: a project file has more, and people add notes of their own
-// (protocol.md 11.1). It warns about what looks like a misspelt section, because what that declares would be deleted.
+// unknownSection skips a section that is not part of the program: a project file has more, and people add notes of their own
+// (protocol.md 11.1). It warns about a likely misspelling, because the resources of a misspelt section would be deleted.
 func (p *parser) unknownSection(key *syntax.Node) {
 	ofProjects := []string{"runtime", "main", "author", "website", "license", "stackConfigDir", "backend", "options", "plugins",
 		"packages", "template", "requiredPulumiVersion", "namespace", "version", "sdks", "artifacts"}

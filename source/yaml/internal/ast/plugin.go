@@ -15,9 +15,9 @@ type Plugin struct {
 
 // Component is a kind of component that a plugin makes available.
 type Component struct {
-	Key         Text // what stands behind "index:" in its type
+	Key         Text // the part after "index:" in its type
 	Description Text
-	Template    *Template // Config has the inputs
+	Template    *Template // its Config has the inputs
 }
 
 // ParsePlugin reads a file of a plugin. The plugin is nil when there are errors.

@@ -6,7 +6,7 @@ import "github.com/sluice-iac/sluice/internal/syntax"
 type Template struct {
 	File            *syntax.File
 	Name            string
-	RequiredVersion Expr // of the command line; nil when any will do
+	RequiredVersion Expr // of the command line; nil if any will do
 	Config          []*Config
 	Variables       []*Named
 	Resources       []*Resource
@@ -43,9 +43,9 @@ type Resource struct {
 	Type            Text
 	Name            Text
 	DefaultProvider Flag
-	Properties      []Property // when the properties are written out
+	Properties      []Property // if they are written out
 	PropertiesAt    syntax.Range
-	PropertiesExpr  Expr // when they are one expression
+	PropertiesExpr  Expr // if they are one expression
 	Get             *Get // nil unless the resource is only read
 	Options         Options
 }
@@ -58,7 +58,7 @@ func (r *Resource) LogicalName() string {
 	return r.Key.Value
 }
 
-// Property is one property of a resource, or one entry of its state to read.
+// Property is one property of a resource, or of the state of a resource to read.
 type Property struct {
 	Name  Text
 	Value Expr

@@ -12,12 +12,12 @@ import (
 type Program struct {
 	Template *ast.Template
 	Scope    *Scope
-	// Nodes are the resources and variables, each after what it needs, otherwise in the order of the file.
+	// Nodes are the resources and variables, each after its needs, otherwise in the order of the file.
 	Nodes []*Node
 }
 
-// Bind binds every name, and orders the nodes. The scope has the settings. If Bind finds errors, it adds them to the
-// report and leaves the nodes in the order of the file.
+// Bind binds every name, and orders the nodes. The scope must have the settings. If Bind finds errors, it adds them to the report and
+// leaves the nodes in the order of the file.
 func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 	b := &binder{scope: s, report: r, hints: map[string]string{}}
 	before := r.Errors()
@@ -41,7 +41,7 @@ func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 type binder struct {
 	scope  *Scope
 	report *syntax.Report
-	hints  map[string]string // suggestions for names that are not bound
+	hints  map[string]string // suggestions for unknown names
 }
 
 // declare adds the resources and variables to the scope, and returns them.
@@ -76,8 +76,7 @@ func (b *binder) declareDefault(n *Node) {
 	b.scope.defaults[pkg] = n
 }
 
-// useDefault gives a resource without a provider the default provider of its package. The resource and the default
-// provider must agree about the plugin.
+// useDefault gives a resource without a provider the default provider of its package. Both must name the same plugin.
 func (b *binder) useDefault(n *Node) {
 	r := n.Resource
 	if r == nil || r.Options.Provider != nil || strings.HasPrefix(r.Type.Value, "pulumi:providers:") {
@@ -92,7 +91,7 @@ func (b *binder) useDefault(n *Node) {
 	n.need(provider)
 }
 
-// agree checks that the plugin options of a node are those of its default provider.
+// agree checks that the plugin options of a node are the same as those of its default provider.
 func (b *binder) agree(provider *Node, what string, m ast.Mention) {
 	theirs := provider.Resource.Options
 	for _, o := range []struct {
@@ -132,10 +131,10 @@ func (b *binder) expr(n *Node, e ast.Expr) {
 	})
 }
 
-// maxHints limits the number of suggestions. More wrong names than that are likely one mistake.
+// maxHints limits the number of suggestions. A larger number of wrong names is likely one mistake.
 const maxHints = 20
 
-// hint suggests another name for one that is not bound.
+// hint suggests another name for an unknown one.
 func (b *binder) hint(name string) string {
 	known, ok := b.hints[name]
 	if !ok && len(b.hints) < maxHints {

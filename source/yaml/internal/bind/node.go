@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 )
 
-// Node is a name that has a value. Exactly one of Setting, Variable and Resource is not nil.
+// Node is a name with a value. Exactly one of Setting, Variable and Resource is not nil.
 type Node struct {
 	Name string
 	At   syntax.Range
@@ -15,19 +15,19 @@ type Node struct {
 	Variable *ast.Named
 	Resource *ast.Resource
 
-	DefaultProvider *Node   // that the resource uses; nil if it has none
+	DefaultProvider *Node   // of the resource; nil if it has none
 	Needs           []*Node // resources and variables, each once
 
 	kind     string // for messages
-	neededBy *Node  // the last node that was found to need this one
+	neededBy *Node  // the last node found to need this one
 }
 
-// Setting is a value that is known before names are bound: one of the configuration, or an input of a component.
+// Setting is a value that exists before names are bound: one of the configuration, or an input of a component.
 type Setting struct {
 	Declared  *ast.Config // nil for a value of the stack that the program does not declare
 	Value     property.Value
 	Missing   bool // there is no value, and the reason has been reported
-	IsInteger bool // it is declared as an integer
+	IsInteger bool // the program declares it as an integer
 }
 
 // Exprs returns the expressions of a resource or a variable. Some may be nil.

@@ -21,8 +21,8 @@ const (
 	Input              SettingKind = "input"
 )
 
-// Scope holds the names of a program. Settings are apart: a value of the stack may have the same name as a resource,
-// which takes precedence.
+// Scope holds the names of a program. Settings have a table of their own: a value of the stack may have the same name as a resource, which
+// takes precedence.
 type Scope struct {
 	Kind SettingKind // of its settings
 
@@ -41,7 +41,7 @@ func NewScope(project string, kind SettingKind) *Scope {
 	}
 }
 
-// Find returns what a name means, nil when it means nothing.
+// Find returns the node of a name, nil if there is none.
 func (s *Scope) Find(name string) *Node {
 	for _, names := range s.all() {
 		if n := names[name]; n != nil {
@@ -54,7 +54,7 @@ func (s *Scope) Find(name string) *Node {
 // Default returns the default provider of a package, nil if it has none.
 func (s *Scope) Default(pkg string) *Node { return s.defaults[pkg] }
 
-// all returns the names by what they mean, in order of precedence.
+// all returns the tables of names, in order of precedence.
 func (s *Scope) all() []map[string]*Node {
 	return []map[string]*Node{s.resources, s.settings, s.variables}
 }
@@ -70,14 +70,14 @@ func (s *Scope) Key(name string) string {
 	return s.project + ":" + name
 }
 
-// AddStackValue adds a value that the stack has under a full key.
+// AddStackValue adds a value of the stack under its full key.
 func (s *Scope) AddStackValue(key string, v property.Value) {
 	name := s.short(key)
 	s.settings[name] = &Node{kind: string(s.Kind), Name: name, Setting: &Setting{Value: v}}
 }
 
-// Declare adds a setting that the program declares. It has no value yet. Given is the stack's value for it, nil if it has
-// none. Declare reports a name that is taken, and returns nil.
+// Declare adds a setting that the program declares, without a value. given is the stack's value for it, nil if it has none. If the name is
+// taken, Declare reports that and returns nil.
 func (s *Scope) Declare(c *ast.Config, r *syntax.Report) (declared, given *Setting) {
 	n := &Node{kind: string(s.Kind), Name: c.Key.Value, At: c.Key.At, Setting: &Setting{Declared: c}}
 	given = s.stackValue(s.short(c.Lookup()))
@@ -93,7 +93,7 @@ func (s *Scope) Declare(c *ast.Config, r *syntax.Report) (declared, given *Setti
 	return n.Setting, given
 }
 
-// stackValue returns a value of the stack whose name the program has not declared so far, nil if there is none.
+// stackValue returns a value of the stack whose name the program has not declared, nil if there is none.
 func (s *Scope) stackValue(name string) *Setting {
 	if n := s.settings[name]; n != nil && n.Setting.Declared == nil {
 		return n.Setting
@@ -142,7 +142,7 @@ func (s *Scope) NeedsOnlySettings(x ast.Expr, what string, r *syntax.Report) boo
 	return r.Errors() == before
 }
 
-// bindFact checks that the fact about the run exists to which a program refers.
+// bindFact checks that an access refers to an existing fact.
 func bindFact(a *syntax.Access, r *syntax.Report) {
 	if len(a.Steps) == 0 {
 		return

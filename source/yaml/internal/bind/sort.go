@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 )
 
-// sorted returns the nodes, each after what it needs, otherwise in the order of the file. It reports a cycle.
+// sorted returns the nodes, each after its needs, otherwise in the order of the file. It reports a cycle.
 func (b *binder) sorted(nodes []*Node) []*Node {
 	number := make(map[*Node]graph.ID, len(nodes))
 	for i, n := range nodes {

@@ -15,35 +15,35 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 )
 
-// Options are what a check needs besides the program.
+// Options are the inputs of a check besides the program.
 type Options struct {
 	Schemas  *packages.Schemas
 	Packages *packages.Registered
-	// Lenient makes mistakes in types warnings.
+	// Lenient reports mistakes in types as warnings.
 	Lenient bool
 }
 
-// Meanings holds what the types and functions in a program mean.
+// Meanings are the types and functions of a program with their schemas.
 type Meanings struct {
 	Types     map[*bind.Node]Type // of resources
 	Functions map[*ast.Invoke]Function
 }
 
-// Type is the meaning of the type of a resource.
+// Type is the type of a resource.
 type Type struct {
 	Token      string // the full token
 	PackageRef string
-	Schema     *schema.Resource // nil when it is not known
+	Schema     *schema.Resource // nil if unknown
 }
 
-// Function is the meaning of the token of a function.
+// Function is the function of a token.
 type Function struct {
 	Token      string // the full token
 	PackageRef string
-	Schema     *schema.Function // nil when it is not known
+	Schema     *schema.Function // nil if unknown
 }
 
-// Check finds out what a program names, and adds mistakes to the report. It asks providers for their schemas.
+// Check finds the types and functions of a program, and adds mistakes to the report. It requests schemas from providers.
 func Check(ctx context.Context, p *bind.Program, r *syntax.Report, o Options) Meanings {
 	found := Meanings{Types: map[*bind.Node]Type{}, Functions: map[*ast.Invoke]Function{}}
 	c := &checker{
@@ -78,8 +78,8 @@ type checker struct {
 	meanings   Meanings
 }
 
-// find returns what a token names. A token that names nothing is always reported, also in lenient mode, because nothing
-// can be registered without its full token.
+// find returns the member for a token. An unknown token is always an error, even in lenient mode, because nothing can be registered without
+// its full token.
 func (c *checker) find(k memberKind, m ast.Mention) (*member, bool) {
 	found := c.directory.find(k, m)
 	if found.problem != "" {
@@ -89,7 +89,7 @@ func (c *checker) find(k memberKind, m ast.Mention) (*member, bool) {
 	return found, true
 }
 
-// resolve finds out what the type of a resource is.
+// resolve finds the type of a resource.
 func (c *checker) resolve(n *bind.Node) {
 	r := n.Resource
 	if why, hint := refusedType(r.Type.Value); why != "" {
@@ -112,7 +112,7 @@ func (c *checker) resolve(n *bind.Node) {
 	}
 }
 
-// refusedType returns why a type cannot be used in YAML (protocol.md 11.10), "" for others.
+// refusedType returns the reason why a type cannot be used in YAML (protocol.md 11.10), "" for others.
 func refusedType(token string) (why, hint string) {
 	switch token {
 	case "kubernetes:apiextensions.k8s.io:CustomResource", "kubernetes:kustomize:Directory", "kubernetes:yaml:ConfigFile",
@@ -143,7 +143,7 @@ func (c *checker) expr(x ast.Expr) {
 	ast.Accesses(x, c.output)
 }
 
-// function finds out what a function is, and checks its arguments.
+// function finds a function, and checks its arguments.
 func (c *checker) function(i *ast.Invoke) {
 	found, ok := c.find(functionMember, i.Mention())
 	if !ok {
@@ -171,7 +171,7 @@ func (c *checker) function(i *ast.Invoke) {
 	}
 }
 
-// output checks that an output of a resource that the program reads exists.
+// output checks an access to an output of a resource: the output must exist.
 func (c *checker) output(a *syntax.Access) {
 	n := c.scope.Find(a.Root)
 	t := c.meanings.Types[n]

@@ -16,14 +16,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// directory maps a token to the package that has it, and to its meaning there (protocol.md 11.4).
+// directory maps a token to its package, and to its meaning there (protocol.md 11.4).
 type directory struct {
 	scope      *bind.Scope
 	candidates map[origin][]candidate
 	found      map[lookup]*member
 }
 
-// origin is where to look for a token: all tokens of one package and version share it.
+// origin is a package and version in which tokens are looked up.
 type origin struct{ pkg, version, url string }
 
 // candidate is a package that may have a token.
@@ -33,7 +33,7 @@ type candidate struct {
 	err    error
 }
 
-// memberKind is a kind of members of packages.
+// memberKind is a kind of member of packages.
 type memberKind string
 
 const (
@@ -81,7 +81,7 @@ func openDirectory(ctx context.Context, program *bind.Program, o Options) *direc
 	return d
 }
 
-// origin returns where to look for a token: a default provider gives the version of its package.
+// origin returns the origin of a token: a default provider sets the version of its package.
 func (d *directory) origin(m ast.Mention) origin {
 	o := origin{pkg: ast.PackageOf(m.Token.Value), version: m.Version.Value, url: m.URL.Value}
 	if p := d.scope.Default(o.pkg); p != nil && m.Provider == nil {
@@ -96,8 +96,8 @@ func (d *directory) origin(m ast.Mention) origin {
 	return o
 }
 
-// serving lists the packages that may serve the tokens of a name: those of the lock files, and the plugin of that name
-// unless it is among them.
+// serving lists the packages that may serve the tokens of an origin: those of the lock files, and the plugin of the same name unless it is
+// among them.
 func serving(from origin, locked []stages.Package) []candidate {
 	var list []candidate
 	needsBase := true
@@ -120,7 +120,7 @@ func serving(from origin, locked []stages.Package) []candidate {
 	return list
 }
 
-// find returns what a token names.
+// find returns the member for a token.
 func (d *directory) find(k memberKind, m ast.Mention) *member {
 	key := lookup{k, m.Token.Value, d.origin(m)}
 	found := d.found[key]
@@ -131,7 +131,7 @@ func (d *directory) find(k memberKind, m ast.Mention) *member {
 	return found
 }
 
-// look asks one package after the other.
+// look tries one package after the other.
 func (d *directory) look(l lookup) *member {
 	resolve, names := (*schema.Package).ResolveResource, (*schema.Package).ResourceTokens
 	if l.kind == functionMember {

@@ -1,7 +1,7 @@
 // Package check resolves the types and functions that a YAML program names, and checks their properties and arguments
 // (protocol.md 11.4).
 //
-// It evaluates nothing: it accepts mistakes that only an evaluation can show.
+// It evaluates nothing: it does not find mistakes that only an evaluation can show.
 //
-// Invariant: what is named in a program that was checked without errors has a full token.
+// Invariant: every type and function of a program without errors has a full token.
 package check

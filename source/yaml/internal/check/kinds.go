@@ -17,7 +17,7 @@ type kinds struct {
 	open  map[*bind.Node]bool // nodes whose kind is being determined
 }
 
-// of returns the kind of an expression's value: Any if only its evaluation shows it.
+// of returns the kind of an expression's value, or Any if it depends on the evaluation.
 func (k *kinds) of(x ast.Expr) schema.Kind {
 	switch x := x.(type) {
 	case *ast.Literal:
@@ -57,7 +57,7 @@ func (k *kinds) ofAccess(a *syntax.Access) schema.Kind {
 	case len(a.Steps) > 0 || k.open[n]:
 		return schema.Any
 	}
-	k.open[n] = true // variables may refer to themselves, which is a mistake that others report
+	k.open[n] = true // a variable may refer to itself, which is reported elsewhere
 	defer delete(k.open, n)
 	if n.Variable != nil {
 		return k.of(n.Variable.Value)
@@ -65,7 +65,7 @@ func (k *kinds) ofAccess(a *syntax.Access) schema.Kind {
 	return k.ofSetting(n.Setting)
 }
 
-// ofOutput returns the kind of an output of a resource, where the schema defines it.
+// ofOutput returns the kind of an output of a resource, according to the schema.
 func ofOutput(r *schema.Resource, steps []syntax.Step) schema.Kind {
 	if r == nil || len(steps) != 1 || r.Outputs[steps[0].Name] == nil {
 		return schema.Any

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 )
 
-// properties checks the values that programs assign to properties, as far as they are written out.
+// properties checks the values of properties, as far as they are written out.
 type properties struct {
 	kinds   *kinds
 	report  *syntax.Report
@@ -27,7 +27,7 @@ func (p *properties) mistake(at syntax.Range, hint, format string, args ...any) 
 	_ = p.report.Fail(at, hint, format, args...)
 }
 
-// entries checks the properties of an object against those that it accepts. at is the place for reports of missing ones.
+// entries checks the properties of an object against the known ones. at is the place for reports of missing ones.
 func (p *properties) entries(given []ast.ObjectEntry, at syntax.Range, what string, known map[string]*schema.Property, required []string) {
 	seen := map[string]bool{}
 	for _, entry := range given {
@@ -63,7 +63,7 @@ func (p *properties) unknown(at syntax.Range, name, what string, known map[strin
 	p.mistake(at, hint, "%s has no property %q", what, name)
 }
 
-// assign checks an expression against a type as far as possible. A value that only its evaluation shows is accepted.
+// assign checks an expression against a type. It accepts a value that depends on the evaluation.
 func (p *properties) assign(x ast.Expr, t *schema.Type, what string) {
 	kind := p.kinds.of(x)
 	if kind == schema.Any {
@@ -102,7 +102,7 @@ func (p *properties) assign(x ast.Expr, t *schema.Type, what string) {
 	}
 }
 
-// accepts reports whether a type may take a value of a kind. Strings may be given as numbers, booleans and resources.
+// accepts reports whether a type may take a value of a kind. A string may be given as a number, a boolean or a resource.
 func accepts(t *schema.Type, kind schema.Kind) bool {
 	switch t.Kind {
 	case schema.Any:
@@ -141,7 +141,7 @@ func (p *properties) wrongType(x ast.Expr, t *schema.Type, kind schema.Kind, wha
 	p.mistake(x.Range(), "", "%s takes %s, not %s", what, takes(t), takes(&schema.Type{Kind: kind}))
 }
 
-// takes names a type for messages.
+// takes returns the name of a type for messages.
 func takes(t *schema.Type) string {
 	switch t.Kind {
 	case schema.Boolean:
@@ -200,6 +200,6 @@ func (p *properties) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, wh
 		hint = near + "\n" + hint
 	}
 	shown, _ := property.ToGo(literal.Value)
-	// The provider decides: schemas list values that they no longer, or not yet, have.
+	// The provider decides: schemas list removed values, and lack new ones.
 	p.report.Warn(x.Range(), hint, "%s is %v, which the schema does not list", what, shown)
 }

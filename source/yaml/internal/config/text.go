@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Untyped returns a value of the stack whose type the program does not declare.
+// Untyped returns a value of the stack without a declared type.
 func Untyped(text string) property.Value {
 	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
 		return property.String(text)

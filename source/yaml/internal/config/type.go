@@ -8,8 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 )
 
-// Type is a declared type: its name, and that of the elements of a list. The zero Type is that of an entry that declares
-// none: any type.
+// Type is a declared type: its name, and that of the elements of a list. The zero Type is any type, for entries that declare none.
 type Type struct{ Name, Element string }
 
 // The names of types.
@@ -28,7 +27,7 @@ func Names() []string {
 		"List<boolean>", "List<object>"}
 }
 
-// Declared reads the type that an entry declares. ok is false when there is no such type.
+// Declared returns the type that an entry declares. ok is false if there is no such type.
 func Declared(c *ast.Config) (t Type, ok bool) {
 	if !c.Type.IsGiven() {
 		return Type{}, true
@@ -73,8 +72,7 @@ func (t Type) String() string {
 	return "List<" + t.Element + ">"
 }
 
-// Fit returns a value as a value of the type. text is the stack's text, "" for other values: if the program wants a
-// string, a number in a stack is the text that it is written as.
+// Fit returns a value as a value of the type. text is the stack's text, "" for other values: as a string, a number in a stack is its text.
 func (t Type) Fit(v property.Value, text string) (property.Value, bool) {
 	switch t.Name {
 	case "":
@@ -104,7 +102,7 @@ func (t Type) Fit(v property.Value, text string) (property.Value, bool) {
 	return v, true
 }
 
-// TypeOf returns the type of a value. mixed names the types of a list's elements when they differ.
+// TypeOf returns the type of a value. If the elements of a list differ, mixed lists their types.
 func TypeOf(v property.Value) (t Type, mixed string) {
 	switch {
 	case v.IsString():

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// aliases reads a list of URNs and of objects with the parts of the URN that were different.
+// aliases evaluates a list of URNs and of objects with the changed parts of a URN.
 func (o *options) aliases(x ast.Expr) {
 	list, ok := x.(*ast.List)
 	if !ok {
@@ -28,7 +28,7 @@ func (o *options) aliases(x ast.Expr) {
 	}
 }
 
-// urn checks a URN that the program gives.
+// urn checks a URN in the program.
 func (o *options) urn(x ast.Expr, text string) urn.URN {
 	u, err := urn.Parse(text)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o *options) alias(x *ast.Object) urn.Alias {
 	return a
 }
 
-// aliasParent reads the former parent of a resource: a resource or a URN.
+// aliasParent evaluates the former parent of a resource: a resource or a URN.
 func (o *options) aliasParent(a *urn.Alias, x ast.Expr) {
 	v, err := o.evaluator.Eval(x)
 	if o.failed(err) {

@@ -15,18 +15,18 @@ import (
 // Declarer declares the resources of one program. It is safe for many goroutines.
 type Declarer struct {
 	Inputs
-	siblings map[string]bool // of components: the logical names of their resources
+	siblings map[string]bool // in a component: the logical names of its resources
 }
 
-// Inputs are what a declarer needs.
+// Inputs are the inputs of a declarer.
 type Inputs struct {
 	Evaluator *eval.Evaluator
-	Resources *eval.Resources // the declared resources are added to it
+	Resources *eval.Resources // the declarer adds the declared resources
 	Monitor   *eval.Monitor
 	Report    *syntax.Report
 	Types     map[*bind.Node]check.Type
 	Owner     eval.Owner
-	// Declared is told of each resource before it is registered or read, so that its place is known if that fails.
+	// Declared is called for each resource before it is registered or read, so that its place is known if that fails.
 	Declared func(urn.URN, *ast.Resource)
 }
 
@@ -41,7 +41,7 @@ func New(t *ast.Template, in Inputs) *Declarer {
 	return d
 }
 
-// declaration is one resource that is being declared.
+// declaration is the declaration of one resource.
 type declaration struct {
 	*Declarer
 	node       *bind.Node
@@ -54,13 +54,13 @@ type declaration struct {
 // Declared is a resource that the program declares.
 type Declared struct {
 	URN urn.URN
-	// Made is nil for a resource that failed or was skipped, or that could not be registered because others were not made. It is missing to what
-	// refers to it. The engine has reported why.
+	// Made is nil for a resource that failed or was skipped, or that could not be registered because others were not made. Expressions that
+	// refer to it cannot be evaluated. The engine has reported the reason.
 	Made *eval.Resource
 }
 
 // Declare registers a resource, or reads it, and waits for the answer. If the resource cannot be registered because others were not made,
-// Declare says so to the engine. The error is [syntax.ErrReported].
+// Declare omits it. The error is [syntax.ErrReported].
 func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
 	one := &declaration{Declarer: d, node: n, typ: d.Types[n]}
 	one.begin()
@@ -91,7 +91,7 @@ func (d *Declarer) Declare(n *bind.Node) (Declared, error) {
 	return one.register()
 }
 
-// begin makes the request, as far as it needs no evaluation.
+// begin makes the part of the request that needs no evaluation.
 func (d *declaration) begin() {
 	r := d.node.Resource
 	d.request = &stages.RegisterRequest{
@@ -120,8 +120,8 @@ func (d *declaration) name() string {
 	return d.Owner.Instance + "-" + d.node.Resource.LogicalName()
 }
 
-// olderNames returns the names that a resource of a component had before the names of instances became prefixes, unless
-// another resource of the component has that name now (protocol.md 11.11).
+// olderNames returns the name that a component's resource had before the names of instances became prefixes, as an alias. It returns none
+// if another resource of the component has that name now (protocol.md 11.11).
 func (d *declaration) olderNames() []urn.Alias {
 	if d.Owner.Instance == "" || d.siblings[d.name()] {
 		return nil
@@ -129,7 +129,7 @@ func (d *declaration) olderNames() []urn.Alias {
 	return []urn.Alias{{URN: d.Owner.URN.Child(urn.Type(d.typ.Token), d.node.Resource.LogicalName())}}
 }
 
-// omit says that the resource is not registered, because others were not made.
+// omit reports to the engine that the resource is not registered, because others were not made.
 func (d *declaration) omit(unmade []urn.URN) urn.URN {
 	if parent, ok := d.Evaluator.Unmade(d.node.Resource.Options.Parent); ok {
 		d.request.Parent = parent
@@ -149,7 +149,7 @@ func (d *declaration) register() (Declared, error) {
 		}
 		req.PropertyDependencies[name] = own
 		deps = values.Union(deps, own)
-		if !req.Remote { // the provider that constructs the component gets the dependencies of each part of a value
+		if !req.Remote { // a remote component gets the dependencies of each part of a value
 			d.properties[name] = v.DowngradeOutputs()
 		}
 	}
@@ -161,7 +161,7 @@ func (d *declaration) register() (Declared, error) {
 	return d.made(reply, !req.Remote), nil
 }
 
-// read reads the object with an ID; the properties are its state.
+// read reads the object with an ID; the properties are its known state.
 func (d *declaration) read(id property.Value) (Declared, error) {
 	req := d.request
 	deps := values.Union(d.dependsOn, id.OutputDependencies())
@@ -184,7 +184,7 @@ func (d *declaration) read(id property.Value) (Declared, error) {
 	return d.made(reply, true), nil
 }
 
-// made makes a resource of the reply.
+// made returns the resource of a reply.
 func (d *declaration) made(reply *stages.RegisterReply, custom bool) Declared {
 	if reply.Result != stages.Success {
 		return Declared{URN: reply.URN}

@@ -1,7 +1,7 @@
-// Package declare registers the resources of a YAML program with the engine, or reads them: it turns the properties
-// and options of a resource into a registration (protocol.md 11.4), and makes a resource from the reply.
+// Package declare registers the resources of a YAML program with the engine, or reads them: it makes a registration from the properties and
+// options of a resource (protocol.md 11.4), and a resource from the reply.
 //
-// It does not decide when a resource is declared; what the resource needs must be there.
+// It does not decide when a resource is declared; the needs of the resource must have values.
 //
-// Invariant: everything about a resource is evaluated before it is abandoned, so that all of its mistakes are reported.
+// Invariant: everything about a resource is evaluated before a failure ends its declaration, so that all of its mistakes are reported.
 package declare

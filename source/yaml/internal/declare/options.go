@@ -25,7 +25,7 @@ type options struct {
 	first     error
 }
 
-// failed keeps the first error, and reports whether there is one.
+// failed keeps the first error, and reports whether err is one.
 func (o *options) failed(err error) bool {
 	if err != nil && o.first == nil {
 		o.first = err
@@ -68,7 +68,7 @@ func (o *options) apply() error {
 	return o.first
 }
 
-// ofSchema adds the options that the schema gives for all resources of the type.
+// ofSchema adds the options that the schema defines for all resources of the type.
 func (o *options) ofSchema() {
 	s := o.schema
 	if s == nil {
@@ -93,7 +93,7 @@ func (o *options) resources(x ast.Expr, what string) []*eval.Resource {
 	return rs
 }
 
-// known evaluates an option that must be known now.
+// known evaluates an option whose value must be known already.
 func (o *options) known(x ast.Expr, what, wanted string, is func(property.Value) bool) (property.Value, bool) {
 	v, err := o.evaluator.Eval(x)
 	if o.failed(err) {
@@ -133,7 +133,7 @@ func (o *options) protect(x ast.Expr) {
 	}
 }
 
-// providers sets the providers: an explicit one, or the default provider of the package.
+// providers sets the providers: that of the options, or the default provider of the package.
 func (o *options) providers() {
 	given := &o.node.Resource.Options
 	set := func(r *eval.Resource, at syntax.Range, what string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// evaluate evaluates the properties that are the inputs of the resource.
+// evaluate evaluates the inputs of the resource.
 func (d *declaration) evaluate() error {
 	r := d.node.Resource
 	var err error
@@ -32,7 +32,7 @@ func (d *declaration) evaluate() error {
 	return err
 }
 
-// each evaluates all of the properties that are written out, and returns the first error.
+// each evaluates all written-out properties, and returns the first error.
 func (d *declaration) each(ps []ast.Property) (map[string]property.Value, error) {
 	out := map[string]property.Value{}
 	var first error
@@ -46,7 +46,7 @@ func (d *declaration) each(ps []ast.Property) (map[string]property.Value, error)
 	return out, first
 }
 
-// whole evaluates properties that are one expression. If it is unknown, so are all possible inputs.
+// whole evaluates properties that are one expression. If its value is unknown, so are all possible inputs.
 func (d *declaration) whole() (map[string]property.Value, error) {
 	x, s := d.node.Resource.PropertiesExpr, d.typ.Schema
 	out := map[string]property.Value{}
@@ -80,8 +80,8 @@ func secretInput(s *schema.Resource, name string, v property.Value) property.Val
 	return values.Secret(v)
 }
 
-// identify evaluates the ID of the object to read, and makes the known part of its state the properties. A stack
-// reference is read under the name of the stack.
+// identify evaluates the ID of the object to read, and sets the properties to the known part of its state. The ID of a stack reference is
+// the name of its stack.
 func (d *declaration) identify() (id property.Value, err error) {
 	r := d.node.Resource
 	if r.Get == nil {

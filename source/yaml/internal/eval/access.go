@@ -17,20 +17,20 @@ type walker struct {
 	preview   bool
 }
 
-// walk is one access.
+// walk is the walk along one access.
 type walk struct {
 	*walker
 	access *syntax.Access
 	inText bool // the value becomes a part of a text
 }
 
-// existence says what a property is that an object does not have.
+// existence is the meaning of a property that an object does not have.
 type existence uint8
 
 const (
-	// optional is for objects of which nobody says what they have: a property that is missing is null, but not in a text.
+	// optional is for objects without a list of their properties: a missing property is null, except in a text.
 	optional existence = iota
-	// required is for objects whose properties the program, or the stack that is referred to, has listed: a property that is missing is a mistake.
+	// required is for objects whose properties are listed by the program or another stack: a missing property is a mistake.
 	required
 )
 
@@ -69,7 +69,7 @@ func (w walk) value(v property.Value, steps []syntax.Step, e existence) (propert
 	return marks.Mark(found), nil
 }
 
-// isFromStack reports whether a value comes from other stacks alone.
+// isFromStack reports whether a value depends only on other stacks.
 func isFromStack(m values.Marks) bool {
 	return len(m.Dependencies) > 0 && !slices.ContainsFunc(m.Dependencies, func(u urn.URN) bool { return u.Type() != StackReferenceType })
 }
@@ -103,7 +103,7 @@ func (w walk) step(in property.Value, steps []syntax.Step, secret bool, e existe
 	return property.Null, w.report.Fail(at, "", "%s has no properties and no elements", values.Describe(in))
 }
 
-// missing reports a property that does not exist: the first of the steps that are left.
+// missing reports a missing property: the first of the remaining steps.
 func (w walk) missing(steps []syntax.Step, names []string) error {
 	so := &syntax.Access{Root: w.access.Root, Steps: w.access.Steps[:len(w.access.Steps)-len(steps)]}
 	return w.report.Fail(w.access.Range, syntax.Nearest(steps[0].Name, names), "%s has no property %q", so, steps[0].Name)
@@ -149,7 +149,7 @@ func (w walk) resource(r *Resource, steps []syntax.Step) (property.Value, error)
 	return values.Marks{Dependencies: values.Union([]urn.URN{r.URN}, r.Dependencies[step.Name])}.Mark(found), nil
 }
 
-// ofStack reports an output that another stack does not have.
+// ofStack reports a missing output of another stack.
 func (w walk) ofStack(r *Resource, v property.Value, steps []syntax.Step) (property.Value, error) {
 	if r.Type != StackReferenceType || steps[0].Name != "outputs" || len(steps) < 2 || steps[1].IsIndex {
 		return v, nil
@@ -162,7 +162,7 @@ func (w walk) ofStack(r *Resource, v property.Value, steps []syntax.Step) (prope
 	return property.Null, noOutput(w.report, w.access.Range, name.AsString(), steps[1].Name, outputs.AsMap())
 }
 
-// noOutput reports an output that another stack does not have.
+// noOutput reports a missing output of another stack.
 func noOutput(report *syntax.Report, at syntax.Range, stack, output string, outputs property.Map) error {
 	return report.Fail(at, syntax.Nearest(output, outputs.Names()), "the stack %s has no output %q", stack, output)
 }

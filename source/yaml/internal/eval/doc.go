@@ -3,5 +3,5 @@
 //
 // It registers nothing.
 //
-// Invariant: what is unknown or secret in a value, and which resources it comes from, is kept through every expression.
+// Invariant: every expression keeps the marks of the values in it: unknown, secret, and the resources that they depend on.
 package eval

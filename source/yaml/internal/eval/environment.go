@@ -14,10 +14,10 @@ type Environment struct {
 	scope *bind.Scope
 	facts property.Value
 
-	mu     sync.RWMutex // guards what follows
+	mu     sync.RWMutex // guards the fields below
 	values map[*bind.Node]property.Value
 	made   map[*bind.Node]*Resource
-	// missing are the nodes that have no value because resources were not made, each with the URNs of those: of a resource, its own.
+	// missing are the nodes without a value, each with the URNs of the resources that were not made; for a resource, that is its own URN.
 	missing map[*bind.Node][]urn.URN
 }
 
@@ -29,28 +29,28 @@ func NewEnvironment(s *bind.Scope, facts property.Map) *Environment {
 	}
 }
 
-// SetValue sets the value of a variable. A variable that never gets one is missing: what uses it cannot be evaluated.
+// SetValue sets the value of a variable. Without a value, the variable is missing, and expressions that use it cannot be evaluated.
 func (e *Environment) SetValue(n *bind.Node, v property.Value) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.values[n] = v
 }
 
-// SetResource sets the resource of a node. A resource that is never set is missing, like a variable.
+// SetResource sets the resource of a node. Without it, the resource is missing, like a variable.
 func (e *Environment) SetResource(n *bind.Node, r *Resource) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.made[n] = r
 }
 
-// SetMissing says that a node has no value because resources were not made. For a resource, that is the resource itself.
+// SetMissing marks a node as missing because resources were not made. For a resource, unmade is its own URN.
 func (e *Environment) SetMissing(n *bind.Node, unmade ...urn.URN) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.missing[n] = unmade
 }
 
-// MissingFor returns the resources that were not made and without which a node cannot be evaluated, sorted.
+// MissingFor returns the resources that were not made and that a node needs, sorted.
 func (e *Environment) MissingFor(n *bind.Node) []urn.URN {
 	e.mu.RLock()
 	defer e.mu.RUnlock()

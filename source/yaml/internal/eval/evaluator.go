@@ -25,18 +25,18 @@ type Evaluator struct {
 	walker    *walker
 	stacks    *stacks
 
-	// The following fields are not known before a program is bound and checked.
+	// The following fields are set once the program is bound and checked.
 	owner     Owner
 	functions map[*ast.Invoke]check.Function
 }
 
-// Inputs are what an evaluator needs.
+// Inputs are the inputs of an evaluator.
 type Inputs struct {
 	Names     *Environment
 	Resources *Resources
 	Monitor   *Monitor
 	Report    *syntax.Report
-	Directory string // files are relative to it
+	Directory string // for relative paths of files
 	Preview   bool
 }
 
@@ -54,7 +54,7 @@ func New(in Inputs) *Evaluator {
 	}
 }
 
-// Checked returns an evaluator for all expressions of a program that was checked.
+// Checked returns an evaluator for all expressions of a checked program.
 func (e *Evaluator) Checked(owner Owner, functions map[*ast.Invoke]check.Function) *Evaluator {
 	all := *e
 	all.owner, all.functions = owner, functions
@@ -82,7 +82,7 @@ func (e *Evaluator) Eval(x ast.Expr) (property.Value, error) {
 	panic(fmt.Sprintf("an expression of the type %T", x))
 }
 
-// all evaluates all expressions, so that all mistakes are found, and returns the first error.
+// all evaluates all expressions, to report all mistakes, and returns the first error.
 func (e *Evaluator) all(xs []ast.Expr) ([]property.Value, error) {
 	var first error
 	out := make([]property.Value, len(xs))
@@ -185,7 +185,7 @@ func (e *Evaluator) tooLarge(at syntax.Range) error {
 	return e.report.Fail(at, "keep what is so large in a file, and pass it as an asset", "the value becomes larger than %d MiB here", values.MaxSize>>20)
 }
 
-// text returns a value as it appears in a text.
+// text returns the form of a value in a text.
 func (e *Evaluator) text(v property.Value, a *syntax.Access) (string, error) {
 	s, ok := values.Text(v)
 	switch {
@@ -199,14 +199,13 @@ func (e *Evaluator) text(v property.Value, a *syntax.Access) (string, error) {
 	return s, nil
 }
 
-// number returns a number as it appears in a text; in another notation it would be a different text. Settings that are
-// declared as integers have all their digits. Other numbers have an exponent from a million on. Nobody expects that, but
-// programs have always been deployed so (protocol.md 11.6).
+// number returns the form of a number in a text. Settings that are declared as integers have all their digits. Other numbers have an
+// exponent from a million on, which is surprising but must stay, because existing deployments have it (protocol.md 11.6).
 func (e *Evaluator) number(a *syntax.Access, v float64, written string) string {
 	if n := e.names.scope.Find(a.Root); n != nil && n.Setting != nil && n.Setting.IsInteger {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	if v == math.Trunc(v) && strings.Contains(written, "e") { // the number may be secret
+	if v == math.Trunc(v) && strings.Contains(written, "e") { // the warning omits the number, which may be secret
 		e.report.Warn(a.Range, "put it in quotes where it comes from, or make it a setting of the type integer",
 			"a number of a million or more is written with an exponent in a text, like 1e+06")
 	}
@@ -258,7 +257,7 @@ func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
 	return v, nil
 }
 
-// available reports a value that is needed as a whole and of which a part is not available.
+// available reports a value that is needed as a whole and contains parts that are not available.
 func (e *Evaluator) available(v property.Value, at syntax.Range) error {
 	why, ok := v.WhyUnavailable()
 	if !ok {
@@ -267,7 +266,7 @@ func (e *Evaluator) available(v property.Value, at syntax.Range) error {
 	return e.report.Fail(at, "", "%s", why)
 }
 
-// placeOf returns the place of the wrong argument, or of the wrong element of it.
+// placeOf returns the place of the wrong argument, or of its wrong element.
 func placeOf(c *ast.Call, m *functions.Mistake) syntax.Range {
 	argument := c.Args[m.Argument]
 	if list, ok := argument.(*ast.List); ok && m.Element >= 0 {

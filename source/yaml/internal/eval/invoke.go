@@ -14,7 +14,7 @@ import (
 func (e *Evaluator) invoke(i *ast.Invoke) (property.Value, error) {
 	f, known := e.functions[i]
 	if !known {
-		return property.Null, syntax.ErrReported // in a setting, which is evaluated before packages are loaded
+		return property.Null, syntax.ErrReported // settings are evaluated before packages are loaded
 	}
 	req := &stages.InvokeRequest{
 		Token: f.Token, PackageRef: f.PackageRef,
@@ -79,7 +79,7 @@ func (e *Evaluator) arguments(i *ast.Invoke) (property.Value, values.Marks, erro
 // invokeOptions adds the options of a call to its request. It evaluates all of them and returns the first error.
 func (e *Evaluator) invokeOptions(i *ast.Invoke, req *stages.InvokeRequest) error {
 	if e.owner.Instance != "" {
-		req.Parent = e.owner.URN // the parent passes on the providers that the component was given
+		req.Parent = e.owner.URN // the parent passes on the component's providers
 	}
 	parent, first := e.Resource(i.Options.Parent, "parent")
 	if parent != nil {
@@ -98,7 +98,7 @@ func (e *Evaluator) invokeOptions(i *ast.Invoke, req *stages.InvokeRequest) erro
 	return first
 }
 
-// invokeProvider sets the provider of a call: an explicit one, or the default provider of the package.
+// invokeProvider sets the provider of a call: that of the options, or the default provider of the package.
 func (e *Evaluator) invokeProvider(i *ast.Invoke, req *stages.InvokeRequest) error {
 	if x := i.Options.Provider; x != nil {
 		provider, err := e.Resource(x, "provider")
@@ -126,8 +126,7 @@ func (e *Evaluator) invokeProvider(i *ast.Invoke, req *stages.InvokeRequest) err
 	return nil
 }
 
-// result returns the part of the reply that the program asks for. The only property of a scalar result stands for the
-// whole.
+// result returns the requested part of the reply. A scalar result is the only property of the reply.
 func (e *Evaluator) result(i *ast.Invoke, f check.Function, m property.Map) (property.Value, error) {
 	if f.Schema != nil && f.Schema.IsScalar && m.Len() == 1 {
 		for _, v := range m.All() {

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Monitor makes the calls of one run that the program may make fail. It reports the error of a call at the place that the
-// call is for. It is safe for many goroutines.
+// Monitor makes the calls of one run whose failure may be due to the program. It reports the error of a call at the place of the call in the
+// program. It is safe for many goroutines.
 type Monitor struct {
 	ctx    context.Context // of the run
 	engine stages.Monitor
@@ -44,7 +44,7 @@ func (m *Monitor) Invoke(at syntax.Range, req *stages.InvokeRequest) (*stages.In
 	return reply, m.judged(at, err)
 }
 
-// Omit says that a resource is not registered, because others were not made. It returns the URN of the resource.
+// Omit reports to the engine that a resource is not registered, because others were not made. It returns the URN of the resource.
 func (m *Monitor) Omit(req *stages.RegisterRequest, because []urn.URN) urn.URN {
 	return m.engine.Omit(m.ctx, req, because)
 }
@@ -63,7 +63,7 @@ func (m *Monitor) judged(at syntax.Range, err error) error {
 	return m.report.Fail(at, "", "%w", err)
 }
 
-// stop records the error after which nothing more is evaluated; the first one counts.
+// stop records the first error, after which nothing more is evaluated.
 func (m *Monitor) stop(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Made returns the resource that was made from a node.
+// Made returns the resource of a node.
 func (e *Evaluator) Made(n *bind.Node) (*Resource, error) { return e.names.resource(n) }
 
-// MissingFor returns the resources that were not made and without which a node cannot be evaluated.
+// MissingFor returns the resources that were not made and that a node needs, sorted.
 func (e *Evaluator) MissingFor(n *bind.Node) []urn.URN { return e.names.MissingFor(n) }
 
-// Unmade returns the URN of the resource that an option names, if that resource was not made.
+// Unmade returns the URN of the resource in an option, if that resource was not made.
 func (e *Evaluator) Unmade(x ast.Expr) (urn.URN, bool) {
 	s, ok := x.(*ast.Symbol)
 	if !ok || len(s.Access.Steps) > 0 {
@@ -25,7 +25,7 @@ func (e *Evaluator) Unmade(x ast.Expr) (urn.URN, bool) {
 	return e.names.unmade(e.names.scope.Find(s.Access.Root))
 }
 
-// Resource evaluates an option that names a resource. If x is nil, so is the resource.
+// Resource evaluates an option whose value is a resource. If x is nil, so is the resource.
 func (e *Evaluator) Resource(x ast.Expr, option string) (*Resource, error) {
 	if x == nil {
 		return nil, nil
@@ -37,7 +37,7 @@ func (e *Evaluator) Resource(x ast.Expr, option string) (*Resource, error) {
 	return e.ResourceIn(x, v, option)
 }
 
-// ResourceIn returns the resource that the value of an option names. It must be the resource itself, known now.
+// ResourceIn returns the resource in the value of an option. The value must be the resource itself, and known.
 func (e *Evaluator) ResourceIn(x ast.Expr, v property.Value, option string) (*Resource, error) {
 	inner, _ := values.Unmark(v)
 	if !inner.IsReference() {
@@ -50,7 +50,7 @@ func (e *Evaluator) ResourceIn(x ast.Expr, v property.Value, option string) (*Re
 	return e.walker.resources.find(inner.AsReference().URN, x.Range())
 }
 
-// Resources is like Resource, for an option that names several.
+// Resources is like Resource, for an option whose value is a list.
 func (e *Evaluator) Resources(x ast.Expr, option string) ([]*Resource, error) {
 	if x == nil {
 		return nil, nil

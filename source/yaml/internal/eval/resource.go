@@ -41,12 +41,12 @@ func (r *Resource) mayHave(output string) bool {
 	return r.Schema.Outputs[output] != nil
 }
 
-// declares reports whether the schema of the resource has an output, which may be missing.
+// declares reports whether the schema of the resource has an output. Its value may be missing all the same.
 func (r *Resource) declares(output string) bool {
 	return r.Schema != nil && r.Schema.Outputs[output] != nil
 }
 
-// ProviderRef returns the reference by which registrations name the resource as their provider.
+// ProviderRef returns the reference to the resource as a provider of registrations.
 func (r *Resource) ProviderRef() string {
 	id := r.ID.AsString()
 	if id == "" {
@@ -55,7 +55,7 @@ func (r *Resource) ProviderRef() string {
 	return urn.ProviderRef{URN: r.URN, ID: id}.String()
 }
 
-// Resources are the resources that a program has registered or read. They are safe for many goroutines.
+// Resources are the registered and read resources of a program. They are safe for many goroutines.
 type Resources struct {
 	monitor *Monitor
 
@@ -63,7 +63,7 @@ type Resources struct {
 	byURN map[urn.URN]*Resource
 }
 
-// NewResources returns an empty list.
+// NewResources returns an empty set.
 func NewResources(m *Monitor) *Resources {
 	return &Resources{monitor: m, byURN: map[urn.URN]*Resource{}}
 }
@@ -75,7 +75,7 @@ func (rs *Resources) Add(r *Resource) {
 	rs.byURN[r.URN] = r
 }
 
-// find returns the resource that a reference in an output names. It asks the engine for one of another component.
+// find returns the resource of a reference in an output. It reads a resource of another component from the engine.
 func (rs *Resources) find(u urn.URN, at syntax.Range) (*Resource, error) {
 	rs.mu.Lock()
 	known := rs.byURN[u]
@@ -86,7 +86,7 @@ func (rs *Resources) find(u urn.URN, at syntax.Range) (*Resource, error) {
 	return rs.hydrate(u, at)
 }
 
-// hydrate asks the engine for a resource that this program has not registered itself: a child of a component.
+// hydrate reads from the engine a resource that this program has not registered itself: a child of a component.
 func (rs *Resources) hydrate(u urn.URN, at syntax.Range) (*Resource, error) {
 	reply, err := rs.monitor.Invoke(at, &stages.InvokeRequest{
 		Token: "pulumi:pulumi:getResource", Package: stages.Package{Name: "pulumi"},

@@ -17,8 +17,7 @@ type stacks struct {
 	reads   await.Flight[string, *property.Map] // outputs by name; nil after an error, which has been reported
 }
 
-// read reads a stack once, however often it is referred to. It reports an error once, at the first place that refers to
-// the stack.
+// read reads a stack once, for all references to it. It reports an error once, at the first reference.
 func (s *stacks) read(name string, parent urn.URN, at syntax.Range) (property.Map, error) {
 	outputs, err := s.reads.Do(s.monitor.ctx, name, func() (*property.Map, error) {
 		reply, err := s.monitor.Read(at, &stages.ReadRequest{

@@ -10,14 +10,14 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// Mistake describes what is wrong with an argument.
+// Mistake describes a wrong argument.
 type Mistake struct {
 	Argument int
 	Element  int // of a list argument; -1 for the argument as a whole
 	Text     string
 }
 
-// Call calls a function with exactly the arguments that it takes. Files are relative to the directory.
+// Call calls a function with the exact number of its arguments. Files are relative to the directory.
 func Call(name string, args []property.Value, directory string) (property.Value, *Mistake) {
 	switch name {
 	case "fn::secret":
@@ -53,17 +53,17 @@ func Call(name string, args []property.Value, directory string) (property.Value,
 	return whole.Mark(v), nil
 }
 
-// wrong returns the mistake of an argument as a whole.
+// wrong returns the mistake of a whole argument.
 func wrong(argument int, format string, args ...any) (property.Value, *Mistake) {
 	return property.Null, &Mistake{Argument: argument, Element: -1, Text: fmt.Sprintf(format, args...)}
 }
 
-// wants returns the mistake of an argument of another type.
+// wants returns the mistake of an argument with the wrong type.
 func wants(name string, argument int, what string, got property.Value) (property.Value, *Mistake) {
 	return wrong(argument, "%s takes %s here, not %s", name, what, values.Describe(got))
 }
 
-// element returns an element of a list, which may be known only in part.
+// element returns an element of a list, other parts of which may be unknown.
 func element(index, of property.Value) (property.Value, *Mistake) {
 	const name = "fn::select"
 	number, marks := values.UnmarkDeep(index)

@@ -46,7 +46,7 @@ func TestAMistakeNamesTheArgumentAndTheElement(t *testing.T) {
 	require.Equal(t, &Mistake{Argument: 1, Element: -1, Text: "element 2 is asked for of a list of 1; the first is 0"}, mistake)
 }
 
-// Each encoding of an encoding is longer: some dozens of them would fill the memory.
+// Each encoding of an encoding is longer: a few dozen of them would fill the memory.
 func TestEncodingsOfEncodingsHaveALimit(t *testing.T) {
 	for name, half := range map[string]string{
 		"fn::toJSON": strings.Repeat(`"`, values.MaxSize/2), "fn::toBase64": strings.Repeat("x", values.MaxSize-1),

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// callPlain calls a function whose arguments are known and have no marks. secret is true if they must not be shown.
+// callPlain calls a function whose arguments are known and have no marks. If secret is true, mistakes must not show the arguments.
 func callPlain(name string, args []property.Value, directory string, secret bool) (property.Value, *Mistake) {
 	switch name {
 	case "fn::join":
@@ -101,7 +101,7 @@ func toJSON(v property.Value) (property.Value, *Mistake) {
 	return encoded(string(bytes.TrimSpace(b)))
 }
 
-// encoded limits what an encoding makes longer: encodings of encodings grow without end.
+// encoded limits the size of an encoding: encodings of encodings grow without end.
 func encoded(text string) (property.Value, *Mistake) {
 	if len(text) > values.MaxSize {
 		return wrong(0, "the text becomes longer than %d MiB here", values.MaxSize>>20)

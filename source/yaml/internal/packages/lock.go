@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// lockFile is a file below sdks/ that names the plugin that serves a package.
+// lockFile is a file below sdks/ with the plugin of a package.
 type lockFile struct {
 	Declaration      int            `yaml:"packageDeclarationVersion"` // 1
 	Name             string         `yaml:"name"`
@@ -116,8 +116,7 @@ func (p *lockParameter) parameterization(what string) (*stages.Parameterization,
 	return &stages.Parameterization{Name: p.Name, Version: plainVersion(p.Version), Value: value}, nil
 }
 
-// plainVersion returns a version without a leading "v". It returns anything else unchanged; whoever uses it will report
-// it.
+// plainVersion returns a version without a leading "v". It returns anything else unchanged, to be reported where it is used.
 func plainVersion(text string) string {
 	if v, err := semver.NewVersion(text); err == nil {
 		return v.String()

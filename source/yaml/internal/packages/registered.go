@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Registered holds the packages of lock files, which have been registered with the engine.
+// Registered holds the packages of lock files, registered with the engine.
 type Registered struct {
 	List []stages.Package
 	refs map[string]string // the engine's references, by comparable name
@@ -25,10 +25,10 @@ func Register(ctx context.Context, m stages.Monitor, list []stages.Package) (*Re
 	return r, nil
 }
 
-// Ref returns the reference by which registrations name a package, "" for one without a lock file.
+// Ref returns the engine's reference to a package, "" for one without a lock file.
 func (r *Registered) Ref(p stages.Package) string { return r.refs[comparableName(p)] }
 
-// comparableName distinguishes packages that serve the same tokens.
+// comparableName returns the name that distinguishes a package from others with the same tokens.
 func comparableName(p stages.Package) string {
 	switch {
 	case p.Extension != nil:
@@ -39,7 +39,7 @@ func comparableName(p stages.Package) string {
 	return p.Name
 }
 
-// Namespace returns the package in the tokens that a package serves: an extension adds to the package of its plugin.
+// Namespace returns the package in the tokens of a package: an extension adds to the package of its plugin.
 func Namespace(p stages.Package) string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Name

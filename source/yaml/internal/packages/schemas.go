@@ -24,7 +24,7 @@ func NewSchemas(host providers.Host) *Schemas {
 	return &Schemas{host: host}
 }
 
-// Of returns the schema of a package. It may have to request it first. An error is not kept.
+// Of returns the schema of a package, which it requests if necessary. It does not keep errors.
 func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	if p.Name == "pulumi" {
 		return schema.Parse(p.Name, loader.Engine)
@@ -41,7 +41,7 @@ func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, er
 	return s.known.Do(ctx, key, func() (*schema.Package, error) { return s.ask(ctx, p) })
 }
 
-// ask requests the schema. A provider without a schema leaves the package unknown.
+// ask requests the schema. If the provider has none, the package is unknown.
 func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	spec := p.Spec(Namespace(p))
 	var extension *providers.ParameterizeRequest

@@ -1,7 +1,7 @@
-// Package places remembers where a program gives the properties of the resources that it has registered, and which settings they are
-// made of, for those who explain afterwards why something changes.
+// Package places locates the properties of registered resources in the program, and the settings in their values, so that the reason of a
+// change can be explained afterwards.
 //
-// It keeps no copies: a place is looked up in the parsed program when somebody asks for it.
+// It keeps no copies: it looks up a place in the parsed program on demand.
 //
-// Invariant: a place is where the program gives the value, or the nearest thing around it; never the place of another value.
+// Invariant: a place is that of the value in the program, or of the nearest thing around it; never that of another value.
 package places

@@ -15,7 +15,7 @@ import (
 
 // File is a file of a program, with the names that expressions in it may use.
 type File struct {
-	Name  string // for people
+	Name  string // for messages
 	Scope *bind.Scope
 }
 
@@ -30,7 +30,7 @@ type declared struct {
 	file     *File
 }
 
-// Add adds a resource. A later one of the same name takes its place.
+// Add adds a resource. It replaces an earlier one of the same name.
 func (p *Places) Add(u urn.URN, r *ast.Resource, f *File) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,7 @@ func (p *Places) Add(u urn.URN, r *ast.Resource, f *File) {
 	p.declared[u] = declared{r, f}
 }
 
-// Clear forgets all resources.
+// Clear removes all resources.
 func (p *Places) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *Places) Locate(u urn.URN, path property.Path) (stages.Place, bool) {
 	return place, true
 }
 
-// find returns where the program gives a property and what it gives, nil if that is the whole resource.
+// find returns the place of a property in the program, and its expression, nil if the place is the whole resource.
 func (d declared) find(path property.Path) (syntax.Range, ast.Expr) {
 	r := d.resource
 	if len(path) == 0 || path[0].IsIndex {
@@ -78,10 +78,10 @@ func (d declared) find(path property.Path) (syntax.Range, ast.Expr) {
 			return within(given.Name.At, given.Value, path[1:])
 		}
 	}
-	return r.Key.At, nil // the program no longer gives it
+	return r.Key.At, nil // it is no longer in the program
 }
 
-// within goes down into a value as far as the program writes it out.
+// within follows a path into a value, as far as the program writes the value out.
 func within(at syntax.Range, value ast.Expr, path property.Path) (syntax.Range, ast.Expr) {
 	for _, e := range path {
 		inner, next := step(value, e)
@@ -109,7 +109,7 @@ func step(value ast.Expr, e property.Element) (syntax.Range, ast.Expr) {
 	return syntax.Range{}, nil
 }
 
-// settings collects the settings that expressions are made of, also through variables.
+// settings collects the settings in expressions, also through variables.
 type settings struct {
 	scope *bind.Scope
 	seen  map[ast.Expr]bool // values of variables

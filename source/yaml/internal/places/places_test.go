@@ -79,7 +79,7 @@ func TestLocate(t *testing.T) {
 	require.False(t, known)
 }
 
-// The inputs of a component have the names of settings, and are none.
+// The inputs of a component are not settings, although their names may be those of settings.
 func TestInputsOfComponentsAreNoSettings(t *testing.T) {
 	template, _, found := ast.Parse("Main.yaml", "resources:\n  a: {type: 'p:m:T', properties: {v: '${size}'}}\n")
 	require.Empty(t, found)

@@ -1,7 +1,7 @@
-// Package schema reads what providers say about their packages, as far as the evaluation of a YAML program needs it: which
-// types and functions there are, and what their properties are (protocol.md 11.4).
+// Package schema reads the schemas of packages, as far as the evaluation of a YAML program needs them: types and functions, and their
+// properties (protocol.md 11.4).
 //
-// It calls no provider; the caller passes the text.
+// It calls no provider; the caller passes the text of the schema.
 //
-// Invariant: a package that does not describe itself accepts everything.
+// Invariant: a package without a description accepts everything.
 package schema

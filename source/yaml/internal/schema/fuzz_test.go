@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/fuzzing"
 )
 
-// A type that is used in two ways at each of many levels is looked at once.
+// A type that is used twice at each of many levels is visited once.
 func TestPathsAreFoundInTypesThatShareOthers(t *testing.T) {
 	text := shared(40, `"replaceOnChanges":false`)
 	p, err := Parse("p", text)
@@ -28,7 +28,7 @@ func TestPathsAreFoundInTypesThatShareOthers(t *testing.T) {
 	require.Equal(t, []string{"x.b.end"}, p.Resource("p:index:R").ReplacePaths())
 }
 
-// shared is a schema of a resource whose types have each two properties of the next one.
+// shared returns the schema of a resource with a type at each level that has two properties of the type at the next level.
 func shared(levels int, end string) string {
 	var b strings.Builder
 	b.WriteString(`{"resources":{"p:index:R":{"properties":{"x":{"$ref":"#/types/T0"}}}},"types":{`)
@@ -40,7 +40,7 @@ func shared(levels int, end string) string {
 	return b.String()
 }
 
-// FuzzPackage reads any text as the schema of a package and asks everything of it.
+// FuzzPackage reads any text as the schema of a package and calls every method.
 func FuzzPackage(f *testing.F) {
 	f.Add("")
 	f.Add(`{"name":"p","version":"1.0.0","resources":{"p:index/r:R":{"inputProperties":{"a":{"type":"array","items":{"type":"string"}}},

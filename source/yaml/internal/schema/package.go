@@ -14,7 +14,7 @@ import (
 type Package struct {
 	Name, Version string
 
-	described bool // it has a list of resources or functions
+	described bool // it lists resources or functions
 	provider  json.RawMessage
 	resources table
 	functions table
@@ -22,7 +22,7 @@ type Package struct {
 
 	olderNames func() map[string]string // full token by older, lower-case token
 
-	mu         sync.Mutex // guards what is decoded on demand
+	mu         sync.Mutex // guards the fields below, which are filled on demand
 	decoded    map[string]*Resource
 	decodedFns map[string]*Function
 	objects    map[string]*Type
@@ -50,7 +50,7 @@ func (t table) find(token string) (string, bool) {
 	return found, ok
 }
 
-// Unknown returns the schema of a package that does not describe itself.
+// Unknown returns the schema of a package without a description.
 func Unknown(name string) *Package {
 	return &Package{
 		Name: name, decoded: map[string]*Resource{}, decodedFns: map[string]*Function{}, objects: map[string]*Type{},
@@ -81,8 +81,7 @@ func Parse(name, text string) (*Package, error) {
 // IsDescribed reports whether the package lists its members.
 func (p *Package) IsDescribed() bool { return p.described }
 
-// ResolveResource returns the full token of a type that a program may have shortened; ok is false when the package has
-// none.
+// ResolveResource returns the full token of a type that a program may have shortened. ok is false if the package has no such type.
 func (p *Package) ResolveResource(token string) (full string, ok bool) {
 	if strings.HasPrefix(token, "pulumi:providers:") {
 		return token, true
@@ -94,8 +93,7 @@ func (p *Package) ResolveResource(token string) (full string, ok bool) {
 	return full, ok
 }
 
-// readOlderNames finds the types that had other tokens. It has to decode all types, so it is called only for a token that
-// has no other meaning.
+// readOlderNames returns the types that had other tokens. It has to decode all types, so it is called only for an otherwise unknown token.
 func (p *Package) readOlderNames() map[string]string {
 	older := map[string]string{}
 	for _, token := range slices.Sorted(maps.Keys(p.resources.exact)) {
@@ -117,7 +115,7 @@ func (p *Package) ResolveFunction(token string) (full string, ok bool) {
 	return p.resolve(token, p.functions)
 }
 
-// resolve tries what a token may stand for: itself, pkg:Type for pkg:index:Type, and pkg:mod:Type for pkg:mod/type:Type.
+// resolve tries the possible forms of a token: itself, pkg:Type for pkg:index:Type, and pkg:mod:Type for pkg:mod/type:Type.
 func (p *Package) resolve(token string, t table) (string, bool) {
 	parts := strings.Split(token, ":")
 	if len(parts) < 2 || len(parts) > 3 {

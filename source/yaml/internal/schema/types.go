@@ -90,7 +90,7 @@ func (p *Package) decodeResource(token string, text json.RawMessage) *Resource {
 		DeprecationMessage string
 	}
 	if json.Unmarshal(text, &raw) != nil {
-		return nil // a malformed type is read as if it were not described
+		return nil // a malformed type is read as a missing description
 	}
 	r := &Resource{
 		IsComponent: raw.IsComponent && !strings.HasPrefix(token, "pulumi:providers:"),
@@ -187,8 +187,7 @@ func (p *Package) typeOf(r rawType) *Type {
 	return &Type{}
 }
 
-// reference resolves "#/types/<token>" and the types that all packages have. Types of other packages are read as any
-// type.
+// reference resolves "#/types/<token>" and the types common to all packages. Types of other packages are read as any type.
 func (p *Package) reference(r rawType) *Type {
 	file, path, _ := strings.Cut(r.Ref, "#")
 	if file == "pulumi.json" && slices.Contains([]string{"/Asset", "/Archive"}, path) {
@@ -242,10 +241,10 @@ func replacePaths(prefix string, properties map[string]*Property, leads map[*Typ
 	}
 }
 
-// leading returns the objects among properties, at any depth, in which there is a change that requires a replacement. Types
-// may share others and contain themselves, so that there can be many more paths than types.
+// leading returns the object types among properties, at any depth, that contain a property whose change requires a replacement. Types may
+// share others and contain themselves, so that there can be many more paths than types.
 func leading(properties map[string]*Property) map[*Type]bool {
-	usedBy := map[*Type][]*Type{} // and every type that is reached
+	usedBy := map[*Type][]*Type{} // with an entry for every reached type
 	var found []*Type
 	var reach func(by *Type, properties map[string]*Property)
 	reach = func(by *Type, properties map[string]*Property) {
@@ -277,7 +276,7 @@ func leading(properties map[string]*Property) map[*Type]bool {
 	return leads
 }
 
-// innermost returns the type of the elements of arrays and maps, and how a path leads to them.
+// innermost returns the type of the elements of arrays and maps, and the path to them.
 func (t *Type) innermost() (inner *Type, path string) {
 	for ; t.Kind == Array || t.Kind == MapOf; t = t.Element { // only objects contain themselves
 		if t.Kind == Array {

@@ -1,7 +1,7 @@
-// Package values has what the evaluation of a YAML program needs of values beyond package property: taking the marks off a
-// value, calculating with what is inside and putting them back, and showing plain data in texts and messages.
+// Package values adds to package property the operations on values that the evaluation of a YAML program needs: it removes the marks of a
+// value and puts them back after a calculation, and shows plain data in texts and messages.
 //
 // It does not handle expressions.
 //
-// Invariant: what is calculated from a secret and marked with its marks is secret, and depends on the same resources.
+// Invariant: a result with the marks of its operands is secret if one of them is, and depends on the same resources.
 package values

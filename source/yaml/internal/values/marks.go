@@ -7,13 +7,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Marks are the properties that the wrappers around a value give it.
+// Marks are the properties of a value that its wrappers hold.
 type Marks struct {
 	Secret       bool
 	Dependencies []urn.URN // sorted
 }
 
-// Unmark removes the wrappers around a value, not those inside it. A value that is not known becomes an unknown.
+// Unmark removes the wrappers around a value, but not those inside it. An unknown output becomes an unknown value.
 func Unmark(v property.Value) (inner property.Value, m Marks) {
 	inner = v
 	for {
@@ -32,8 +32,7 @@ func Unmark(v property.Value) (inner property.Value, m Marks) {
 	}
 }
 
-// UnmarkDeep is like Unmark, for a value that is needed as a whole: it removes the wrappers at any depth. Their marks
-// apply to the whole, which is unknown if any part of it is.
+// UnmarkDeep is like Unmark, but removes the wrappers at any depth. Their marks apply to the whole, which is unknown if any part of it is.
 func UnmarkDeep(v property.Value) (plain property.Value, m Marks) {
 	plain = v.StripSecretsAndOutputs()
 	if plain.HasUnknowns() {
@@ -66,7 +65,7 @@ func (m Marks) Mark(v property.Value) property.Value {
 // Secret marks a value as secret.
 func Secret(v property.Value) property.Value { return Marks{Secret: true}.Mark(v) }
 
-// Union returns the sorted union of both. If one is empty, it returns the other one itself.
+// Union returns the sorted union of a and b. If one is empty, it returns the other itself.
 func Union(a, b []urn.URN) []urn.URN {
 	if len(b) == 0 {
 		return a

@@ -31,8 +31,7 @@ func Describe(v property.Value) string {
 	return "an unknown value"
 }
 
-// Text returns a plain value as it appears in an interpolated string (protocol.md 11.6). ok is false for a value without
-// a text.
+// Text returns the form of a plain value in an interpolated string (protocol.md 11.6). ok is false if it has none.
 func Text(v property.Value) (s string, ok bool) {
 	if v.IsString() {
 		return v.AsString(), true

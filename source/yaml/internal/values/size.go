@@ -2,15 +2,15 @@ package values
 
 import "github.com/sluice-iac/sluice/property"
 
-// MaxSize is how large a value may become that a program puts together, in bytes. A few lines would otherwise make a value that fills
-// the memory, each with ten times the one before it.
+// MaxSize is the largest size in bytes of a value that a program composes. Otherwise a few lines, each with ten times the value of the line
+// before, would fill the memory.
 const MaxSize = 64 << 20
 
-// perValue is what a value counts besides its text.
+// perValue is the size of a value without its text.
 const perValue = 8
 
-// IsTooLarge reports whether values are together larger than [MaxSize], as they would be written. A value that occurs more than once
-// counts each time.
+// IsTooLarge reports whether values together are larger than [MaxSize] in their written form. A value that occurs more than once counts
+// each time.
 func IsTooLarge(vs ...property.Value) bool {
 	left := MaxSize
 	for _, v := range vs {
@@ -21,7 +21,7 @@ func IsTooLarge(vs ...property.Value) bool {
 	return false
 }
 
-// shrink takes the size of a value off what is left. It stops when nothing is.
+// shrink subtracts the size of a value from left. It stops at zero.
 func shrink(left int, v property.Value) int {
 	inner, _ := Unmark(v)
 	left -= perValue
