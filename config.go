@@ -17,13 +17,13 @@ import (
 // Config maps "namespace:name" to values.
 type Config map[string]ConfigValue
 
-// ConfigValue is one setting. Text is what the program sees: structured values are JSON text.
+// ConfigValue is one setting. Text is the text that programs get: structured values are JSON text.
 type ConfigValue struct {
 	Text   string
 	Secret bool // it is, or contains, a secret
 }
 
-// SettingError says that the value of a setting for the engine itself is wrong. Nothing has been done then.
+// SettingError reports a wrong value of a setting of the engine itself. Nothing has been done then.
 type SettingError struct {
 	Key string // "namespace:name"
 	Err error  // names the key
@@ -31,10 +31,10 @@ type SettingError struct {
 
 func (e *SettingError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong with the value.
+// Unwrap returns the error of the value.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// plain returns the configuration as programs see it, and the names of what is secret.
+// plain returns the values as programs get them, and the keys of the secret ones.
 func (c Config) plain() (values map[string]string, secret []string) {
 	values = make(map[string]string, len(c))
 	for k, v := range c {
@@ -60,8 +60,8 @@ func (c Config) shown() map[string]string {
 }
 
 // packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7): the settings in its
-// namespace, by their names there. The provider of dynamic resources runs providers of the program, which read any setting of the
-// program, so it gets all of them, by their whole keys.
+// namespace, by their names there. The provider of dynamic resources gets all settings, by their whole keys, because it runs
+// providers of the program, which may read any of them.
 func (c Config) packageInputs(pkg string) property.Map {
 	dynamic := plugin.IsDynamic(pkg)
 	m := map[string]property.Value{}
@@ -117,8 +117,8 @@ func (c Config) deniedProviders() ([]string, error) {
 	return list, nil
 }
 
-// Keys of the configuration that bound the calls of providers: LimitsKey has a list of rules (see [providers.ParseRules]),
-// ReadLimitKey what is in [Options.ReadLimit] otherwise.
+// Keys of the settings that bound the calls of providers. LimitsKey has a list of rules (see [providers.ParseRules]). ReadLimitKey
+// is used if [Options.ReadLimit] is 0.
 const (
 	LimitsKey    = "sluice:limits"
 	ReadLimitKey = "sluice:readLimit"
@@ -164,8 +164,8 @@ func (c Config) limits() (*providers.Limits, error) {
 	return limits, nil
 }
 
-// isSensitive returns a function that reports whether a text has a secret setting in it. It does not look for short
-// settings, which occur in almost every text.
+// isSensitive returns a function that reports whether a text contains a secret setting. It ignores short settings, which occur in
+// almost every text.
 func (c Config) isSensitive() func(string) bool {
 	const shortest = 3
 	var texts []string

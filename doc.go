@@ -1,6 +1,6 @@
-// Package sluice is a deployment engine for infrastructure as code. It compares the resources that a program declares with
-// the recorded state, asks resource providers what has to change, and makes the changes. It uses Pulumi's protocols and
-// file formats. The command line in cmd/sluice is a client of this package.
+// Package sluice is a deployment engine for infrastructure as code. It compares the resources that a program declares with the
+// recorded state, finds the necessary changes by calls of resource providers, and makes them. It uses Pulumi's protocols and file
+// formats. The command line in cmd/sluice is a client of this package.
 //
 // [Preview] shows what [Update] would do. [Destroy] deletes all resources. [Refresh] records the present state of the
 // objects. [Import] takes over existing objects. All take [Options]:

@@ -17,23 +17,22 @@ import (
 //
 // The refresh stage is there when an operation refreshes by running the program ([Options.RunProgram]).
 //
-// A stage in a slot sees what the standard stage of that place has emitted, before the next standard stage does. It may
-// let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Refuse]. That stops an
-// operation with a diagnostic at the resource; a preview shows it and goes on, so that all refusals are seen, and fails at the end.
-// [Slot.Insert] says what a stage must not do.
+// A stage in a slot gets each item that the standard stage before it has emitted. It may pass the item on, change it, or refuse it
+// by returning an error such as that of [stages.Located.Refuse]. A refusal stops an operation with a diagnostic at the resource. A
+// preview shows it, goes on to find further refusals, and fails at the end. [Slot.Insert] has the rules for stages.
 type Engine struct {
 	Registered Slot[stages.Registered] // after register: the goal is complete
 	Located    Slot[stages.Located]    // after lookup: URN and recorded state are known
 	Checked    Slot[stages.Checked]    // after check: the provider has accepted the inputs
 	Analyzed   Slot[stages.Analyzed]   // after analyze
 	Diffed     Slot[stages.Diffed]     // after diff: what would change is known
-	Built      Slot[stages.Built]      // after build: the steps are decided, none is taken
+	Built      Slot[stages.Built]      // after build: the steps are decided, and none has begun
 	Executed   Slot[stages.Executed]   // after execute: the steps are over and the program has its reply
 
-	// Deleting is for deletes that are decided on, and Deleted for those that are over. The deletes of a destroy, and those at the end of an
-	// update, pass Deleting before any of them begins; those that a replacement needs first pass it before that replacement begins. A stage of that
-	// slot that has a Flush may keep them until then: it is called when all have come. What a stage changes about them has no effect. A
-	// preview has both slots.
+	// Deleting gets the deletes that are decided, and Deleted those that are over. The deletes of a destroy, and those at the end
+	// of an update, pass Deleting before the first of them begins. Those that a replacement needs first pass it before that
+	// replacement begins. A stage of Deleting that has a Flush may keep them until Flush is called, which is after the last one.
+	// Its changes to them have no effect. A preview has both slots.
 	Deleting Slot[stages.Deleting]
 	Deleted  Slot[stages.Deleted]
 
@@ -41,7 +40,7 @@ type Engine struct {
 	Replace Replace
 
 	submitted Slot[stages.Submitted] // before register; for traces
-	watch     *tracing.Run           // nil if nobody traces
+	watch     *tracing.Run           // nil without tracing
 	session   *session               // of the interrupts, for one operation
 
 	options Options
@@ -55,25 +54,26 @@ type Slot[T any] struct {
 // Insert puts a stage into the slot, after those that are there already. newStage is called once for each operation: a
 // stage may keep state in its closure, which must not outlive the operation.
 //
-// The stage emits each item that it gets once, changed or not, or returns an error for it. Anything else stops the operation
-// with a [*stages.SlotError]: an item that is not emitted, one that is emitted twice, and one with another reply, number or URN
-// than any that came in. The exceptions are a [stages.Registered] that the stage has rejected or answered, and one that
-// [stages.Registered.Also] has made, which is emitted besides.
+// The stage emits each of its items exactly once, changed or not, or returns an error for it. It breaks this rule, and the
+// operation stops with a [*stages.SlotError], if it drops an item, emits one twice, or emits one with a reply, number or URN that
+// no input has. There are two exceptions: it may drop a [stages.Registered] that it has rejected or answered, and it may emit one
+// that [stages.Registered.Also] has made.
 //
-// A stage that has a Flush may keep items from one Run to another. Flush emits all that is kept. In a slot it is called not only at the
-// end: the program may wait for what is kept and send nothing else before it has the reply, so Flush (or Idle, if the stage has one) is
-// called each time when something is kept and no input waits. Which items are kept together depends on timing.
+// A stage that has a Flush may keep items from one Run to another. Flush emits all kept items. In a slot it is not only called at
+// the end: the program may send nothing more before it has the reply to a kept item, so Flush (or Idle, if the stage has one) is
+// called whenever items are kept and no input waits. Which items are kept together depends on timing.
 //
-// An operation that has been stopped ends its pipeline. Then Executed and Deleted do not see everything that has been done; events and the result do.
+// A stopped operation ends its pipeline. Then Executed and Deleted do not get every step that has ended; events and the result do.
 func (s *Slot[T]) Insert(newStage func(stages.Operation) pipeline.Stage[T, T]) {
 	s.makers = append(s.makers, newStage)
 }
 
-// Replace has functions that make stages in the place of standard ones, one for each operation. They get the standard stage, and may
-// return one that calls it for some of the items, or that does something before or behind it. A nil function leaves the standard stage.
+// Replace has functions that make stages in the place of standard ones, one for each operation. They get the standard stage. The
+// stage that they return may call it for some of the items, or do something before or after it. A nil function leaves the standard
+// stage.
 //
-// The rules of slots hold for what they return, but a refusal stops a preview, too, as nothing can go on. The other standard stages own
-// what no other stage may touch: names, decisions, and the record.
+// The rules of slots apply to the returned stages, but a refusal stops a preview, too. The other standard stages cannot be
+// replaced, because they own the names, the decisions and the record.
 type Replace struct {
 	Import  func(stages.Operation, pipeline.Stage[stages.Located, stages.Located]) pipeline.Stage[stages.Located, stages.Located]
 	Check   func(stages.Operation, pipeline.Stage[stages.Located, stages.Checked]) pipeline.Stage[stages.Located, stages.Checked]
@@ -161,10 +161,10 @@ func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "preview", dryRun: true, mode: stages.ModeRefresh})
 }
 
-// Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is
-// changed, and the program does not run; Options.Program is only asked for the versions of its packages and may be nil.
-// Invalid requests are refused before anything is done. If a request fails later, only what belongs to it is not
-// imported, and the error is a [*FailedError]. Without requests nothing is imported, which is no error.
+// Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is changed,
+// and the program does not run; only the versions of its packages are taken from Options.Program, which may be nil. Invalid
+// requests are refused before anything is done. If a request fails later, only its resource and what belongs to that are not
+// imported, and the error is a [*FailedError]. It is no error if there are no requests.
 func (e *Engine) Import(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, kind{name: "import", imports: requests})
 }
@@ -181,17 +181,16 @@ func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
 	return e.operate(ctx, k)
 }
 
-// Recover resolves the pending operations of earlier runs, which were interrupted or lost a plugin (state.md 9.4,
-// 9.6). Nothing else is touched, no object is changed, and the program does not run.
+// Recover resolves the pending operations of earlier runs, which were interrupted or lost a plugin (state.md 9.4, 9.6). Nothing
+// else is touched, no object is changed, and the program does not run.
 //
 //   - Interrupted reads and imports are dropped: they change nothing.
 //   - Updates and deletes are resolved by reading the object.
-//   - Creates are resolved as [Options.ResolveCreate] says, which may be nil. If it gives no answer, or assumes that
-//     a create made nothing, the object is looked for first, by the name that was generated for it; what is found is recorded.
-//     That works if the provider can read an object by its name.
+//   - Creates are resolved by [Options.ResolveCreate], which may be nil. If it gives no answer, or assumes that a create made
+//     nothing, Recover first reads an object by the name that was generated for it, and records the object if it exists.
+//     For that, the provider must be able to read an object by its name.
 //
-// What cannot be resolved stays among the pending operations of the state. Journals have been recovered before, when the
-// stack was opened.
+// Other operations stay pending in the state. Journals were recovered before, when the stack was opened.
 func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "recover", mode: stages.ModeRefresh, recovers: true})
 }
@@ -200,8 +199,8 @@ func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 // the part of the plan that was made. The error of a failed operation is a [*FailedError].
 func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(o).Preview(ctx) }
 
-// Update makes the stack what the program declares. What has been done is recorded, also after a failure. The error
-// of a failed operation is a [*FailedError].
+// Update makes the stack what the program declares. Its steps are recorded, also if a later one fails. The error of a failed
+// operation is a [*FailedError].
 func Update(ctx context.Context, o Options) (*Result, error) { return Standard(o).Update(ctx) }
 
 // Refresh records how the stack's resources are now.

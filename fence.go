@@ -11,9 +11,8 @@ import (
 // ErrFenced is returned by the recorders of a [Fence] that has been cut.
 var ErrFenced = errors.New("the recording of this run has been ended")
 
-// Fence is a [state.Store] that can be closed in the middle of an operation, for a process that releases the lock of a
-// stack without waiting for running steps: what is pending stays pending in the state. Its methods may be called from any
-// goroutine.
+// Fence is a [state.Store] that can be closed in the middle of an operation, for a process that releases the lock of a stack
+// without waiting for running steps: their operations stay pending in the state. Its methods may be called from any goroutine.
 type Fence struct {
 	store state.Store
 
@@ -25,7 +24,7 @@ type Fence struct {
 // NewFence returns a fence around a store.
 func NewFence(store state.Store) *Fence { return &Fence{store: store} }
 
-// Cut waits for what is being written and closes the recorders. Nothing is written after it has returned.
+// Cut waits for running writes and closes the recorders. Nothing is written after it has returned.
 func (f *Fence) Cut(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

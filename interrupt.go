@@ -19,9 +19,9 @@ var errStoppedBefore = fmt.Errorf("%w before the operation began: its Interrupts
 // Interrupts pauses and stops operations in an orderly way. The zero value is ready to use; its methods may be
 // called from any goroutine, at any time, any number of times.
 //
-// Stop and Cancel count for the operations that are under way and for those that begin later, so that nothing begins between the preview and
-// the update that somebody interrupts. An operation that is stopped before it begins fails with a [FailedError] whose
-// cause says so. Reset makes Interrupts that have been stopped usable again.
+// Stop and Cancel apply to running operations and to those that begin later, so that an interrupt between a preview and its update
+// has an effect. An operation that is stopped before it begins fails with a [FailedError] that wraps [ErrInterrupted]. Reset makes
+// stopped Interrupts usable again.
 type Interrupts struct {
 	mu       sync.Mutex // guards the rest
 	stopped  bool
@@ -81,7 +81,7 @@ func (i *Interrupts) Stop() {
 	}
 }
 
-// Cancel asks the providers to abort what they are doing, and ends the program. It implies Stop.
+// Cancel cancels the running calls of the providers, and ends the program. It implies Stop.
 func (i *Interrupts) Cancel() {
 	i.Stop()
 	for _, s := range i.set(&i.canceled) {
@@ -99,14 +99,14 @@ func (i *Interrupts) Stopped() bool {
 	return i.stopped
 }
 
-// Reset takes back Stop and Cancel for the operations that begin later. What they have stopped stays stopped, and a pause stays.
+// Reset undoes Stop and Cancel for operations that begin later. Stopped operations stay stopped, and a pause goes on.
 func (i *Interrupts) Reset() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped, i.canceled = false, false
 }
 
-// set remembers what has been asked for, and returns the operations that are under way.
+// set sets a flag, and returns the operations that are under way.
 func (i *Interrupts) set(what *bool) []*session {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -114,7 +114,7 @@ func (i *Interrupts) set(what *bool) []*session {
 	return slices.Clone(i.sessions)
 }
 
-// session is what one operation has to do with its interrupts; nil if nothing interrupts it.
+// session connects one operation with its interrupts; nil if it has none.
 type session struct {
 	of     *Interrupts
 	before bool // it was stopped before it began
@@ -173,7 +173,7 @@ func (s *session) isStopped() bool {
 	return s.stopped
 }
 
-// cause is why the operation was stopped; nil if it was not.
+// cause returns the error that stopped the operation; nil if it was not stopped.
 func (s *session) cause() error {
 	switch {
 	case !s.isStopped():

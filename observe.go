@@ -11,8 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// BufferedObserver gives events to an observer that may be slow, such as one that writes to a network, while the operation goes on. One goroutine calls the
-// observer, with one event at a time, in their order, and none is dropped: when the buffer is full, the operation waits.
+// BufferedObserver passes events to a slow observer, such as one that writes to a network, while the operation goes on. One
+// goroutine calls the observer, with one event at a time, in their order. No event is dropped: when the buffer is full, the
+// operation waits.
 //
 //	slow := sluice.NewBufferedObserver(1000, send)
 //	options.Observe = slow.Observe
@@ -27,7 +28,8 @@ type BufferedObserver struct {
 	failure *await.Promise[struct{}] // fails when the observer has panicked
 }
 
-// NewBufferedObserver returns an observer that calls observe. size is how many events may wait, at least one. Close must be called.
+// NewBufferedObserver returns an observer that calls observe. size is the number of events that may wait, at least one. Close must
+// be called.
 func NewBufferedObserver(size int, observe func(stages.Event)) *BufferedObserver {
 	b := &BufferedObserver{
 		room: await.NewSlots(max(size, 1)), events: await.NewMailbox[stages.Event](), failure: await.NewPromise[struct{}](),
@@ -72,6 +74,6 @@ func (b *BufferedObserver) Close() error {
 }
 
 func (b *BufferedObserver) failed() error {
-	_, err := b.failure.Wait(context.Background()) // it has been decided
+	_, err := b.failure.Wait(context.Background()) // it is already decided
 	return err
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// LevelValues is the level from which [Options.Log] gets the properties that providers are sent. Secrets in them are masked.
+// LevelValues is the level at which [Options.Log] also gets the properties in provider calls. Secrets in them are masked.
 const LevelValues = operation.LevelValues
 
 // kind is one kind of operation.
@@ -30,10 +30,10 @@ type kind struct {
 	recovers bool
 }
 
-// hasPlans reports whether there are plans for the operation: for updates and their previews.
+// hasPlans reports whether the operation can follow or make plans: an update, or the preview of one.
 func (k kind) hasPlans() bool { return k.mode == stages.ModeUpdate && k.imports == nil }
 
-// previewWorkers is how many chains of steps a preview takes at once: it changes nothing, so --parallel does not bound it.
+// previewWorkers is the number of chains that a preview executes at once. It changes nothing, so --parallel does not bound it.
 const previewWorkers = 256
 
 func (o Options) withDefaults() Options {
@@ -111,7 +111,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Cause: cmp.Or(out.Interrupt, e.session.cause()), Err: out.Err}
 }
 
-// settings translates the options for package operation.
+// settings converts the options for package operation.
 func (o Options) settings(k kind) (operation.Settings, error) {
 	inner, err := o.stageSettings(k)
 	s := operation.Settings{
@@ -157,7 +157,7 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 	return s, err
 }
 
-// workers is how many chains of steps an operation takes at once.
+// workers returns the number of chains that an operation executes at once.
 func (o Options) workers(k kind) int {
 	if k.dryRun && o.Parallel == 0 {
 		return previewWorkers

@@ -14,39 +14,40 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Options describe one operation on one stack. What is wrong with them is the error of the operation, all of it at once, before anything is done.
+// Options describe one operation on one stack. Wrong options are reported all at once, by the error of the operation, before
+// anything is done.
 type Options struct {
 	Stack        string // required, as Project is
 	Project      string
 	Organization string // "organization" when empty
-	// Root is the absolute directory of the project file: the places in the program's source that states record are relative to
-	// it. "" records none.
+	// Root is the absolute directory of the project file. Source positions in states are relative to it. "" records none.
 	Root string
 	// Directory is the program's directory: relative paths of assets are resolved against it. "" is the working
 	// directory of the process.
 	Directory string
 	// Config is the stack's configuration, decrypted. A key is "namespace:name".
 	Config Config
-	// Program declares the resources. Refresh and Destroy run it only with RunProgram. Otherwise they ask it for the versions
-	// of its packages, to warn about older ones; it may be nil then.
+	// Program declares the resources. Refresh and Destroy run it only with RunProgram. Otherwise they use only the versions of its
+	// packages, to warn about older ones, and it may be nil.
 	Program source.Program
 	// Providers starts providers.
 	Providers providers.Host
-	// State is where the stack's state is read from and recorded: a stack of a backend within host.Locked, or a [MemoryState]. One
-	// operation at a time can record it. nil is a MemoryState that is forgotten at the end, with all that the operation has made.
+	// State is the store of the stack's state: a stack of a backend within host.Locked, or a [MemoryState]. One operation at a time
+	// can record it. nil is a MemoryState that is lost at the end, and with it the record of all objects that the operation has
+	// made.
 	State state.Store
-	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. If nil,
-	// programs that ask for them fail.
+	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. If nil, programs
+	// that use them fail.
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
 	// Service receives the log messages of programs and plugins; nil when there is none.
 	Service Service
 
 	Parallel int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
-	// ReadLimit is how many calls of Check, Diff and Read of resources the operation has under way at once, of all packages together; 0 is
-	// what [ReadLimitKey] in Config says. Without that nothing bounds them together, but each part of the operation (such as the checks, the
-	// diffs, the reads of a refresh) has up to 512. Limits bound calls of providers beside the rules that [LimitsKey] in Config has; nil bounds nothing.
-	// Several operations with the same Limits share its budgets.
+	// ReadLimit bounds the concurrent calls of Check, Diff and Read of resources, of all packages together; 0 is the value of
+	// [ReadLimitKey] in Config. Without either, each part of the operation (such as the checks, the diffs, the reads of a refresh)
+	// makes up to 512 calls at once. Limits bound calls of providers in addition to the rules of [LimitsKey] in Config; nil bounds
+	// nothing. Operations with the same Limits share the budgets.
 	ReadLimit       int
 	Limits          *providers.Limits
 	ContinueOnError bool
@@ -62,9 +63,9 @@ type Options struct {
 	// Importing the resource resolves it as well.
 	ResolveCreate func(state.Pending) stages.CreateResolution
 	IgnoreProtect bool
-	// Secrets are texts that no message, error or log of the operation may have. The operation adds the secrets that it gets to
-	// know: of the configuration, the state, the program and the providers. nil is an empty set. ShowSecrets leaves all secrets in
-	// messages and errors.
+	// Secrets are texts that are masked in every message, error and log of the operation. The operation adds the secrets of the
+	// configuration, the state, the program and the providers. nil is an empty set. ShowSecrets leaves all secrets in messages and
+	// errors.
 	Secrets     *redact.Set
 	ShowSecrets bool
 	Legacy      Legacy
@@ -73,26 +74,28 @@ type Options struct {
 	Analyzers    []stages.Analyzer
 	PolicyPacks  []source.PolicyPack
 	AnalyzeLimit int
-	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
-	// [*stages.PlanViolation]. nil allows everything. MakePlan makes them return a plan (see [Result.Plan]). Other operations refuse a Plan and make none.
+	// Plan restricts Preview and Update: a change that it does not allow stops them before it is made, with a
+	// [*stages.PlanViolation]. nil allows everything. With MakePlan they return a plan (see [Result.Plan]). Other operations refuse
+	// a Plan and make none.
 	Plan      *state.Plan
 	MakePlan  bool
-	Autonamer stages.Autonamer // nil: providers generate names as they like
+	Autonamer stages.Autonamer // nil: providers choose the names
 
 	// Observe is called with each event, one at a time. It must not block for long.
 	Observe func(stages.Event)
-	// Interrupts pauses and stops the operation in an orderly way; nil if nothing does. Several operations may have the same.
+	// Interrupts pauses and stops the operation in an orderly way; nil if it cannot be interrupted. Operations may share one.
 	Interrupts *Interrupts
-	// Log gets what the engine does, provider calls among it at [slog.LevelDebug] and with the values they send at [LevelValues]; nil discards.
+	// Log gets the log of the engine: provider calls at [slog.LevelDebug], and the values that they send at [LevelValues]. nil
+	// discards.
 	Log *slog.Logger
-	// Now is the clock by which states are stamped; nil is the real one.
+	// Now is the clock for the times in states; nil is the real one.
 	Now func() time.Time
-	// Entropy is what random seeds and the IDs of providers are derived from; nil takes 32 random bytes. The same
-	// entropy gives the same values, so each operation needs its own: a provider that is replaced would keep its ID otherwise.
+	// Entropy is the source of random seeds and of the IDs of providers; nil takes 32 random bytes. The same entropy gives the same
+	// values. Each operation needs its own, because otherwise a replaced provider would keep its ID.
 	Entropy []byte
 }
 
-// Service is what the engine serves to programs and plugins during an operation: they send their log messages to it. Package host has one.
+// Service is the engine's service for programs and plugins, which send their log messages to it. Package host has one.
 type Service interface {
 	source.Service
 	// Attach sets the receiver of the messages from now on; nil drops them. It may be called from any goroutine.
@@ -122,18 +125,18 @@ type Legacy struct {
 	// RefreshDiff decides by its outputs alone whether a refreshed resource has changed, without calling
 	// its provider (steps.md 7.6).
 	RefreshDiff bool
-	// ProviderPreview lets a provider whose configuration is not known in a preview answer with the inputs that it is given
+	// ProviderPreview lets a provider whose configuration is unknown in a preview return the given inputs as outputs
 	// (protocol.md 3.2).
 	ProviderPreview bool
-	// NoResourceReferences tells SDKs that references to resources are not supported: a resource within a value is then its
+	// NoResourceReferences reports to SDKs that references to resources are not supported. A resource within a value is then its
 	// ID, or the URN of a component (protocol.md 4.2).
 	NoResourceReferences bool
-	// NoOutputValues tells SDKs that outputs within values are not supported: what a value depends on is then known by
-	// whole properties only (protocol.md 4.2).
+	// NoOutputValues reports to SDKs that outputs within values are not supported. Dependencies are then known for whole properties
+	// only (protocol.md 4.2).
 	NoOutputValues bool
 }
 
-// withoutFeatures are the features of the monitor that are switched off.
+// withoutFeatures returns the features of the monitor that are switched off.
 func (l Legacy) withoutFeatures() []monitor.Feature {
 	var off []monitor.Feature
 	if l.NoResourceReferences {

@@ -18,23 +18,24 @@ type Result struct {
 	Outputs property.Map // of the stack
 	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
 	Plan *state.Plan
-	// Resolved says what became of the interrupted operations of earlier runs that the operation looked at or was told about:
-	// all of them after Recover.
+	// Resolved has the resolutions of the interrupted operations of earlier runs that this operation has handled: all of them after
+	// Recover.
 	Resolved []stages.Resolution
-	// Kept are the recorded resources that the program has not declared and that stay, because something failed: sorted.
+	// Kept are the recorded resources that the program has not declared and that were not deleted because something failed, sorted.
 	Kept []urn.URN
 
 	steps func() []stages.StepInfo
 
-	// what the operation decided, for Decisions and Why
+	// the decisions of the operation, for Decisions and Why
 	about       why.About
 	decided     func() []stages.Decided
 	isSensitive func(string) bool
 	locate      stages.Locate
 }
 
-// Steps returns the steps that were taken, or would be: each resource after what it refers to, in an order that does not depend on timing. The first
-// call sorts them, which nobody pays for who only asks for Changes. The caller must not change them. A nil result, which there is if nothing was done, has none.
+// Steps returns the executed steps, or those of a preview: each resource after what it refers to, in an order that does not depend
+// on timing. The first call sorts them, so a caller that reads only Changes does not pay for that. The caller must not change them.
+// An operation that did nothing has a nil result, which has no steps.
 func (r *Result) Steps() []stages.StepInfo {
 	if r == nil {
 		return nil
@@ -60,23 +61,25 @@ func (r *Result) HasChanges() bool {
 // linear in the resources and their dependencies.
 func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 
-// DecisionsSince is [Result.Decisions] for a caller that knows which settings have changed since the last operation: values that come
-// from them are theirs, and not the program's. changed is called at most once, and only if that matters.
+// DecisionsSince is like [Result.Decisions], but attributes values to the settings that have changed since the last operation, and
+// not to the program, if they come from those settings. changed returns the settings. It is called at most once, and only if it
+// matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
 	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed})
 }
 
-// Why explains what the operation decided about a resource: the chain of reasons from the decision back to the edit of the
-// program, the option or the outside event that caused it, across resources. It returns nil for a resource that
-// nothing was decided about. To explain many resources, call [Result.Decisions] once.
+// Why explains the decision about a resource: the chain of reasons back to the edit of the program, the option or the outside event
+// that caused it, across resources. It returns nil for a resource without a decision. To explain many resources, call
+// [Result.Decisions] once.
 func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
 
-// FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
+// FailedError reports that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
 type FailedError struct {
 	Operation string
-	Canceled  bool // it was interrupted, and nothing failed but what the providers were asked to abort
-	// Cause is why the operation was to end before it was done, nil if it was not: the caller's context has ended, which is [context.Canceled] or
-	// [context.DeadlineExceeded], and what [context.Cause] returns; or [Interrupts] have stopped it, which is [ErrInterrupted].
+	Canceled  bool // it was interrupted, and nothing failed but aborted calls
+	// Cause is the reason for ending the operation early, nil if it was not ended early. If the caller's context has ended, it is
+	// [context.Canceled] or [context.DeadlineExceeded], together with the error that [context.Cause] returns. If [Interrupts] have
+	// stopped the operation, it is [ErrInterrupted].
 	Cause error
 	Err   error // the failures, ordered by URN; a *multierror.Error; nil if there are none
 }

@@ -41,8 +41,8 @@ func (m *MemoryState) Snapshot() *state.Snapshot {
 // state was loaded. Nothing was done.
 var ErrRecording = errors.New("another operation records the state in memory")
 
-// Record begins a recording. The state at its end becomes that of the stack. It returns [ErrRecording] while another recording is open,
-// and if one has ended since base was loaded: what that one made would be lost.
+// Record begins a recording. The state at its end becomes that of the stack. It returns [ErrRecording] while another recording is
+// open, and if one has ended since base was loaded, whose changes would be lost.
 func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Recorder, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,7 +67,7 @@ type memoryRecording struct {
 	once  sync.Once
 }
 
-// Close ends the recording, also if the final state is refused. A second one does nothing.
+// Close ends the recording, also if the final state is refused. A second call does nothing.
 func (m *memoryRecording) Close(ctx context.Context) (err error) {
 	m.once.Do(func() {
 		err = m.MemoryRecorder.Close(ctx)
@@ -81,8 +81,8 @@ func (m *memoryRecording) Close(ctx context.Context) (err error) {
 	return err
 }
 
-// ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on: what a destroy
-// must exclude to keep them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
+// ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on. A destroy must
+// exclude these to keep them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
 func ProtectedURNs(s *state.Snapshot) []urn.URN {
 	if s == nil {
 		return nil
@@ -90,10 +90,10 @@ func ProtectedURNs(s *state.Snapshot) []urn.URN {
 	return standard.ProtectedAndNeeded(s.Resources)
 }
 
-// DestroyWaves returns what a destroy of everything would delete, in the waves in which it could (steps.md 5.3): nothing in a
-// wave depends on anything else in it, and each resource is one wave after the last of its dependents. In a wave resources come
-// in the order of the snapshot. Those that a destroy only removes from the state, and views, are in none. The cost is linear in
-// the resources and their dependencies, times a logarithm. [stages.DeletionWaves] says the same of previews.
+// DestroyWaves returns the deletes of a destroy of everything, in the waves in which they can run (steps.md 5.3). Nothing in a wave
+// depends on anything else in it, and each resource is one wave after the last of its dependents. In a wave resources are in the
+// order of the snapshot. Views, and resources that a destroy only removes from the state, are in no wave. The cost is linear in the
+// resources and their dependencies, times a logarithm. For previews, the event [stages.DeletionWaves] has the waves.
 func DestroyWaves(s *state.Snapshot) ([][]*state.Resource, error) {
 	if s == nil {
 		return nil, nil

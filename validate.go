@@ -30,7 +30,7 @@ func (o Options) validate(k kind) error {
 	return errors.Join(errs...)
 }
 
-// checkNames refuses names that would make URNs which mean something else.
+// checkNames refuses names with which a URN would have another meaning.
 func (o Options) checkNames(add func(error)) {
 	root := urn.RootStack(o.Stack, o.Project)
 	for _, n := range []struct{ option, given, read string }{{"Stack", o.Stack, root.Stack()}, {"Project", o.Project, root.Project()}} {
@@ -99,7 +99,7 @@ func (o Options) checkValues(add func(error)) {
 	}
 }
 
-// checkFor refuses what the operation would leave out of account although the caller relies on it.
+// checkFor refuses options that the caller relies on and the operation would ignore.
 func (o Options) checkFor(k kind, add func(error)) {
 	switch {
 	case !k.runsProgram(o):

@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// BackendOptions say how a backend is opened.
+// BackendOptions are the options of [OpenBackend].
 type BackendOptions struct {
 	// URL names the backend, for example "file://~" (state.md 4.2).
 	URL string
@@ -32,19 +32,19 @@ type BackendOptions struct {
 	Passphrases secrets.Source
 	// SkipIntegrity loads states that fail the integrity check.
 	SkipIntegrity bool
-	// Stores opens URLs of other schemes than file, by scheme: what package cloud has, or one of your own.
+	// Stores opens URLs of other schemes than file, by scheme: those of package cloud, or your own.
 	Stores map[string]store.Opener
-	// Checkpoints says how often an operation writes the stack file.
+	// Checkpoints is how often an operation writes the stack file.
 	Checkpoints backend.Cadence
-	// Note is called with one line about each operation that was interrupted, or is running while its stack is read, and what can be
-	// done about it; nil discards.
+	// Note is called with one line about each operation that was interrupted, or that is running while its stack is read, and with
+	// the advice on it; nil discards.
 	Note func(text string, as ...advice.Advice)
-	// Undecided is called when a stack is opened or read whose journal needs a decision before it may be applied. Locking the stack
-	// returns the same error. nil means Note.
+	// Undecided is called for the journal of an opened or read stack that cannot be applied without a decision of the user. Locking
+	// the stack returns the same error. nil means Note.
 	Undecided func(*backend.JournalError)
-	// Renamed is called after a stack was renamed, or an interrupted rename was completed, so that what names the stack
-	// outside the backend can be changed too. It may be called again for the same rename. remark tells the user what is left
-	// to do; it may be "". An error does not undo the rename. nil does nothing.
+	// Renamed is called after a stack was renamed, or an interrupted rename was completed. It changes the references to the stack
+	// outside the backend. It may be called again for the same rename. remark describes what is left for the user to do; it may be
+	// "". An error does not undo the rename. nil does nothing.
 	Renamed func(from, to backend.Ref) (remark string, err error)
 }
 
@@ -74,11 +74,11 @@ func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error)
 	return service.Open(ctx, service.Options{Options: options, Home: home})
 }
 
-// LocalBackendURL is the backend that is used when none is configured, the one that `pulumi login --local` puts it.
+// LocalBackendURL is the default backend, which `pulumi login --local` selects too.
 const LocalBackendURL = "file://~"
 
-// BackendURL returns the backend to use (state.md 4.1): that of PULUMI_BACKEND_URL, else the one that the project file
-// names, which may be "", else the one that is logged in to, else [LocalBackendURL].
+// BackendURL returns the backend to use (state.md 4.1): PULUMI_BACKEND_URL, else projectURL, which is that of the project file and
+// may be "", else that of the last login, else [LocalBackendURL].
 func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bool)) (string, error) {
 	url, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
 	if errors.Is(err, workspace.ErrNoBackend) {
@@ -87,15 +87,15 @@ func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bo
 	return url, err
 }
 
-// LockedOptions say what [Locked] does beside calling the function. The zero value is usable.
+// LockedOptions are the options of [Locked]. The zero value is usable.
 type LockedOptions struct {
-	// Create makes the stack if it does not exist. Without it that is a [*backend.NotFoundError].
+	// Create makes the stack if it does not exist. Otherwise a missing stack is a [*backend.NotFoundError].
 	Create bool
-	// Secrets encrypts the secrets of the state; nil uses what the state names.
+	// Secrets encrypts the secrets of the state; nil uses the secrets manager that the state names.
 	Secrets secrets.Manager
-	// Operation says in a word what the lock is for, to others who want it. "" says nothing.
+	// Operation is a word for the purpose of the lock, for others who try to lock the stack. It may be "".
 	Operation string
-	// Message and Environment are written into the history with each operation, for whoever reads it.
+	// Message and Environment are written into the history with each operation.
 	Message     string
 	Environment map[string]string
 }
@@ -108,12 +108,12 @@ type LockedOptions struct {
 //		return err
 //	})
 //
-// Each operation within f that records on the stack is written into its history when it ends, whether or not it succeeds, with the
-// settings that are no secrets. Previews are not. The stack must not be used when f has returned.
+// Each operation within f that records on the stack is written into its history when it ends, whether or not it succeeds, with
+// those settings that are not secret. Previews are not written. The stack must not be used after f has returned.
 //
-// However f ends, also by a panic, the lock is released. The error wraps the error of f, what went wrong with the history, a
-// [*lock.LostError] if the lock was lost meanwhile, and what prevented its release. If somebody else has the lock, it is a
-// [*lock.HeldError], and f is not called.
+// The lock is released however f ends, also after a panic. The error wraps the error of f, errors of the history and of the
+// release, and a [*lock.LostError] if the lock was lost meanwhile. If somebody else has the lock, the error is a [*lock.HeldError],
+// and f is not called.
 func Locked(
 	ctx context.Context, b backend.Backend, name string, o LockedOptions, f func(ctx context.Context, s backend.Stack) error,
 ) (err error) {
@@ -182,7 +182,7 @@ func (s lockedStack) Ended(ctx context.Context, e sluice.Ended) {
 		Environment: maps.Clone(s.chronicle.options.Environment), Result: backend.ResultSucceeded, ResourceChanges: map[string]int{},
 	}
 	if e.Kind == "recover" {
-		entry.Kind = "refresh" // other tools know no recovery
+		entry.Kind = "refresh" // other tools have no recovery
 	}
 	if e.Err != nil {
 		entry.Result = backend.ResultFailed
@@ -197,7 +197,7 @@ func (s lockedStack) Ended(ctx context.Context, e sluice.Ended) {
 	s.chronicle.note(err)
 }
 
-// withoutSecrets returns the settings that are no secrets as JSON (state.md 6.5).
+// withoutSecrets returns the settings that are not secret, as JSON (state.md 6.5).
 func withoutSecrets(c sluice.Config) (json.RawMessage, error) {
 	values := make(map[string]string, len(c))
 	for k, v := range c {
@@ -208,7 +208,7 @@ func withoutSecrets(c sluice.Config) (json.RawMessage, error) {
 	return json.Marshal(values)
 }
 
-// chronicle keeps what went wrong with the history.
+// chronicle keeps the errors of writing the history.
 type chronicle struct {
 	options LockedOptions
 

@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// deployYAML previews and updates a stack with a program in YAML and the providers that come with sluice, and sees that a
-// second update has nothing to do. Of the project plugins shop is that in the directory of its name.
+// deployYAML previews and updates a stack with a program in YAML and the providers that come with sluice, and requires that a
+// second update changes nothing. shop is the directory of the project's plugin "shop".
 func deployYAML(t *testing.T, directory, shop string) {
 	t.Helper()
 	plugins := host.PluginOptions{

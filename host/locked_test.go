@@ -153,7 +153,7 @@ func TestAStackIsRecordedOnlyWithinLocked(t *testing.T) {
 	require.Empty(t, records, "nothing was made that is not recorded")
 }
 
-// Two updates at the same time: what one of them makes must not be lost.
+// Two updates at the same time: the record of neither must be lost.
 func TestOneOfTwoOperationsOnAStateIsRefused(t *testing.T) {
 	for name, store := range map[string]func(t *testing.T, f func(state.Store)){
 		"in memory": func(_ *testing.T, f func(state.Store)) { f(&sluice.MemoryState{}) },
@@ -180,7 +180,7 @@ func TestOneOfTwoOperationsOnAStateIsRefused(t *testing.T) {
 	}
 }
 
-// An operation that began on a state that another one has changed since would forget what that one made.
+// If another operation has changed the state since it was loaded, the record of that operation would be lost.
 func TestAnOperationOnAStateThatHasChangedIsRefused(t *testing.T) {
 	s, cloud := &sluice.MemoryState{}, providertest.NewCloud(providertest.Options{})
 	loaded, changed := await.NewEvent(), await.NewEvent()
@@ -211,7 +211,7 @@ func (s *slowlyLoaded) Load(ctx context.Context) (*state.Snapshot, error) {
 	return snapshot, errors.Join(err, s.changed.Wait(ctx))
 }
 
-// requireRecorded compares what is recorded with what exists.
+// requireRecorded compares the recorded resources with the existing objects.
 func requireRecorded(t *testing.T, s state.Store, cloud *providertest.Cloud, names ...string) {
 	t.Helper()
 	snapshot, err := s.Load(t.Context())

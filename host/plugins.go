@@ -35,7 +35,7 @@ func InstalledPlugins(o PluginOptions) []plugin.Listing {
 	return o.Finder().List()
 }
 
-// PluginOptions say where provider plugins are looked for, and what they get from the engine.
+// PluginOptions are the places in which provider plugins are found, and the environment in which they run.
 type PluginOptions struct {
 	service *EngineService // receives the log messages of the plugins, and returns schemas; see [Open]. It may be nil
 	// Directory is the program's directory, in which plugins run; "" is that of the process.
@@ -48,31 +48,32 @@ type PluginOptions struct {
 	// ProjectPlugins take precedence over all others. Home is PULUMI_HOME, whose directory "plugins" is the cache; "" for none.
 	ProjectPlugins []plugin.ProjectPlugin
 	Home           string
-	// ProjectPackages are the packages of which the project says more than their names. No built-in provider serves one of them.
+	// ProjectPackages are the packages of which the project file has more than the name. No built-in provider serves them.
 	ProjectPackages []plugin.ProjectPackage
 	// LookupEnv reads the environment; nil is [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)
 	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
-	// Debug says which of the plugins that are written in a program language wait for a debugger.
+	// Debug selects the plugins in source form that wait for a debugger.
 	Debug source.Debug
-	// NoBuiltins turns off the providers that come with the engine and are used where no plugin is installed; so does the
-	// key [BuiltinsKey] in Config. Note is called for each use, perhaps from many goroutines; nil discards.
+	// NoBuiltins turns off the built-in providers, which are used where no plugin is installed. The key [BuiltinsKey] in Config
+	// does the same. Note is called for each use of one, perhaps from many goroutines; nil discards.
 	NoBuiltins bool
 	Note       func(message string, as ...advice.Advice)
-	// Installer installs plugins that are needed and not there (protocol.md 1.11), after a Note; nil installs none, and so does
-	// the variable [install.AcquisitionVariable]. A package that is built in is not installed, unless another version of its plugin is
-	// there or built-in providers are turned off.
+	// Installer installs missing plugins (protocol.md 1.11), after a Note; nil installs none. The variable
+	// [install.AcquisitionVariable] turns it off. A plugin for a built-in package is installed only if another version of it is
+	// installed, or built-in providers are turned off.
 	Installer *install.Installer
-	// InstallLate leaves plugins that are missing until they are needed; otherwise those that are known are installed before the program starts.
+	// InstallLate installs a missing plugin only when it is needed; otherwise known missing plugins are installed before the
+	// program starts.
 	InstallLate bool
-	// LogFlags are the arguments that plugins get before their own, which ask them to log. Policy packs, and the plugins that run dynamic
-	// providers, do not get them: those of Node.js and Python cannot take them.
+	// LogFlags are arguments that make plugins log. They come before the plugin's own. Policy packs, and the plugins that run
+	// dynamic providers, do not get them: those of Node.js and Python do not accept them.
 	LogFlags []string
 	Log      *slog.Logger // nil discards
 }
 
-// acquire returns what installs missing plugins; nil if they are not to be installed.
+// acquire returns the function that installs missing plugins; nil if they are not to be installed.
 func (o PluginOptions) acquire() plugin.Acquire {
 	if o.Installer == nil {
 		return nil
@@ -87,8 +88,8 @@ func (o PluginOptions) acquire() plugin.Acquire {
 	return o.Installer.Acquire(m)
 }
 
-// NewInstaller returns an installer that also installs what plugins in source form need, with the runtimes of their languages.
-// Where a runtime needs a language plugin that is missing, it installs that, too. Of o the places of plugins, Warn and Note are used.
+// NewInstaller returns an installer that also installs the dependencies of plugins in source form, with the runtimes of their
+// languages, and the language plugins that those runtimes need. It uses the places of plugins, Warn and Note of o.
 func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 	var installer *install.Installer
 	i.Dependencies = func(ctx context.Context, w install.Written) error {
@@ -146,7 +147,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	return &PluginHost{host: newBuiltins(o, plugins), plugins: plugins, installed: o.providers, options: o}
 }
 
-// allow refuses to start an executable that was to wait for a debugger.
+// allow refuses to start an executable for which a debugger was requested.
 func (o PluginOptions) allow(name string) error {
 	if !o.Debug.Named(name) {
 		return nil
@@ -154,8 +155,8 @@ func (o PluginOptions) allow(name string) error {
 	return source.NoPluginDebugger(name, "it is an executable; start it in a debugger yourself, and give its port with PULUMI_DEBUG_PROVIDERS="+name+":PORT")
 }
 
-// meant returns the package that somebody may mean who writes a name for which there is not a plugin: one that is installed or built
-// in. It returns "" if none is near.
+// meant returns the installed or built-in package with the name that is nearest to a name without a plugin. It returns "" if none
+// is near.
 func (o PluginOptions) meant(name string) string {
 	known := o.providers()
 	if !o.refusesBuiltins() {
@@ -167,8 +168,7 @@ func (o PluginOptions) meant(name string) string {
 	return "" // another version of it is there
 }
 
-// startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
-// host.
+// startWritten starts a plugin in source form. Components in YAML are served in this process, by another host.
 func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plugin.Server, error) {
 	c := source.PluginCommand{
 		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory,
@@ -203,7 +203,7 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	return server, nil
 }
 
-// RunWritten runs a plugin that is written in a program language and serves nothing, as tools do, at a terminal.
+// RunWritten runs a plugin in source form that serves nothing, such as a tool, at a terminal.
 func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *source.Foreground) error {
 	m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
 	if err != nil {
@@ -215,7 +215,7 @@ func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *sour
 	return err
 }
 
-// With returns o with a plugin of the project, which takes the place of those of its name.
+// With returns o with one more plugin of the project, which replaces those of its name.
 func (o PluginOptions) With(p plugin.ProjectPlugin) PluginOptions {
 	o.ProjectPlugins = append(slices.DeleteFunc(slices.Clone(o.ProjectPlugins), func(other plugin.ProjectPlugin) bool {
 		return other.Kind == p.Kind && other.Name == p.Name
@@ -228,7 +228,7 @@ func (o PluginOptions) Finder() plugin.Finder {
 	return plugin.Finder{Project: o.ProjectPlugins, Packages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
 }
 
-// policies returns what policy packs are run with.
+// policies returns the options for policy packs.
 func (o PluginOptions) policies() policy.Options {
 	options := policy.Options{Finder: o.Finder(), Acquire: o.acquire(), Debug: o.Debug}
 	if o.service != nil {
@@ -237,7 +237,7 @@ func (o PluginOptions) policies() policy.Options {
 	return options
 }
 
-// runtimes returns what the choice of a runtime depends on.
+// runtimes returns the options for the choice of a runtime.
 func (o PluginOptions) runtimes() runtimes.Options {
 	options := runtimes.Options{Finder: o.Finder(), Acquire: o.acquire(), LogFlags: o.LogFlags}
 	if o.service != nil {
@@ -258,7 +258,7 @@ func (h *PluginHost) Load(ctx context.Context, spec providers.Spec) (providers.P
 	return p, nil
 }
 
-// pluginLoader is what a [PluginHost] consists of.
+// pluginLoader is the part of a [PluginHost] that prepares and loads plugins.
 type pluginLoader interface {
 	providers.Host
 	Prepare(ctx context.Context, spec providers.Spec) error
@@ -271,12 +271,12 @@ func (h *PluginHost) ServeComponents(next providers.Host, p source.Project, moni
 	return ServeComponents(next, p, monitor)
 }
 
-// preparing is how many plugins are installed at the same time.
+// preparing is the number of plugins that are installed at the same time.
 const preparing = 4
 
-// Prepare installs those of the plugins that are missing, several at the same time, before they are needed, unless that is turned off.
-// What cannot be installed is an error only for those who load it. It returns the specs that a process serves, which takes time to
-// start.
+// Prepare installs missing plugins before they are needed, several at the same time, unless that is turned off. A plugin that
+// cannot be installed is an error only when it is loaded. Prepare returns the specs that are served by a process, which takes time
+// to start.
 func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
 	b, serves := h.host.(*builtins)
 	if serves {
@@ -338,7 +338,7 @@ func (o PluginOptions) refusesBuiltins() bool {
 	return o.NoBuiltins || o.Config[BuiltinsKey].Text == "false"
 }
 
-// builtins serves in process what no plugin serves.
+// builtins serves built-in packages in process where no plugin serves them.
 type builtins struct {
 	plugins *plugin.Host
 	catalog native.Catalog
@@ -347,10 +347,10 @@ type builtins struct {
 	note    func(message string, as ...advice.Advice)
 
 	mu    sync.Mutex      // guards exact
-	exact map[string]bool // packages of which the program asks for a certain version or place
+	exact map[string]bool // packages that the program uses in a certain version or from a certain place
 }
 
-// newBuiltins returns the host that o asks for: that of plugins alone if built-in providers are turned off.
+// newBuiltins returns the host of built-in providers and plugins, or that of plugins alone if o turns built-in providers off.
 func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	if o.refusesBuiltins() {
 		return plugins
@@ -370,7 +370,7 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	return b
 }
 
-// expect records which packages the program asks for in a certain version or from a certain place.
+// expect records the packages that the program uses in a certain version or from a certain place.
 func (b *builtins) expect(specs []providers.Spec) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -381,9 +381,9 @@ func (b *builtins) expect(specs []providers.Spec) {
 	}
 }
 
-// serves reports whether spec is served in process: no plugin of its package is installed, nor is one for it, and neither the project nor
-// the program says more about the package than its name. If a plugin is installed in another version than the wanted one, that version
-// is: the built-in provider may differ from it in what it can do.
+// serves reports whether spec is served in process: no plugin of its package or for spec is installed, and the project and the
+// program give only the name of the package. If a plugin is installed in another version than the wanted one, the wanted version is
+// installed and used: the built-in provider may differ from it.
 func (b *builtins) serves(spec providers.Spec) bool {
 	b.mu.Lock()
 	exact := spec.Exact || b.exact[spec.Package]
@@ -399,7 +399,7 @@ func (b *builtins) Prepare(ctx context.Context, spec providers.Spec) error {
 	return b.plugins.Prepare(ctx, spec)
 }
 
-// Load prefers a plugin.
+// Load starts a plugin, or the built-in provider if there is none.
 func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	if !b.serves(spec) {
 		return b.plugins.Load(ctx, spec)
@@ -414,23 +414,22 @@ func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Pro
 
 // ConverterOptions define how a converter plugin runs.
 type ConverterOptions struct {
-	// Plugins are the places of the converter and of the providers that it asks about.
+	// Plugins are the places of the converter, and of the providers whose mappings it uses.
 	Plugins PluginOptions
-	// Mappings are mappings of names that take precedence over those of providers, by the name of the other tool's provider.
+	// Mappings take precedence over the mappings of providers. Their keys are names of the other tool's providers.
 	Mappings map[string][]byte
-	// Output receives what the converter prints, from several goroutines; nil discards.
+	// Output receives the output of the converter, from several goroutines; nil discards.
 	Output func(plugin.Line)
 }
 
-// Converter is a converter plugin that runs. It converts programs and states of another tool, one after the other, and may start
-// and install the providers of the packages that occur in them. Providers that are built in know no other tools, so it asks
-// plugins for mappings of names.
+// Converter is a running converter plugin. It converts programs and states of another tool, one after the other, and may start and
+// install the providers of the packages in them. Built-in providers have no mappings, so these come from plugins.
 type Converter struct {
 	*convert.Converter
 	used []io.Closer // by it
 }
 
-// OpenConverter starts the converter plugin of a tool such as "terraform". The caller must Close it. Errors are a
+// OpenConverter starts the converter plugin of a tool such as "terraform". The caller must Close it. The error is a
 // *[plugin.MissingError] if there is none and none could be installed.
 func OpenConverter(ctx context.Context, tool string, o ConverterOptions) (*Converter, error) {
 	h := openWarning(ctx, o.Plugins)
@@ -451,7 +450,7 @@ func OpenConverter(ctx context.Context, tool string, o ConverterOptions) (*Conve
 	return c, nil
 }
 
-// Close ends the converter and the providers that it has asked about.
+// Close ends the converter and the providers that it has used.
 func (c *Converter) Close() error {
 	c.Converter.Close()
 	return c.closeUsed()
@@ -465,8 +464,8 @@ func (c *Converter) closeUsed() error {
 	return errors.Join(errs...)
 }
 
-// GenerateProgram has the language plugin of a runtime write a program in its language. Errors are a *[plugin.MissingError] if
-// there is no such plugin and none could be installed: every language needs its own for that.
+// GenerateProgram writes a program in the language of a runtime, with the language plugin. The error is a *[plugin.MissingError] if
+// there is no such plugin and none could be installed: every language needs its own.
 func GenerateProgram(ctx context.Context, runtime string, g convert.Generation, o PluginOptions) ([]source.Remark, error) {
 	h := openWarning(ctx, o)
 	list, err := convert.Generate(ctx, runtime, g, h.options.converting(h.Plugins))
@@ -484,7 +483,7 @@ func openWarning(ctx context.Context, o PluginOptions) *Host {
 	return h
 }
 
-// converting returns what converters and generators need; schemas are those of the host.
+// converting returns the options for converters and generators. schemas is the host that serves schemas.
 func (o PluginOptions) converting(schemas *PluginHost) convert.Options {
 	return convert.Options{Runtimes: o.runtimes(), Providers: SchemaHost(schemas), Warn: o.Warn}
 }

@@ -33,9 +33,10 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 	return runtime.Program(files), nil
 }
 
-// WithProgramIn returns o with the program of a directory: its project file is that of the directory or of the nearest one above it. Project, Root,
-// Directory and Program are set; the caller closes the program. Of the project file its name, runtime and main count. p is as for
-// [NewProgram], but a YAML program takes the types of the providers in o, if there are any: set Providers before.
+// WithProgramIn returns o with the program of a directory. The project file is that of the directory, or of the nearest one above
+// it. WithProgramIn sets Project, Root, Directory and Program, and uses the name, runtime and main of the project file. The caller
+// closes the program. p is as for [NewProgram], but if o has providers, they define the types of a YAML program: set Providers
+// before.
 func WithProgramIn(o sluice.Options, directory string, p PluginOptions) (sluice.Options, error) {
 	file, err := source.FindProject(directory)
 	if err != nil {
@@ -72,12 +73,12 @@ func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Pr
 	return language.New(files, options)
 }
 
-// NewRuntime returns what runs programs in a language, as [NewProgram] chooses it. name is that of the project file: "nodejs".
+// NewRuntime returns the runtime of a language, as [NewProgram] chooses it. name is its name in project files, such as "nodejs".
 func NewRuntime(name string, o PluginOptions) (source.Runtime, error) {
 	return newRuntime(name, o, nil)
 }
 
-// newRuntime is NewRuntime with the host of the providers that define the types of YAML programs; nil is that of the plugins.
+// newRuntime is NewRuntime with a host for the providers that define the types of YAML programs; nil is that of the plugins.
 func newRuntime(name string, o PluginOptions, host providers.Host) (source.Runtime, error) {
 	options := o.runtimes()
 	if host == nil {
@@ -105,15 +106,15 @@ func NewYAMLText(text string, host providers.Host) source.Program {
 	return yaml.New(source.Project{Runtime: "yaml"}, yaml.Options{Text: text + "\n", Providers: host, LookupEnv: os.LookupEnv})
 }
 
-// OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may
-// be "". Each operation that has the pack in its [sluice.Options] starts it. Of o only the places of plugins, their Installer and the Engine
-// service are used.
+// OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from the JSON file configFile, which may
+// be "". Each operation that has the pack in its [sluice.Options] starts it. Only the places of plugins, their Installer and the
+// Engine service of o are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
 	return policy.Open(directory, configFile, o.policies())
 }
 
-// OpenRequiredPolicyPack returns a policy pack that operations on the stacks of an organization must be held to. If need be it fetches the pack
-// into Home of o, with what the pack needs. environment are variables for the process of the pack, "NAME=value".
+// OpenRequiredPolicyPack returns a policy pack that an organization requires for its stacks. If necessary, it downloads the pack
+// and its dependencies into Home of o. environment has variables for the process of the pack, "NAME=value".
 func OpenRequiredPolicyPack(
 	ctx context.Context, organization string, r backend.RequiredPolicy, environment []string, o PluginOptions,
 ) (*policy.Pack, error) {
@@ -142,9 +143,9 @@ type SDKGenerator struct {
 	loader    *loader.Server
 }
 
-// NewSDKGenerator returns what generates SDKs for a language: "nodejs", "python", "go", "java", "dotnet" and so on need their language
-// plugin, "yaml" does not. known are schemas of packages that have no provider, as JSON. said gets what the language plugin
-// prints; nil discards. Close must be called.
+// NewSDKGenerator returns a generator of SDKs for a language: "nodejs", "python", "go", "java", "dotnet" and so on need their
+// language plugin, "yaml" does not. known are schemas of packages that have no provider, as JSON. said gets the output of the
+// language plugin; nil discards. Close must be called.
 func NewSDKGenerator(ctx context.Context, language string, known [][]byte, o PluginOptions, said func(plugin.Line)) (*SDKGenerator, error) {
 	options := loader.Options{Warn: o.Warn}
 	for _, text := range known {
@@ -174,7 +175,7 @@ func (g *SDKGenerator) Generate(ctx context.Context, sdk source.SDK) ([]source.R
 	return g.generator.Generate(ctx, sdk, address)
 }
 
-// Link makes a program use SDKs, and returns what its author has to do to import them.
+// Link makes a program use SDKs, and returns instructions for importing them.
 func (g *SDKGenerator) Link(ctx context.Context, p source.Project, list []source.LinkedSDK) (string, error) {
 	address, err := g.loader.Address()
 	if err != nil {
@@ -183,7 +184,7 @@ func (g *SDKGenerator) Link(ctx context.Context, p source.Project, list []source
 	return g.generator.Link(ctx, p, list, address)
 }
 
-// Close ends what was started.
+// Close ends the processes of the generator.
 func (g *SDKGenerator) Close() error { return errors.Join(g.loader.Close(), g.host.Close()) }
 
 // ServeComponents is [source.ComponentServer.ServeComponents], for hosts of plugins whose components may be written in YAML.

@@ -75,10 +75,10 @@ func (e *EngineService) log(m stages.LogMessage) {
 	}
 }
 
-// Address returns "127.0.0.1:<port>", where all that it serves is. The first call begins to listen there.
+// Address returns "127.0.0.1:<port>", the address of all that it serves. The first call begins to listen there.
 func (e *EngineService) Address() (string, error) { return e.server.Address() }
 
-// SocketAddress returns the address for those who can dial Unix sockets, "unix://<path>". Where there can be no such socket, it
+// SocketAddress returns the address for clients that can dial Unix sockets, "unix://<path>". Where there can be no such socket, it
 // is Address.
 func (e *EngineService) SocketAddress() (string, error) { return e.server.SocketAddress() }
 
@@ -93,8 +93,8 @@ func (e *EngineService) Attach(sink func(stages.LogMessage)) {
 	e.sink.Store(&sink)
 }
 
-// pluginOutput receives what plugins print: for people when the plugin runs dynamic providers, which the program's author
-// writes, and for debugging otherwise (protocol.md 1.7).
+// pluginOutput receives the output of plugins: for people if the plugin runs dynamic providers, which the program's author writes,
+// and for debugging otherwise (protocol.md 1.7).
 func (e *EngineService) pluginOutput(l plugin.Line) {
 	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text, StreamID: l.Stream}
 	if !l.Cut {
@@ -117,7 +117,7 @@ func (e *EngineService) nativeMessage(m native.Message) {
 	e.log(out)
 }
 
-// progress shows what is of interest only until the next message.
+// progress shows a text that is of interest only until the next message.
 func (e *EngineService) progress(text string) {
 	e.log(stages.LogMessage{Severity: stages.Info, Message: text, Ephemeral: true})
 }

@@ -26,7 +26,7 @@ type Analyzer interface {
 	Analyze(ctx context.Context, r Analysis) (Findings, error)
 	// AnalyzeStack reports what the resources violate together. It is called once, at the end of a run without errors.
 	AnalyzeStack(ctx context.Context, rs []StackResource) (Findings, error)
-	// Cancel asks the analyzer to abort what is under way: the run is being interrupted.
+	// Cancel aborts the running calls: the run is being interrupted.
 	Cancel(ctx context.Context) error
 }
 
@@ -34,7 +34,7 @@ type Analyzer interface {
 type AnalyzerInfo struct {
 	Name    string
 	Version string // without a leading "v"; "" when there is none
-	// Directory is where the policies come from, as the caller has given it, "" for those that are in no directory.
+	// Directory is the directory of the policies as the caller has given it, "" if they are in none.
 	Directory string
 	Policies  []PolicyInfo // ordered by name
 }
@@ -47,22 +47,22 @@ type PolicyInfo struct {
 	Severity string // "low", "medium", "high", "critical", or "" when there is none
 }
 
-// PolicyType is what a policy judges.
+// PolicyType is the kind of subject of a policy.
 type PolicyType int
 
-// The types of policies, with their numbers on the wire. Old policy packs do not say.
+// The types of policies, with their numbers on the wire. Old policy packs do not send them.
 const (
 	UnknownPolicy PolicyType = iota
 	ResourcePolicy
 	StackPolicy
 )
 
-// Analysis is what an analyzer sees of a registration.
+// Analysis is the part of a registration that an analyzer gets.
 type Analysis struct {
 	URN  urn.URN
 	Type urn.Type
 	Name string
-	// Properties are the checked inputs, with secrets and unknowns. Internal ones are left out except for Remediate.
+	// Properties are the checked inputs, with secrets and unknowns. Only Remediate gets internal ones.
 	Properties property.Map
 	Options    AnalysisOptions
 	Provider   *ProviderState // nil for components and provider resources
@@ -79,7 +79,7 @@ type AnalysisOptions struct {
 	Parent                  urn.URN
 }
 
-// StackResource is what an analyzer sees of a resource at the end of a run. Its properties are outputs.
+// StackResource is the part of a resource that an analyzer gets at the end of a run. Its properties are outputs.
 type StackResource struct {
 	Analysis
 	Dependencies         []urn.URN
@@ -100,7 +100,7 @@ type Remedies struct {
 	NotApplicable []string
 }
 
-// Remediation replaces inputs, or says in Diagnostic why it could not.
+// Remediation replaces inputs, or has in Diagnostic the reason why it could not.
 type Remediation struct {
 	Policy     string
 	Properties *property.Map
@@ -119,10 +119,10 @@ type Violation struct {
 	Message  string
 	Level    EnforcementLevel
 	Severity string  // as in [PolicyInfo]; "" is that of the policy
-	URN      urn.URN // of a stack policy: what violates it; "" is the stack
+	URN      urn.URN // of a stack policy: the resource that violates it; "" is the stack
 }
 
-// EnforcementLevel says what a violation leads to (steps.md 11.3).
+// EnforcementLevel is the effect of a violation (steps.md 11.3).
 type EnforcementLevel int
 
 // The levels of enforcement, with their numbers on the wire.
@@ -153,8 +153,8 @@ func ParseEnforcementLevel(s string) (EnforcementLevel, bool) {
 	return 0, false
 }
 
-// AnalyzerLostError says that an analyzer has ended, so that nothing can be judged any more. A run reports it once, however
-// many resources were waiting for an answer.
+// AnalyzerLostError reports that an analyzer has ended, so that nothing can be judged any more. A run reports it once, however many
+// resources were waiting for an answer.
 type AnalyzerLostError struct {
 	Analyzer string
 	Err      error
@@ -162,11 +162,10 @@ type AnalyzerLostError struct {
 
 func (e *AnalyzerLostError) Error() string { return e.Err.Error() }
 
-// Unwrap returns how it ended.
+// Unwrap returns the error with which it ended.
 func (e *AnalyzerLostError) Unwrap() error { return e.Err }
 
-// ViolationError says that a resource, or the stack, violates policies that are mandatory. The violations themselves are
-// events.
+// ViolationError reports that a resource, or the stack, violates mandatory policies. The violations themselves are events.
 type ViolationError struct {
 	URN      urn.URN // "" is the stack
 	Policies []string

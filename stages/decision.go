@@ -9,27 +9,27 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Decision is one step that was decided on (steps.md 8): what is to be done to one resource, and why. It is immutable once
-// it has been emitted. What becomes of it is an [Outcome].
+// Decision is one step that was decided on (steps.md 8): what is to be done to one resource, and why. It is immutable once it has
+// been emitted. Its result is an [Outcome].
 type Decision struct {
-	// StepInfo says what is to be done. New is the wanted state; the state that results is in the outcome.
+	// StepInfo describes the step. New is the wanted state; the resulting state is in the outcome.
 	StepInfo
 	Rank
 	Kind DecisionKind
-	// Answers is true for the decision whose end answers the registration that it belongs to.
+	// Answers is true for the decision whose end answers its registration.
 	Answers bool
 	// Declared is the URN under which the program of this run has registered the resource. A resource that stays as it is
 	// keeps its old name.
 	Declared urn.URN
-	// Superseded is the recorded state that an import takes the place of, also where Old does not name it because a
-	// delete-before-replace of something else deletes it.
+	// Superseded is the recorded state that an import replaces, also if Old does not name it because a delete-before-replace of
+	// something else deletes it.
 	Superseded *state.Resource
 	// Resolves is the URN of the interrupted creates that are resolved once the step has recorded something; "" for almost all
 	// decisions.
 	Resolves urn.URN
-	// Import is what an import without a program asks for, nil for everything else.
+	// Import is the object that an import without a program records, nil for other steps.
 	Import *ImportOrder
-	// View is how a provider has published the step, nil for other steps.
+	// View is the view step that a provider has published, nil for other steps.
 	View *ViewOrder
 }
 
@@ -45,9 +45,9 @@ type DecisionKind uint8
 
 // The kinds of decisions.
 const (
-	// Plain does what its Op says.
+	// Plain is a step as its Op defines it.
 	Plain DecisionKind = iota
-	// Kept leaves a recorded state as it is: the run does not make it what a program declares.
+	// Kept leaves a recorded state as it is, although the program may declare something else.
 	Kept
 	// Provisional is Kept because something refers to the state. It takes effect only if no registration continues the state.
 	Provisional
@@ -55,14 +55,14 @@ const (
 	Uncreated
 	// DeletedFirst is the delete of a delete-before-replace: the state stays and waits for its replacement.
 	DeletedFirst
-	// NotCalled is a create of a preview for which the provider is not called, as it would be refused.
+	// NotCalled is a create of a preview without a call of the provider, which would refuse it.
 	NotCalled
 )
 
 // IsKept reports whether the decision leaves a recorded state as it is.
 func (d *Decision) IsKept() bool { return d.Kind == Kept || d.Kind == Provisional }
 
-// IsRead reports whether the decision reads what the stack does not manage.
+// IsRead reports whether the decision reads a resource that the stack does not manage.
 func (d *Decision) IsRead() bool { return d.Op == OpRead || d.Op == OpReadReplacement }
 
 // ImportOrder is one object that an import without a program records.
@@ -72,7 +72,7 @@ type ImportOrder struct {
 	Seed     []byte  // of its Check
 }
 
-// ViewOrder is what a step for a view has instead of a call.
+// ViewOrder is the data of a view step, which has no call.
 type ViewOrder struct {
 	Op     Op // as it was published: a step of a refresh has another one
 	Status providers.ViewStatus
@@ -80,14 +80,14 @@ type ViewOrder struct {
 	Owner  urn.URN // the resource that the view belongs to
 }
 
-// Fate is what became of a decision.
+// Fate is how a decision ended.
 type Fate string
 
-// The fates of decisions. Which may follow which is in fateMoves.
+// The fates of decisions. fateMoves has the allowed changes.
 const (
-	// FateDone is a success; in a preview: it could be done.
+	// FateDone is a success. In a preview it is a step that could be done.
 	FateDone Fate = ""
-	// FateNotReached has not begun: at the end of a run, the run stopped before.
+	// FateNotReached has not begun. At the end of a run it means that the run stopped before the step.
 	FateNotReached Fate = "not-reached"
 	// FateBegun is under way.
 	FateBegun Fate = "begun"
@@ -97,8 +97,8 @@ const (
 	FateSkipped Fate = "skipped"
 )
 
-// fateMoves says which fate may follow which. What is carried forward succeeds without having begun, and what
-// is refused fails without having begun.
+// fateMoves has the fates that may follow each fate. A step that carries a state forward succeeds without having begun, and a
+// refused step fails without having begun.
 var fateMoves = map[Fate][]Fate{
 	FateNotReached: {FateBegun, FateSkipped, FateFailed, FateDone},
 	FateBegun:      {FateDone, FateFailed},
@@ -114,22 +114,22 @@ func (f Fate) MayBecome(next Fate) bool {
 	return false
 }
 
-// Outcome is what has become of a decision.
+// Outcome is the result of a decision.
 type Outcome struct {
 	Fate Fate
 	// Made is the state that the step has produced, also if it has failed half way; nil if it has not produced any.
 	Made *state.Resource
-	// Found is what a refresh turned out to be; nil for everything else.
+	// Found is the step as a refresh found it; nil for other steps.
 	Found *StepInfo
 }
 
-// Step is a decision and what has become of it.
+// Step is a decision with its outcome.
 type Step struct {
 	*Decision
 	Outcome
 }
 
-// Shown returns the step as it is reported: with the state that it has produced, and of a refresh what was found.
+// Shown returns the step as it is reported: with the state that it has produced, or the result of a refresh.
 func (s Step) Shown() StepInfo {
 	info := s.StepInfo
 	if s.Found != nil {
@@ -144,8 +144,8 @@ func (s Step) Shown() StepInfo {
 // EndPhaseSeq is the number of decisions that are made after all registrations.
 const EndPhaseSeq = math.MaxInt
 
-// ImportPlace is the place of an import's steps among those of its registration: before what the comparison with the
-// imported object asks for.
+// ImportPlace is the place of an import's steps among those of its registration: before the steps that the comparison with the
+// imported object requires.
 const ImportPlace = -2
 
 // CarriedForwardStep leaves a recorded state as it is.
@@ -156,15 +156,15 @@ func CarriedForwardStep(res *state.Resource) *Decision {
 	}, Kind: Kept}
 }
 
-// Decided is one decision of a run, whether or not it was taken, once the run is over.
+// Decided is one decision of a run, whether or not its step was executed, once the run is over.
 type Decided struct {
 	*StepInfo
 	Fate Fate
 	// FailedDependency is the failed resource because of which it was skipped.
 	FailedDependency urn.URN
-	// Declared is the registration that it was decided with, "" for what no registration decides.
+	// Declared is the registration that it was decided with, "" if there is none.
 	Declared urn.URN
-	// Wanted is the state that was decided on. [StepInfo.New] may be another one when the step has failed half way.
+	// Wanted is the state that was decided on. [StepInfo.New] may be another one if the step has failed half way.
 	Wanted *state.Resource
 }
 

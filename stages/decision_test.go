@@ -15,7 +15,7 @@ var web = urn.New("dev", "p", "", "x:index:T", "web")
 
 func TestFatesFollowOneAnotherAsTheTableSays(t *testing.T) {
 	may := map[stages.Fate][]stages.Fate{
-		// What stays is done and what is refused has failed without having begun.
+		// A step that carries a state forward is done, and a refused one has failed, without having begun.
 		stages.FateNotReached: {stages.FateBegun, stages.FateSkipped, stages.FateFailed, stages.FateDone},
 		stages.FateBegun:      {stages.FateDone, stages.FateFailed},
 		stages.FateDone:       nil,

@@ -7,11 +7,11 @@ import (
 
 // Deleting is a delete that has been decided on and has not begun (steps.md 5).
 type Deleting struct {
-	// Op is [OpDelete] for what is not wanted any more and [OpDeleteReplaced] for the old object of a replacement. [OpDiscard] and
-	// [OpDiscardReplaced] forget what was only read.
+	// Op is [OpDelete] for an object that is no longer wanted and [OpDeleteReplaced] for the old object of a replacement.
+	// [OpDiscard] and [OpDiscardReplaced] remove states that were only read.
 	Op       Op
 	URN      urn.URN
-	Old      *state.Resource // what is deleted
+	Old      *state.Resource // the deleted state
 	Reason   Reason
 	Internal bool // a default provider: neither shown nor counted
 	// Seq is the number of the registration whose replacement needs the delete, or [EndPhaseSeq].
@@ -20,13 +20,13 @@ type Deleting struct {
 	RetainedNow bool
 }
 
-// Deleted is a delete that is over.
+// Deleted is a delete that has ended.
 type Deleted struct {
 	Deleting
 	Err error // why it failed; nil for a success
 }
 
-// DeletesIn returns those of the decisions that delete something, in their order.
+// DeletesIn returns the deletes among the decisions, in their order.
 func DeletesIn(ds []*Decision) []Deleting {
 	var out []Deleting
 	for _, d := range ds {
@@ -37,8 +37,8 @@ func DeletesIn(ds []*Decision) []Deleting {
 	return out
 }
 
-// IsDelete reports whether a decision deletes what is recorded. The record of something that is gone already, and a view, are
-// only removed.
+// IsDelete reports whether a decision deletes a recorded object. Views, and the records of objects that are gone already, are only
+// removed.
 func IsDelete(d *Decision) bool {
 	return Removes(d.Op) && d.Op != OpRemovePendingReplace && d.View == nil && d.Old != nil
 }
@@ -48,8 +48,8 @@ func DeletingOf(d *Decision) Deleting {
 	return Deleting{Op: d.Op, URN: d.URN, Old: d.Old, Reason: d.Reason, Internal: d.Internal, Seq: d.Seq, RetainedNow: d.RetainedNow}
 }
 
-// IsManaged reports whether a provider is called for the delete, in an update: the resource is no component, no provider, not only read, and its
-// object is not retained.
+// IsManaged reports whether an update calls a provider for the delete: the resource is no component and no provider, was not only
+// read, and its object is not retained.
 func (d Deleting) IsManaged() bool {
 	return d.Old.Custom && !d.Old.Type.IsProvider() && !d.Old.External && !d.Old.RetainOnDelete && !d.RetainedNow
 }
@@ -63,10 +63,10 @@ func (d Deleting) String() string { return "the delete of " + string(d.URN) }
 // Sequence is the number of the registration: errors are listed by it.
 func (d Deleting) Sequence() int64 { return int64(d.Seq) }
 
-// Identity returns what must stay as it is: a recorded state is deleted once.
+// Identity returns the part that stages must not change: a recorded state is deleted once.
 func (d Deleting) Identity() Identity { return Identity{seq: d.Seq, urn: d.URN, old: d.Old} }
 
-// Deletes returns the deletes of the item, in the order of its tasks; none if its steps are not taken.
+// Deletes returns the deletes of the item, in the order of its tasks; none if its steps are not executed.
 func (b Built) Deletes() []Deleting {
 	if b.Refusal != nil {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ErrShutDown is wrapped by what a [Monitor] returns after the run has stopped. Over gRPC it has the code Unavailable,
-// which SDKs take as "the engine went away" (protocol.md 4.14).
+// ErrShutDown is wrapped by the errors of a [Monitor] after the run has stopped. Over gRPC it has the code Unavailable, which SDKs
+// take as "the engine went away" (protocol.md 4.14).
 var ErrShutDown = errors.New("resource monitor shut down")
 
-// ErrRegistrationFailed is what a program that does not understand results gets for a failed or skipped registration
+// ErrRegistrationFailed is the error for a failed or skipped registration of a program that does not understand results
 // (steps.md 1.3). Over gRPC it has the code Internal.
 var ErrRegistrationFailed = errors.New("resource registration failed")
 
-// InvalidRequestError says that a program sent something malformed. Over gRPC it has the code InvalidArgument.
+// InvalidRequestError reports that a program sent something malformed. Over gRPC it has the code InvalidArgument.
 type InvalidRequestError struct{ Err error }
 
 func (e *InvalidRequestError) Error() string { return e.Err.Error() }
@@ -25,9 +25,9 @@ func (e *InvalidRequestError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *InvalidRequestError) Unwrap() error { return e.Err }
 
-// Failure is something that makes a run fail. Everything about it has already been shown as a diagnostic.
+// Failure is an error that makes a run fail. All of it has already been shown as a diagnostic.
 type Failure struct {
-	Seq int // of the registration, 0 for what belongs to none
+	Seq int // of the registration, 0 for none
 	URN urn.URN
 	Err error
 }
@@ -35,16 +35,16 @@ type Failure struct {
 // ReportedError stops the pipeline. The failure behind it has been reported and recorded.
 type ReportedError struct{ Err error }
 
-// IsReported reports whether err only says that the run stopped because of a failure that is already recorded.
+// IsReported reports whether err only means that the run stopped because of a failure that is already recorded.
 func IsReported(err error) bool { return err != nil && errors.As(err, new(*ReportedError)) }
 
-// SlotError says that a stage that a caller put into the pipeline has broken the rules of its slot.
+// SlotError reports that a stage that a caller put into the pipeline has broken the rules of its slot.
 type SlotError struct {
 	Slot  string // as the field of the engine
 	Stage string
 	Seq   int     // of the registration; 0 if it had none yet
 	URN   urn.URN // "" if it had none yet
-	// Problem says what the stage has done.
+	// Problem is what the stage has done.
 	Problem string
 }
 
@@ -52,7 +52,7 @@ func (e *SlotError) Error() string {
 	return fmt.Sprintf("stage %q in the slot %s: %s", e.Stage, e.Slot, e.Problem)
 }
 
-// InterruptedCreateError says that a resource was not created, because it is not known whether an earlier operation has.
+// InterruptedCreateError reports that a resource was not created because the outcome of an earlier create is unknown.
 type InterruptedCreateError struct {
 	URN urn.URN
 	// Interrupted is the URN of the resource in the earlier operation.
@@ -64,7 +64,7 @@ func (e *InterruptedCreateError) Error() string {
 		e.URN, formerName(e))
 }
 
-// Advice says what became of the create has to be found out, or said.
+// Advice returns what the user can do: find out the outcome of the create, or give it.
 func (e *InterruptedCreateError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ResolveCreate, e.Interrupted)}
 }
@@ -76,16 +76,15 @@ func formerName(e *InterruptedCreateError) string {
 	return "it as " + string(e.Interrupted)
 }
 
-// PlanViolation says that something would happen to a resource that the plan does not allow (steps.md 12). It has not been
-// done.
+// PlanViolation reports that the plan does not allow a change to a resource (steps.md 12). The change has not been made.
 type PlanViolation struct {
 	URN     urn.URN
-	Rule    string // what is violated, in the words of steps.md 12.3 to 12.5
+	Rule    string // the violated rule, in the words of steps.md 12.3 to 12.5
 	Planned string
-	Now     string // what would happen instead
+	Now     string // the change that was not made
 }
 
-// Error names the rule, and in three lines what was planned, what would happen now, and what to do.
+// Error names the rule, and in three lines the planned change, the present one, and what to do.
 func (v *PlanViolation) Error() string {
 	return fmt.Sprintf("%s\n  planned:    %s\n  now:        %s\n  what to do: undo what changed since the preview, or preview again and update by the new plan",
 		v.Rule, v.Planned, v.Now)
@@ -95,19 +94,20 @@ func Invalid(format string, args ...any) error {
 	return &InvalidRequestError{Err: fmt.Errorf(format, args...)}
 }
 
-// UnknownInputError says that nothing is made of a resource, because one of its inputs is not known. Only a preview may go on without it.
+// UnknownInputError reports that a resource cannot be made because one of its inputs is unknown. Only a preview may go on without
+// it.
 type UnknownInputError struct {
 	URN      urn.URN
 	Property property.Path
-	// Why says what the value is and how to get it, "" if only its source is known.
+	// Why describes the value and how to get it, "" if only its source is known.
 	Why string
-	// From is the resource that the value comes from, "" if the program does not say. Because is what became of it.
+	// From is the resource that the value comes from, "" if the program does not give it. Because is the reason why it is unknown.
 	From    urn.URN
 	Because UnknownBecause
-	Missing []urn.URN // with SourceNotCreated: what would have to be part of the operation
+	Missing []urn.URN // with SourceNotCreated: the resources that would have to be part of the operation
 }
 
-// UnknownBecause is why an output of a resource is not known outside of a preview.
+// UnknownBecause is the reason why an output of a resource is unknown outside of a preview.
 type UnknownBecause uint8
 
 // The reasons. With UnknownSource it is not known.
@@ -139,7 +139,7 @@ func (e *UnknownInputError) Error() string {
 	return text
 }
 
-// Advice names what would have to be part of the operation.
+// Advice names the resources that would have to be part of the operation.
 func (e *UnknownInputError) Advice() []advice.Advice {
 	if len(e.Missing) == 0 {
 		return nil

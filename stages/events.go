@@ -40,24 +40,24 @@ type StepInfo struct {
 // Retains reports whether the step deletes a recorded state and leaves its object.
 func (s *StepInfo) Retains() bool { return s.RetainedNow || s.Old != nil && s.Old.RetainOnDelete }
 
-// StepStarted says that a step is about to run.
+// StepStarted reports that a step is about to run.
 type StepStarted struct {
 	Step     StepInfo
 	Planning bool
 	At       time.Time
 }
 
-// StepDone says that a step has succeeded; for a component again when its outputs are registered.
+// StepDone reports that a step has succeeded, and for a component once more that its outputs are registered.
 type StepDone struct {
 	Step     StepInfo
 	Planning bool
 	At       time.Time
-	// Outputs is true when this event reports registered outputs rather than a step.
+	// Outputs is true if this event reports registered outputs rather than a step.
 	Outputs bool
 }
 
-// StepFailed says that a step has failed. Status is that of protocol.md 9.2: 0 nothing happened, 1 the resource exists
-// but is not healthy, 2 the outcome is unknown.
+// StepFailed reports that a step has failed. Status is that of protocol.md 9.2: 0 nothing happened, 1 the resource exists but is
+// not healthy, 2 the outcome is unknown.
 type StepFailed struct {
 	Step   StepInfo
 	Status int
@@ -77,25 +77,26 @@ type Diagnostic struct {
 // Stdout is text for the user's terminal that belongs to no resource.
 type Stdout struct{ Message string }
 
-// LimitWait says that calls of providers have been waiting for a limit for longer than a second, or that none of them waits for it any more.
+// LimitWait reports that calls of providers have been waiting for a limit for more than a second, or that none waits for it any
+// more.
 type LimitWait struct {
 	Limit   string // its name
 	Waiting bool
 }
 
-// DeletionWaves says in which waves a preview would delete (steps.md 5.3). It is an event of previews only, one for each
-// delete-before-replace that takes dependents along, and one for what is deleted when the program has ended, if anything is.
+// DeletionWaves has the waves in which a preview would delete (steps.md 5.3). Only previews emit it: once for each
+// delete-before-replace with dependents, and once for the deletes after the end of the program, if there are any.
 type DeletionWaves struct {
-	// Root is the resource that is replaced, "" for what is deleted when the program has ended.
+	// Root is the resource that is replaced, "" for the deletes after the end of the program.
 	Root urn.URN
-	// Waves name what is deleted, the first wave first. Nothing in a wave depends on anything else in it, directly or
-	// through others, and each resource is one wave after the last of its dependents: an update or destroy does not wait for
-	// the rest of a wave. In a wave names are sorted. A name occurs more than once if it has
-	// old copies. Views are left out, as they go with their resource.
+	// Waves has the names of the deleted resources, the first wave first. Nothing in a wave depends on anything else in it,
+	// directly or through others, and each resource is one wave after the last of its dependents. An update or destroy does not
+	// wait for the rest of a wave. In a wave names are sorted. A name occurs more than once if it has old copies. Views are left
+	// out, as they are deleted with their resource.
 	Waves [][]urn.URN
 }
 
-// PolicyLoad says that a policy pack is about to be loaded.
+// PolicyLoad reports that a policy pack is about to be loaded.
 type PolicyLoad struct{}
 
 // PolicyName identifies a policy.
@@ -105,8 +106,8 @@ type PolicyName struct {
 	Name    string
 }
 
-// PolicyViolation says that a resource violates a policy. The level is the effective one: advisory or mandatory. URN is
-// that of the stack for what the stack as a whole violates.
+// PolicyViolation reports that a resource violates a policy. The level is the effective one: advisory or mandatory. URN is that of
+// the stack if the stack as a whole violates the policy.
 type PolicyViolation struct {
 	Policy   PolicyName
 	URN      urn.URN
@@ -115,25 +116,25 @@ type PolicyViolation struct {
 	Severity string // "low", "medium", "high", "critical", or ""
 }
 
-// PolicyRemediation says that a policy has rewritten the inputs of a resource.
+// PolicyRemediation reports that a policy has rewritten the inputs of a resource.
 type PolicyRemediation struct {
 	Policy        PolicyName
 	URN           urn.URN
 	Before, After property.Map
 }
 
-// PolicyStage is what the analyzers were asked to do.
+// PolicyStage is a method of analyzers.
 type PolicyStage int
 
-// What analyzers are asked to do.
+// The methods of analyzers.
 const (
 	AfterRemediate PolicyStage = iota
 	AfterAnalyze
 	AfterAnalyzeStack
 )
 
-// PolicySummary lists which policies of a pack passed and which did not, after one call. For remediations the
-// failed ones are those that did something. Both are ordered; what did not apply is in neither. URN is "" for the stack.
+// PolicySummary lists the policies of a pack that passed and those that failed, after one call. A remediation counts as failed if
+// it did something. Both lists are ordered; policies that did not apply are in neither. URN is "" for the stack.
 type PolicySummary struct {
 	After          PolicyStage
 	URN            urn.URN
@@ -144,11 +145,11 @@ type PolicySummary struct {
 // Summary is the last event but one.
 type Summary struct {
 	IsPreview    bool
-	MaybeCorrupt bool // an operation's outcome is unknown, or its provider's error does not say what it has done (steps.md 9.3)
-	// Lost are the resources with an operation whose outcome is unknown, because the provider was asked and has not answered.
-	// Those whose provider has answered with an error are not among them.
+	MaybeCorrupt bool // an operation's outcome is unknown, or not clear from its provider's error (steps.md 9.3)
+	// Lost are the resources with an operation whose outcome is unknown because the provider was called and has not answered. Those
+	// whose provider has answered with an error are not among them.
 	Lost []urn.URN
-	// Kept are the recorded resources that the program has not declared and that stay, because something failed.
+	// Kept are the recorded resources that the program has not declared and that were not deleted because something failed.
 	Kept     []urn.URN
 	Duration time.Duration
 	Changes  map[Op]int
@@ -158,7 +159,7 @@ type Summary struct {
 	Outputs, OldOutputs property.Map
 	// Policies are the analyzers that judged the run, in their order.
 	Policies []AnalyzerInfo
-	// LimitWaits are the limits for which calls of providers have waited for longer than a second in all, the longest wait first.
+	// LimitWaits are the limits for which calls of providers have waited for more than a second in all, the longest wait first.
 	LimitWaits []providers.LimitWait
 }
 
@@ -225,7 +226,8 @@ const (
 	OpImportReplacement    Op = "import-replacement"
 )
 
-// IsLogical reports whether steps of this kind are meaningful to users and counted (steps.md 8.1). A refresh is what it finds.
+// IsLogical reports whether steps of this kind are meaningful to users and counted (steps.md 8.1). For a refresh, the kind that it
+// found counts.
 func (o Op) IsLogical() bool {
 	switch o {
 	case OpSame, OpCreate, OpUpdate, OpDelete, OpReplace, OpRead, OpDiscard, OpImport:
@@ -243,7 +245,7 @@ func (o Op) Whole() Op {
 	return o
 }
 
-// Danger orders kinds of steps by how much they may lose: 0 is a delete.
+// Danger orders kinds of steps by how much they can destroy: 0 is a delete.
 func (o Op) Danger() int {
 	for i, ops := range byDanger {
 		if slices.Contains(ops, o) {
@@ -253,7 +255,7 @@ func (o Op) Danger() int {
 	return LeastDanger
 }
 
-// LeastDanger is the danger of steps that change nothing.
+// LeastDanger is the Danger of steps that change nothing.
 const LeastDanger = len(byDanger)
 
 var byDanger = [...][]Op{

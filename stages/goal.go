@@ -32,7 +32,7 @@ type Goal struct {
 	DeletedWith             urn.URN
 	ReplaceWith             []urn.URN
 	ResourceHooks           map[string][]string
-	ExtensionRef            string // of the extension that its provider needs first (steps.md 1.8)
+	ExtensionRef            string // of the extension that the provider needs before the resource (steps.md 1.8)
 	SourcePosition          string
 	StackTrace              []state.StackFrame
 }
@@ -43,20 +43,20 @@ func (g *Goal) IsProtected() bool { return g.Protect != nil && *g.Protect }
 // IsRetained reports whether the object is retained when the resource is deleted.
 func (g *Goal) IsRetained() bool { return g.RetainOnDelete != nil && *g.RetainOnDelete }
 
-// Mode is what a run does with the resources that its program declares.
+// Mode defines what a run does with the resources that its program declares.
 type Mode int
 
 // The modes.
 const (
 	// ModeUpdate makes them what the program declares and deletes the rest.
 	ModeUpdate Mode = iota
-	// ModeRefresh records what they are (steps.md 7.4). Components and providers alone are made what the program declares,
-	// so that resources are read with the configuration that the program gives their providers.
+	// ModeRefresh records their present state (steps.md 7.4). Only components and providers are made what the program declares, so
+	// that resources are read with the configuration that the program gives their providers.
 	ModeRefresh
-	// ModeDestroy deletes them, and the rest (steps.md 7.5). Components and providers are made what the program declares
-	// before, for the same reason. Without a program nothing is declared.
+	// ModeDestroy deletes them, and all others (steps.md 7.5). Before, components and providers are made what the program declares,
+	// so that resources are deleted with that configuration. Without a program nothing is declared.
 	ModeDestroy
 )
 
-// IsManaged reports whether a goal is that of a resource which a provider manages: no component, and no provider itself.
+// IsManaged reports whether a provider manages the resource of a goal: it is no component, and no provider itself.
 func (g *Goal) IsManaged() bool { return g.Custom && !g.Type.IsProvider() }

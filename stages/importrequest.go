@@ -14,22 +14,22 @@ import (
 type ImportRequest struct {
 	Type urn.Type
 	Name string
-	ID   string // the provider's; none for a component or a provider, which is made and not read
+	ID   string // the provider's; "" for a component or a provider, which is made and not read
 	// Parent is the URN of the parent, "" for the root stack. It is recorded already or imported by the same run.
 	Parent urn.URN
 	// Provider is the URN of an explicit provider, "" for the default one of the package. One that is neither recorded nor
 	// imported is made from ProviderInputs.
 	Provider       urn.URN
 	ProviderInputs property.Map
-	// Package is the plugin that the provider needs; what is not given is taken from what the program uses.
+	// Package is the plugin that the provider needs; missing fields are those of the package that the program uses.
 	Package Package
 	// Properties are the inputs to record; none means all that the provider reports.
 	Properties []string
-	// Inputs are used where the provider reports none: for what can be written and not read. For a provider they are its
+	// Inputs are used where the provider reports none, as for inputs that cannot be read back. For a provider they are its
 	// configuration. Outputs, if there are any, are trusted together with Inputs, and the object is not read.
 	Inputs, Outputs property.Map
 	Protect         bool
-	// Component is true for a component, which is made and not read. Remote says that it belongs to a package.
+	// Component is true for a component, which is made and not read. Remote is true if it belongs to a package.
 	Component, Remote bool
 }
 
@@ -38,8 +38,7 @@ func (q ImportRequest) UsesProvider() bool {
 	return !q.Type.IsProvider() && (!q.Component || q.Remote)
 }
 
-// CheckImports finds what is wrong with the requests themselves (steps.md 4.4 "Pre-checks"): everything at once, before
-// anything is done.
+// CheckImports returns all errors in the requests themselves (steps.md 4.4 "Pre-checks"), before anything is done.
 func CheckImports(stack, project string, requests []ImportRequest) error {
 	var errs []error
 	seen := map[urn.URN]bool{}
@@ -90,8 +89,8 @@ func (q ImportRequest) check() error {
 	return nil
 }
 
-// ProviderSpec returns how to start the provider that a request declares. What the request leaves open about the plugin comes
-// from the inputs of the provider.
+// ProviderSpec returns the specification of the provider that a request declares. Missing fields of the plugin come from the inputs
+// of the provider.
 func (q ImportRequest) ProviderSpec() (providers.Spec, error) {
 	spec, err := providers.SpecFromInputs(q.Type, q.Inputs)
 	if err != nil {

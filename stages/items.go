@@ -15,13 +15,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Submitted is what arrives from a program: a registration or a read whose program waits for the reply.
+// Submitted is a request of a program, a registration or a read, whose program waits for the reply.
 type Submitted struct {
 	*PendingReply
 	Register *RegisterRequest
 	Read     *ReadRequest
 	Internal *Goal // made by the engine: a default provider
-	// Caller is the context of the call that waits; nil for what the engine makes itself.
+	// Caller is the context of the waiting call; nil for requests of the engine itself.
 	Caller context.Context //nolint:containedctx // the item is gone when the call is
 }
 
@@ -36,13 +36,13 @@ func (s Submitted) String() string {
 	return fmt.Sprintf("%s %q", s.Internal.Type, s.Internal.Name)
 }
 
-// PendingReply is the reply that one item owes to its request. It is given exactly once: the outcome of a step, or
-// an error when the item goes no further. The pipeline rejects it when a stage fails (pipeline.Rejecter).
+// PendingReply is the reply that one item owes to its request. It is given exactly once: the outcome of a step, or an error if the
+// item goes no further. The pipeline rejects it if a stage fails (pipeline.Rejecter).
 type PendingReply struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
-	extra         *atomic.Bool // of a reply that [Registered.Also] has made: it has gone into the pipeline
+	extra         *atomic.Bool // of a reply made by [Registered.Also]: it has gone into the pipeline
 }
 
 // NewPendingReply returns a reply that has not been given. reportsResult is false for an SDK that understands no results but
@@ -51,16 +51,16 @@ func NewPendingReply(reportsResult bool) *PendingReply {
 	return &PendingReply{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
-// Wait returns the answer, waiting for it if need be.
+// Wait returns the answer, and waits for it if necessary.
 func (q *PendingReply) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
 
-// WaitUnder is Wait, but not beyond the end of answering, with its cause.
+// WaitUnder is Wait, but ends when answering ends, with its cause.
 func (q *PendingReply) WaitUnder(ctx, answering context.Context) (*RegisterReply, error) {
 	return q.promise.WaitUnder(ctx, answering)
 }
 
-// Reject tells the program that the item goes no further. It does nothing if the reply has been given, or for nil and the zero
-// value, for which nobody waits.
+// Reject answers the program with the error for which the item goes no further. It does nothing if the reply has been given, or for
+// nil and the zero value, for which nobody waits.
 func (q *PendingReply) Reject(err error) {
 	if q == nil || q.promise == nil {
 		return
@@ -83,7 +83,7 @@ func (q *PendingReply) Answer(r *RegisterReply) {
 // IsGiven reports whether the reply has been given.
 func (q *PendingReply) IsGiven() bool { return q.promise.Decided() }
 
-// Identity is what makes an item the one that it is, whatever a stage changes about it. Identities are comparable.
+// Identity is the part of an item that stages must not change. Identities are comparable.
 type Identity struct {
 	reply *PendingReply
 	kind  kind
@@ -107,13 +107,14 @@ func (i Identity) URN() urn.URN { return i.urn }
 // Seq returns the number of the registration; 0 for an item that has none yet.
 func (i Identity) Seq() int { return i.seq }
 
-// IsSettled reports whether the item needs to go no further: it has no number yet, and its program has the reply.
+// IsSettled reports whether the item may leave the pipeline: it has no number yet, and its program has the reply.
 func (i Identity) IsSettled() bool { return i.seq == 0 && i.Owes() && i.reply.IsGiven() }
 
 // Owes reports whether the item has a reply to give.
 func (i Identity) Owes() bool { return i.reply != nil && i.reply.promise != nil }
 
-// Enters reports whether the item is one that [Registered.Also] has made and that is emitted for the first time. It says so once.
+// Enters reports whether the item was made by [Registered.Also] and is emitted for the first time. Only the first call returns
+// true.
 func (i Identity) Enters() bool {
 	return i.reply != nil && i.reply.extra != nil && i.reply.extra.CompareAndSwap(false, true)
 }
@@ -135,9 +136,9 @@ func (r Registered) String() string {
 	return fmt.Sprintf("%s %q", s.Typ, s.Name)
 }
 
-// Also returns a registration beside this one, for a stage in the slot behind register to emit: the program does not know of it and gets no
-// answer. The goal is complete: its provider is registered, and "" stands for the provider of this registration. A stage with one worker emits
-// it in the same place of the order of arrival each time.
+// Also returns an additional registration, for a stage in the slot behind register to emit. The program has no part in it and gets
+// no answer. The goal is complete: its provider is registered, and "" stands for the provider of this registration. A stage with
+// one worker emits it in the same place of the order of arrival each time.
 func (r Registered) Also(goal *Goal) Registered {
 	if goal != nil && goal.Provider == "" && goal.IsManaged() && r.Goal != nil {
 		own := *goal
@@ -150,10 +151,10 @@ func (r Registered) Also(goal *Goal) Registered {
 }
 
 // IsManaged reports whether the item is a resource that the program declares and a provider manages: no read, no component, no
-// provider. Only then has it a Goal with inputs for a provider.
+// provider. Only such an item has a Goal with inputs for a provider.
 func (r Registered) IsManaged() bool { return r.Goal != nil && !r.Internal && r.Goal.IsManaged() }
 
-// Identity returns what must stay as it is.
+// Identity returns the part that stages must not change.
 func (r Registered) Identity() Identity {
 	i := Identity{reply: r.PendingReply}
 	switch {
@@ -167,7 +168,8 @@ func (r Registered) Identity() Identity {
 	return i
 }
 
-// Validate returns an error for what cannot go through the pipeline: it needs a goal with a type, and a reply that the program gets.
+// Validate returns an error for an item that cannot go through the pipeline: it needs a goal with a type, and a reply for the
+// program.
 func (r Registered) Validate() error {
 	switch {
 	case !r.Identity().Owes():
@@ -203,28 +205,28 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
-	// Claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims refer to that
-	// state. It is nil when Old was imported by this run.
+	// Claimed is the state of the base that Old is, or was before this run refreshed it. The graph and the claims refer to it. It
+	// is nil when Old was imported by this run.
 	Claimed *state.Resource
-	// Origin is where Old is from.
+	// Origin is the origin of Old.
 	Origin Origin
 	// Course is what the run does with the registration.
 	Course Course
-	// Invalid is why the registration must stop once its inputs have been checked too; it has been reported.
+	// Invalid is the error for which the registration must stop after its inputs have been checked; it has been reported.
 	Invalid error
-	// InterruptedCreate is about the interrupted creates of the resource, nil if there are none.
+	// InterruptedCreate has the interrupted creates of the resource, nil if there are none.
 	InterruptedCreate *InterruptedCreate
-	// Alias is the old URN through which Old was found, "" when it was found under its own.
+	// Alias is the old URN under which Old was found, "" if that is its own.
 	Alias urn.URN
 	// Supersedes reports whether an import has put another object in the place of the recorded one.
 	Supersedes bool
-	// Reply is the answer to the program where no step gives it. The program gets it when the item has passed all slots, so that a stage that
-	// refuses the item is heard first.
+	// Reply is the answer to the program if no step gives it. The program gets it after the item has passed all slots, so that a
+	// stage can still refuse the item.
 	Reply *RegisterReply
 }
 
-// IsManaged reports whether the run makes the item what the program declares by calls of a provider: it is no read, no component, no provider,
-// and not left out, bypassed or failed.
+// IsManaged reports whether the run makes the item what the program declares by calls of a provider: it is no read, no component,
+// no provider, and neither left out, bypassed nor failed.
 func (l Located) IsManaged() bool { return l.Registered.IsManaged() && l.Course == Managed }
 
 // String names the item for messages about a panic.
@@ -233,7 +235,7 @@ func (l Located) String() string { return string(l.URN) }
 // Sequence is the number of the registration: errors are listed by it.
 func (l Located) Sequence() int64 { return int64(l.Seq) }
 
-// Identity returns what must stay as it is.
+// Identity returns the part that stages must not change.
 func (l Located) Identity() Identity {
 	i := l.Registered.Identity()
 	i.seq, i.urn = l.Seq, l.URN
@@ -249,19 +251,19 @@ const (
 	Managed Course = iota
 	// LeftOut is not part of the operation (steps.md 6.2): it stays as it is.
 	LeftOut
-	// Bypassed is not made what the program declares, because the run refreshes or destroys (steps.md 7.4, 7.5): it is neither
+	// Bypassed is not made what the program declares, because the run refreshes or destroys (steps.md 7.4, 7.5). It is neither
 	// checked nor compared.
 	Bypassed
-	// RefersToSkipped is bypassed because it refers to something that is not created. Reads are bypassed for no other reason.
+	// RefersToSkipped is bypassed because it refers to something that is not created. For reads this is the only reason.
 	RefersToSkipped
-	// ImportFailed could not be imported: nothing more is to be done, but it still has to be decided, because others may wait for that.
+	// ImportFailed could not be imported. It is only decided, because others may wait for its decision.
 	ImportFailed
 )
 
 // IsBypassed reports whether the registration is not made what the program declares.
 func (c Course) IsBypassed() bool { return c == Bypassed || c == RefersToSkipped }
 
-// Origin is where the old state of a registration is from.
+// Origin is the origin of the old state of a registration.
 type Origin uint8
 
 // The origins.
@@ -280,26 +282,26 @@ func (l Located) IsRenamed() bool { return l.Alias != "" }
 // Checked is a registration whose inputs its provider has accepted.
 type Checked struct {
 	Located
-	// Inputs are the checked inputs; for components the program's.
+	// Inputs are the checked inputs; for components those of the program.
 	Inputs property.Map
 	// Raw is true when Check was called without old inputs (steps.md 3.5).
 	Raw        bool
 	Seed       []byte
 	Autonaming *providers.Autonaming
-	// Accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.
+	// Accepted are the inputs as the provider accepted them, before analyzers rewrote any. Plans have these.
 	Accepted property.Map
-	// Violation is set when the registration is not as planned, unless it turns out to be created again.
+	// Violation is set if the registration is not as planned. It does not count if the resource is created again.
 	Violation *PlanViolation
-	// Unknown is set when nothing can be made of the program's inputs. No provider is called about them then.
+	// Unknown is set if the program's inputs are not known well enough to make the resource. Then no provider is called about them.
 	Unknown *UnknownInputError
-	// DeleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
+	// DeleteFirst is true if the resource's name has no random part (steps.md 3.5).
 	DeleteFirst bool
 }
 
 // Analyzed is a registration that the analyzers have passed; its inputs may have been remediated.
 type Analyzed struct {
 	Checked
-	// Violations are those that did not stop it.
+	// Violations are those that did not stop the registration.
 	Violations []Violation
 	// Remediated is true when an analyzer has rewritten the inputs.
 	Remediated bool
@@ -311,17 +313,17 @@ type Diffed struct {
 	// Compared is false when there is nothing to compare with.
 	Compared bool
 	Diff     providers.DiffResponse
-	// MustReplace is true when the comparison asks for a replacement.
+	// MustReplace is true if the comparison requires a replacement.
 	MustReplace bool
 	// Triggered is true when the replacement trigger fired, which replaces without details.
 	Triggered bool
 	// Rechecked are the inputs for the new object of a replacement: those of a second Check without old inputs.
 	Rechecked *property.Map
 	Reason    Reason
-	// By is who has compared.
+	// By is the part that has compared.
 	By Decider
-	// DeletedByClosure is true when the closure of another resource deletes the recorded state, and the comparison with it counts
-	// nevertheless, because the program has another name for the resource.
+	// DeletedByClosure is true if the closure of another resource deletes the recorded state and the comparison with it still
+	// counts, because the program has another name for the resource.
 	DeletedByClosure bool
 }
 
@@ -343,7 +345,7 @@ func (l Located) Refuse(message string) error {
 	return &RefusedError{URN: l.URN, Message: message}
 }
 
-// RefusedError says that a stage refused a registration.
+// RefusedError reports that a stage refused a registration.
 type RefusedError struct {
 	URN     urn.URN
 	Message string
@@ -351,17 +353,17 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Message }
 
-// Built is a decision: the steps of one registration, and what each of them has to wait for.
+// Built is a decision: the steps of one registration, with the tasks and deletes that they wait for.
 type Built struct {
 	Located
 	// Tasks hold the steps. Each step is in one of them.
 	Tasks []Task
-	// After are deletes of other registrations that must be over before any of the tasks begins: a resource is created again
-	// only after its delete, and a dependency is deleted only after its dependents.
+	// After are deletes of other registrations that must be over before the first task begins: a resource is created again only
+	// after its delete, and a dependency is deleted only after its dependents.
 	After []Deletion
-	// Refusal is why the steps must not be taken, nil for almost all.
+	// Refusal is the error for which the steps must not be executed, nil for almost all.
 	Refusal error
-	// KeepsGoing is true where a failure stops nothing but what waits for it.
+	// KeepsGoing is true if a failure stops only the tasks that wait for this one.
 	KeepsGoing bool
 }
 
@@ -387,7 +389,7 @@ type Deletion struct {
 // InterruptedCreate describes the interrupted creates of one URN (state.md 9.4 R-6).
 type InterruptedCreate struct {
 	URN urn.URN
-	// Open is true if one of them may have made an object that is not recorded, Again if another object may be made.
+	// Open is true if one of them may have made an object that is not recorded. Again is true if another object may be made.
 	Open, Again bool
 }
 
@@ -399,9 +401,9 @@ func ResolvedBy(i *InterruptedCreate) urn.URN {
 	return i.URN
 }
 
-// Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without
-// steps only carries order from one task to another. IDs follow the order of decisions; if more tasks are ready than
-// may begin, the lowest comes first.
+// Task is a list of steps that are executed one after the other, once the tasks that it comes after have succeeded. A task without
+// steps only passes order on from one task to another. IDs follow the order of decisions; if more tasks are ready than may begin,
+// the lowest comes first.
 type Task struct {
 	ID    graph.ID
 	Steps []*Decision
@@ -424,5 +426,5 @@ func (e Executed) String() string { return string(e.URN) }
 // Sequence is the number of the registration: errors are listed by it.
 func (e Executed) Sequence() int64 { return int64(e.Seq) }
 
-// Identity returns what must stay as it is.
+// Identity returns the part that stages must not change.
 func (e Executed) Identity() Identity { return Identity{seq: e.Seq, urn: e.URN} }

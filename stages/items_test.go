@@ -80,7 +80,7 @@ func TestNobodyIsRejectedWhereNobodyAsks(t *testing.T) {
 	require.NotPanics(t, func() { q.Reject(errors.New("no")) })
 }
 
-// The runtime of the pipeline looks a method Reject up on every item that goes no further.
+// The pipeline looks up a method Reject on every item that goes no further.
 func TestTheQuestionOfEveryItemIsRejectedByThePipeline(t *testing.T) {
 	cause := errors.New("no")
 	for _, carry := range []func(*stages.PendingReply) any{

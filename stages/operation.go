@@ -2,12 +2,11 @@ package stages
 
 import "github.com/sluice-iac/sluice/urn"
 
-// Operation is what a stage of a caller's own knows of the operation that it works in. It is a value; its methods may be called from
-// any goroutine.
+// Operation describes the present operation to a stage of a caller. It is a value; its methods may be called from any goroutine.
 type Operation struct {
 	// Name is "preview", "update", "destroy", "refresh", "import" or "recover".
 	Name string
-	// Mode tells previews of updates, refreshes and destroys from one another.
+	// Mode distinguishes previews of updates, refreshes and destroys.
 	Mode Mode
 	Info RunInfo
 

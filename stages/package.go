@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// CheckNames returns a [*urn.NameError] unless the plugin and what it is made into have names. They come from programs and
+// CheckNames returns a [*urn.NameError] unless the names of the plugin and of its package are valid. They come from programs and
 // plugins, and plugins are found by them.
 func (p Package) CheckNames() error {
 	if err := urn.CheckPluginName(p.Name); err != nil {
@@ -45,8 +45,7 @@ func IsNewer(a, b string) bool {
 	return va.GreaterThan(vb)
 }
 
-// ServedBy returns the package whose provider serves resources of a type: that of the type, or the one that an extension is
-// layered on.
+// ServedBy returns the package whose provider serves resources of a type: that of the type, or the one that an extension extends.
 func (p Package) ServedBy(t urn.Type) string {
 	if p.Extension != nil {
 		return p.Name
@@ -54,7 +53,7 @@ func (p Package) ServedBy(t urn.Type) string {
 	return t.Package()
 }
 
-// Spec returns how to start the provider of pkg.
+// Spec returns the specification of the provider of pkg.
 func (p Package) Spec(pkg string) providers.Spec {
 	s := providers.Spec{
 		Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums, Recorded: p.Recorded, Exact: p.Exact,
@@ -65,8 +64,8 @@ func (p Package) Spec(pkg string) providers.Spec {
 	return s
 }
 
-// PackageOf returns what the inputs of a provider resource say about the plugin that it needs: the inverse of how they are
-// made for a package.
+// PackageOf returns the plugin that the inputs of a provider resource describe. It is the inverse of making such inputs for a
+// package.
 func PackageOf(t urn.Type, inputs property.Map) (Package, error) {
 	spec, err := providers.SpecFromInputs(t, inputs)
 	if err != nil {
@@ -80,7 +79,7 @@ func PackageOf(t urn.Type, inputs property.Map) (Package, error) {
 	return p, nil
 }
 
-// Ref returns how states refer to an extension: the same for the same content (state.md 1.10).
+// Ref returns the reference to an extension in states: the same for the same content (state.md 1.10).
 func (p Parameterization) Ref() string {
 	h := sha256.New()
 	h.Write([]byte(p.Name))

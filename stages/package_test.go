@@ -29,7 +29,7 @@ func TestNewerVersionsAreSemanticOnes(t *testing.T) {
 	}
 }
 
-// A provider resource says in its inputs which plugin it needs, and nothing else does once the run is over.
+// The inputs of a provider resource name the plugin that it needs. Nothing else does once the run is over.
 func TestTheInputsOfAProviderNameItsPackage(t *testing.T) {
 	for name, p := range map[string]stages.Package{
 		"plain": {Name: "x", Version: "1.2.3", DownloadURL: "https://example.com"},

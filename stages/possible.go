@@ -7,37 +7,37 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Possibility says why a change that a preview predicts is only possible: the change depends on values that the preview does not
-// know, and nothing that it knows requires the change. The update knows the values, and may leave the resource as it is. It is
-// immutable.
+// Possibility is why a predicted change is only possible: it depends on values that the preview does not know, and none of the
+// known values requires it. The update knows the values, and may leave the resource as it is. A Possibility is immutable.
 type Possibility struct {
-	// Unknowns are the values that the change depends on, in the order of their properties, at most [MaxUnknowns]. They are empty if it depends
-	// on the change of the resource that [Reason.Cause] names, which is only possible itself.
+	// Unknowns are the values that the change depends on, in the order of their properties, at most [MaxUnknowns]. They are empty
+	// if it depends on the change of the resource [Reason.Cause], which is only possible itself.
 	Unknowns []Unknown `json:"unknowns,omitempty"`
-	// Otherwise is what is done to the resource for certain: nothing ([OpSame]), or an update ([OpUpdate]) in place of a possible replacement.
+	// Otherwise is what is done if the change is not made: nothing ([OpSame]), or an update ([OpUpdate]) instead of a possible
+	// replacement.
 	Otherwise Op `json:"otherwise"`
 }
 
 // Unknown is a value that a preview does not know.
 type Unknown struct {
-	// Property is where the value goes: the path of an input, or the name of an option.
+	// Property is the property that gets the value: the path of an input, or the name of an option.
 	Property string `json:"property"`
-	// Of is the resource that the value comes from, "" if the program does not say. Output is the path of its output, or "id"; "" if it is
-	// not known which one it is.
+	// Of is the resource that the value comes from, "" if the program does not give it. Output is the path of its output, or "id";
+	// "" if the output is not known.
 	Of     urn.URN `json:"of,omitempty"`
 	Output string  `json:"output,omitempty"`
-	// Op is what is done to Of, after which the value is known; "" for nothing.
+	// Op is the operation on Of after which the value is known; "" for none.
 	Op Op `json:"op,omitempty"`
 }
 
-// MaxUnknowns is how many values a [Possibility] names.
+// MaxUnknowns is the largest number of values in a [Possibility].
 const MaxUnknowns = 16
 
 // IsPossible reports whether the step is one of a change that is only possible.
 func (s StepInfo) IsPossible() bool { return s.Reason.Possible != nil }
 
-// Possibly says why the change is only possible: "`id` of bucket (aws:s3:Bucket) is not known until it is replaced". It is empty for a
-// change that is certain.
+// Possibly returns why the change is only possible: "`id` of bucket (aws:s3:Bucket) is not known until it is replaced". It is empty
+// for a change that is certain.
 func (r Reason) Possibly() string {
 	switch {
 	case r.Possible == nil:
@@ -67,7 +67,7 @@ func (r Reason) Possibly() string {
 	return strings.Join(texts, ", ")
 }
 
-// String says until when the value is not known.
+// String returns the condition under which the value becomes known.
 func (u Unknown) String() string {
 	until := "yet"
 	if done, ok := madeBy[u.Op]; ok {
@@ -82,7 +82,7 @@ func (u Unknown) String() string {
 	return "`" + u.Output + "` of " + nameAndType(u.Of) + " is not known " + until
 }
 
-// madeBy are the words for what makes the outputs of a resource known.
+// madeBy has the words for the operations that make the outputs of a resource known.
 var madeBy = map[Op]string{OpCreate: "created", OpReplace: "replaced", OpUpdate: "updated", OpRead: "read"}
 
 func nameAndType(u urn.URN) string { return fmt.Sprintf("%s (%s)", u.Name(), u.Type()) }

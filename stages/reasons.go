@@ -9,30 +9,29 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Reason says why the engine decided what it decided. It is made with the decision and is part of it. It
-// holds only names: the values that changed are in the states of the step that it belongs to.
+// Reason is why the engine made a decision. It is made with the decision and is part of it. It holds only names: the changed values
+// are in the states of its step.
 type Reason struct {
 	Kind ReasonKind
-	// Properties made the difference, sorted: paths of inputs, or the names of options for [ReasonOptions].
+	// Properties made the difference, sorted: paths of inputs, or for [ReasonOptions] names of options.
 	Properties []string
 	// Cause is the other resource that made the difference, if one did.
 	Cause urn.URN
-	// By is who compared.
+	// By is the part that compared.
 	By Decider
 	// Order is why the old object of a replacement is deleted before the new one is made; "" if it is not.
 	Order Order
-	// Filled are those of Properties that the program does not give: the provider's Check has filled them in, or taken
-	// them away.
+	// Filled are those of Properties that the program does not give: the provider's Check has added or removed them.
 	Filled []string
 	// Remediated are those of Properties to which a policy has given another value than the program.
 	Remediated []string
-	// Ignored are the paths of ignoreChanges at which the program gives something else than what is recorded.
+	// Ignored are the paths of ignoreChanges at which the program gives another value than the recorded one.
 	Ignored []string
-	// Possible says why a change that a preview predicts is only possible; nil if it is certain, and outside of previews.
+	// Possible is why a predicted change is only possible; nil if it is certain, and outside of previews.
 	Possible *Possibility
 }
 
-// Decider is who found the difference that a reason is about, or that there is none.
+// Decider is the part that compared and found the difference of a reason, or that there is none.
 type Decider string
 
 // The deciders.
@@ -42,7 +41,7 @@ const (
 	ByDiffConfig Decider = "DiffConfig"  // its answer to DiffConfig, about a change of providers
 	ByRead       Decider = "Read"        // its answer to Read
 	ByEngine     Decider = "engine"      // the engine compared the inputs: components, and providers that leave it to the engine
-	ByNotYet     Decider = "unavailable" // the provider is not configured yet, so that this preview cannot know
+	ByNotYet     Decider = "unavailable" // the provider is not configured yet, so this preview cannot compare
 )
 
 // Order is why a replacement deletes first (steps.md 3.9).
@@ -85,18 +84,18 @@ const (
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
 	ReasonCarriedForward   ReasonKind = "carried"             // Cause uses it as it is recorded
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
-	ReasonUndecided        ReasonKind = "undecided"           // it was not declared, which proves nothing in a run with a failure; Cause is what failed, if that is known
-	ReasonOmitted          ReasonKind = "omitted"             // the program could not declare it, because something that it needs was not made
+	ReasonUndecided        ReasonKind = "undecided"           // it was not declared, which proves nothing in a run with a failure; Cause is the failed resource, if known
+	ReasonOmitted          ReasonKind = "omitted"             // the program could not declare it, because a resource that it needs was not made
 	ReasonRefresh          ReasonKind = "refresh"             // it is read before anything is decided, and could not be
-	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
+	ReasonDrift            ReasonKind = "drift"               // Properties differ from the recorded ones
 	ReasonImport           ReasonKind = "import"              //
 	ReasonImportCommand    ReasonKind = "import-command"      // an import without a program
 	ReasonRead             ReasonKind = "read"                //
 	ReasonReadOther        ReasonKind = "read-other"          // the program names another object to read
-	ReasonView             ReasonKind = "view"                // the provider of Cause says so
+	ReasonView             ReasonKind = "view"                // the provider of Cause has decided it
 )
 
-// String returns the reason as a clause: "because `region` changed". It is empty where the kind of step says enough: "create".
+// String returns the reason as a clause: "because `region` changed". It is empty where the kind of step is clear enough: "create".
 func (r Reason) String() string {
 	switch r.Kind {
 	case ReasonNew, ReasonUnchanged, ReasonReplaced, ReasonDestroy, ReasonNotTargeted, ReasonCarriedForward, ReasonNeeded, ReasonUndecided, ReasonOmitted, ReasonRead:
@@ -105,7 +104,7 @@ func (r Reason) String() string {
 	return r.Clause()
 }
 
-// Clause is [Reason.String] for readers who ask for the reason: it is empty only for [ReasonNone].
+// Clause is [Reason.String] for readers who look for the reason: it is empty only for [ReasonNone].
 func (r Reason) Clause() string {
 	changed, is := "changed", "is"
 	if r.Possible != nil {
@@ -192,10 +191,11 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonReadOther:     "the program reads another object under this name",
 }
 
-// maxNames is how many names a reason in words has.
+// maxNames is the largest number of names in the words of a reason.
 const maxNames = 5
 
-// quotedNames lists names: "`a`, `b`". Several places inside one array are named as that array, and of many names the first ones are there.
+// quotedNames lists names: "`a`, `b`". Several places inside one array are named as that array, and only the first of many names
+// are listed.
 func quotedNames(names []string) string {
 	names = shortened(names)
 	more := ""
@@ -240,5 +240,5 @@ func shortened(names []string) []string {
 	return out
 }
 
-// InitErrorKey stands for the errors of a resource that is not healthy, where properties are named (steps.md 3.10).
+// InitErrorKey stands for the errors of an unhealthy resource among the names of properties (steps.md 3.10).
 const InitErrorKey = "#initerror"

@@ -10,10 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Monitor is what a program talks to: it declares resources, reads and calls. The gRPC server in source/monitor offers
-// it to programs in other processes, and a program that is a Go function gets one. Every method may be called
-// from many goroutines; Register and Read return only when the resource's step is finished and recorded (steps.md
-// ORD-6). After the run has stopped every method returns an error that wraps [ErrShutDown].
+// Monitor receives the requests of a program: it declares resources, reads and calls. The gRPC server in source/monitor offers it
+// to programs in other processes, and a program that is a Go function gets one. Every method may be called from many goroutines.
+// Register and Read return only when the resource's step is finished and recorded (steps.md ORD-6). After the run has stopped every
+// method returns an error that wraps [ErrShutDown].
 type Monitor interface {
 	Register(ctx context.Context, req *RegisterRequest) (*RegisterReply, error)
 	Read(ctx context.Context, req *ReadRequest) (*RegisterReply, error)
@@ -25,9 +25,9 @@ type Monitor interface {
 	RegisterInvokeTransform(ctx context.Context, t InvokeTransform) error
 	RegisterHook(ctx context.Context, h Hook) error
 	RegisterErrorHook(ctx context.Context, h ErrorHook) error
-	// Omit says that the program declares a resource and does not register it, because others that it needs were not made. The request may be
-	// incomplete. because are the URNs of those others. It returns the URN of the resource. A program need not say so; the resource is then
-	// kept all the same, but not among what was skipped.
+	// Omit records that the program declares a resource and does not register it, because others that it needs were not made.
+	// because has the URNs of those others. The request may be incomplete. Omit returns the URN of the resource. A program need not
+	// call it; the resource is kept in any case, but without the call it is not listed as skipped.
 	Omit(ctx context.Context, req *RegisterRequest, because []urn.URN) urn.URN
 
 	// Log reports a message of the program or of a plugin (protocol.md 5.1). An error message alone does not fail the run:
@@ -40,7 +40,7 @@ type Monitor interface {
 	Info() RunInfo
 }
 
-// RunInfo is what a program may know about the run.
+// RunInfo is the part of the run's settings that programs get.
 type RunInfo struct {
 	Organization     string
 	Project          string
@@ -56,8 +56,8 @@ type Package struct {
 	Name             string // of the package, or of the plugin when there is a Parameterization
 	Version          string // semver without a leading "v"
 	DownloadURL      string
-	Recorded         bool              // the recorded state names it, and not the program
-	Exact            bool              // somebody has written Version or DownloadURL for this program, and not for an SDK
+	Recorded         bool              // named by the recorded state and not by the program
+	Exact            bool              // Version or DownloadURL was written for this program, and not for an SDK
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256 of the plugin's archive
 	Parameterization *Parameterization
 	Extension        *Parameterization
@@ -89,7 +89,7 @@ type RegisterRequest struct {
 	Package                 Package              // version, URL and so on for the default provider, or for a provider resource
 	PackageRef              string               // of [Monitor.RegisterPackage]; overrides Package
 	Aliases                 []urn.Alias
-	AliasSpecs              bool // the SDK knows alias specifications
+	AliasSpecs              bool // the SDK supports alias specifications
 	IsNodeJS                bool // the caller is the Node.js SDK (steps.md 1.2 item 5)
 	IgnoreChanges           []string
 	ReplaceOnChanges        []string
@@ -114,7 +114,7 @@ type CustomTimeouts struct{ Create, Update, Delete, Read string }
 // RegisterReply answers a registration or a read.
 type RegisterReply struct {
 	URN                  urn.URN
-	ID                   string // empty for components and for what a preview would create
+	ID                   string // empty for components and for resources that a preview would create
 	Outputs              property.Map
 	Result               Result
 	Unknown              bool                 // nothing was done; everything about the resource is unknown (steps.md 1.3)
@@ -131,7 +131,7 @@ const (
 	Skip
 )
 
-// ReadRequest asks for a resource that the program does not manage (steps.md 4.1).
+// ReadRequest is a request for a resource that the program does not manage (steps.md 4.1).
 type ReadRequest struct {
 	Type                    urn.Type
 	Name                    string
@@ -195,9 +195,9 @@ type LogMessage struct {
 	URN       urn.URN // "" is the stack
 	StreamID  int32   // messages with the same non-zero ID belong together
 	Ephemeral bool
-	Advice    []advice.Advice // what the user can do; the message does not say it
-	// Debugger is nil unless the message says that a process waits for a debugger. Then it is what an editor needs to attach one,
-	// as its launch configurations have it: numbers, texts, lists and maps.
+	Advice    []advice.Advice // what the user can do; the text of the message does not have it
+	// Debugger is set if the message is about a process that waits for a debugger. It has what an editor needs to attach one, in
+	// the form of launch configurations: numbers, texts, lists and maps.
 	Debugger map[string]any
 }
 
@@ -208,7 +208,7 @@ type Severity int
 const (
 	Debug Severity = iota
 	Info
-	InfoErr // what a process wrote to its error stream
+	InfoErr // the error output of a process
 	Warning
 	Error
 )
@@ -218,10 +218,10 @@ func (s Severity) String() string {
 	return [...]string{"debug", "info", "info#err", "warning", "error"}[s]
 }
 
-// Transform rewrites a registration before the engine sees it (protocol.md 4.10). It runs in the program.
+// Transform rewrites a registration before the engine uses it (protocol.md 4.10). It runs in the program.
 type Transform func(ctx context.Context, in TransformInput) (TransformInput, error)
 
-// TransformInput is what a transform sees and what it returns. Type, Name, Custom and Parent cannot be changed.
+// TransformInput is the input and the result of a transform. Type, Name, Custom and Parent cannot be changed.
 type TransformInput struct {
 	Type       urn.Type
 	Name       string
@@ -258,7 +258,7 @@ type TransformOptions struct {
 // InvokeTransform rewrites the arguments of an Invoke. It runs in the program.
 type InvokeTransform func(ctx context.Context, in InvokeTransformInput) (InvokeTransformInput, error)
 
-// InvokeTransformInput is what an invoke transform sees and what it returns. Token cannot be changed.
+// InvokeTransformInput is the input and the result of an invoke transform. Token cannot be changed.
 type InvokeTransformInput struct {
 	Token             string
 	Args              property.Map
@@ -276,13 +276,13 @@ type Hook struct {
 	Run          func(ctx context.Context, in HookInput) error
 }
 
-// ErrorHook is asked after a failed operation whether to try again.
+// ErrorHook is called after a failed operation and reports whether to try again.
 type ErrorHook struct {
 	Name string
 	Run  func(ctx context.Context, in HookInput) (retry bool, err error)
 }
 
-// HookInput is what a hook gets about the operation. Nil maps are absent.
+// HookInput is the input of a hook. Nil maps are absent.
 type HookInput struct {
 	URN                    urn.URN
 	ID                     string
@@ -295,32 +295,32 @@ type HookInput struct {
 	Errors                 []string // error hooks: newest first
 }
 
-// HookOptions are the options of a resource as hooks see them.
+// HookOptions are the options of a resource in the input of a hook.
 type HookOptions struct {
 	TransformOptions
 	Parent urn.URN
 }
 
-// CreateResolution is what is done about an interrupted create. The zero value leaves it pending, and the resource is not
-// created again ([InterruptedCreateError]).
+// CreateResolution is the resolution of an interrupted create. The zero value leaves it pending, and the resource is not created
+// again ([InterruptedCreateError]).
 type CreateResolution struct {
-	// Clear removes it: nothing has been made.
+	// Clear removes the pending create: it has made nothing.
 	Clear bool
-	// ID is that of the object that was made. It is read and recorded as the resource. If it cannot be read, the operation
-	// fails and the create stays pending.
+	// ID is that of the object that the create has made. It is read and recorded as the resource. If it cannot be read, the
+	// operation fails and the create stays pending.
 	ID string
-	// Again allows the resource to be created once more, whatever this create has made. The create is removed once the resource
-	// is recorded, and stays pending until then.
+	// Again allows another create of the resource, whatever this create has made. The create stays pending until the resource is
+	// recorded, and is then removed.
 	Again bool
 }
 
-// Resolution is what was found out, or said, about an operation that an earlier run began and whose end nobody knew.
+// Resolution is the result for an operation of an earlier run whose end was unknown.
 type Resolution struct {
 	state.Pending
 	Outcome ResolutionOutcome
-	// ID is that of the object that is recorded now, "" if there is none.
+	// ID is that of the recorded object, "" if there is none.
 	ID string
-	// Replaced is the ID of the object that an adopted one takes the place of, "" if there is none. The next update deletes it.
+	// Replaced is the ID of the object that an adopted one replaces, "" if there is none. The next update deletes it.
 	Replaced string
 	// Why is the reason, as a clause.
 	Why string
@@ -339,15 +339,15 @@ const (
 	Unresolved ResolutionOutcome = "unknown"    // it stays pending
 )
 
-// Autonamer decides how a resource without a name is named (steps.md 3.5).
+// Autonamer names resources to which the program gives no name (steps.md 3.5).
 type Autonamer interface {
-	// Autoname returns nil when the configuration says nothing. random is false when nothing in the name is random, so
-	// that two objects of that name cannot exist at once.
+	// Autoname returns nil if the configuration has no rule. random is false if the name has no random part, so that two objects of
+	// that name cannot exist at once.
 	Autoname(u urn.URN, seed []byte) (options *providers.Autonaming, random bool)
 }
 
-// Views receives what providers in other processes publish about views (steps.md 9.9).
+// Views receives the views that providers in other processes publish (steps.md 9.9).
 type Views interface {
-	// PublishViews publishes under a token that was handed out for a call that still goes on.
+	// PublishViews publishes under the token of a call that has not ended.
 	PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error
 }

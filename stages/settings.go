@@ -13,14 +13,14 @@ import (
 type Settings struct {
 	Info      RunInfo
 	Directory string // against which relative paths of assets are resolved
-	Mode      Mode   // what becomes of what is declared
+	Mode      Mode   // what is done with declared resources
 	// RefreshEach makes the run read every recorded resource when the program registers it (steps.md 7.4).
 	RefreshEach bool
 	Base        *state.Snapshot
 	Recorder    state.Recorder // nil in previews, which record nothing
 	Registry    *providers.Registry
 	Judges
-	Autonamer Autonamer // nil: providers generate names as they like
+	Autonamer Autonamer // nil: providers choose names
 	Pace
 
 	// PackageConfig returns the configuration of a package: the inputs of its default provider.
@@ -31,7 +31,7 @@ type Settings struct {
 	DeniedProviders []string
 	// Targeting defines which resources the operation may touch.
 	Targeting Targeting
-	// Plan is what the run is held to; nil allows everything. MakePlan makes it return one (see Run.Planned of package standard).
+	// Plan restricts the run; nil allows everything. MakePlan makes the run return a plan (see Run.Planned of package standard).
 	Plan     *state.Plan
 	MakePlan bool
 
@@ -42,40 +42,41 @@ type Settings struct {
 
 	// Observe is called with each event, from many goroutines; nil discards.
 	Observe func(Event)
-	Watch   Watch // looks on
-	// Now is the clock by which states are stamped.
+	Watch   Watch // the functions that measure the run
+	// Now is the clock for the times in states.
 	Now func() time.Time
-	// Entropy is what random seeds and provider IDs are derived from; the same entropy gives the same values.
+	// Entropy is the source of random seeds and provider IDs; the same entropy gives the same values.
 	Entropy []byte
 	// MonitorAddress returns the address of a gRPC server that offers the run's Monitor.
 	MonitorAddress func() (string, error)
 }
 
-// Pace is how fast decisions are taken.
+// Pace bounds how fast decisions are executed.
 type Pace struct {
-	// Workers is how many chains of steps run at once.
+	// Workers is the number of chains that run at once.
 	Workers int
 	// Admit is called before each task begins, and waits while none may begin or until the context ends; nil admits all at once.
 	Admit func(context.Context) error
 }
 
-// Judges are who judges what a program declares.
+// Judges are the analyzers that judge what a program declares.
 type Judges struct {
 	Analyzers []Analyzer
 	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 means all.
 	AnalyzeLimit int
 }
 
-// Watch is told what a run waits for and where it is, by whoever measures it. Functions that are nil are not called; the others must not block.
+// Watch has functions that measure a run: what it waits for, and its phases. Nil functions are not called; the others must not
+// block.
 type Watch struct {
-	// Queued is called when the number of tasks that wait for nothing but a worker has changed.
+	// Queued is called when the number of tasks that wait only for a worker has changed.
 	Queued func(tasks int)
-	// Phase is called when a phase of the operation begins, and what it returns when that is over.
+	// Phase is called when a phase of the operation begins. The function that it returns is called when the phase ends.
 	Phase func(name string) (over func())
 }
 
 // Legacy is behaviour of older engines that a run keeps.
 type Legacy struct {
-	Diff        bool // asks no provider about a resource with unchanged inputs (steps.md 3.8)
-	RefreshDiff bool // asks no provider about what a refresh has found (steps.md 7.6)
+	Diff        bool // does not call Diff for a resource with unchanged inputs (steps.md 3.8)
+	RefreshDiff bool // does not call Diff for the result of a refresh (steps.md 7.6)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// subject is what registrations and reads have in common for lookup.
+// subject is the common part of registrations and reads for lookup.
 type subject struct {
 	Parent  urn.URN
 	Typ     urn.Type

@@ -9,14 +9,14 @@ import (
 type Targeting struct {
 	// Targets are the only resources to touch; Excludes are those not to touch. At most one of the two is set.
 	Targets, Excludes *urn.PatternSet
-	// TargetDependents and ExcludeDependents extend them to what depends on their members.
+	// TargetDependents and ExcludeDependents extend them to the dependents of their members.
 	TargetDependents, ExcludeDependents bool
 	// Replace are resources to replace whether or not they have changed.
 	Replace *urn.PatternSet
 }
 
-// Bind returns t with each name that exactly one of the URNs has replaced by that URN. The error is a [*state.AmbiguousNameError] for a
-// name that several have.
+// Bind returns t with each name that exactly one of the URNs has replaced by that URN. The error is a [*state.AmbiguousNameError]
+// if several URNs have a name.
 func (t Targeting) Bind(among []urn.URN) (Targeting, error) {
 	for _, set := range []**urn.PatternSet{&t.Targets, &t.Excludes, &t.Replace} {
 		bound, name, choices := (*set).Bind(among)
@@ -28,8 +28,8 @@ func (t Targeting) Bind(among []urn.URN) (Targeting, error) {
 	return t, nil
 }
 
-// IsPartial reports whether an operation is not about everything.
+// IsPartial reports whether targets or excludes restrict the operation.
 func (t Targeting) IsPartial() bool { return t.Targets.IsConstrained() || t.Excludes.IsConstrained() }
 
-// IsImplicit reports whether a resource is part of every operation and makes nothing else part of it (steps.md 6.2).
+// IsImplicit reports whether a resource is part of every operation without making others part of it (steps.md 6.2).
 func IsImplicit(t urn.Type) bool { return t.IsProvider() || t == urn.RootStackType }

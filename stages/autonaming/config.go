@@ -13,7 +13,7 @@ import (
 // Key is the name of the setting.
 const Key = "pulumi:autonaming"
 
-// Stack is what patterns can refer to.
+// Stack is the stack to which patterns can refer.
 type Stack struct {
 	Organization, Project, Stack string
 	// Config returns a setting of the project by its bare name.
@@ -112,7 +112,7 @@ func (t strategyText) resolve(s Stack) (st strategy, given bool, err error) {
 type kind int
 
 const (
-	byProvider kind = iota // the provider makes names up as it likes
+	byProvider kind = iota // the provider makes names up
 	verbatim
 	disabled
 	byPattern
@@ -122,11 +122,11 @@ type strategy struct {
 	kind     kind
 	pattern  pattern
 	enforce  bool
-	specific bool // meant for this very package or type
+	specific bool // meant for exactly this package or type
 }
 
-// Autoname returns how a resource is to be named; nil leaves it to its provider. random is false when another object of
-// that name could not exist beside it.
+// Autoname returns the options for naming a resource; nil leaves it to its provider. random is false if no other object of that
+// name can exist beside it.
 func (n *Names) Autoname(u urn.URN, seed []byte) (options *providers.Autonaming, random bool) {
 	s := n.all
 	if p, ok := n.packages[u.Type().Package()]; ok {

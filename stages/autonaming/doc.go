@@ -1,4 +1,4 @@
-// Package autonaming names resources that a program leaves nameless, as the project's configuration says
+// Package autonaming names resources to which a program gives no name, by the rules of the project's configuration
 // (pulumi:autonaming, steps.md 3.5).
 //
 // It only proposes names; providers use or refuse them.

@@ -9,8 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/autonaming"
 )
 
-// FuzzParse reads any text as the setting. Errors name the setting, and a name that is proposed depends on nothing but the
-// resource and its seed.
+// FuzzParse reads any text as the setting. Errors name the setting, and a proposed name depends only on the resource and its seed.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", `{}`, `{"mode":"verbatim"}`, `{"mode":"disabled","pattern":"x"}`, `{"pattern":"${project}-${stack}-${name}-${hex(4)}","enforce":true}`,

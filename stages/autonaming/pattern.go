@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 )
 
-// pattern is a template of a name in which only what differs from resource to resource is left open.
+// pattern is a template of a name. Only the parts that differ from resource to resource are left open.
 type pattern string
 
 const (
@@ -28,7 +28,7 @@ var hole = regexp.MustCompile(`\$\{([^}]*)\}`)
 
 var sized = regexp.MustCompile(`^(hex|alphanum|string|num)\((\d+)\)$`)
 
-// parsePattern fills in what is known for the whole stack and refuses what nothing could fill in.
+// parsePattern fills in the values that are the same for the whole stack, and refuses parts that nothing can fill in.
 func parsePattern(text string, s Stack) (pattern, error) {
 	var bad error
 	out := hole.ReplaceAllStringFunc(text, func(match string) string {
@@ -52,7 +52,7 @@ func parsePattern(text string, s Stack) (pattern, error) {
 	return pattern(out), bad
 }
 
-// expand makes a name. random reports whether anything in it is.
+// expand makes a name. random reports whether it has a random part.
 func (p pattern) expand(name string, seed []byte) (result string, random bool) {
 	rng := rand.New(rand.NewChaCha8(sha256.Sum256(seed)))
 	result = hole.ReplaceAllStringFunc(string(p), func(match string) string {

@@ -20,9 +20,9 @@ type candidate struct {
 // finder pairs deletes with creates.
 type finder struct {
 	deletes, creates map[urn.URN]*candidate
-	paired           map[urn.URN]urn.URN // former name to new name, also of what goes on by an alias that the program has
-	former           map[urn.URN]urn.URN // the other way round
-	left             int                 // how many more pairs may be compared
+	paired           map[urn.URN]urn.URN // former name to new name, also of resources that continue by an alias of the program
+	former           map[urn.URN]urn.URN // new name to former name
+	left             int                 // the number of pairs that may still be compared
 	ofType           map[urn.Type]ofType
 	possible         map[urn.URN]bool // former names of pairs that are less alike
 }
@@ -68,12 +68,12 @@ func (f *finder) countType(s *stages.StepInfo) {
 	f.ofType[s.URN.Type()] = n
 }
 
-// mayHaveAnotherName reports whether a recorded resource could go on under another name.
+// mayHaveAnotherName reports whether a recorded resource could continue under another name.
 func mayHaveAnotherName(r *state.Resource) bool {
 	return r != nil && !r.Protect && !r.Delete && !r.External && !r.PendingReplacement && r.ViewOf == "" && r.Type != urn.RootStackType
 }
 
-// findComponents pairs components, from the outermost to the innermost: what is inside of a component goes where that goes.
+// findComponents pairs components, from the outermost to the innermost: the contents of a component move with it.
 func (f *finder) findComponents() {
 	isComponent := func(c *candidate) bool { return !c.Custom }
 	level := f.unpaired(f.deletes, func(c *candidate) bool { return isComponent(c) && f.deletes[c.Parent] == nil })
@@ -97,7 +97,7 @@ func (f *finder) customs() (deletes, creates []*candidate) {
 	return f.unpaired(f.deletes, isCustom), f.unpaired(f.creates, isCustom)
 }
 
-// unpaired returns those of some candidates that have no pair, in the order of their names.
+// unpaired returns those of the candidates that have no pair, in the order of their names.
 func (f *finder) unpaired(all map[urn.URN]*candidate, is func(*candidate) bool) []*candidate {
 	var out []*candidate
 	for _, u := range slices.Sorted(maps.Keys(all)) {
@@ -116,8 +116,8 @@ func (f *finder) isFree(c *candidate) bool {
 
 func (f *finder) pair(d, c *candidate) { f.paired[d.URN], f.former[c.URN] = c.URN, d.URN }
 
-// match pairs deletes with creates of the same type: those of one name, which were moved; then those of one parent, which were renamed. Of
-// components it also pairs those of one name and parent that have another type now.
+// match pairs deletes with creates of the same type: first those of one name, which were moved, then those of one parent, which
+// were renamed. It also pairs components with one name and parent whose type has changed.
 func (f *finder) match(deletes, creates []*candidate) {
 	for _, keys := range []func(c *candidate, parent string) (key string, ok bool){
 		func(c *candidate, _ string) (string, bool) { return string(c.Type) + " " + c.URN.Name(), true },
@@ -145,8 +145,8 @@ func (f *finder) match(deletes, creates []*candidate) {
 	}
 }
 
-// matchOnly pairs the only delete and the only create of a type that are in one place or have one name, if they have something in common. There is
-// nothing else that either could be, so less is enough to ask.
+// matchOnly pairs the only delete and the only create of a type if they are in one place or have one name, and are sufficiently
+// alike. There is no other pair for either, so less likeness is enough.
 func (f *finder) matchOnly(deletes, creates []*candidate) {
 	isOnly := func(c *candidate) bool { return f.ofType[c.URN.Type()] == ofType{1, 1} }
 	created := map[urn.Type]*candidate{}
@@ -167,8 +167,8 @@ func (f *finder) matchOnly(deletes, creates []*candidate) {
 	}
 }
 
-// oldPlace names the parent of what is to be deleted, so that it is that of what may be its successor: the parent itself if it stays, what it
-// is paired with, or its type.
+// oldPlace names the parent of a deleted resource, so that the name equals that of the parent of its possible successor: the parent
+// itself if it stays, its pair if it has one, or its type.
 func (f *finder) oldPlace(c *candidate) string {
 	if to, ok := f.paired[c.Parent]; ok {
 		return string(to)
@@ -179,7 +179,7 @@ func (f *finder) oldPlace(c *candidate) string {
 	return string(c.Parent)
 }
 
-// newPlace is oldPlace for what is to be created.
+// newPlace is oldPlace for a created resource.
 func (f *finder) newPlace(c *candidate) string {
 	if _, ok := f.former[c.Parent]; !ok && f.creates[c.Parent] != nil {
 		return "a " + string(c.Parent.QualifiedType())
@@ -187,7 +187,7 @@ func (f *finder) newPlace(c *candidate) string {
 	return string(c.Parent)
 }
 
-// fits reports whether a delete and a create can be one resource, as far as their parents go.
+// fits reports whether the parents of a delete and a create allow that both are one resource.
 func (f *finder) fits(d, c *candidate) bool {
 	to, gone := f.paired[d.Parent]
 	from, come := f.former[c.Parent]
@@ -203,7 +203,7 @@ const (
 	maxBucketPairs = 2_500
 )
 
-// matchBucket pairs equal inputs first. What is left is compared if that is not too much.
+// matchBucket pairs equal inputs first. The others are compared if there are not too many pairs.
 func (f *finder) matchBucket(b *bucket) {
 	if len(b.deletes) == 0 || len(b.creates) == 0 {
 		return
@@ -235,11 +235,11 @@ func (f *finder) matchBucket(b *bucket) {
 	}
 }
 
-// rival is what is most like a candidate.
+// rival is the candidate that is most like another one.
 type rival struct {
 	best *candidate
 	likeness
-	tied bool // with another one
+	tied bool // another one is equally alike
 }
 
 func consider(all map[*candidate]*rival, of, other *candidate, l likeness) {
@@ -252,7 +252,7 @@ func consider(all map[*candidate]*rival, of, other *candidate, l likeness) {
 	}
 }
 
-// matchEqual pairs those whose inputs are equal, if there is one of each, and leaves the others.
+// matchEqual pairs resources with equal inputs if there is one delete and one create of them, and leaves the others.
 func (f *finder) matchEqual(b *bucket) {
 	groups := map[[32]byte]*bucket{}
 	of := func(c *candidate) *bucket {
@@ -283,7 +283,7 @@ func (f *finder) matchEqual(b *bucket) {
 	b.creates = slices.DeleteFunc(b.creates, isPaired)
 }
 
-// likeness is how much two resources are alike: in their inputs, and, if that does not decide, in their names.
+// likeness measures how much two resources are alike: in their inputs, and, if these are equally alike, in their names.
 type likeness struct{ inputs, names float64 }
 
 func (l likeness) compare(other likeness) int {

@@ -11,21 +11,21 @@ import (
 
 // Limits.
 const (
-	// minLikeness is the part of the inputs that have to be equal.
+	// minLikeness is the fraction of the inputs that must be equal.
 	minLikeness = 0.75
-	// minOnlyLikeness is that part for the only delete and the only create of a type.
+	// minOnlyLikeness is that fraction for the only delete and the only create of a type.
 	minOnlyLikeness = 0.5
-	// maxLeaves is how many values of two resources are compared.
+	// maxLeaves is the number of values of two resources that are compared.
 	maxLeaves = 1000
 	// maxText is the length in bytes up to which texts are searched for names.
 	maxText = 4 << 10
 )
 
-// likenessOf returns how much what is to be created is like what is to be deleted, and whether that is near enough.
+// likenessOf returns the likeness of a deleted and a created resource, and whether it is sufficient.
 func likenessOf(d, c *candidate) (likeness, bool) {
 	t := tallyOf(d, c)
 	if t.all == 0 {
-		t.all, t.equal = 1, 1 // there is nothing to tell them apart
+		t.all, t.equal = 1, 1 // there is no difference
 	}
 	l := likeness{inputs: t.equal / t.all, names: namesInCommon(d.URN.Name(), c.URN.Name())}
 	return l, l.inputs >= minLikeness
@@ -57,10 +57,10 @@ func (t *tally) count(equal float64) {
 	}
 }
 
-// names are the former and the new name of a resource, or of what it is in.
+// names are the former and the new name of a resource, or of one that contains it.
 type names struct{ was, is string }
 
-// resources compares the inputs of two resources and those of what is in them.
+// resources compares the inputs of two resources and those of the resources in them.
 func (t *tally) resources(d, c *candidate, around []names) {
 	around = append([]names{{d.URN.Name(), c.URN.Name()}}, around...)
 	t.maps(d.Inputs, c.Inputs, around)
@@ -145,7 +145,8 @@ func (t *tally) arrays(was, is property.Array, around []names) {
 	}
 }
 
-// sameText reports whether two texts are equal but for the names of the resources, as in "logs" and "logs-1f0e9d8", which a provider has made.
+// sameText reports whether two texts differ at most in the names of the resources, as "logs" and "logs-1f0e9d8", a name that a
+// provider has generated.
 func sameText(was, is string, around []names) bool {
 	if was == is {
 		return true
@@ -166,7 +167,7 @@ var madeUp = regexp.MustCompile(`^\x00[-_]?[0-9a-zA-Z]{4,16}$`)
 
 // nameless returns a text with a name in it replaced.
 func nameless(text, name string) string {
-	if len(name) < 2 { // it would be found anywhere
+	if len(name) < 2 { // it occurs in almost every text
 		if text == name {
 			return placeholder
 		}
@@ -189,8 +190,8 @@ func namesInCommon(a, b string) float64 {
 	return float64(before+after) / float64(max(len(a), len(b), 1))
 }
 
-// fingerprint is equal for resources with equal inputs but for their names. A resource has none if a value is unknown or secret, or if
-// something is in it.
+// fingerprint is equal for resources whose inputs differ at most in names. A resource has none if a value is unknown or secret, or
+// if it contains other resources.
 func fingerprint(c *candidate) (print [32]byte, ok bool) {
 	inputs := c.Inputs.WithoutInternal()
 	if inputs.HasUnknowns() || inputs.HasSecrets() || len(c.children) > 0 {
@@ -203,7 +204,7 @@ func fingerprint(c *candidate) (print [32]byte, ok bool) {
 	return [32]byte(h.Sum(nil)), true
 }
 
-// plain returns a value without secrets as encoding/json knows it.
+// plain returns a value without secrets in the types of encoding/json.
 func plain(v property.Value, name string) any {
 	v, _ = v.Unwrap()
 	switch {

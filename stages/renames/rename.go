@@ -10,23 +10,24 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Rename is a resource that is to be deleted, and one that is to be created and looks like it.
+// Rename is a resource that is to be deleted, and a similar one that is to be created.
 type Rename struct {
 	From urn.URN `json:"from"`
 	To   urn.URN `json:"to"`
-	// Name is the alias that keeps the resource, if its former name is enough. Otherwise, the alias is From.
+	// Name is the alias that keeps the resource, if its former name is sufficient. Otherwise, the alias is From.
 	Name string `json:"name,omitempty"`
-	// With is the new name of what contains the resource, if the alias of that keeps it too.
+	// With is the new name of the resource that contains this one, if the alias of that keeps this one, too.
 	With urn.URN `json:"with,omitempty"`
-	// Possible is true if only a part of the inputs is equal, and these are the only delete and the only create of their type: people are asked.
+	// Possible is true if only a part of the inputs is equal, and these are the only delete and the only create of their type:
+	// users must confirm it.
 	Possible bool `json:"possible,omitempty"`
 }
 
-// Find returns the renames among the steps of a preview, in the order of their new names, what contains others first. Its time grows with the number of steps, and not
-// with its square. The steps may come in any order, and are gone through twice.
+// Find returns the renames among the steps of a preview, in the order of their new names, containing resources first. Its time
+// grows with the number of steps, and not with its square. The steps may come in any order, and are read twice.
 func Find(steps iter.Seq[*stages.StepInfo]) []Rename {
 	if !deletes(steps) {
-		return nil // as for most stacks, without looking at what is created
+		return nil // as for most stacks, without reading the creates
 	}
 	f := newFinder(steps)
 	if len(f.deletes) == 0 || len(f.creates) == 0 {

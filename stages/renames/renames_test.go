@@ -18,8 +18,8 @@ import (
 
 const root = urn.URN("urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev")
 
-// resource makes a resource. What the path says comes before its last slash is above it, each with its type: "t:i:Comp web/t:i:Thing db".
-// Components have types that end with "Comp".
+// resource makes a resource of the last element of a path; the elements before it are its ancestors, each with its type: "t:i:Comp
+// web/t:i:Thing db". Components have types that end with "Comp".
 func resource(path string, inputs map[string]any) *state.Resource {
 	parent := root
 	parts := strings.Split(path, "/")
@@ -229,7 +229,7 @@ func TestDeletesAndCreatesOfNearEqualResourcesAreRenames(t *testing.T) {
 	}
 }
 
-// What is deleted for another reason than that the program does not declare it is no rename.
+// A resource that is deleted for another reason than a missing declaration is not renamed.
 func TestOnlyWhatTheProgramNoLongerDeclaresIsRenamed(t *testing.T) {
 	d, c := deleted("t:i:T old", in{"a": 1}), created("t:i:T new", in{"a": 1})
 	for _, kind := range []stages.ReasonKind{stages.ReasonDestroy, stages.ReasonReplaced, stages.ReasonDependency} {
@@ -240,7 +240,7 @@ func TestOnlyWhatTheProgramNoLongerDeclaresIsRenamed(t *testing.T) {
 	require.Empty(t, renames.Find(slices.Values([]*stages.StepInfo{d, c})))
 }
 
-// Of many resources of one type not all pairs are compared: equal inputs are enough.
+// If there are many resources of one type, not all pairs are compared: equal inputs are enough.
 func TestManyResourcesOfOneTypeArePairedByEqualInputs(t *testing.T) {
 	const n = 2000
 	var steps []*stages.StepInfo
@@ -248,7 +248,7 @@ func TestManyResourcesOfOneTypeArePairedByEqualInputs(t *testing.T) {
 		inputs := in{"number": i, "list": []any{i, "x"}, "text": fmt.Sprintf("for %d", i)}
 		steps = append(steps, deleted(fmt.Sprintf("t:i:T old-%d", i), inputs), created(fmt.Sprintf("t:i:T new-%d", i), inputs))
 	}
-	// Of those that are alike nobody knows which is which.
+	// Equally alike resources cannot be distinguished.
 	for i := range 500 {
 		steps = append(steps, deleted(fmt.Sprintf("t:i:T was-%d", i), in{"a": 1}), created(fmt.Sprintf("t:i:T is-%d", i), in{"a": 1}))
 	}

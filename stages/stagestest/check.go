@@ -14,17 +14,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// crowds is how often items come in from several goroutines: for the race detector, and for rules that only some orders break.
+// crowds is the number of runs in which items come from several goroutines: for the race detector, and for rules that only some
+// orders break.
 const crowds = 20
 
-// Check holds a stage to the rules of its slot, and fails the test for each that it breaks. items makes items, each time anew; their identities must differ. To
-// these Check adds what stages easily forget: reads, components, providers, new resources, and those that the operation leaves out.
+// Check tests a stage against the rules of its slot, and fails the test for each that it breaks. items makes items, anew in each
+// call; their identities must differ. Check adds items that stages often get wrong: reads, components, providers, new resources,
+// and those that the operation leaves out.
 //
 //   - Each item is emitted once, or there is an error for it; a stage does not panic.
-//   - Deletes come in groups, of which a stage sees one after the other.
-//   - What is kept is let go when nothing else comes, because the program may wait for it.
-//   - What becomes of an item does not depend on whether others wait behind it, and nothing is left over from an earlier operation.
-//   - The end of the context ends the stage, and it forgets nothing.
+//   - Deletes come in groups, of which a stage gets one after the other.
+//   - Kept items are emitted when nothing else comes, because the program may wait for them.
+//   - The result for an item does not depend on whether others wait behind it, and nothing is left over from an earlier operation.
+//   - The end of the context ends the stage, and no item is lost.
 //   - Items may come from many goroutines. Run the test with -race.
 func Check[T Item](t testing.TB, newStage Stage[T], items func() []T) {
 	t.Helper()
@@ -98,7 +100,7 @@ func requireRules[T Item](t testing.TB, what string, r Result[T], whole bool) {
 	}
 }
 
-// outcome describes what has become of items, without their order.
+// outcome describes the results for items, without their order.
 func (r Result[T]) outcome() string {
 	var lines []string
 	for _, item := range r.Emitted {
@@ -119,7 +121,7 @@ func identities[T Item](items []T) map[stages.Identity]bool {
 	return out
 }
 
-// unusual returns items that are not resources which the run changes by calls of a provider.
+// unusual returns items that are not resources changed by calls of a provider.
 func unusual[T Item]() []T {
 	var out []T
 	for i, r := range []Resource{
@@ -163,7 +165,7 @@ func (r Resource) item(slot string) any {
 	return r.Deleted()
 }
 
-// readItem returns the item of a read, nil where reads are no different.
+// readItem returns the item of a read, nil for slots in which reads are no different.
 func readItem(slot string) any {
 	registered := stages.Registered{
 		PendingReply: stages.NewPendingReply(true), Read: &stages.ReadGoal{Type: "test:index:Thing", Name: "stagestest-read", ID: property.String("id")},

@@ -1,5 +1,5 @@
-// Package stagestest is for tests of stages that callers put into the slots of an engine. [Resource] makes the items of each slot, [Run] gives
-// them to one stage alone and collects what it does, and [Check] holds the stage to the rules of its slot:
+// Package stagestest is for tests of stages that callers put into the slots of an engine. [Resource] makes the items of each slot,
+// [Run] passes them to one stage alone and collects the results, and [Check] tests the stage against the rules of its slot:
 //
 //	func TestFreeze(t *testing.T) {
 //		replaced := stagestest.Resource{Name: "web", Recorded: true, Replaces: true}
@@ -13,5 +13,5 @@
 //
 // It runs no engine: nothing is decided, recorded or deleted.
 //
-// Invariant: a stage is held to the same rules as in an engine, by the same code.
+// Invariant: the same code as in an engine enforces the rules for a stage.
 package stagestest

@@ -10,11 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Stack and Project are those of the items.
+// Stack and Project are those of all items.
 const Stack, Project = "dev", "shop"
 
-// Resource describes a registration, from which the items of all slots are made. The zero value is a new resource that a provider manages. Each
-// method makes a new item; its methods may be called any number of times.
+// Resource describes a registration, and makes the items of all slots from it. The zero value is a new resource that a provider
+// manages. Each method makes a new item, and may be called any number of times.
 type Resource struct {
 	Name   string   // "thing" when empty
 	Type   urn.Type // "test:index:Thing" when empty
@@ -30,7 +30,7 @@ type Resource struct {
 	Course    stages.Course
 	// Change changes the goal before it is used; nil changes nothing.
 	Change func(*stages.Goal)
-	// Err is why the steps have failed, for Executed and Deleted.
+	// Err is the error of the steps, for Executed and Deleted.
 	Err error
 }
 
@@ -54,7 +54,7 @@ func (r Resource) Old() *state.Resource {
 
 const provider = "urn:pulumi:dev::shop::pulumi:providers:test::default::id-of-default"
 
-// Goal returns what the program declares.
+// Goal returns the goal that the program declares.
 func (r Resource) Goal() *stages.Goal {
 	g := &stages.Goal{Type: r.typ(), Name: r.name(), Custom: !r.Component, Inputs: r.Inputs}
 	if g.IsManaged() {
@@ -118,7 +118,7 @@ func (r Resource) changed() (keys []string) {
 	return keys
 }
 
-// Built returns the item of the slot behind build, with the steps that follow from what has been compared. A replacement creates first.
+// Built returns the item of the slot behind build, with the steps that follow from the comparison. A replacement creates first.
 func (r Resource) Built() stages.Built {
 	return stages.Built{Located: r.Located(), Tasks: []stages.Task{{Steps: r.steps()}}}
 }
@@ -160,7 +160,8 @@ func (r Resource) Executed() stages.Executed {
 	return stages.Executed{Seq: cmp.Or(r.Seq, 1), URN: r.URN(), Steps: r.steps(), Err: r.Err}
 }
 
-// Deleting returns the delete of the recorded resource, because the program does not declare it any more, or because its new object exists if it Replaces.
+// Deleting returns the delete of the recorded resource, which the program does not declare any more, or whose new object exists if
+// it Replaces.
 func (r Resource) Deleting() stages.Deleting {
 	r.Recorded = true
 	d := stages.Deleting{
@@ -172,5 +173,5 @@ func (r Resource) Deleting() stages.Deleting {
 	return d
 }
 
-// Deleted returns the delete when it is over.
+// Deleted returns the delete after it has ended.
 func (r Resource) Deleted() stages.Deleted { return stages.Deleted{Deleting: r.Deleting(), Err: r.Err} }

@@ -15,19 +15,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Item is what passes through a slot: [stages.Registered] to [stages.Executed], [stages.Deleting] and [stages.Deleted].
+// Item is an item of a slot: [stages.Registered] to [stages.Executed], [stages.Deleting] and [stages.Deleted].
 type Item interface {
 	fmt.Stringer
 	Identity() stages.Identity
 }
 
-// Stage makes a stage, as it is given to the Insert method of a slot.
+// Stage makes a stage, as the argument of the Insert method of a slot does.
 type Stage[T Item] = func(stages.Operation) pipeline.Stage[T, T]
 
 // Replacement makes a stage in the place of a standard one, as the fields of the engine's Replace do.
 type Replacement[In, Out Item] = func(op stages.Operation, standard pipeline.Stage[In, Out]) pipeline.Stage[In, Out]
 
-// Result is what a stage has done.
+// Result is the result of running a stage.
 type Result[T Item] struct {
 	Emitted []T // in the order in which they came out
 	// Refused are the errors of the stage that are about an item, in the order in which they came.
@@ -36,31 +36,32 @@ type Result[T Item] struct {
 	Broken []*stages.SlotError
 	// Diagnosed are the messages of the stage.
 	Diagnosed []stages.LogMessage
-	// Err is why the items did not get to the end: the first refusal of an update, a broken rule, a panic, or the cause of a context that has ended.
+	// Err is the error that ended the items early: the first refusal of an update, a broken rule, a panic, or the cause of a
+	// context that has ended.
 	Err error
 }
 
-// Run makes the stage as an engine does for a preview, if info.DryRun is set, or an update. It gives it the items, in their order and without a pause, and
-// returns when the stage has ended. As in an engine, a refusal stops an update, and a preview goes on with the item. Stack and Project are those of the
-// items unless info has others.
+// Run makes the stage as an engine does for a preview, if info.DryRun is set, or an update. It passes the items to it, in their
+// order and without a pause, and returns when the stage has ended. As in an engine, a refusal stops an update, and a preview goes
+// on with the item. Stack and Project are those of the items unless info has others.
 func Run[T Item](ctx context.Context, info stages.RunInfo, newStage Stage[T], items ...T) Result[T] {
 	return inSlot(info, newStage).do(ctx, together, items)
 }
 
-// RunReplacement is [Run] for a stage in the place of a standard one. standard says what that one makes of an item; its errors are those of
-// the standard stage. A refusal stops a preview, too.
+// RunReplacement is [Run] for a stage in the place of a standard one. standard returns the result of the standard stage for an
+// item; its errors are those of the standard stage. A refusal stops a preview, too.
 func RunReplacement[In, Out Item](
 	ctx context.Context, info stages.RunInfo, newStage Replacement[In, Out], standard func(In) (Out, error), items ...In,
 ) Result[Out] {
 	return inPlace(info, newStage, standard).do(ctx, together, items)
 }
 
-// pace is how items come in.
+// pace defines how items arrive.
 type pace int
 
 const (
 	together pace = iota // as fast as the stage takes them
-	single               // each when what the stage keeps is what the program waits for
+	single               // each when the program waits for the items that the stage keeps
 	crowded              // from several goroutines, in any order
 )
 
@@ -126,7 +127,7 @@ func (r *run[In, Out]) diagnose(at urn.URN, s stages.Severity, text string) {
 	r.result.Diagnosed = append(r.result.Diagnosed, stages.LogMessage{Severity: s, URN: at, Message: text})
 }
 
-// refuse is what an engine does with errors of stages.
+// refuse handles the errors of stages as an engine does.
 func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +136,7 @@ func (r *run[In, Out]) refuse(err error, mayGoOn bool) error {
 		return err
 	}
 	if errors.Is(err, pipeline.ErrStopped) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err // that the run is over is no refusal
+		return err // the end of the run is no refusal
 	}
 	r.result.Refused = append(r.result.Refused, err)
 	if mayGoOn && r.operation.Info.DryRun {
@@ -189,7 +190,7 @@ func (r *run[In, Out]) send(ctx context.Context, p pace, items []In, emit pipeli
 	if p == crowded {
 		var senders conc.WaitGroup
 		for _, item := range items {
-			senders.Go(func() { _ = emit(item) }) // which only says that the run is over
+			senders.Go(func() { _ = emit(item) }) // an error only means that the run is over
 		}
 		senders.Wait()
 		return nil
@@ -205,7 +206,7 @@ func (r *run[In, Out]) send(ctx context.Context, p pace, items []In, emit pipeli
 	return nil
 }
 
-// waitFor waits until an item has come out, or needs to go no further.
+// waitFor waits until an item has come out, or may leave the pipeline.
 func (r *run[In, Out]) waitFor(ctx context.Context, i int, item In) {
 	if registered, ok := any(item).(stages.Registered); ok {
 		_, _ = registered.Wait(ctx)

@@ -92,7 +92,7 @@ func TestItemsAreWhatTheirResourceIs(t *testing.T) {
 	require.Equal(t, stages.EndPhaseSeq, same.Deleting().Seq)
 }
 
-// failures is a test that does not end when it fails.
+// failures is a test that goes on when it fails.
 type failures struct {
 	testing.TB
 	mu    sync.Mutex
@@ -255,7 +255,7 @@ func instead(f func(ctx context.Context, standard checking, l stages.Located, em
 func TestReplacementsAreHeldToTheRules(t *testing.T) {
 	known := instead(func(ctx context.Context, standard checking, l stages.Located, emit emittingCheck) error {
 		if l.IsManaged() && l.Old != nil {
-			return emit(stages.Checked{Located: l, Inputs: inputs(7)}) // the provider is not asked
+			return emit(stages.Checked{Located: l, Inputs: inputs(7)}) // the provider is not called
 		}
 		return standard.Run(ctx, l, emit)
 	})

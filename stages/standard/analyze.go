@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// analyst asks the analyzers.
+// analyst calls the analyzers.
 type analyst struct {
 	control   *control.Control
 	rooms     *rooms.Rooms
@@ -27,9 +27,9 @@ type analyst struct {
 	directory string // relative paths of assets are resolved against it
 }
 
-// stage returns the stage that asks the analyzers (steps.md 11). For each registration it runs first every analyzer's
-// remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an
-// update; a preview continues and fails at its end.
+// stage returns the stage that calls the analyzers (steps.md 11). For each registration it runs first every analyzer's
+// remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an update; a
+// preview continues and fails at its end.
 func (an *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 	workers := access.MinReadWorkers
 	if len(an.analyzers) == 0 {
@@ -86,8 +86,8 @@ func (an *analyst) analyze(ctx context.Context, a stages.Analyzed) (stages.Analy
 	return a, an.control.Bail(a.Located, stages.CodeShown, broke)
 }
 
-// remediate lets the analyzers rewrite the inputs, one after the other, and returns the result. It reports what they
-// rewrote and which remediations failed.
+// remediate lets the analyzers rewrite the inputs, one after the other, and returns the result. It reports the rewritten inputs and
+// the failed remediations.
 func (an *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(stages.Event)) (property.Map, error) {
 	for _, pack := range an.analyzers {
 		info := pack.Info()
@@ -115,8 +115,8 @@ func (an *analyst) remediate(ctx context.Context, a stages.Analyzed, report func
 	return a.Inputs, nil
 }
 
-// askAll asks all analyzers at once, or as many as the run allows, and returns their answers in the analyzers' order. Its
-// error joins the errors of the analyzers that could not answer, in that order too.
+// askAll calls ask for all analyzers at once, or for as many as the run allows, and returns their answers in the analyzers' order.
+// Its error joins the errors of the analyzers that could not answer, in that order too.
 func (an *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([]stages.Findings, error) {
 	found := make([]stages.Findings, len(an.analyzers))
 	errs := make([]error, len(an.analyzers))
@@ -136,7 +136,7 @@ func (an *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([
 	return found, errors.Join(errs...)
 }
 
-// analysis describes a registration with its inputs as they are.
+// analysis describes a registration with its present inputs.
 func (an *analyst) analysis(a stages.Analyzed) stages.Analysis {
 	g := a.Goal
 	out := stages.Analysis{URN: a.URN, Type: g.Type, Name: g.Name, Properties: a.Inputs, Options: stages.AnalysisOptions{
@@ -155,8 +155,8 @@ func (an *analyst) violate(at urn.URN, pack stages.Analyzer, v stages.Violation)
 	an.control.Emit(violationEvent(at, pack.Info(), v))
 }
 
-// bailAnalysis is like Bail, for an analyzer that could not answer. That an analyzer has ended is reported once, and not
-// for a resource.
+// bailAnalysis is like Bail, for an analyzer that could not answer. The end of an analyzer is reported once, and not for a
+// resource.
 func (an *analyst) bailAnalysis(l stages.Located, err error) error {
 	var lost *stages.AnalyzerLostError
 	if !errors.As(err, &lost) {

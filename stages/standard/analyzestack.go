@@ -58,7 +58,7 @@ func (an *analyst) onlyViolations() bool {
 	return true
 }
 
-// stackResources describes all managed resources of the stack as they are now, each after what it refers to.
+// stackResources describes all managed resources of the stack in their present state, each after those that it refers to.
 func (an *analyst) stackResources() ([]stages.StackResource, error) {
 	var out []stages.StackResource
 	for _, s := range an.rooms.FinalStates() {
@@ -82,7 +82,8 @@ func (an *analyst) stackResources() ([]stages.StackResource, error) {
 	return out, nil
 }
 
-// deleteFirstOf returns what the program asked of a replacement. For states that are carried forward it asks nothing.
+// deleteFirstOf returns the option of the program for the order of a replacement. For states that are carried forward there is
+// none.
 func (an *analyst) deleteFirstOf(u urn.URN) *bool {
 	if f := an.families.Of(u); f != nil && f.Own != nil {
 		return f.Own.DeleteBeforeReplace

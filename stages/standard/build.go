@@ -21,13 +21,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// stage returns the stage that decides. It turns the result of a comparison into steps, and owns the outcomes of every
-// URN. It has one writer and does no I/O. A decision may raise questions, such as whether a dependent has to be replaced
-// too. These go to a pool of workers, and the decision waits for the answers while others are made.
+// stage returns the stage that decides. It turns the result of a comparison into steps, and owns the decisions about every URN. It
+// has one writer and does no I/O. A decision may need answers of providers, such as whether a dependent has to be replaced too. A
+// pool of workers gets these, and other decisions are made meanwhile.
 //
-// Decisions are the same as if they were made one at a time in order of arrival. A registration therefore waits for an
-// earlier one only if the decision about that one could concern it: if the earlier one continues a recorded state that
-// its own recorded state depends on. Programs that declare a resource after what it depends on never make it wait.
+// Decisions are the same as if they were made one at a time in order of arrival. A registration therefore waits for an earlier one
+// only if the decision about that one could concern it: if the earlier one continues a recorded state that its own recorded state
+// depends on. Programs that declare resources after their dependencies never make it wait.
 func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built] {
 	return pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]{
 		Name:    "build",
@@ -49,7 +49,7 @@ func newBuilder(c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, pa
 	}
 }
 
-// builder holds what is being decided.
+// builder holds the open decisions.
 type builder struct {
 	control   *control.Control
 	rooms     *rooms.Rooms
@@ -59,7 +59,7 @@ type builder struct {
 	targets   *targeting.Targets
 	parked    map[int][]stages.Diffed // by the number of the registration that they wait for
 	roots     map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
-	decided   []decided               // by base position; nil until something goes on with a recorded state
+	decided   []decided               // by base position; nil until a registration continues a recorded state
 	rechecks  map[int]stages.Diffed   // re-creations whose inputs are being checked again
 	circles   circles
 	possible  *possible.Changes
@@ -76,7 +76,7 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 	return b.decide(d, x)
 }
 
-// noteDone records what the stages before have done about the recorded state of a registration.
+// noteDone records the changes of a registration's recorded state by earlier stages.
 func (b *builder) noteDone(l stages.Located) {
 	if l.Origin == stages.ToReread {
 		b.decisions.Add(l.URN, rooms.Refreshed)
@@ -98,7 +98,8 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 	return b.rooms.Ancestors.NearestOpen(seq, id, map[graph.ID]bool{})
 }
 
-// commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.
+// commit records that a registration is decided, emits its steps and resumes the registrations that waited for it, in order of
+// arrival.
 func (b *builder) commit(d stages.Diffed, steps []*stages.Decision, x pipeline.Exchange[Ask, stages.Built]) error {
 	return b.commitAfter(d, steps, nil, x)
 }
@@ -219,8 +220,8 @@ func (b *builder) same(d stages.Diffed) *stages.Decision {
 	return s
 }
 
-// showLostSettings makes the change of a default provider one that is shown and counted if something in its recorded configuration is not
-// there any more: what the provider does next may depend on it, and nobody need have changed the configuration.
+// showLostSettings makes the change of a default provider one that is shown and counted if a part of its recorded configuration is
+// missing now: the provider's next calls may depend on it, although nobody may have changed the configuration.
 func showLostSettings(s *stages.Decision, d stages.Diffed) {
 	if !s.Internal {
 		return
@@ -235,9 +236,8 @@ func showLostSettings(s *stages.Decision, d stages.Diffed) {
 	}
 }
 
-// withPrelude puts same steps before the steps of a registration. They are for the recorded provider that it names and
-// that this run has not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else
-// has registered (6.5).
+// withPrelude puts same steps before the steps of a registration: for the recorded provider that it names and that this run has not
+// registered (steps.md 3.3), and, if there are targets, for resources that it refers to and that nothing else has registered (6.5).
 func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*stages.Decision {
 	var before []*stages.Decision
 	if d.Goal.Custom {
@@ -245,16 +245,16 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 	}
 	if b.rooms.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
-		more, _ := b.carryReferences(own.New, d.Located) // an included resource may refer to what is missing
+		more, _ := b.carryReferences(own.New, d.Located) // an included resource may refer to missing ones
 		before = append(before, more...)
 	}
 	return append(before, steps...)
 }
 
-// carryForwardProvider makes the steps that carry forward a recorded provider, and what that refers to, for a resource
-// that names it. It makes none if a registration continues the provider or it is carried forward already (steps.md 3.3).
-// This depends on what is recorded and not on what has started the provider: another registration may have started it, or
-// an import or a refresh of the same one.
+// carryForwardProvider makes the steps that carry forward a recorded provider, and the resources that it refers to, for a resource
+// that names it. It makes none if a registration continues the provider or it is carried forward already (steps.md 3.3). This
+// depends on the recorded state and not on who has started the provider: another registration may have started it, or an import or
+// a refresh of the same one.
 func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.Decision {
 	p := b.rooms.Base.Providers[ref]
 	if p == nil || p.Delete {
@@ -268,13 +268,13 @@ func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.De
 		return nil
 	}
 	b.decisions.Add(p.URN, rooms.Same)
-	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to what is missing
+	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to missing resources
 	s := stages.CarriedForwardStep(p)
 	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: d.URN}
 	return append(steps, s)
 }
 
-// replacement returns the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
+// replacement returns the two steps that make the new object. In a create-before-delete the marker comes after it.
 func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Decision {
 	if d.Rechecked != nil {
 		d.Inputs = *d.Rechecked
@@ -295,7 +295,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	if d.Old == nil {
 		d.Old = d.Claimed // a refresh has not found it
 	}
-	d.Raw = true // what the deleted object had does not count
+	d.Raw = true // the properties of the deleted object do not count
 	if err := b.plans.HoldAnew(d); err != nil {
 		return err
 	}
@@ -310,8 +310,8 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	return b.commitAfter(d, b.withPrelude(d, steps...), o.DeletionsOf(d.Claimed), x)
 }
 
-// renew is like recreate, for a resource that has been renamed. It has been compared with the deleted state, and is
-// replaced whatever the comparison found (steps.md 3.16).
+// renew is like recreate, for a resource that has been renamed. It has been compared with the deleted state, and is replaced
+// whatever the result (steps.md 3.16).
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
@@ -335,8 +335,9 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	return nil
 }
 
-// askAnew has the inputs of a registration checked again, as those of a new object. What was left out has not been checked: it goes along with
-// what is replaced, and is created again as the program declares it now (decision 0167). Its argument is a copy that lives on.
+// askAnew has the workers check the inputs of a registration again, as those of a new object. Inputs of a resource that was left
+// out have not been checked: it is replaced with another one, and is created again as the program declares it now (decision 0167).
+// The argument d is a copy that lives on.
 func (b *builder) askAnew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) {
 	b.rechecks[d.Seq] = d
 	x.Ask(Ask{recheck: &d})
@@ -390,7 +391,7 @@ func orderOf(d stages.Diffed) stages.Order {
 	case d.Old.PendingReplacement:
 		return stages.OrderInterrupted
 	case d.DeleteFirst:
-		return stages.OrderName // two objects of that name cannot exist, whatever the program says (steps.md 3.5)
+		return stages.OrderName // two objects of that name cannot exist, whatever the program declares (steps.md 3.5)
 	case wish != nil && *wish:
 		return stages.OrderOption
 	case wish != nil:
@@ -429,28 +430,28 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s, marker), x)
 }
 
-// Ask is a question to a provider that the build stage has while it decides.
+// Ask is a call of a provider that the build stage needs for a decision.
 type Ask struct {
 	recheck *stages.Diffed
 	probe   *closure.Probe
 }
 
-// Answer is the answer to an [Ask].
+// Answer is the result of an [Ask].
 type Answer struct {
-	recheck          *stages.Diffed // with what the check has added
+	recheck          *stages.Diffed // with the result of the check
 	probe            *closure.Probe
 	accepted, inputs property.Map
 	diff             providers.DiffResponse
 	err              error
 }
 
-// questioner is what the workers of the build stage share.
+// questioner is the shared data of the build stage's workers.
 type questioner struct {
 	prober *closure.Prober
 	differ *differ
 }
 
-// work answers a question. It runs in many goroutines and reads no state of the builder.
+// work carries out an Ask. It runs in many goroutines and reads no state of the builder.
 func (qr *questioner) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil && q.recheck.Course == stages.LeftOut {
 		return qr.include(ctx, *q.recheck)
@@ -495,7 +496,7 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	return b.probed(a, x)
 }
 
-// importedReply returns the answer to a registration that needs nothing but its import.
+// importedReply returns the answer to a registration that needs only its import.
 func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
 	return &stages.RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
 }

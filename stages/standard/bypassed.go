@@ -19,14 +19,14 @@ func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stage
 		b.decisions.Add(d.URN, rooms.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
 	case mode == stages.ModeRefresh && d.Old.URN != d.URN && d.Course != stages.RefersToSkipped && !o.IsDeletedByClosure(d.Claimed):
-		// It has not been read, but what the program declares after it may refer to its new name.
+		// It has not been read, but resources that are declared after it may refer to its new name.
 		b.decisions.Add(d.URN, rooms.Same)
 		return b.commit(d, []*stages.Decision{renamedStep(d)}, x)
 	case mode == stages.ModeRefresh, o.IsDeletedByClosure(d.Claimed):
-		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
+		// There is nothing more to do: it has been read, or another registration in this run deletes it. The program may still
 		// register outputs of a component.
 		if (d.Course == stages.RefersToSkipped || o.IsDeletedByClosure(d.Claimed)) && d.Old.URN != d.URN {
-			b.decisions.Add(d.URN, rooms.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
+			b.decisions.Add(d.URN, rooms.SkippedCreate) // it keeps its old name, so resources that are made now may not refer to the new one
 		}
 		d.Reply = importedReply(d.URN, d.Old)
 		return b.commit(d, nil, x)

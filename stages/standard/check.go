@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
-// checker makes providers check inputs.
+// checker calls Check of providers.
 type checker struct {
 	control   *control.Control
 	rooms     *rooms.Rooms
@@ -90,8 +90,8 @@ func (ck *checker) check(ctx context.Context, l stages.Located) (stages.Checked,
 	return c, err
 }
 
-// withKnownInputs returns a registration of an operation that does not make what the program declares with the recorded values of the inputs that are
-// not known: a provider is configured as it was.
+// withKnownInputs returns a registration with the recorded values of its unknown inputs, for operations that do not make what the
+// program declares: a provider keeps its configuration.
 func (ck *checker) withKnownInputs(l stages.Located) stages.Located {
 	if ck.control.DryRun() || ck.rooms.Mode == stages.ModeUpdate {
 		return l
@@ -109,7 +109,8 @@ func (ck *checker) withKnownInputs(l stages.Located) stages.Located {
 	return l
 }
 
-// unknownInput returns why nothing can be made of the program's inputs, nil if they are known. One whose changes are ignored does not count.
+// unknownInput returns why the program's inputs are not known well enough, nil if they are. Inputs whose changes are ignored do not
+// count.
 func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
 	e := ck.rooms.UnknownInput(l, l.Goal.Inputs, ck.control.DryRun())
 	if e == nil || !l.Goal.Custom {
@@ -119,8 +120,7 @@ func (ck *checker) unknownInput(l stages.Located) *stages.UnknownInputError {
 	return ck.rooms.UnknownInput(l, news, ck.control.DryRun())
 }
 
-// checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state
-// counts.
+// checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state counts.
 func (ck *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
 	var olds, news property.Map
 	olds, news, c.Raw = ck.checkInputs(c.Located)
@@ -176,7 +176,7 @@ func (ck *checker) checkRequest(c stages.Checked, olds, news property.Map) provi
 	}
 }
 
-// accepted returns the inputs that a provider has accepted, or reports what it refuses.
+// accepted returns the inputs that a provider has accepted, or reports those that it refuses.
 func (ck *checker) accepted(c stages.Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
 	if err != nil {
 		return property.Map{}, ck.control.Bail(c.Located, stages.CodeFailed, err)

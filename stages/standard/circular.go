@@ -11,21 +11,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// circles finds resources that would come to refer to themselves. A program cannot declare that, and a valid state does
-// not hold it, but together they can cause it: a resource that is left out keeps its recorded references, and the program
-// may have reversed the references between it and an included resource. The builder owns it.
+// circles finds resources that would come to refer to themselves. A program cannot declare them, and a valid state does not hold
+// them, but together they can cause them: a resource that is left out keeps its recorded references, and the program may have
+// reversed the references between it and an included resource. The builder owns it.
 type circles struct {
-	decided        map[urn.URN]*state.Resource // the states that registrations have led to so far
-	carriedForward map[graph.ID]bool           // base states that something left out refers to and no registration had continued before
+	decided        map[urn.URN]*state.Resource // the states from registrations so far
+	carriedForward map[graph.ID]bool           // base states to which a left-out resource refers and that no registration had continued before
 }
 
 func newCircles() circles {
 	return circles{decided: map[urn.URN]*state.Resource{}, carriedForward: map[graph.ID]bool{}}
 }
 
-// circular refuses steps after which a resource would refer to itself. No valid state could record it, so nothing is
-// done. Of the resources on a circle, the last one that is decided is refused. It is always included: only its own
-// references can close the circle, as those of what is left out exist from the start.
+// circular refuses steps after which a resource would refer to itself. No valid state could record it, so nothing is done. Of the
+// resources on a circle, the last one that is decided is refused. It is always included: only its own references can close the
+// circle, because those of left-out resources exist from the start.
 func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 	if !b.rooms.Targeting.IsPartial() {
 		return nil
@@ -94,8 +94,8 @@ func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	return slices.Compact(us)
 }
 
-// expectedState returns the state that a name will have as far as that is known: what was decided, or what is recorded if
-// it is left out. An included resource that is not decided yet will be checked itself.
+// expectedState returns the state that a name will have as far as it is known: the decided one, or the recorded one if it is left
+// out. An included resource that is not decided yet will be checked itself.
 func (b *builder) expectedState(u urn.URN) *state.Resource {
 	if s := b.circles.decided[u]; s != nil {
 		return s

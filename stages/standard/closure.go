@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// rootOrPark returns the root of a delete-before-replace. If an earlier registration may claim one of those that it could take along,
-// or goes on with a dependent, that one decides first: the replacement is parked, and there is no root.
+// rootOrPark returns the root of a delete-before-replace. If an earlier registration may claim a candidate of its closure, or
+// continues a dependent, that registration is decided first: the replacement is parked, and there is no root.
 func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 	c := closure.NewRoot(d, d.Old)
 	if id, ok := b.rooms.Base.ID(d.Claimed); ok {
@@ -36,8 +36,8 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 	return c
 }
 
-// impossible returns which recorded states can no longer depend on a root: those that an earlier registration continues,
-// and those that are deleted already (steps.md 3.11).
+// impossible returns a function that reports whether a recorded state can no longer be a member of a root's closure: an earlier
+// registration continues it, or it is deleted already (steps.md 3.11).
 //
 // The deletes of the latter must be over before that of the root.
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
@@ -49,18 +49,18 @@ func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 		}
 		preceded := c.IsPrecededBy(b.rooms, res)
 		if preceded {
-			c.After = append(c.After, b.rooms.Decisions.DeletionsOf(res)...) // of its old object
+			c.After = append(c.After, b.rooms.Decisions.DeletionsOf(res)...) // of the old object
 		}
 		return preceded
 	}
 }
 
-// advance decides every dependent that can be decided and asks about the rest.
+// advance decides every dependent that can be decided and probes the rest.
 func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	for c.Closure != nil && !c.Closure.Done() {
 		ready := c.Closure.Ready()
 		if len(ready) == 0 {
-			return nil // answers are still to come
+			return nil // answers are missing
 		}
 		for _, id := range ready {
 			in, why, p := c.NeedsReplace(id, b.rooms.Base.Resources[id])
@@ -86,9 +86,9 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	return b.advance(c, x)
 }
 
-// finishClosure decides a closure whose extent is known (steps.md 3.9). First come the deletes of the members, each of
-// which waits for those of its dependents. When all of them are over, the root's delete, the marker and the new object
-// follow. Marking and emitting are one action (ORD-3, ORD-4).
+// finishClosure decides a closure when all its members are known (steps.md 3.9). First come the deletes of the members, each of
+// which waits for those of its dependents. When all of them are over, the root's delete, the marker and the new object follow.
+// Marking and emitting are one action (ORD-3, ORD-4).
 func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
 	d := c.D
@@ -116,7 +116,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
 		} else if m.Res == b.rooms.Base.StandIn(m.Res.URN) {
-			s.Kind = stages.DeletedFirst // what stays may refer to it
+			s.Kind = stages.DeletedFirst // resources that stay may refer to it
 		}
 		deletes[m.ID] = s
 	}
@@ -151,8 +151,8 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	return b.commitTasks(d, append(steps, own...), stages.Built{Located: d.Located, Tasks: append(tasks, last), After: c.After}, x)
 }
 
-// scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before what it depends
-// on, even if it depends on that through something that stays.
+// scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before its dependencies, even if
+// a resource that stays is between them.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decision) ([]stages.Task, error) {
 	schedule, err := b.rooms.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
@@ -170,9 +170,9 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decisio
 	return tasks, nil
 }
 
-// isStillUsed reports whether a provider is used by something that is not a member of its closure: a resource that is
-// only read, or the old copy of one that has moved to another provider. A state may not name a provider that is not
-// recorded (state.md 1.14 I-4), so the old provider stays until the end phase, as in a create-before-delete.
+// isStillUsed reports whether a resource that is not a member of its closure uses a provider: one that is only read, or the old
+// copy of one that has moved to another provider. A state may not name a provider that is not recorded (state.md 1.14 I-4), so the
+// old provider stays until the end phase, as in a create-before-delete.
 func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
 	res := b.rooms.Base.Resources[id]
 	if !res.Type.IsProvider() || res.PendingReplacement {

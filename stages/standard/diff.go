@@ -27,8 +27,8 @@ type differ struct {
 	legacyDiff bool
 }
 
-// stage returns the stage that compares a registration with its recorded state (steps.md 3.8). Where that asks for a
-// replacement, it checks the inputs again for the new object (3.9). Reads and new resources pass through.
+// stage returns the stage that compares a registration with its recorded state (steps.md 3.8). If the result is a replacement, it
+// checks the inputs again for the new object (3.9). Reads and new resources pass through.
 func (df *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 	return pipeline.Stage[stages.Analyzed, stages.Diffed]{
 		Name:    "diff",
@@ -90,8 +90,8 @@ func (df *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, e
 	return d, df.recheck(ctx, &d)
 }
 
-// compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors come from a provider,
-// except those of Bail.
+// compare compares a registration with its recorded state. The first rule of steps.md 3.8 that applies decides. Its errors come
+// from a provider, except those of Bail.
 func (df *differ) compare(ctx context.Context, d *stages.Diffed) error {
 	fired, err := df.triggerFired(d.Located)
 	if err != nil {
@@ -162,7 +162,7 @@ func (df *differ) triggerFired(l stages.Located) (bool, error) {
 	return !property.Equal(now.StripSecretsAndOutputs(), before.StripSecretsAndOutputs()), nil
 }
 
-// ordered reports whether something other than a difference requires a replacement. It also returns the key for events.
+// ordered reports whether a replacement is required by something other than a difference. It also returns the key for events.
 func (df *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 	if df.rooms.Targeting.Replace.Matches(l.URN) {
 		return stages.Reason{Kind: stages.ReasonRequested}, "id"
@@ -243,8 +243,8 @@ func (df *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	return nil
 }
 
-// checkAnew checks the program's inputs as those of a new object, and returns the accepted ones. The analyzers may
-// rewrite them as they did the first time: their rules apply to replacements too.
+// checkAnew checks the program's inputs as those of a new object, and returns the accepted ones. The analyzers may rewrite them as
+// they did the first time: their rules apply to replacements, too.
 func (df *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, inputs property.Map, err error) {
 	if accepted, err = df.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
 		return accepted, accepted, err

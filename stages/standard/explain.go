@@ -42,8 +42,8 @@ func newProviderReason(old, now string) stages.Reason {
 	return why
 }
 
-// completeReason adds to the reason of a comparison what only the registration shows: options that changed, inputs that differ where
-// the provider names none, and where the changed values come from.
+// completeReason adds to the reason of a comparison the parts that only the registration has: changed options, inputs that differ
+// where the provider names none, and the origins of the changed values.
 func completeReason(d *stages.Diffed) {
 	why := &d.Reason
 	switch why.Kind {
@@ -67,7 +67,7 @@ func completeReason(d *stages.Diffed) {
 	why.Ignored = ignoredDifferences(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
 }
 
-// notTheProgramsOwn returns the changed properties whose values are not those that the program gives.
+// notTheProgramsOwn returns the changed properties whose values differ from those that the program gives.
 func notTheProgramsOwn(d *stages.Diffed, paths []string) (filled, remediated []string) {
 	for _, text := range paths {
 		path, err := property.ParsePath(text)

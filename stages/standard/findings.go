@@ -7,15 +7,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// enforced returns the violations that count, with their effective levels (steps.md 11.3), and the names of the mandatory
-// policies among them.
+// enforced returns the violations that count, with their effective levels (steps.md 11.3), and the names of the mandatory policies
+// among them.
 func enforced(f stages.Findings) (violations []stages.Violation, mandatory []string) {
 	for _, v := range f.Violations {
 		switch v.Level {
 		case stages.Disabled:
 			continue
 		case stages.Advisory:
-		default: // what a remediation has left over is at least mandatory
+		default: // a violation that remains after remediation is at least mandatory
 			v.Level = stages.Mandatory
 			mandatory = append(mandatory, v.Policy)
 		}
@@ -47,8 +47,8 @@ func failedIn(f stages.Findings) []string {
 	return names
 }
 
-// summarize returns which policies of an analyzer passed: all of the kind that was asked, except those that are disabled,
-// that failed, and that did not apply.
+// summarize returns the policies of an analyzer that passed: all of the called kind, except those that are disabled, that failed,
+// and that did not apply.
 func summarize(after stages.PolicyStage, at urn.URN, info stages.AnalyzerInfo, failed, notApplicable []string) stages.PolicySummary {
 	kind := stages.ResourcePolicy
 	if after == stages.AfterAnalyzeStack {

@@ -23,10 +23,9 @@ type importer struct {
 	targets  *targeting.Targets
 }
 
-// stage returns the stage that takes existing objects under management (steps.md 4.2). If a registration names the ID of
-// an object and its recorded state has another one or does not exist, the object is read and recorded. The registration
-// then continues as if that state had been recorded before. The stage calls providers, in previews too; everything else
-// passes through.
+// stage returns the stage that takes existing objects under management (steps.md 4.2). If a registration names the ID of an object
+// and its recorded state has another one or does not exist, the object is read and recorded. The registration then continues as if
+// that state had been recorded before. The stage calls providers, in previews, too; all other items pass through.
 func (i *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "import",
@@ -66,7 +65,7 @@ func (i *importer) mustImport(l stages.Located) bool {
 	return known != g.ImportID
 }
 
-// importOne runs the steps of the import. The recorded state becomes the old state of the registration.
+// importOne executes the steps of the import. The recorded state becomes the old state of the registration.
 func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Located, error) {
 	if err := i.plans.HoldImportToPlan(l); err != nil {
 		return l, err
@@ -124,8 +123,8 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	return l, nil
 }
 
-// mayReplace refuses the import of an object in the place of a recorded one if that is protected (decision 0191). A preview goes on. If a
-// closure has deleted the old object, that has been decided before.
+// mayReplace refuses an import that would replace a protected recorded object (decision 0191). A preview goes on. If a closure has
+// deleted the old object, that has been decided before.
 func (i *importer) mayReplace(l stages.Located) error {
 	if l.Old == nil || l.Old.External {
 		return nil
@@ -140,8 +139,8 @@ func (i *importer) mayReplace(l stages.Located) error {
 	return i.access.Control.BailUnlessDry(l, &state.ProtectedError{URNs: []urn.URN{l.URN}, Refused: state.RefusedReplace})
 }
 
-// takeImport runs the steps of an import unless something that the registration needs has failed. If the run goes on after a failure, it
-// returns the reply to the registration as well.
+// takeImport executes the steps of an import unless a dependency of the registration has failed. If the run goes on after a
+// failure, it returns the reply to the registration as well.
 func (i *importer) takeImport(l stages.Located, steps []*stages.Decision) (*stages.RegisterReply, error) {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
 	if cause, ok := i.rooms.FailedDependencyOf(b); ok {

@@ -33,9 +33,9 @@ func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	return b.commit(d, append(steps, own), x)
 }
 
-// providerIsThere refuses to carry forward a resource when the program no longer declares its provider (steps.md 6.5),
-// unless an earlier registration continues that provider. It depends on what is decided, because whether the provider is
-// running already depends on timing.
+// providerIsThere refuses to carry forward a resource if the program no longer declares its provider (steps.md 6.5), unless an
+// earlier registration continues that provider. It depends on the decisions, because it is a matter of timing whether the provider
+// is already running.
 func (b *builder) providerIsThere(d stages.Diffed) error {
 	if _, err := urn.ParseProviderRef(d.Old.Provider); err != nil {
 		return nil // components and providers
@@ -55,9 +55,9 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 
-// carryReferences carries forward what a state refers to if nothing has been decided about it, depth first (steps.md
-// 6.5). A reference that is not in the recorded state is an error only for a state that is carried forward. When
-// everything is included, the state is a provider that is kept, and its references are kept for it.
+// carryReferences carries forward, depth first, the resources to which a state refers and about which nothing has been decided
+// (steps.md 6.5). A reference that is not in the recorded state is an error only for a state that is carried forward. If everything
+// is included, the state is a provider that is kept, and its references are kept for it.
 func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps []*stages.Decision, err error) {
 	var olds []graph.ID
 	why := stages.Reason{Kind: stages.ReasonNotTargeted}

@@ -22,17 +22,17 @@ type Reads int
 const (
 	// ReadNothing reads no state.
 	ReadNothing Reads = iota
-	// ReadMarked reads the states whose providers ask for it (steps.md 3.15).
+	// ReadMarked reads the states whose providers require it (steps.md 3.15).
 	ReadMarked
 	// ReadAll reads every state that is part of the operation (steps.md 7.1, 7.3).
 	ReadAll
-	// ReadInterrupted reads the objects of interrupted updates and deletes (state.md 9.4 R-8). An operation whose object
-	// cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped. Interrupted
-	// creates are looked for.
+	// ReadInterrupted reads the objects of interrupted updates and deletes (state.md 9.4 R-8). An operation whose object cannot be
+	// read stays pending. Interrupted reads and imports have changed nothing and are dropped. The objects of interrupted creates
+	// are looked for.
 	ReadInterrupted
 )
 
-// Preparation is what a run does before its program starts.
+// Preparation defines the work of a run before its program starts.
 type Preparation struct {
 	Reads Reads
 	// Resolve returns the resolution of each interrupted create (state.md 9.4 R-6). Nil, and the zero resolution, leave
@@ -40,10 +40,9 @@ type Preparation struct {
 	Resolve func(state.Pending) stages.CreateResolution
 }
 
-// Prepare brings what is recorded up to date before the program starts, and makes the base of the run from it. It reads
-// all states at once. A failure does not stop the others, and what was read is recorded and kept. Prepare refuses targets
-// that do not exist as far as that is known without the program. It is called once, after everything that refuses the
-// operation.
+// Prepare brings the recorded state up to date before the program starts, and makes the base of the run from it. It reads all
+// states at once. A failure does not stop the others, and the results are recorded and kept. Prepare refuses targets that do not
+// exist as far as that is known without the program. It is called once, after all checks that can refuse the operation.
 func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 	now := r.asRecorded()
 	if p.Reads == ReadMarked && !slices.ContainsFunc(now.Resources, asksToBeRead) {
@@ -65,10 +64,10 @@ func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 
 func (r *Run) asRecorded() rooms.Recorded { return rooms.Recorded{Snapshot: r.settings.Base} }
 
-// asksToBeRead reports whether a provider asked for the state to be read before every update (steps.md 3.15).
+// asksToBeRead reports whether a provider requires that the state is read before every update (steps.md 3.15).
 func asksToBeRead(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
 
-// checkTargets refuses targets that are not recorded, for operations that work on what is recorded.
+// checkTargets refuses targets that are not recorded, for operations on recorded resources only.
 func checkTargets(t *targeting.Targets, mode stages.Mode) error {
 	if mode == stages.ModeUpdate {
 		return nil
@@ -76,7 +75,7 @@ func checkTargets(t *targeting.Targets, mode stages.Mode) error {
 	return t.CheckTargets()
 }
 
-// bringUpToDate returns what is recorded after reading and resolving, also together with an error.
+// bringUpToDate returns the recorded state after reading and resolving, also together with an error.
 func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now rooms.Recorded, err error) {
 	now = r.asRecorded()
 	d := r.draftOf(now.Snapshot)
@@ -104,7 +103,7 @@ func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now rooms.Recor
 	return now, err
 }
 
-// draft works on rooms of its own, before the base of the run is made.
+// draft is the work of a run before its base is made, on rooms of its own.
 type draft struct {
 	settings stages.Settings
 	control  *control.Control
@@ -148,14 +147,14 @@ func (d *draft) read(ctx context.Context, reads Reads) (refresh.Refreshed, error
 		return d.refresher().Refresh(ctx, selected)
 	case ReadMarked:
 		return d.refresher().Refresh(ctx, func(res *state.Resource) bool {
-			in := selected(res)                  // it grows by what it is asked about
+			in := selected(res)                  // it must be called with every state
 			return in && res.RefreshBeforeUpdate // old copies, too, which alone are no reason to read anything
 		})
 	}
 	return refresh.Refreshed{Snapshot: d.recorded}, nil
 }
 
-// answer returns what resolve says about an interrupted create; resolve may be nil.
+// answer returns the resolution of an interrupted create by resolve, which may be nil.
 func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op state.Pending) recovery.Answer {
 	if resolve == nil {
 		resolve = func(state.Pending) stages.CreateResolution { return stages.CreateResolution{} }
@@ -170,7 +169,7 @@ func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op s
 	return is
 }
 
-// answerOrFind looks for the objects of creates that resolve leaves open, or that it assumes to have made nothing.
+// answerOrFind looks for the objects of creates for which resolve has no resolution, or assumes that they have made nothing.
 func (d *draft) answerOrFind(resolve func(state.Pending) stages.CreateResolution, op state.Pending) recovery.Answer {
 	is := d.answer(resolve, op)
 	if is.ID != "" {

@@ -15,10 +15,9 @@ type rereader struct {
 	passes *rooms.ProgressWriter // of the milestone "reread"
 }
 
-// stage returns the stage that reads recorded resources again as the program registers them (steps.md 7.4). It
-// uses the provider that the program gives a resource. What it finds is recorded and replaces the recorded state.
-// Components and providers are not read. The stage calls providers, in previews too; what is new or left out passes
-// through.
+// stage returns the stage that reads recorded resources again as the program registers them (steps.md 7.4). It uses the provider
+// that the program gives a resource. The result is recorded and replaces the recorded state. Components and providers are not read.
+// The stage calls providers, in previews, too; new and left-out resources pass through.
 func (rr *rereader) stage() pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "refresh",

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/requests"
 )
 
-// registerBuffer is how many goals may wait for their turn without a goroutine each. Programs declare thousands at once,
+// registerBuffer is the number of goals that may wait for their turn without a goroutine each. Programs declare thousands at once,
 // and a waiting goal takes a few words where a goroutine takes kilobytes.
 const registerBuffer = 8192
 

@@ -25,7 +25,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Run is one run in progress: the parts that its stages work with. Call [NewRun] once for each run.
+// Run is one run in progress: the parts for its stages. Call [NewRun] once for each run.
 type Run struct {
 	settings  stages.Settings
 	control   *control.Control
@@ -80,7 +80,7 @@ func (r *Run) EndOfProgram() { r.admission.EndOfProgram() }
 // the error.
 func (r *Run) ProgramFailed(err error, shown bool) { r.control.ProgramFailed(err, shown) }
 
-// JudgeProgram records that the program ended because the run was over, if nothing else has failed that explains it.
+// JudgeProgram records that the program ended because the run was over, unless another failure explains it.
 func (r *Run) JudgeProgram() { r.control.JudgeProgram() }
 
 // Fail shows and records a failure of the operation as a whole. It does not stop the run, and may be called when the run
@@ -96,8 +96,8 @@ func (r *Run) Admitted() context.Context { return r.control.Admitted }
 // HasFailed reports whether anything has failed so far.
 func (r *Run) HasFailed() bool { return r.control.HasFailed() }
 
-// Refuse records the error of a stage that a caller put into the pipeline, and returns the error that stops the pipeline. It returns nil
-// if the item that it is about goes on, which it may be allowed to: in a preview, all refusals are to be seen.
+// Refuse records the error of a stage that a caller put into the pipeline, and returns the error that stops the pipeline. If
+// mayGoOn is true, it returns nil for a refusal in a preview: the item goes on, so that all refusals are shown.
 func (r *Run) Refuse(err error, mayGoOn bool) error { return r.control.Refuse(err, mayGoOn) }
 
 // Diagnose shows a message at a resource, or about the operation if the name is "".
@@ -109,7 +109,7 @@ func (r *Run) Diagnose(at urn.URN, s stages.Severity, text string) {
 // the reason is recorded, or was an interrupt.
 func (r *Run) Unrecorded(err error) error { return r.control.Unrecorded(err) }
 
-// ShutDown rejects everything that still waits for an answer. It is called when the run is over.
+// ShutDown rejects all requests that still wait for an answer. It is called when the run is over.
 func (r *Run) ShutDown() {
 	r.control.ShutDown()
 	r.admission.Close()
@@ -124,8 +124,8 @@ func (r *Run) Submissions() pipeline.Flow[stages.Submitted] { return r.admission
 // Imports is the plan of an import without a program.
 type Imports struct{ plan *imports.ImportPlan }
 
-// PlanImports decides what an import has to make, and makes the new providers check their configurations. It creates and
-// records nothing, so that an impossible import changes nothing. The requests have passed [stages.CheckImports].
+// PlanImports decides which resources and providers an import makes, and checks the configurations of the new providers. It creates
+// and records nothing, so that an impossible import changes nothing. The requests have passed [stages.CheckImports].
 func (r *Run) PlanImports(ctx context.Context, requests []stages.ImportRequest) (*Imports, error) {
 	p, err := r.imports().Plan(ctx, requests)
 	if err != nil {
@@ -134,15 +134,14 @@ func (r *Run) PlanImports(ctx context.Context, requests []stages.ImportRequest) 
 	return &Imports{p}, nil
 }
 
-// ImportAll imports existing objects without a program (steps.md 4.4). It does not change what is recorded. After a
-// failed import only its children are not imported; all failures are recorded. It is called once, after
-// [Run.PlanImports].
+// ImportAll imports existing objects without a program (steps.md 4.4). It does not change recorded states. If an import fails, only
+// its children are not imported; all failures are recorded. It is called once, after [Run.PlanImports].
 func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.imports().All(ctx, i.plan) }
 
-// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5). In a destroy it
-// also deletes what the program does declare. In a refresh it reads what the program does not declare instead (7.4). It
-// is called once, when the program has ended and every chain is done. Each delete starts as soon as those of its
-// dependents are done. A failed delete keeps only what its resource depends on.
+// EndPhase deletes the resources that the program no longer declares and the old copies that replacements left behind (steps.md 5).
+// In a destroy it also deletes declared resources. In a refresh it reads undeclared resources instead (7.4). It is called once,
+// when the program has ended and every chain is done. Each delete starts as soon as those of its dependents are done. A failed
+// delete keeps only the dependencies of its resource.
 //
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
 func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
@@ -153,9 +152,9 @@ func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 	return s.Run(ctx)
 }
 
-// Finish ends a run whose steps are over. It applies the root stack's outputs (steps.md 9.7). After success it reports
-// what was planned and did not happen (12.5) and lets the analyzers judge the resulting stack (11.4). failed is true
-// after a failure that the run has not recorded, or when there was no program.
+// Finish ends a run whose steps are over. It applies the root stack's outputs (steps.md 9.7). After success it reports planned
+// steps that did not happen (12.5) and lets the analyzers judge the resulting stack (11.4). failed is true after a failure that the
+// run has not recorded, or if there was no program.
 func (r *Run) Finish(failed bool) error {
 	if !r.rooms.IsOpen() {
 		r.writers.Base.Open(r.asRecorded()) // the run was refused before it began
@@ -173,11 +172,12 @@ func (r *Run) Finish(failed bool) error {
 
 // Results is the result of a run.
 type Results struct {
-	// Steps are the steps taken, in an order that does not depend on timing. Every resource comes after what it refers
-	// to; ties are in the order of the recorded state and then of the URNs. The steps of one resource are in the order in
-	// which they were taken. Each call sorts them.
+	// Steps are the executed steps, in an order that does not depend on timing. Every resource comes after those that it refers to;
+	// ties are in the order of the recorded state and then of the URNs. The steps of one resource are in the order in which they
+	// were executed. Each call sorts them.
 	Steps func() []stages.StepInfo
-	// Changes counts the steps of each kind that is counted, Possible those among them that are only possible, nil if there are none.
+	// Changes counts the steps of each kind that is counted. Possible counts those that are only possible; it is nil if there are
+	// none.
 	Changes, Possible map[stages.Op]int
 	// Outputs are the outputs of the root stack after the run, OldOutputs those before it.
 	Outputs, OldOutputs property.Map
@@ -185,15 +185,15 @@ type Results struct {
 	Failures []stages.Failure
 	// Uncertain is true if the outcome of some operation is unknown (steps.md 9.3).
 	Uncertain bool
-	// Lost are the resources of such operations whose provider has not answered, sorted.
+	// Lost are the resources with an uncertain operation whose provider has not answered, sorted.
 	Lost []urn.URN
-	// Kept are the recorded resources that the program has not declared and that stay, because something failed: sorted, without default
-	// providers. The next update that does not fail deletes them if the program does not declare them then.
+	// Kept are the recorded resources that the program has not declared and that stay, because something failed: sorted, without
+	// default providers. The next update that does not fail deletes them unless the program declares them then.
 	Kept []urn.URN
 	// Decided holds all decisions: first those about registrations in the order of their arrival, then those about the
 	// rest. Each call sorts them.
 	Decided func() []stages.Decided
-	// Resolved says how operations that earlier runs began and did not end were resolved before the program started.
+	// Resolved has the resolutions of operations that earlier runs began and did not end, from before the program started.
 	Resolved []stages.Resolution
 }
 
@@ -209,7 +209,7 @@ func (r *Run) Results() Results {
 	return res
 }
 
-// withCauses adds why the objects of interrupted updates and deletes could not be read.
+// withCauses adds the errors of reading the objects of interrupted updates and deletes.
 func withCauses(all []stages.Resolution, failures []stages.Failure) []stages.Resolution {
 	for i, is := range all {
 		if is.Outcome != stages.Unresolved || is.Type == state.Creating {
@@ -226,16 +226,16 @@ func withCauses(all []stages.Resolution, failures []stages.Failure) []stages.Res
 // Planned returns the plan of the run, by resource; nil if it was not to make one. It is called when the run is over.
 func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Planned() }
 
-// Unwritten returns the objects that were made and whose record could not be written when they were, by URN. Closing the
-// record may write it after all.
+// Unwritten returns the objects that were made and whose record could not be written at once, by URN. Closing the recorder may
+// write it after all.
 func (r *Run) Unwritten() []*state.Resource { return r.rooms.Results.Unwritten() }
 
 // Find returns a resource that was registered or read in this run and whose step is done.
 func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.rooms.Results.Lookup(u) }
 
-// ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, sorted. Providers
-// and parents are included. A destroy has to leave these in order to leave the protected resources (steps.md 6.1).
-// resources are in the order of a snapshot.
+// ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, sorted. Providers and parents
+// are included. A destroy must leave these to keep the protected resources (steps.md 6.1). resources are in the order of a
+// snapshot.
 func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
 	return rooms.ProtectedAndNeeded(resources)
 }

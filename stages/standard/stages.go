@@ -15,7 +15,7 @@ import (
 type Stages struct {
 	Register pipeline.Stage[stages.Submitted, stages.Registered]
 	Lookup   pipeline.Stage[stages.Registered, stages.Located]
-	// Refresh is passed only where the run refreshes what the program registers ([stages.Settings.RefreshEach]).
+	// Refresh is used only if the run refreshes resources as the program registers them ([stages.Settings.RefreshEach]).
 	Refresh pipeline.Stage[stages.Located, stages.Located]
 	Import  pipeline.Stage[stages.Located, stages.Located]
 	Check   pipeline.Stage[stages.Located, stages.Checked]
@@ -25,12 +25,12 @@ type Stages struct {
 	Execute pipeline.Actor[stages.Built, step.Assignment, step.Report, stages.Executed]
 }
 
-// Assembly is the stages of a run, joined with those of a caller.
+// Assembly has the stages of a run, joined with those of a caller.
 type Assembly struct {
 	// Registrations is the pipeline of the program's registrations.
 	Registrations pipeline.Flow[stages.Executed]
-	// Deleting is called with the deletes that are decided on together, before the first of them begins. Its error refuses all of them, and
-	// is recorded. nil lets all pass.
+	// Deleting is called with deletes that are decided together, before the first of them begins. Its error refuses all of them,
+	// and is recorded. nil lets all pass.
 	Deleting func(context.Context, []stages.Deleting) error
 	// Drain runs a flow to its end: that of the registrations, and that of the deletes after it.
 	Drain func(context.Context, pipeline.Flow[stages.Executed]) error

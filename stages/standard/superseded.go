@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
-// decided is what a later delete-before-replace needs of a registration that goes on with a recorded state.
+// decided is the record of a decided registration that continues a recorded state, for later delete-before-replaces.
 type decided struct {
 	last     graph.ID // its last task
 	hasTasks bool
-	retains  bool // the program declares that its objects are retained
+	retains  bool // the program retains its objects
 }
 
-// noteDecided keeps what is needed of a registration that has been decided on.
+// noteDecided keeps the record of a decided registration.
 func (b *builder) noteDecided(d stages.Diffed, tasks []stages.Task) {
 	id, recorded := b.rooms.Base.ID(d.Claimed)
 	if !recorded || len(tasks) == 0 || d.Goal == nil {
@@ -28,8 +28,9 @@ func (b *builder) noteDecided(d stages.Diffed, tasks []stages.Task) {
 	b.decided[id] = decided{tasks[len(tasks)-1].ID, true, d.Goal.IsRetained()}
 }
 
-// superseded finds, for a delete-before-replace, the dependents that earlier registrations of this run replace, or earlier runs have replaced. Their old objects depend on what is
-// deleted first, and so are deleted before it and not only in the end phase (decision 0168).
+// superseded finds, for a delete-before-replace, the dependents that earlier registrations of this run, or earlier runs, have
+// replaced. Their old objects depend on an object that is deleted first, so they are deleted before it and not only in the end
+// phase (decision 0168).
 type superseded struct {
 	builder *builder
 	root    *closure.Root
@@ -38,8 +39,8 @@ type superseded struct {
 	deletes map[graph.ID]*stages.Decision
 }
 
-// users returns what is deleted before a state (steps.md 5.3): what depends on it, its children, and what depends on a component that
-// contains it.
+// users returns the states that are deleted before a state (steps.md 5.3): its dependents, its children, and the dependents of a
+// component that contains it.
 func (b *builder) users(id graph.ID) []graph.ID {
 	within := b.rooms.Base.WithinComponents()
 	var out, joins []graph.ID
@@ -63,10 +64,10 @@ func (b *builder) users(id graph.ID) []graph.ID {
 	return slices.Compact(out)
 }
 
-// openDependent returns an earlier registration that is not decided and goes on with a dependent of what a registration deletes first: what
-// becomes of that has to be known.
+// openDependent returns an earlier undecided registration that continues a dependent of a state that is deleted first. The decision
+// about that dependent must be known.
 func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
-	if b.rooms.Targeting.IsPartial() || b.rooms.Progress.AreDecided(seq) { // of the latter nothing is open
+	if b.rooms.Targeting.IsPartial() || b.rooms.Progress.AreDecided(seq) { // then no decision is open that matters
 		return 0, false
 	}
 	visited := map[graph.ID]bool{root: true}
@@ -82,7 +83,7 @@ func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
 			switch {
 			case claimed && by < seq && !b.rooms.Progress.HasPassed(by, rooms.Decided):
 				return by, true
-			case !claimed || by >= seq || b.isReplaced(user, seq): // what depends on it may have to go first, too
+			case !claimed || by >= seq || b.isReplaced(user, seq): // its dependents may have to be deleted first, too
 				todo = append(todo, user)
 			}
 		}
@@ -90,11 +91,11 @@ func (b *builder) openDependent(seq int, root graph.ID) (first int, ok bool) {
 	return 0, false
 }
 
-// deleteSuperseded adds the deletes of such old objects to those of a closure. The deletes come after the replacements that they belong to, and after what goes
-// on with what depends on the old objects.
+// deleteSuperseded adds the deletes of superseded old objects to those of a closure. These deletes come after their replacements,
+// and after the registrations that continue dependents of the old objects.
 func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, deletes map[graph.ID]*stages.Decision) {
 	id, recorded := b.rooms.Base.ID(c.D.Claimed)
-	if !recorded || b.decided == nil || b.rooms.Targeting.IsPartial() { // what is left out goes on using what is recorded
+	if !recorded || b.decided == nil || b.rooms.Targeting.IsPartial() { // left-out resources go on using the recorded objects
 		return
 	}
 	s := &superseded{builder: b, root: c, members: members, checked: map[graph.ID]bool{}, deletes: deletes}
@@ -104,7 +105,7 @@ func (b *builder) deleteSuperseded(c *closure.Root, members []closure.Member, de
 	}
 }
 
-// below looks at the dependents of what is deleted.
+// below handles the dependents of a deleted state.
 func (s *superseded) below(id graph.ID) {
 	for _, user := range s.builder.users(id) {
 		if s.goes(user) || !s.builder.isReplaced(user, s.root.D.Seq) && !s.builder.isOldCopy(user) {
@@ -117,26 +118,26 @@ func (s *superseded) below(id graph.ID) {
 	}
 }
 
-// isReplaced reports whether a registration before that number replaces a recorded object.
+// isReplaced reports whether a registration with a number below before replaces a recorded object.
 func (b *builder) isReplaced(id graph.ID, before int) bool {
 	res := b.rooms.Base.Resources[id]
 	return !res.Delete && !res.External && !res.PendingReplacement && b.isDecided(id, before) && !b.rooms.Decisions.IsDeletedByClosure(res) &&
 		b.rooms.Decisions.Has(b.rooms.Names.NewNameOf(res.URN), rooms.Replaced)
 }
 
-// isOldCopy reports whether a state is what an earlier run has replaced and not deleted.
+// isOldCopy reports whether a state is an old copy that an earlier run has replaced and not deleted.
 func (b *builder) isOldCopy(id graph.ID) bool {
 	res := b.rooms.Base.Resources[id]
 	return res.Delete && !res.External && res.ViewOf == "" && res != b.rooms.Base.StandIn(res.URN)
 }
 
-// isDecided reports whether a registration before that number goes on with a recorded state.
+// isDecided reports whether a registration with a number below before continues a recorded state.
 func (b *builder) isDecided(id graph.ID, before int) bool {
 	by, claimed := b.rooms.Names.Claimant(b.rooms.Base.Resources[id])
 	return claimed && by < before
 }
 
-// after makes the delete-before-replace come after the registration that goes on with a recorded state.
+// after makes the delete-before-replace come after the registration that continues a recorded state.
 func (s *superseded) after(id graph.ID) {
 	if d := s.builder.decided[id]; d.hasTasks {
 		res := s.builder.rooms.Base.Resources[id]
@@ -145,8 +146,8 @@ func (s *superseded) after(id graph.ID) {
 	}
 }
 
-// mayGo reports whether nothing uses an old object any more once the earlier registrations are over. What registers later may still use it: then it
-// stays until the end.
+// mayGo reports whether nothing uses an old object any more once the earlier registrations are over. If a later registration may
+// still use it, it stays until the end.
 func (s *superseded) mayGo(id graph.ID) bool {
 	if may, ok := s.checked[id]; ok {
 		return may
@@ -172,7 +173,7 @@ func (s *superseded) goes(id graph.ID) bool {
 	return s.builder.rooms.Decisions.IsDeletedByClosure(s.builder.rooms.Base.Resources[id]) || slices.ContainsFunc(s.members, func(m closure.Member) bool { return m.ID == id })
 }
 
-// add adds the delete of an old object, and of those that depend on it.
+// add adds the deletes of an old object and of its old dependents.
 func (s *superseded) add(id graph.ID) {
 	if s.deletes[id] != nil {
 		return
@@ -193,8 +194,8 @@ func (s *superseded) add(id graph.ID) {
 	}
 }
 
-// retains reports whether the program has declared that the object of a state is retained. Of an old copy it may declare that later, and too late
-// (decision 0191).
+// retains reports whether the program has declared that the object of a state is retained. For an old copy the program may declare
+// that only later, which is too late (decision 0191).
 func (s *superseded) retains(id graph.ID) bool {
 	res := s.builder.rooms.Base.Resources[id]
 	if live, ok := s.builder.rooms.Base.ID(s.builder.rooms.Base.Olds[res.URN]); ok && res.Delete {

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
-// refuseUnknown decides about a registration of whose inputs nothing can be made. Its steps are refused as a whole, or skipped if the value is missing
-// because something else has failed. What is recorded stays.
+// refuseUnknown decides about a registration whose inputs are not known well enough to make the resource. Its steps are refused as
+// a whole, or skipped if the value is missing because of a failure. The recorded state stays.
 func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o, out := b.rooms.Decisions, stages.Built{Located: d.Located, Refusal: d.Unknown}
 	var steps []*stages.Decision
@@ -31,8 +31,8 @@ func (b *builder) refuseUnknown(d stages.Diffed, x pipeline.Exchange[Ask, stages
 	return b.commitTasks(d, steps, out, x)
 }
 
-// readUnknown decides about a read of which the program does not know what to read. One that waits for something that is not part of the operation is
-// left as it is recorded, and the program goes on without it.
+// readUnknown decides about a read whose ID is unknown to the program. If it waits for a resource that is not part of the
+// operation, it is left as it is recorded, and the program goes on without it.
 func (b *builder) readUnknown(d stages.Diffed, why *stages.UnknownInputError, x pipeline.Exchange[Ask, stages.Built]) error {
 	g := d.Read
 	if why.Because == stages.SourceNotCreated {

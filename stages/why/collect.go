@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// New makes the log of an operation from what [stages.Run.Decided] returns and what else is known.
+// New makes the log of an operation from the result of [stages.Run.Decided] and other data about the operation.
 func New(about About, decided []stages.Decided, known Known) *Log {
 	c := newCollector(decided)
 	c.Viewer, c.known = Viewer{IsSensitive: known.IsSensitive}, known.withDefaults()
@@ -29,7 +29,7 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 	return l
 }
 
-// findRenames notes which deletes and creates look like one resource.
+// findRenames notes the deletes and creates that look like one resource.
 func (l *Log) findRenames(decided []stages.Decided) {
 	found := map[urn.URN]*renames.Rename{}
 	for _, r := range renames.Find(func(yield func(*stages.StepInfo) bool) {
@@ -51,13 +51,13 @@ func (l *Log) findRenames(decided []stages.Decided) {
 	}
 }
 
-// collector knows the steps of a run while its log is made.
+// collector holds the steps of a run while its log is made.
 type collector struct {
 	Viewer
 	known    Known
 	order    []urn.URN                    // in ascending order
 	steps    map[urn.URN][]stages.Decided // of one resource, in an order that does not depend on when registrations arrived
-	newNames map[urn.URN]urn.URN          // of what was found by an alias
+	newNames map[urn.URN]urn.URN          // of resources that were found by an alias
 	changed  map[urn.URN]bool             // whether its outputs changed
 	outputs  map[urn.URN]outputs          // those that were needed
 	lineage  *lineage                     // made when it is needed
@@ -73,7 +73,7 @@ func newCollector(decided []stages.Decided) *collector {
 		}
 	}
 	for _, d := range decided {
-		u := c.newName(d.URN) // what has been renamed is deleted under the name that it had
+		u := c.newName(d.URN) // a renamed resource is deleted under its former name
 		if _, known := c.steps[u]; !known {
 			c.order = append(c.order, u)
 		}
@@ -81,13 +81,13 @@ func newCollector(decided []stages.Decided) *collector {
 	}
 	slices.Sort(c.order)
 	for u, steps := range c.steps {
-		// What the registrations of other resources decided comes first: which of them arrives first is a matter of timing.
+		// Decisions with the registrations of other resources come first: which of them arrives first is a matter of timing.
 		slices.SortStableFunc(steps, func(a, b stages.Decided) int { return cmp.Compare(turn(a, u), turn(b, u)) })
 	}
 	return c
 }
 
-// turn orders the steps of a resource by what has decided them.
+// turn orders the steps of a resource by the registrations that have decided them.
 func turn(d stages.Decided, u urn.URN) int {
 	if d.Declared != "" && d.Declared != u {
 		return 0
@@ -95,7 +95,7 @@ func turn(d stages.Decided, u urn.URN) int {
 	return 1
 }
 
-// decisionsOf puts the steps of one resource together that are one decision: those of a replacement.
+// decisionsOf groups the steps of one resource into decisions: the steps of a replacement are one.
 func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 	replaces := slices.ContainsFunc(steps, func(d stages.Decided) bool { return d.Op == stages.OpReplace })
 	var out [][]stages.Decided
@@ -116,12 +116,12 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 	return out
 }
 
-// isUneventful reports whether a refresh before an operation found nothing to tell.
+// isUneventful reports whether a refresh before an operation found nothing of interest.
 func isUneventful(s stages.Decided) bool {
 	return s.Fate == stages.FateDone && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
 }
 
-// principal is the step of a decision whose states and reason count: for a replacement the one that makes the new object.
+// principal returns the step of a decision whose states and reason count: for a replacement the one that makes the new object.
 func principal(steps []stages.Decided) stages.Decided {
 	for _, s := range steps {
 		switch s.Op {
@@ -132,7 +132,7 @@ func principal(steps []stages.Decided) stages.Decided {
 	return steps[0]
 }
 
-// decision describes what was decided about one resource.
+// decision describes the decision about one resource.
 func (c *collector) decision(steps []stages.Decided) Decision {
 	s := principal(steps)
 	d := Decision{
@@ -191,7 +191,7 @@ func leavesOld(steps []stages.Decided) bool {
 	return made && (left || !removed)
 }
 
-// fateOf is the worst of the steps'.
+// fateOf returns the worst fate of the steps.
 func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
 	for _, fate := range []stages.Fate{stages.FateFailed, stages.FateSkipped, stages.FateNotReached} {
 		for _, s := range steps {
@@ -203,7 +203,7 @@ func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
 	return stages.FateDone, ""
 }
 
-// newName is the URN under which a recorded one goes on.
+// newName returns the current URN of a recorded one.
 func (c *collector) newName(u urn.URN) urn.URN {
 	if now, ok := c.newNames[u]; ok {
 		return now
@@ -211,7 +211,7 @@ func (c *collector) newName(u urn.URN) urn.URN {
 	return u
 }
 
-// drifted returns what a refresh before the operation recorded and found, if it found a difference.
+// drifted returns the recorded and the found state of a refresh before the operation, if they differ.
 func (c *collector) drifted(u urn.URN, old *state.Resource) (recorded, found *state.Resource) {
 	for _, name := range []urn.URN{u, old.URN} {
 		for _, s := range c.steps[name] {

@@ -8,12 +8,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// earlier returns the resources that a new value comes from although nothing changes them now, in ascending order: an earlier operation changed them and
-// ended before it reached the resource, so the recorded inputs are older than they are. deps are the resources that the property depends on, and before
-// those that it depended on. value is the new value, and at its place.
+// earlier returns the resources that a new value comes from although nothing changes them now, in ascending order. An earlier
+// operation changed them and ended before it reached the resource, so their outputs are newer than the recorded inputs. deps are
+// the resources on which the property depends, and before those on which it depended. value is the new value, and at its place.
 //
-// A value comes from such a resource if it has a text that the resource outputs and that the recorded value has not. If the recorded value has a text
-// that the resource still outputs and the new one has not, the program was edited.
+// A value comes from such a resource if it has an output of the resource that the recorded value lacks. If the recorded value has a
+// present output of the resource that the new value lacks, the program was edited.
 func (e *evidence) earlier(deps, before []urn.URN, at property.Path, value property.Value) []urn.URN {
 	old := e.step.Old
 	if old.Modified.IsZero() {
@@ -44,7 +44,7 @@ func (e *evidence) earlier(deps, before []urn.URN, at property.Path, value prope
 	return slices.Compact(out)
 }
 
-// standsFor returns the resources whose outputs are meant by a dependency: those in a component, or the resource itself.
+// standsFor returns the resources with the outputs of a dependency: those in a component, or the resource itself.
 func (c *collector) standsFor(u urn.URN) []urn.URN {
 	if !c.isQuietComponent(u) {
 		return []urn.URN{u}
@@ -52,7 +52,7 @@ func (c *collector) standsFor(u urn.URN) []urn.URN {
 	return c.inside(u)
 }
 
-// recorded returns what was recorded of a resource before the operation, nil for nothing.
+// recorded returns the state of a resource before the operation, nil if there was none.
 func (c *collector) recorded(u urn.URN) *state.Resource {
 	for _, s := range c.steps[u] {
 		if s.Old != nil {
@@ -62,7 +62,7 @@ func (c *collector) recorded(u urn.URN) *state.Resource {
 	return nil
 }
 
-// gains reports whether a new value has some of the texts that the old one has not, and has all that the old one has.
+// gains reports whether a new value has some of the texts that the old one lacks, and has all that the old one has.
 func gains(old, new property.Value, texts map[string]bool) bool {
 	gained := false
 	for text := range texts {

@@ -20,8 +20,8 @@ func TestAValueOfAnEarlierOperationIsNoEdit(t *testing.T) {
 		was, is   any
 		modified  time.Time // of net; web was modified before
 		unrelated bool      // the recorded input does not depend on net
-		component bool      // web depends on a component, which has net in it
-		setting   string    // what a changed setting is now
+		component bool      // web depends on a component, which contains net
+		setting   string    // the new value of a changed setting
 		want      why.Origin
 	}{
 		"the whole value":             {was: "net-1", is: "net-2", modified: after, want: why.FromEarlier},

@@ -8,15 +8,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// maxChanges is how many changed properties a decision names.
+// maxChanges is the number of changed properties in a decision.
 const maxChanges = 32
 
-// evidence gathers what a decision rests on.
+// evidence gathers the data on which a decision is based.
 type evidence struct {
 	*collector
 	step     stages.Decided
 	decision *Decision
-	// named are the places that the reason names, also those that are left out of the decision because there are too many.
+	// named are the places that the reason names, including those that the decision leaves out because there are too many.
 	named []string
 }
 
@@ -94,7 +94,7 @@ func (e *evidence) unnamed() {
 	}
 }
 
-// rootOf is the root cause of a decision that no other resource has led to.
+// rootOf returns the root cause of a decision that does not follow from another resource.
 func rootOf(s stages.Decided) Root {
 	switch s.Reason.Kind {
 	case stages.ReasonUnchanged:
@@ -128,7 +128,7 @@ func (e *evidence) root(r Root) {
 	}
 }
 
-// causedBy adds a resource that was decided about too.
+// causedBy adds causes, if something was decided about them, too.
 func (e *evidence) causedBy(us ...urn.URN) {
 	d := e.decision
 	for _, u := range us {
@@ -147,7 +147,7 @@ func (e *evidence) properties(paths []string) {
 			continue
 		}
 		switch {
-		case e.step.Old == nil || e.step.Wanted == nil: // a delete that is part of a replacement which did not come about
+		case e.step.Old == nil || e.step.Wanted == nil: // a delete of a replacement that was not made
 			e.change(Change{Path: text, Kind: e.kindOf(text), Origin: FromProgram})
 			continue
 		case err != nil || len(path) == 0:
@@ -170,8 +170,8 @@ func (e *evidence) places(text string, path property.Path) {
 	}
 }
 
-// arrays returns what a reason names with the places inside of one array as one: providers name items by their index, though an item
-// in front of them moves all others. text is the first of them that cannot change in place, or the first.
+// arrays merges the places of a reason that are inside one array: providers name items by their index, and an item in front of them
+// moves all others. The text of a merged place is the first of its places that cannot change in place, or else the first.
 func (e *evidence) arrays(paths []string) []namedPlace {
 	var out []namedPlace
 	at := map[string]int{}
@@ -211,10 +211,11 @@ func (e *evidence) areArrays(at property.Path) bool {
 	return was.IsArray() && is.IsArray()
 }
 
-// maxLeaves is how many places within one property are told apart.
+// maxLeaves is the number of places within one property that are listed separately.
 const maxLeaves = 8
 
-// leaves are the places within a property at which the values differ, when nobody has said it more precisely; nil for the property as a whole.
+// leaves returns the places within a property at which the values differ, if nothing names them more precisely; nil for the
+// property as a whole.
 func (e *evidence) leaves(path property.Path) []Differing {
 	old, new := e.step.Old.Inputs, e.step.Wanted.Inputs
 	if isSecretAt(old, path) || isSecretAt(new, path) {
@@ -237,10 +238,10 @@ func (e *evidence) kindOf(text string) string {
 	return ""
 }
 
-// change adds a change and what it comes from.
+// change adds a change and its sources.
 func (e *evidence) change(c Change) {
 	d := e.decision
-	if c.Origin != FromEarlier { // those are as they were before this operation
+	if c.Origin != FromEarlier { // sources of an earlier operation do not change in this one
 		e.causedBy(c.From...)
 	}
 	switch c.Origin {
@@ -260,7 +261,7 @@ func (e *evidence) change(c Change) {
 	d.Properties = append(d.Properties, c)
 }
 
-// leafChange describes the change of one place within an input. text is what the reason names.
+// leafChange describes the change of one place within an input. text is the place that the reason names.
 func (e *evidence) leafChange(text string, leaf Differing) Change {
 	at := leaf.Path()
 	c := e.propertyChange(text, at, leaf.Is)
@@ -274,8 +275,8 @@ func (e *evidence) leafChange(text string, leaf Differing) Change {
 	return c
 }
 
-// propertyChange describes the change of one input. text is what the reason names, at the place within it, and value the new value: that of the
-// place, or of a place in the document that is there.
+// propertyChange describes the change of one input at a place. text is the name of the place in the reason. value is the new value
+// at the place, or at a place in the document there.
 func (e *evidence) propertyChange(text string, at property.Path, value property.Value) Change {
 	s := e.step
 	c := Change{Path: at.String(), Kind: e.kindOf(text)}
@@ -343,7 +344,7 @@ func (e *evidence) newNamesOf(us []urn.URN) []urn.URN {
 
 func sameNames(a, b []urn.URN) bool { return slices.Equal(a, b) }
 
-// undetailed is for a provider that says that something changed and not what: the inputs are compared here.
+// undetailed handles providers that report a change and not its properties: it compares the inputs.
 func (e *evidence) undetailed() {
 	s := e.step
 	if s.Reason.By == stages.ByNotYet {
@@ -357,7 +358,7 @@ func (e *evidence) undetailed() {
 	e.properties(property.Diff(s.Old.Inputs.WithoutInternal(), s.Wanted.Inputs.WithoutInternal(), nil).ChangedKeys())
 }
 
-// drift describes what a refresh found: the outputs, and the inputs where the provider compares those.
+// drift describes the result of a refresh: the outputs, and the inputs where the provider compares those.
 func (e *evidence) drift() {
 	s := e.step
 	if s.New == nil {
@@ -381,7 +382,7 @@ func (e *evidence) drift() {
 	}
 }
 
-// dependency describes a resource that goes because something that it was made of is deleted first.
+// dependency describes a resource that is deleted because a dependency of it is deleted first.
 func (e *evidence) dependency() {
 	d, s := e.decision, e.step
 	e.causedBy(d.Cause)
@@ -395,7 +396,7 @@ func (e *evidence) dependency() {
 	}
 }
 
-// changedProvider goes on at the new provider, if that is new or replaced itself.
+// changedProvider continues the chain at the new provider, if that is new or replaced itself.
 func (e *evidence) changedProvider() {
 	cause := e.decision.Cause
 	if slices.ContainsFunc(e.steps[cause], func(s stages.Decided) bool { return s.Op != stages.OpSame }) {

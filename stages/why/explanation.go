@@ -12,13 +12,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Explanation is the chain of reasons for what was decided about one resource.
+// Explanation is the chain of reasons for the decision about one resource.
 type Explanation struct {
 	URN urn.URN `json:"urn"`
-	// Links are what was decided about the resource, then the decisions that led to it, each after one that names it. A
-	// decision is in it once.
+	// Links are the decisions about the resource, then the decisions that led to them, each after one that names it. Each decision
+	// occurs once.
 	Links []Link `json:"links"`
-	// Start is how many of Links are about the resource itself; the most telling one is the first.
+	// Start is the number of Links that are about the resource itself; the most important one is the first.
 	Start int `json:"start"`
 }
 
@@ -29,7 +29,7 @@ type Link struct {
 	Name string   `json:"name"`
 	// Because is the reason in words.
 	Because string `json:"because"`
-	// Possibly says in words why the change is only possible; "" if it is certain.
+	// Possibly is why the change is only possible, in words; "" if it is certain.
 	Possibly string `json:"possibly,omitempty"`
 	// Next are the positions in [Explanation.Links] of the decisions of Causes.
 	Next []int `json:"next,omitempty"`
@@ -37,7 +37,7 @@ type Link struct {
 
 // index finds decisions.
 type index struct {
-	byURN map[urn.URN][]int // the most telling one first
+	byURN map[urn.URN][]int // the most important one first
 	old   map[urn.URN]urn.URN
 }
 
@@ -55,7 +55,7 @@ func newIndex(decisions []Decision) index {
 	return x
 }
 
-// rank orders the decisions about one resource by how much they tell.
+// rank orders the decisions about one resource by their importance.
 func rank(op stages.Op) int {
 	switch op {
 	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
@@ -68,8 +68,8 @@ func rank(op stages.Op) int {
 	return 0
 }
 
-// Renames returns the deletes and creates of a preview that look like one resource which the program has given another name, in the order
-// of their new names, what contains others first.
+// Renames returns the deletes and creates of a preview that look like one renamed resource, in the order of their new names,
+// containing resources first.
 func (l *Log) Renames() []renames.Rename {
 	var out []renames.Rename
 	for _, d := range l.Decisions {
@@ -82,7 +82,7 @@ func (l *Log) Renames() []renames.Rename {
 	return out
 }
 
-// resolve returns the URN under which the operation knows a resource: the new one for a name that it had before.
+// resolve returns the current URN of a resource, which may be named by a former one.
 func (x index) resolve(u urn.URN) (urn.URN, bool) {
 	if _, known := x.byURN[u]; known {
 		return u, true
@@ -91,8 +91,7 @@ func (x index) resolve(u urn.URN) (urn.URN, bool) {
 	return now, known
 }
 
-// Why explains what was decided about a resource, named by its URN or by one that it had before. It returns nil when
-// nothing was.
+// Why explains the decision about a resource, named by its current or a former URN. It returns nil if there is none.
 func (l *Log) Why(u urn.URN) *Explanation {
 	u, known := l.index.resolve(u)
 	if !known {
@@ -122,8 +121,8 @@ func (l *Log) Why(u urn.URN) *Explanation {
 	return e
 }
 
-// Find returns the resources that a text names, in ascending order: by a URN, now or before, or in any other way in which people name
-// resources (see [urn.Called]).
+// Find returns the resources that a text names, in ascending order: by a current or former URN, or by another form of a name (see
+// [urn.Called]).
 func (l *Log) Find(text string) []urn.URN {
 	if u, known := l.index.resolve(urn.URN(text)); known {
 		return []urn.URN{u}
@@ -131,8 +130,8 @@ func (l *Log) Find(text string) []urn.URN {
 	return urn.Called(l.urns(), text)
 }
 
-// Nearest returns the resources that are most like a text that names none.
+// Nearest returns the resources with the names nearest to a text that names none.
 func (l *Log) Nearest(text string) []urn.URN { return state.NearURNs(l.urns(), text) }
 
-// urns returns the resources that something was decided about, in ascending order.
+// urns returns the resources with a decision, in ascending order.
 func (l *Log) urns() []urn.URN { return slices.Sorted(maps.Keys(l.index.byURN)) }

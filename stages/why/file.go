@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// version is that of the form in which a Log is written.
+// version is that of the format of a written Log.
 const version = 1
 
 // document is a written Log.
@@ -16,15 +16,15 @@ type document struct {
 	Decisions []Decision `json:"decisions"`
 }
 
-// Write writes the log as JSON: about 200 bytes for a resource that does not change, some kilobytes at most for one that
-// does. It is not compressed, so that anybody can see what is in it.
+// Write writes the log as JSON: about 200 bytes for a resource that does not change, some kilobytes at most for one that does. It
+// is not compressed, so that its content can be inspected.
 func (l *Log) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(document{Version: version, About: l.About, Decisions: l.Decisions})
 }
 
-// Read reads what [Log.Write] wrote.
+// Read reads the output of [Log.Write].
 func Read(r io.Reader) (*Log, error) {
 	var d document
 	if err := json.NewDecoder(r).Decode(&d); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
-// FuzzRead reads any bytes as a recorded log of decisions. What is read must be the same after it is written, and every
+// FuzzRead reads any bytes as a recorded log of decisions. A log that can be read must be the same after it is written, and every
 // decision in it can be explained.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{

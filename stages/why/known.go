@@ -11,20 +11,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Known is what is known of an operation beside what it decided. The zero value is nothing.
+// Known is the data about an operation besides its decisions. The zero value has none.
 type Known struct {
-	// IsSensitive reports whether a text has a secret in it that is not marked as one, such as a setting that a provider has
-	// printed; nil takes none to have.
+	// IsSensitive reports whether a text contains a secret that is not marked as one, such as a setting that a provider has
+	// printed. nil means that no text does.
 	IsSensitive func(string) bool
-	// Locate knows where the program gives values, and of which settings it makes them. If it knows no place, a changed value
-	// comes from a setting that has changed from and to the same value.
+	// Locate returns the places where the program gives values, and the settings in them. If a place is unknown, a changed value is
+	// attributed to a setting that has changed from and to the same value.
 	Locate stages.Locate
 	// Settings returns the settings that have changed since the last operation, in ascending order. It is called at most once, and
-	// only if the program gives a value that has changed. nil knows of none.
+	// only if the program gives a value that has changed. nil means none.
 	Settings func() []ChangedSetting
 }
 
-// ChangedSetting is a setting that has changed. Old and New are texts as the program gets them, "" if it was not, or is not, set.
+// ChangedSetting is a setting that has changed. Old and New are texts as the program gets them, "" where it is not set.
 type ChangedSetting struct {
 	Key      string // "shop:region"
 	Old, New string
@@ -44,7 +44,7 @@ func (k Known) withDefaults() Known {
 	return k
 }
 
-// fromProgram describes where the program has a changed value from: a setting that has changed too, or itself.
+// fromProgram describes the origin of a changed value in the program: a setting that has changed too, or the program itself.
 func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path) {
 	place, known := e.known.Locate(e.decision.URN, at)
 	c.Position = place.Position
@@ -56,8 +56,8 @@ func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path
 	}
 }
 
-// settingTexts returns the new texts of the changed settings that the program makes a value of, in which the outputs of other resources may
-// be, too: those resources use the same settings.
+// settingTexts returns the new texts of the changed settings in a value of the program. Outputs of other resources may contain the
+// same texts, because those resources use the same settings.
 func (e *evidence) settingTexts(was, is property.Map, at property.Path) map[string]bool {
 	place, known := e.known.Locate(e.decision.URN, at)
 	out := map[string]bool{}
@@ -69,7 +69,7 @@ func (e *evidence) settingTexts(was, is property.Map, at property.Path) map[stri
 	return out
 }
 
-// isFrom reports whether the program makes a changed value of a changed setting, as far as anybody can know.
+// isFrom reports whether a changed value comes from a changed setting, as far as that can be determined.
 func (e *evidence) isFrom(s ChangedSetting, place stages.Place, known bool, was, is property.Map, at property.Path) bool {
 	if known {
 		return slices.Contains(place.Settings, s.Key)
@@ -77,7 +77,7 @@ func (e *evidence) isFrom(s ChangedSetting, place stages.Place, known bool, was,
 	return !s.Secret && s.Old != "" && s.Old == scalarText(was, at) && s.New == scalarText(is, at)
 }
 
-// fromPackage describes the setting of a package that a default provider has a changed value from, if it is known.
+// fromPackage describes the changed setting of a package from which a default provider has a changed value, if it is known.
 func (e *evidence) fromPackage(c *Change, at property.Path) {
 	for _, s := range e.known.Settings() {
 		if s.Key == e.step.Type.ProviderPackage()+":"+at[0].Key {
@@ -86,7 +86,7 @@ func (e *evidence) fromPackage(c *Change, at property.Path) {
 	}
 }
 
-// setting returns what a log keeps of a changed setting.
+// setting returns a changed setting in the form of a log.
 func (e *evidence) setting(s ChangedSetting) *Setting {
 	out := &Setting{Key: s.Key, Position: s.Position, Old: e.settingText(s.Old), New: e.settingText(s.New)}
 	if s.Secret {
@@ -102,7 +102,7 @@ func (e *evidence) settingText(text string) json.RawMessage {
 	return encoded(e.text(text))
 }
 
-// scalarText returns a value as the text of a setting, "" for one that no setting is.
+// scalarText returns a value as the text of a setting, "" for a value that cannot be a setting.
 func scalarText(m property.Map, at property.Path) string {
 	v, _ := m.Lookup(at)
 	v = v.StripSecretsAndOutputs()

@@ -6,19 +6,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// lineage says what came before what, as far as that does not depend on timing: whatever refers to a resource was decided
-// about after it. All names are new ones.
+// lineage has the order of decisions, as far as it does not depend on timing: whatever refers to a resource was decided about after
+// it. All names are new ones.
 type lineage struct {
 	parents   map[urn.URN]urn.URN
 	children  map[urn.URN][]urn.URN // in ascending order
-	followers map[urn.URN][]urn.URN // what refers to a resource, or names it as its reason
-	readers   map[urn.URN][]urn.URN // what has values from a resource
-	// later is what came after the resource that was asked about last: all properties of one are asked about together.
+	followers map[urn.URN][]urn.URN // resources that refer to one, or name it as their reason
+	readers   map[urn.URN][]urn.URN // resources that have values from one
+	// later has the resources that follow the one of the last query: all properties of one are handled together.
 	later map[urn.URN]bool
 	of    urn.URN
 }
 
-// family returns the lineage of everything that was decided about.
+// family returns the lineage of all resources with a decision.
 func (c *collector) family() *lineage {
 	if c.lineage != nil {
 		return c.lineage
@@ -38,7 +38,7 @@ func (c *collector) family() *lineage {
 	return c.lineage
 }
 
-// enter puts what one step refers to into the lineage.
+// enter puts the references of one step into the lineage.
 func (c *collector) enter(u urn.URN, s stages.Decided) {
 	l := c.lineage
 	follow := func(list map[urn.URN][]urn.URN, on urn.URN) {
@@ -48,7 +48,7 @@ func (c *collector) enter(u urn.URN, s stages.Decided) {
 			list[on] = append(known, u)
 		}
 	}
-	if s.Reason.Kind != stages.ReasonCarriedForward { // that is the other way round
+	if s.Reason.Kind != stages.ReasonCarriedForward { // in that reason the direction is reversed
 		follow(l.followers, s.Reason.Cause)
 	}
 	follow(l.followers, s.FailedDependency)
@@ -66,9 +66,9 @@ func (c *collector) enter(u urn.URN, s stages.Decided) {
 	}
 }
 
-// after returns what was decided about after a resource because of it: what follows it, what follows that, and so on. What
-// has values from a component follows everything in that which they may come from. So two resources are never the sources of
-// each other's values, however many others are in between.
+// after returns the resources that were decided about after a resource because of it: its followers, their followers, and so on. A
+// resource that has values from a component follows everything in the component that they may come from. So two resources are never
+// the sources of each other's values, however many others are in between.
 func (c *collector) after(u urn.URN) map[urn.URN]bool {
 	l := c.family()
 	if l.of == u && l.later != nil {
@@ -84,7 +84,7 @@ func (c *collector) after(u urn.URN) map[urn.URN]bool {
 			}
 		}
 	}
-	within := map[urn.URN]bool{} // what holds one of them that is a source
+	within := map[urn.URN]bool{} // components that contain a source among them
 	for at := 0; at < len(todo); at++ {
 		visit(l.followers[todo[at]])
 		if !c.isSource(todo[at]) {

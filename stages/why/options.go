@@ -31,7 +31,7 @@ func (e *evidence) options(names []string) {
 	}
 }
 
-// optionOf returns the value of an option as JSON, nil where it is not set.
+// optionOf returns the value of an option as JSON, nil if it is not set.
 func (v Viewer) optionOf(r *state.Resource, name string) json.RawMessage {
 	switch name {
 	case "additionalSecretOutputs":
@@ -93,7 +93,7 @@ func namesOf(us []urn.URN) []string {
 	return slices.Compact(out)
 }
 
-// dependenciesOf lists everything that a state depends on by the program's wish, by any property or none.
+// dependenciesOf lists all dependencies that the program declares for a state, of any property or none.
 func dependenciesOf(r *state.Resource) []string {
 	var us []urn.URN
 	for ref := range r.References() {

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// WithPlanned returns the log of an operation that stopped early, together with the changes that the preview before it had decided on and that the
-// operation had not come to: these were not reached. It returns l if there are none.
+// WithPlanned returns the log of an operation that stopped early, with the changes that the preview before it had decided on and
+// that the operation did not reach: these are marked as not reached. It returns l if there are none.
 func (l *Log) WithPlanned(preview *Log) *Log {
 	if l == nil || preview == nil {
 		return l

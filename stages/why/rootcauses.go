@@ -11,34 +11,35 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// RootCause is where chains of reasons end: one edit, option or event outside, with all that an operation does because of it. Each
-// decision that does something belongs to one root cause, so that the numbers of all add up to those of the operation.
+// RootCause is the end of chains of reasons: one edit, option or outside event, with all effects of it in an operation. Each
+// decision that changes something belongs to one root cause, so that the numbers of all add up to those of the operation.
 type RootCause struct {
 	Root   Root              `json:"root"`
 	Reason stages.ReasonKind `json:"reason"`
 	// Because is the reason in words, for causes without changes.
 	Because string `json:"because"`
-	// Setting is the setting that changed; "" if none did, or none is known to have.
+	// Setting is the setting that changed; "" if none did, or it is unknown.
 	Setting string `json:"setting,omitempty"`
-	// Changes are what changed; for a setting, itself. Values are those of all resources: they are missing where they differ.
+	// Changes are the changes of the cause; for a setting, its own. Values are those of all resources: they are missing where they
+	// differ.
 	Changes []Change `json:"changes,omitempty"`
-	// Positions are where the program gives what changed, in ascending order; settings have their own.
+	// Positions are the places where the program gives the changed values, in ascending order; settings have their own.
 	Positions []string `json:"positions,omitempty"`
-	// Direct is what it does by itself, Following what follows from that through other resources, the most dangerous first.
+	// Direct are the direct effects. Following are those that follow through other resources. The most dangerous come first.
 	Direct    []Effect `json:"direct"`
 	Following []Effect `json:"following,omitempty"`
-	// Through are the properties through which it goes on, those of most resources first.
+	// Through are the properties that pass the change on, those of most resources first.
 	Through []string `json:"through,omitempty"`
 }
 
-// Effect is one thing that is done to some resources.
+// Effect is one kind of change to some resources.
 type Effect struct {
 	Op stages.Op `json:"op"`
 	// Resources are in ascending order.
 	Resources []urn.URN `json:"resources"`
 }
 
-// Count returns the number of resources that the effects are about.
+// Count returns the number of resources of the effects.
 func Count(effects []Effect) int {
 	n := 0
 	for _, e := range effects {
@@ -47,11 +48,11 @@ func Count(effects []Effect) int {
 	return n
 }
 
-// maxVariants is how many root causes may differ only in the values of the same properties. More become one.
+// maxVariants is the number of root causes that may differ only in the values of the same properties. More are merged.
 const maxVariants = 3
 
-// RootCauses returns what the operation follows from, the most dangerous first. What follows from several root causes belongs to
-// the first of them. It takes one pass over the decisions and their causes.
+// RootCauses returns the root causes of the operation, the most dangerous first. A decision with several root causes belongs to the
+// first of them. RootCauses takes one pass over the decisions and their causes.
 func (l *Log) RootCauses() []RootCause {
 	f := &causeFinder{log: l, groups: map[string]*causeGroup{}, followers: make([][]int, len(l.Decisions)), taken: make([]bool, len(l.Decisions))}
 	for i := range l.Decisions {
@@ -62,7 +63,7 @@ func (l *Log) RootCauses() []RootCause {
 	for _, g := range groups {
 		f.follow(g)
 	}
-	slices.SortStableFunc(groups, (*causeGroup).compare) // what follows may be more dangerous than what is direct
+	slices.SortStableFunc(groups, (*causeGroup).compare) // following effects may be more dangerous than direct ones
 	out := []RootCause{}
 	for _, g := range groups {
 		if c := g.cause(l); Count(c.Direct)+Count(c.Following) > 0 {
@@ -91,7 +92,7 @@ type causeGroup struct {
 	danger     int // of the most dangerous decision
 }
 
-// enter puts a decision into the group of its root cause, or below those that led to it.
+// enter puts a decision into the group of its root cause, or below the decisions that led to it.
 func (f *causeFinder) enter(i int) {
 	d := &f.log.Decisions[i]
 	for _, c := range d.Causes {
@@ -126,7 +127,7 @@ func (f *causeFinder) enter(i int) {
 	}
 }
 
-// danger is how much a decision may lose, 0 is most.
+// danger returns how much a decision may destroy; 0 is most.
 func (d *Decision) danger() int {
 	if !d.acts() {
 		return stages.LeastDanger
@@ -134,7 +135,7 @@ func (d *Decision) danger() int {
 	return d.Op.Danger()
 }
 
-// acts reports whether a decision does something to a resource that people know.
+// acts reports whether a decision changes a resource that users see.
 func (d *Decision) acts() bool {
 	if d.Internal || d.Op.Danger() == stages.LeastDanger {
 		return false
@@ -142,8 +143,8 @@ func (d *Decision) acts() bool {
 	return d.Op != stages.OpRefresh || d.Reason == stages.ReasonDrift || d.Reason == stages.ReasonVanished
 }
 
-// ownChanges are the changes that did not come from other resources. Of a replacement, only those count that need it, if the
-// provider said which. Those that come from one setting are one change, of the setting.
+// ownChanges returns the changes that did not come from other resources. For a replacement, only those count that require it, if
+// the provider named them. Changes that come from one setting are one change, of the setting.
 func ownChanges(d *Decision) []Change {
 	isOwn := func(c Change) bool { return c.Origin != FromResource }
 	if !slices.ContainsFunc(d.Properties, isOwn) && !slices.ContainsFunc(d.Options, isOwn) {
@@ -174,7 +175,7 @@ func ownChanges(d *Decision) []Change {
 	return slices.CompactFunc(out, func(a, b Change) bool { return keyOf(a) == keyOf(b) })
 }
 
-// ForcesReplacement reports whether the provider said that the change cannot be made in place.
+// ForcesReplacement reports whether the change cannot be made in place according to the provider.
 func (c Change) ForcesReplacement() bool { return isReplaceKind(c.Kind) }
 
 func isReplaceKind(kind string) bool { return strings.HasSuffix(kind, "replace") }
@@ -223,7 +224,7 @@ func (f *causeFinder) merged() []*causeGroup {
 	return out
 }
 
-// keepSame removes the values that another change of the same property does not have, too.
+// keepSame removes the values that differ in another change of the same property.
 func (c *Change) keepSame(other Change) {
 	if !bytes.Equal(c.Old, other.Old) || !bytes.Equal(c.New, other.New) || !bytes.Equal(c.Recorded, other.Recorded) {
 		c.Old, c.New, c.Recorded = nil, nil, nil
@@ -236,7 +237,7 @@ func (g *causeGroup) compare(other *causeGroup) int {
 		cmp.Compare(g.key, other.key))
 }
 
-// follow adds everything that follows from a group and belongs to no other one.
+// follow adds the decisions that follow from a group and belong to no other one.
 func (f *causeFinder) follow(g *causeGroup) {
 	todo := slices.Clone(g.direct)
 	for at := 0; at < len(todo); at++ {
@@ -303,7 +304,7 @@ func anyIndex(path string) string {
 	return b.String()
 }
 
-// cause returns the root cause that a group is about.
+// cause returns the root cause of a group.
 func (g *causeGroup) cause(l *Log) RootCause {
 	first := &l.Decisions[g.direct[0]]
 	c := RootCause{
@@ -328,7 +329,7 @@ func (g *causeGroup) cause(l *Log) RootCause {
 	return c
 }
 
-// effects groups decisions by what they do.
+// effects groups decisions by their kind of change.
 func (l *Log) effects(decisions []int) []Effect {
 	byOp := map[stages.Op][]urn.URN{}
 	for _, i := range decisions {

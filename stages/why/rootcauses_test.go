@@ -14,7 +14,7 @@ import (
 
 func named(name string) urn.URN { return urn.URN("urn:pulumi:dev::p::t:m:T::" + name) }
 
-// made makes a decision of a line like "web replace inputs <- network": a name, what is done, the reason, and the causes.
+// made makes a decision of a line like "web replace inputs <- network": a name, the step, the reason, and the causes.
 func made(line string, changes ...Change) Decision {
 	head, causes, _ := strings.Cut(line, " <- ")
 	words := strings.Fields(head)
@@ -141,7 +141,7 @@ func TestRootCausesNameThePlacesOfEdits(t *testing.T) {
 	require.Equal(t, []string{"Pulumi.yaml:12", "Pulumi.yaml:7"}, causes[0].Positions)
 }
 
-// Every decision that does something belongs to exactly one root cause.
+// Every decision that changes something belongs to exactly one root cause.
 func TestRootCausesAddUp(t *testing.T) {
 	causes := tall(1000).RootCauses()
 	n := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// hasChanged reports whether the outputs of a resource changed in this operation, so that what is made of them may have too.
+// hasChanged reports whether the outputs of a resource changed in this operation, so that values from them may have changed, too.
 func (c *collector) hasChanged(u urn.URN) bool {
 	if known, ok := c.changed[u]; ok {
 		return known
@@ -30,9 +30,9 @@ func changesOutputs(s stages.Decided) bool {
 	return s.Old.ID != s.New.ID || !property.EqualMaps(s.Old.Outputs, s.New.Outputs)
 }
 
-// sources are those of the given resources that changed and that values of a resource may come from, in ascending order. A
-// component stands for what is in it: its own outputs are made of theirs. What is in it and was decided about later, because
-// it depends on the resource, is no source.
+// sources returns the changed resources among the given ones from which values of a resource may come, in ascending order. A
+// component stands for the resources in it, because its outputs come from theirs. A resource in it that was decided about later,
+// because it depends on the resource, is no source.
 func (c *collector) sources(of urn.URN, deps []urn.URN) []urn.URN {
 	var out []urn.URN
 	for _, u := range deps {
@@ -47,7 +47,7 @@ func (c *collector) sources(of urn.URN, deps []urn.URN) []urn.URN {
 	return slices.Compact(out)
 }
 
-// isQuietComponent reports whether nothing is done about a component itself.
+// isQuietComponent reports whether a resource is a component that does not change itself.
 func (c *collector) isQuietComponent(u urn.URN) bool {
 	steps := c.steps[u]
 	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s stages.Decided) bool {
@@ -55,7 +55,7 @@ func (c *collector) isQuietComponent(u urn.URN) bool {
 	})
 }
 
-// changedInside lists what changed in a component, where resources form a tree, without what came after the given resource.
+// changedInside lists the changed resources in a component, at any depth, without those that follow the given resource.
 func (c *collector) changedInside(component, before urn.URN) []urn.URN {
 	out := slices.DeleteFunc(c.inside(component), func(u urn.URN) bool { return !c.isSource(u) })
 	if len(out) == 0 {
@@ -65,7 +65,7 @@ func (c *collector) changedInside(component, before urn.URN) []urn.URN {
 	return slices.DeleteFunc(out, func(u urn.URN) bool { return later[u] })
 }
 
-// inside lists what is in a component, at any depth.
+// inside lists the resources in a component, at any depth.
 func (c *collector) inside(component urn.URN) []urn.URN {
 	l := c.family()
 	todo := slices.Clone(l.children[component])
@@ -75,5 +75,5 @@ func (c *collector) inside(component urn.URN) []urn.URN {
 	return todo
 }
 
-// isSource reports whether a resource changed and does not merely stand for what is in it.
+// isSource reports whether a resource changed and does not merely stand for the resources in it.
 func (c *collector) isSource(u urn.URN) bool { return !c.isQuietComponent(u) && c.hasChanged(u) }

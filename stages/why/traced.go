@@ -11,10 +11,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// traced narrows down where a new value inside a property comes from: programs name dependencies for whole properties. It compares the value with
-// the outputs of the resources, and returns those that it comes from; none for a value that the program itself gives. sure is false if the program
-// could have made the value of those that are returned in a way that nobody can see, though other places explain why the property depends on them.
-// settings are texts of settings that the value is made of: an output that is one of them explains nothing.
+// traced finds the sources of a new value inside a property, for which programs name only the dependencies of the whole property.
+// It compares the value with the outputs of the resources, and returns those that it comes from; none for a value that the program
+// itself gives. sure is false if the program may have made the value from the returned resources in a way that cannot be seen,
+// although other places explain why the property depends on them. settings are texts of settings in the value: an output that
+// equals one of them explains nothing.
 func (e *evidence) traced(from []urn.URN, value, property property.Value, settings map[string]bool) (sources []urn.URN, sure bool) {
 	if value.HasUnknowns() || value.HasSealed() {
 		return from, true
@@ -33,7 +34,7 @@ func (e *evidence) traced(from []urn.URN, value, property property.Value, settin
 	switch {
 	case len(sources) > 0:
 		return sources, true
-	case !known: // nothing known is made of what is not known
+	case !known: // a known value cannot come from unknown ones
 		return nil, true
 	}
 	unexplained := func(u urn.URN) bool { return !mentions(property, e.outputsOf(u).texts) }
@@ -46,10 +47,10 @@ func (e *evidence) traced(from []urn.URN, value, property property.Value, settin
 // outputs are the outputs of a resource and its ID, as texts.
 type outputs struct {
 	texts   map[string]bool
-	changed map[string]bool // those that none of its outputs was before
+	changed map[string]bool // those that no output had before
 }
 
-// outputsOf returns the outputs of a resource that something was decided about.
+// outputsOf returns the outputs of a resource with a decision.
 func (c *collector) outputsOf(u urn.URN) outputs {
 	if o, ok := c.outputs[u]; ok {
 		return o
@@ -80,7 +81,7 @@ func (c *collector) outputsOf(u urn.URN) outputs {
 	return o
 }
 
-// without returns the texts but for others.
+// without returns the texts without others.
 func without(texts, others map[string]bool) map[string]bool {
 	if len(others) == 0 {
 		return texts
@@ -99,10 +100,10 @@ func isOnly(v property.Value, texts map[string]bool) (only bool) {
 	return only
 }
 
-// minMention is from which length on a text within another one is taken to be part of it by intent.
+// minMention is the least length of a text that counts as part of another one.
 const minMention = 3
 
-// mentions reports whether something in a value is one of the texts, or a text that has one of them in it.
+// mentions reports whether a value contains one of the texts, or a text that contains one of them.
 func mentions(v property.Value, texts map[string]bool) bool {
 	found := false
 	eachText(v, func(text string) {
@@ -119,7 +120,7 @@ func mentions(v property.Value, texts map[string]bool) bool {
 	return found
 }
 
-// eachText calls f with the text of each scalar that is known in a value.
+// eachText calls f with the text of each known scalar in a value.
 func eachText(v property.Value, f func(string)) {
 	v = v.StripSecretsAndOutputs()
 	switch {

@@ -12,7 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// originsOf returns where the changes of the input "tags" come from, as "place: origin of resources". The resource depends on "net", which is replaced.
+// originsOf returns the origins of the changes of the input "tags", as "place: origin of resources". The resource depends on "net",
+// which is replaced.
 func originsOf(t *testing.T, known why.Known, was, is property.Value, netWas, netIs map[string]any) (origins []string, causes int) {
 	t.Helper()
 	named := func(name string) urn.URN { return urn.New("dev", "shop", "", "t:m:T", name) }

@@ -12,22 +12,22 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// What is kept of one value.
+// Limits on the kept part of one value.
 const (
 	maxText     = 200 // characters
 	maxElements = 20  // of arrays and objects, at all depths
 )
 
-// A Viewer turns values into what a [Log] may keep, without secrets, and does so for others who write values down.
+// A Viewer turns values into the form of a [Log], without secrets, and does so for other writers of values.
 type Viewer struct {
-	// IsSensitive reports whether a text has something secret in it that nobody has marked; nil takes none to have.
+	// IsSensitive reports whether a text contains a secret that is not marked as one. nil means that no text does.
 	IsSensitive func(string) bool
-	Texts       int // how many characters of one text are kept; 0 is as many as a log keeps
-	Elements    int // how many elements of arrays and objects, at all depths; 0 is as many as a log keeps
+	Texts       int // the number of characters that are kept of one text; 0 is that of a log
+	Elements    int // the number of elements that are kept of arrays and objects, at all depths; 0 is that of a log
 }
 
-// Pair returns what may be shown of a place in two objects: JSON, nil if there is nothing. If the place is in both and something in one is
-// secret, so is the other.
+// Pair returns the values of a place in two objects in the form of a log: JSON, nil if there is none. If the place is in both and
+// one value contains a secret, both are masked.
 func (v Viewer) Pair(old, new property.Map, at property.Path) (was, is json.RawMessage) {
 	_, had := old.Lookup(at)
 	if _, has := new.Lookup(at); had && has {
@@ -36,14 +36,15 @@ func (v Viewer) Pair(old, new property.Map, at property.Path) (was, is json.RawM
 	return v.shownAt(old, at), v.shownAt(new, at)
 }
 
-// Differing is one place at which two objects differ, with what may be shown of its values.
+// Differing is one place at which two objects differ, with its values in the form of a log.
 type Differing struct {
 	comparison.Difference
 	Old, New json.RawMessage // nil for nothing
 }
 
-// Differences returns the places at which the values of a property differ, as people look at them, with what may be shown of the values. A secret is
-// one place, and so is what is sensitive as a whole. If there are more than most, it returns false.
+// Differences returns the places at which the values of a property differ, as they are shown to people, with the values in the form
+// of a log. A secret is one place, and so is a value that is sensitive as a whole. If there are more places than most, it returns
+// false.
 func (v Viewer) Differences(old, new property.Map, at property.Path, most int) ([]Differing, bool) {
 	was, _ := old.Lookup(at)
 	is, _ := new.Lookup(at)
@@ -63,7 +64,7 @@ func (v Viewer) Differences(old, new property.Map, at property.Path, most int) (
 	return out, ok
 }
 
-// Place names the place: "policy (JSON) Statement[0].Effect".
+// Place returns the name of the place: "policy (JSON) Statement[0].Effect".
 func (d Differing) Place() string { return place(d.Path().String(), d.Format, d.Within.String()) }
 
 func place(path, format, within string) string {
@@ -73,7 +74,7 @@ func place(path, format, within string) string {
 	return strings.TrimRight(path+" ("+format+") "+within, " ")
 }
 
-// text is what may be kept of a text. A sensitive one is masked as a whole, before it is cut.
+// text returns the kept part of a text. A sensitive one is masked as a whole, before it is cut.
 func (v Viewer) text(s string) string {
 	if v.IsSensitive != nil && v.IsSensitive(s) {
 		return secretText
@@ -81,7 +82,7 @@ func (v Viewer) text(s string) string {
 	return cut(s, v.room())
 }
 
-// room returns how many characters of one text are kept.
+// room returns the number of characters that are kept of one text.
 func (v Viewer) room() int { return cmp.Or(v.Texts, maxText) }
 
 const (
@@ -89,7 +90,7 @@ const (
 	unknownText = "[unknown]"
 )
 
-// shownAt returns what may be kept of the value at a place, nil if there is none.
+// shownAt returns the kept part of the value at a place, nil if there is none.
 func (v Viewer) shownAt(m property.Map, at property.Path) json.RawMessage {
 	if isSecretAt(m, at) {
 		return encoded(secretText)
@@ -101,8 +102,8 @@ func (v Viewer) shownAt(m property.Map, at property.Path) json.RawMessage {
 	return v.shown(x)
 }
 
-// pairAt returns what may be kept of a place before and after. A secret on one side makes the other one secret too: often
-// it is the same value that is no longer marked.
+// pairAt returns the kept parts of a place before and after. A secret on one side makes the other one secret too: often it is the
+// same value that is no longer marked.
 func (v Viewer) pairAt(old, new property.Map, at property.Path) (was, is json.RawMessage) {
 	if hasSecretsAt(old, at) || hasSecretsAt(new, at) {
 		return masked(old, at), masked(new, at)
@@ -115,7 +116,7 @@ func (v Viewer) pairAt(old, new property.Map, at property.Path) (was, is json.Ra
 	return v.both(x, y)
 }
 
-// both returns what may be kept of two values, neither of which has secrets.
+// both returns the kept parts of two values, neither of which has secrets.
 func (v Viewer) both(x, y property.Value) (was, is json.RawMessage) {
 	if was, is, ok := v.longTexts(x, y); ok {
 		return encoded(cut(was, v.room())), encoded(cut(is, v.room()))
@@ -123,11 +124,10 @@ func (v Viewer) both(x, y property.Value) (was, is json.RawMessage) {
 	return v.shown(x), v.shown(y)
 }
 
-// keptBefore is how much of what two long texts have in common is kept in front of the difference, in bytes, about.
+// keptBefore is about how many bytes of the common part of two long texts are kept in front of the difference.
 const keptBefore = 40
 
-// longTexts returns two texts from a little before the first difference on, if what they have in common would be all that is kept of
-// them otherwise.
+// longTexts returns two texts from a little before the first difference on, if otherwise only their common part would be kept.
 func (v Viewer) longTexts(x, y property.Value) (was, is string, ok bool) {
 	x, _ = x.Unwrap()
 	y, _ = y.Unwrap()
@@ -178,7 +178,7 @@ func isSecret(v property.Value) bool {
 	return secret || inner.IsSealed()
 }
 
-// shown returns what may be kept of a value, nil for null.
+// shown returns the kept part of a value, nil for null.
 func (v Viewer) shown(x property.Value) json.RawMessage {
 	if x.IsNull() {
 		return nil
@@ -201,7 +201,7 @@ func encoded(v any) json.RawMessage {
 	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// plainOf turns a value into what encoding/json knows. It fails when there is too much in it.
+// plainOf returns a value in the types of encoding/json. It fails if the value is too large.
 func (v Viewer) plainOf(x property.Value, left *int) (plain any, ok bool) {
 	if isSecret(x) {
 		return secretText, true
@@ -248,7 +248,7 @@ func (v Viewer) plainOf(x property.Value, left *int) (plain any, ok bool) {
 	return sizeOf(inner), true
 }
 
-// sizeOf describes what is not shown itself.
+// sizeOf describes a value that is not shown.
 func sizeOf(v property.Value) string {
 	inner, _ := v.Unwrap()
 	switch {
@@ -286,14 +286,14 @@ func cut(s string, most int) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// equalAt compares a place in two objects, secrets looked through.
+// equalAt compares a place in two objects, ignoring secret marks.
 func equalAt(a, b property.Map, at property.Path) bool {
 	x, _ := a.Lookup(at)
 	y, _ := b.Lookup(at)
 	return property.Equal(x.StripSecretsAndOutputs(), y.StripSecretsAndOutputs())
 }
 
-// isHidden reports whether the program asks not to show the changes of a place.
+// isHidden reports whether the program hides the changes of a place.
 func isHidden(patterns []string, at property.Path) bool {
 	return slices.ContainsFunc(patterns, func(text string) bool {
 		p, err := property.ParsePath(text)
@@ -301,7 +301,7 @@ func isHidden(patterns []string, at property.Path) bool {
 	})
 }
 
-// Position turns a recorded source position, "project:///src/index.ts#14,3", into what people write: "src/index.ts:14".
+// Position converts a recorded source position, "project:///src/index.ts#14,3", into its usual form: "src/index.ts:14".
 func Position(recorded string) string {
 	file, place, _ := strings.Cut(strings.TrimPrefix(recorded, "project:///"), "#")
 	line, _, _ := strings.Cut(place, ",")

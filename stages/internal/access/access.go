@@ -21,12 +21,12 @@ func (a *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) 
 	return a.ProviderFor(a.Control.Operations, s)
 }
 
-// MinReadWorkers is the least that ReadWorkers returns. What changes nothing waits for providers and costs little; what bounds the
-// calls themselves are limits (providers.Limits). As many results may wait for the next stage, so that a result that is ready
-// needs no waiting goroutine.
+// MinReadWorkers is the least that ReadWorkers returns. Calls that change nothing only wait for providers and cost little; limits
+// bound the calls themselves (providers.Limits). As many results may wait for the next stage, so that no goroutine waits with a
+// result.
 const MinReadWorkers = 512
 
-// ReadWorkers is how many calls that change nothing a part of the run makes at once, or waits to make. It is no less than
+// ReadWorkers is the number of calls without changes that a part of the run makes, or waits to make, at once. It is at least what
 // the registry allows.
 func (a *Access) ReadWorkers() int { return max(MinReadWorkers, a.Registry.ReadLimit()) }
 
@@ -48,8 +48,8 @@ func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 	return nil, a.Control.Bail(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
 }
 
-// EnsureProvider starts the provider of a registration from its recorded state when this run has not registered it
-// (steps.md 3.3). That state then needs a same step of its own: builder.carryForwardProvider.
+// EnsureProvider starts the provider of a registration from its recorded state if this run has not registered it (steps.md 3.3).
+// That state then needs a same step of its own: builder.carryForwardProvider.
 func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	if l.Goal.Type.IsProvider() {
 		return nil
@@ -71,15 +71,15 @@ func (a *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	return nil
 }
 
-// ProviderFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and
-// with the extension that the state needs.
+// ProviderFor returns the provider of a recorded state, with the extension that the state needs. If necessary, it starts the
+// provider (steps.md 3.3 "EnsureProvider").
 func (a *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
 	return a.provider(ctx, s, a.Registry.Ensure)
 }
 
-// ProviderAt is like ProviderFor, for what is decided about a recorded state when a registration arrives: the provider has the
-// configuration that an earlier registration has given it, or else its recorded one, whatever a later registration does
-// (decision 0002). Who asks waits for the earlier one.
+// ProviderAt is like ProviderFor, for decisions about a recorded state when a registration arrives. The provider has the
+// configuration that an earlier registration has given it, or else its recorded one, and never that of a later registration
+// (decision 0002). The caller waits for the earlier one.
 func (a *Access) ProviderAt(ctx context.Context, s *state.Resource, seq int) (providers.Provider, error) {
 	if by, claimed := a.Rooms.Names.Claimant(a.Rooms.Base.Providers[s.Provider]); claimed && by < seq {
 		return a.provider(ctx, s, a.Registry.Ensure)
@@ -87,7 +87,7 @@ func (a *Access) ProviderAt(ctx context.Context, s *state.Resource, seq int) (pr
 	return a.provider(ctx, s, a.Registry.Recorded)
 }
 
-// starter is a method of the registry that starts a provider from its recorded inputs, unless that has been done.
+// starter is a method of the registry that starts a provider from its recorded inputs, unless it is started already.
 type starter func(context.Context, urn.ProviderRef, property.Map) (providers.Provider, error)
 
 func (a *Access) provider(ctx context.Context, s *state.Resource, start starter) (providers.Provider, error) {
@@ -113,7 +113,7 @@ func (a *Access) provider(ctx context.Context, s *state.Resource, start starter)
 	return a.extended(ctx, p, s)
 }
 
-// RemoteProvider finds a provider that a program named for a construct, a call or an invoke.
+// RemoteProvider finds the provider that a program named for a construct, a call or an invoke.
 func (a *Access) RemoteProvider(reference, what string) (providers.Provider, error) {
 	ref, err := urn.ParseProviderRef(reference)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *Access) RemoteProvider(reference, what string) (providers.Provider, err
 	return p, nil
 }
 
-// Access finds the providers of resources, starts them where need be, and asks them for comparisons.
+// Access finds the providers of resources, starts them where necessary, and calls them for comparisons.
 type Access struct {
 	Control    *control.Control
 	Rooms      *rooms.Rooms

@@ -28,7 +28,7 @@ var (
 	errBroken = errors.New("it broke")
 )
 
-// rig is the access of a run to one provider, which is recorded and not started.
+// rig is the access of a run to one recorded provider that is not started.
 type rig struct {
 	Access *access.Access
 	fake   *providertest.Fake

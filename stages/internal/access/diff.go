@@ -21,7 +21,7 @@ func (a *Access) CallDiff(ctx context.Context, p providers.Provider, u urn.URN, 
 	return res, err
 }
 
-// AskDiff is CallDiff that also returns who has compared.
+// AskDiff is CallDiff, and also returns the decider.
 func (a *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, stages.Decider, error) {
@@ -48,7 +48,7 @@ func (a *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, o
 	return res, stages.ByDiff, nil
 }
 
-// engineDiff compares inputs where the provider does not know. Its replace keys stay (steps.md 3.8).
+// engineDiff compares inputs if the provider does not detect changes. Its replace keys stay (steps.md 3.8).
 func engineDiff(res *providers.DiffResponse, olds, news property.Map, ignore []string) {
 	news, _ = compare.IgnoreChanges(ignore, olds, news)
 	d := property.Diff(olds.StripSecretsAndOutputs(), news.StripSecretsAndOutputs(), nil)

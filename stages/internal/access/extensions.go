@@ -12,15 +12,15 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// extensions layers packages on running providers (steps.md 1.8). Each provider gets each extension once, before
-// the first call about a resource that needs it; others wait for the same answer. A failure is not kept. This is neither a
-// step nor an event: it changes nothing that users see.
+// extensions layers packages on running providers (steps.md 1.8). Each provider gets each extension once, before the first call
+// about a resource that needs it; others wait for the same answer. A failure is not kept. Extending is neither a step nor an event:
+// it changes nothing that users see.
 type extensions struct {
-	inState  map[string]json.RawMessage // those that the recorded state has
+	inState  map[string]json.RawMessage // those in the recorded state
 	applying await.Flight[extensionKey, struct{}]
 
 	mu    sync.Mutex                         // guards known
-	known map[string]stages.Parameterization // those that programs registered in this run, by reference
+	known map[string]stages.Parameterization // those that programs have registered in this run, by reference
 }
 
 type extensionKey struct {
@@ -48,7 +48,7 @@ type recordedExtension struct {
 	Value   []byte `json:"value"`
 }
 
-// find returns an extension that this run has registered or that the state has.
+// find returns an extension that this run has registered or that is in the state.
 func (e *extensions) find(ref string) (stages.Parameterization, error) {
 	e.mu.Lock()
 	p, ok := e.known[ref]
@@ -67,8 +67,7 @@ func (e *extensions) find(ref string) (stages.Parameterization, error) {
 	return stages.Parameterization(rec), nil
 }
 
-// Recorded returns what must be recorded with states that refer to an extension; nil if this run did not
-// register it.
+// Recorded returns the record of an extension, for states that refer to it; nil if this run did not register it.
 func (e *extensions) Recorded(ref string) json.RawMessage {
 	if ref == "" {
 		return nil
@@ -107,7 +106,7 @@ func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref
 	return nil
 }
 
-// extended returns p once it serves the resource: with the extension that the resource needs, if it needs one.
+// extended returns p after it has the extension that the resource needs, if any.
 func (a *Access) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
 	if s.ExtensionRef == "" {
 		return p, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Probe asks whether a recorded resource would have to be replaced if some of its inputs changed.
+// Probe is the question whether a recorded resource would have to be replaced if some of its inputs changed.
 type Probe struct {
 	Root   int // number of the root's registration
 	ID     graph.ID
@@ -22,8 +22,8 @@ type Probe struct {
 	Cause  urn.URN
 }
 
-// CallProbe asks the provider. Errors belong to the root. A provider that an earlier registration continues has the
-// configuration that this registration gives it; otherwise it has the recorded one.
+// CallProbe calls the provider. Errors belong to the root. A provider that an earlier registration continues has the configuration
+// of that registration; otherwise it has the recorded one.
 func (pr *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
 	if claimant, ok := pr.Rooms.Names.Claimant(pr.Rooms.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
 		if err := pr.Rooms.Progress.Await(ctx, claimant, rooms.Over); err != nil {
@@ -42,7 +42,7 @@ func (pr *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffRespon
 	return d, err
 }
 
-// Prober asks providers whether dependents could stay without what they use.
+// Prober calls providers to find out whether dependents could stay without the resources that they use.
 type Prober struct {
 	Rooms  *rooms.Rooms
 	Access *access.Access

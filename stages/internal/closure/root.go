@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Root is a delete-before-replace that is being decided: which recorded dependents are members of its closure (steps.md 3.11).
-// Dependents are probed as soon as what they depend on among them has been decided, many at once.
+// Root is a delete-before-replace with an undecided closure: the recorded dependents that are its members (steps.md 3.11).
+// Dependents are probed many at once, each as soon as its own dependencies among them have been decided.
 type Root struct {
 	D       stages.Diffed
 	Closure *graph.Closure
 	Set     map[urn.URN]bool           // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]stages.Reason // of the members
-	Pending map[graph.ID]*Probe        // asked and not answered
+	Pending map[graph.ID]*Probe        // probes without an answer
 	After   []stages.Deletion          // of dependents that are members of other closures
 }
 
@@ -24,7 +24,8 @@ func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
 }
 
-// IsPrecededBy reports whether a registration before the root's continues a recorded state, or has the name that an old copy stands in for.
+// IsPrecededBy reports whether a registration before the root's continues a recorded state, or has the name for which an old copy
+// stands in.
 func (c *Root) IsPrecededBy(r *rooms.Rooms, res *state.Resource) bool {
 	by, ok := r.Names.Claimant(res)
 	if res == r.Base.StandIn(res.URN) {
@@ -33,7 +34,8 @@ func (c *Root) IsPrecededBy(r *rooms.Rooms, res *state.Resource) bool {
 	return ok && by < c.D.Seq
 }
 
-// NeedsReplace decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
+// NeedsReplace decides about a dependent without a call of its provider, or returns the probe to call (steps.md 3.11
+// "needsReplace").
 func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
 	if !res.Custom || res.External {
 		return false, stages.Reason{}, nil
@@ -77,8 +79,8 @@ type Member struct {
 	Why stages.Reason
 }
 
-// Members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
-// and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays. Recorded partners of a
+// Members lists the closure in base order, then the resources that are replaced together with the root: one level of replaceWith
+// and deletedWith (steps.md 3.11 "cascade"). Resources that registered before the root are decided and stay. Recorded partners of a
 // root that has another name now are replaced when they register.
 func (c *Root) Members(r *rooms.Rooms) []Member {
 	var out []Member

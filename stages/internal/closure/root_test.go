@@ -27,7 +27,7 @@ var providerURN = urn.New("dev", "p", "", "pulumi:providers:x", "main")
 
 func urnOf(name string) urn.URN { return urn.New("dev", "p", "", thing, name) }
 
-// recorded is the state of a resource of which each property comes from the resource of its name.
+// recorded returns the state of a resource. Each of its properties comes from the resource with the name of the property.
 func recorded(name string, from ...string) *state.Resource {
 	u := urnOf(name)
 	r := &state.Resource{URN: u, Type: thing, Custom: true, ID: name, PropertyDependencies: map[string][]urn.URN{}}
@@ -113,8 +113,8 @@ func TestARootThatIsRenamedGoesByBothNames(t *testing.T) {
 	}
 }
 
-// decide decides a closure as build does. Of what can be answered, next says what is answered first; goes are the
-// dependents whose providers say that they would be replaced.
+// decide decides a closure as build does. next chooses the pending probe that is answered first. goes are the dependents whose
+// providers require a replacement.
 func decide(b *rooms.Rooms, c *closure.Root, goes map[urn.URN]bool, next func(pending []graph.ID) graph.ID) {
 	for !c.Closure.Done() {
 		for _, id := range c.Closure.Ready() {
@@ -188,7 +188,7 @@ func TestWhatIsReplacedTogetherWithARootGoesAlong(t *testing.T) {
 	require.Equal(t, map[*state.Resource]stages.ReasonKind{together: stages.ReasonReplaceWith, bound: stages.ReasonDeletedWith}, why)
 }
 
-// What registered before a root is decided and stays; what registers later is made again.
+// A resource that registered before a root is decided and stays; one that registers later is made again.
 func TestOnlyRegistrationsBeforeTheRootPrecedeIt(t *testing.T) {
 	early, root, late := recorded("early"), recorded("root"), recorded("late")
 	early.ReplaceWith, late.ReplaceWith = []urn.URN{root.URN}, []urn.URN{root.URN}

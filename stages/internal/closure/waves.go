@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ShowWaves reports in which waves a preview would delete (steps.md 5.3); other runs go by edges and need none. g is the graph
-// that orders the deletes. root is what is replaced, "" at the end of the run; own is its delete, empty if it has none.
+// ShowWaves reports the waves of deletes in a preview (steps.md 5.3); other runs go by edges and need none. g is the graph that
+// orders the deletes. root is the replaced resource, "" at the end of the run; own is its delete, empty if it has none.
 func ShowWaves(c *control.Control, g *graph.Graph, deletes map[graph.ID]*stages.Decision, root urn.URN, own []*stages.Decision) error {
 	if !c.DryRun() {
 		return nil
@@ -29,8 +29,8 @@ func ShowWaves(c *control.Control, g *graph.Graph, deletes map[graph.ID]*stages.
 	return nil
 }
 
-// wavesOf lists what is deleted, the first wave first, and in a wave by URN: the base of a destroy that runs its
-// program is in the order in which registrations have arrived. What is removed from the state without a delete is left out.
+// wavesOf lists the deletes by waves, the first wave first, and in a wave by URN: the base of a destroy that runs its program is in
+// the order in which registrations have arrived. Removals from the state without a delete are left out.
 func wavesOf(g *graph.Graph, deletes map[graph.ID]*stages.Decision) ([][]urn.URN, error) {
 	isNoDelete := func(id graph.ID) bool {
 		op := deletes[id].Op
@@ -51,9 +51,9 @@ func wavesOf(g *graph.Graph, deletes map[graph.ID]*stages.Decision) ([][]urn.URN
 	return waves, nil
 }
 
-// DestroyWaves returns the states that a destroy of everything would delete, in the waves in which it could (steps.md 5.3), in
-// each in the order of the snapshot, which is that of resources. A destroy only removes external states and what awaits its
-// replacement from the state, and views go with their resources: none of them is in a wave.
+// DestroyWaves returns the states that a destroy of everything would delete, in the waves in which they can be deleted
+// (steps.md 5.3), each in the order of the snapshot, which is that of resources. No wave has external states or those that await
+// their replacement, which a destroy only removes from the state, or views, which are deleted with their resources.
 func DestroyWaves(resources []*state.Resource) ([][]*state.Resource, error) {
 	var ids []graph.ID
 	for i, res := range resources {

@@ -134,7 +134,7 @@ func TestTheDetailedDiffSaysMoreThanTheKeys(t *testing.T) {
 	require.Equal(t, []string{"size", "tags"}, compare.ChangedProperties(d))
 }
 
-// A detailed diff without replacements does not deny those that the keys name.
+// A detailed diff without replacements does not override the replacements of the keys.
 func TestReplaceKeysCountWhereTheDetailedDiffHasNone(t *testing.T) {
 	d := providers.DiffResponse{
 		ReplaceKeys: []string{"size"}, DetailedDiff: map[string]providers.PropertyDiff{"size": {Kind: providers.DiffUpdate}},

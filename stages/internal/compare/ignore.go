@@ -4,7 +4,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// IgnoreChanges puts old values where the paths point (steps.md 3.4). It returns the paths for which that is impossible.
+// IgnoreChanges restores the old values at the paths (steps.md 3.4). It returns the paths for which that is impossible.
 func IgnoreChanges(paths []string, olds, news property.Map) (result property.Map, impossible []string) {
 	result = news
 	for _, text := range paths {

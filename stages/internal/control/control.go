@@ -9,27 +9,26 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Control is how a run proceeds and ends: its contexts, what stops it, its failures, and its events and diagnostics. It is
-// safe for concurrent use.
+// Control controls a run: its contexts, its end, its failures, and its events and diagnostics. It is safe for concurrent use.
 type Control struct {
 	Info stages.RunInfo
-	// Now is the clock by which states and events are stamped.
+	// Now is the clock for the times in states and events.
 	Now func() time.Time
 
 	observe func(stages.Event) // nil discards
 	Failed  *failures
 	halted  *await.Event // fired when no further step may start
 	over    *await.Event // fired when the run is completely done
-	mu      sync.Mutex   // guards running, and what changes together with it: halted, and the end of Answering
+	mu      sync.Mutex   // guards running, and the changes that go with it: halted, and the end of Answering
 	running int          // steps under way
-	// Admitted is the context of everything that leads to decisions; it ends when the run halts.
+	// Admitted is the context of all work that leads to decisions; it ends when the run halts.
 	Admitted context.Context
 	stop     context.CancelCauseFunc
 	// Answering is the context of requests of programs: it ends when they get no more answers, with ErrShutDown.
 	Answering context.Context
 	hangUp    context.CancelCauseFunc
-	// Operations is the context of provider calls that change something: it outlives the pipeline's, so that what is
-	// running when the run stops can finish.
+	// Operations is the context of provider calls that change something. It outlives the pipeline's, so that running calls can
+	// finish when the run stops.
 	Operations context.Context
 	// Admit waits while no task may begin, or until its context ends; nil does not wait.
 	Admit func(context.Context) error
@@ -63,7 +62,7 @@ func (c *Control) AwaitAdmission() {
 	}
 }
 
-// Enter counts a step that is about to run; it refuses when the run is halted.
+// Enter counts a step that is about to run. It refuses if the run is halted.
 func (c *Control) Enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,8 +73,8 @@ func (c *Control) Enter() bool {
 	return true
 }
 
-// Leave ends a step that [Control.Enter] has counted, and has answer give the program its reply; nil gives none. Both are one action: what the
-// program does after the reply finds that the step is over.
+// Leave ends a step that [Control.Enter] has counted, and calls answer, which gives the program its reply; nil gives none. Both are
+// one action, so that the step is over for anything that the program does after the reply.
 func (c *Control) Leave(answer func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +93,7 @@ func (c *Control) IsAnswering() bool {
 	return c.Answering.Err() == nil
 }
 
-// ShutDown ends everything that still waits. The run is over.
+// ShutDown ends all waiting calls. The run is over.
 func (c *Control) ShutDown() {
 	c.halted.Fire()
 	c.stop(stages.ErrShutDown)

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/control"
 )
 
-// watched returns the control of a run, and what the run's observer has been told.
+// watched returns the control of a run, and the events that the run's observer has got.
 func watched(t *testing.T) (*control.Control, *[]stages.Event) {
 	t.Helper()
 	var events []stages.Event

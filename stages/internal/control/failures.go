@@ -15,20 +15,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// failures collects what went wrong in a run.
+// failures collects the failures of a run.
 type failures struct {
 	mu   sync.Mutex
 	list []stages.Failure
 	said map[string]bool
-	// ofProgram are the first errors that the program has logged, and shutDown is its error if it only says that the run was over.
+	// ofProgram are the first errors that the program has logged. shutDown is its error if that only repeats that the run was over.
 	ofProgram []stages.LogMessage
 	shutDown  error
 }
 
-// maxSaid is how many errors of a program its failure repeats, and maxSaidBytes how much of each.
+// maxSaid is the number of logged errors that the failure of a program repeats, and maxSaidBytes the length of each.
 const maxSaid, maxSaidBytes = 10, 2000
 
-// programError is the error of a program that has said why it failed, with what it has said.
+// programError is the error of a program, with the errors that it has logged.
 type programError struct {
 	error
 	said []string
@@ -38,7 +38,7 @@ func (e *programError) Error() string { return e.error.Error() + ": " + strings.
 
 func (e *programError) Unwrap() error { return e.error }
 
-// Said keeps an error that the program has logged, for the failure of the program.
+// Said keeps a logged error of the program, for the failure of the program.
 func (c *Control) Said(m stages.LogMessage) {
 	f := c.Failed
 	f.mu.Lock()
@@ -55,7 +55,7 @@ func (c *Control) Said(m stages.LogMessage) {
 	}
 }
 
-// beginning returns a text, or so much of it as a failure repeats.
+// beginning returns the part of a text that a failure repeats.
 func beginning(text string) string {
 	if len(text) <= maxSaidBytes {
 		return text
@@ -63,7 +63,7 @@ func beginning(text string) string {
 	return strings.ToValidUTF8(text[:maxSaidBytes], "") + "…"
 }
 
-// withSaid returns the error of a program with what the program has said.
+// withSaid returns the error of a program with the errors that it has logged.
 func (f *failures) withSaid(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,7 +79,7 @@ func (f *failures) withSaid(err error) error {
 	return e
 }
 
-// Once reports whether this is the first time that it is asked about something.
+// Once reports whether this is its first call with a text.
 func (f *failures) Once(what string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *failures) add(x stages.Failure) {
 }
 
 // sorted returns the failures in an order that does not depend on when they happened: by URN, and then those of the operation as a
-// whole as they were recorded.
+// whole in the order of their records.
 func (f *failures) sorted() []stages.Failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,15 +129,14 @@ func (f *failures) any() bool {
 	return len(f.list) > 0
 }
 
-// Failures returns what went wrong, ordered by URN.
+// Failures returns the failures, ordered by URN.
 func (c *Control) Failures() []stages.Failure { return c.Failed.sorted() }
 
 // HasFailed reports whether anything went wrong.
 func (c *Control) HasFailed() bool { return c.Failed.any() }
 
-// Fail makes the run fail: it shows what went wrong at a resource, and records it. seq is the number of the registration, 0
-// for what belongs to none. It is the only way to make a run fail, and does not stop it. The code is [stages.CodeShown] for
-// what has been shown already.
+// Fail makes the run fail: it shows an error at a resource, and records it. seq is the number of the registration, 0 for none. It
+// is the only way to make a run fail, and does not stop it. The code is [stages.CodeShown] if the error has been shown already.
 func (c *Control) Fail(seq int, u urn.URN, code int, err error) {
 	if code != stages.CodeShown {
 		c.Diagnose(u, stages.Error, code, err.Error(), advice.Of(err)...)
@@ -145,7 +144,7 @@ func (c *Control) Fail(seq int, u urn.URN, code int, err error) {
 	c.Failed.add(stages.Failure{Seq: seq, URN: u, Err: err})
 }
 
-// Bail is Fail for what stops the run, and returns the error that stops the pipeline. A call that was abandoned because the
+// Bail is Fail for an error that stops the run. It returns the error that stops the pipeline. A call that was abandoned because the
 // run had stopped already is not a failure of its own.
 func (c *Control) Bail(l stages.Located, code int, err error) error {
 	if code != stages.CodeShown && c.IsHalted() && isCancellation(err) {
@@ -170,8 +169,8 @@ func isCancellation(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, stages.ErrShutDown)
 }
 
-// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why. An error
-// that only says that the run was over waits for [Control.JudgeProgram]: its cause may not be recorded yet.
+// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has logged the reason.
+// An error that only reports the end of the run waits for [Control.JudgeProgram]: its cause may not be recorded yet.
 func (c *Control) ProgramFailed(err error, shown bool) {
 	defer c.Halt()
 	switch {
@@ -187,7 +186,7 @@ func (c *Control) ProgramFailed(err error, shown bool) {
 	}
 }
 
-// JudgeProgram records that the program ended because the run was over, if nothing else has failed that explains it.
+// JudgeProgram records that the program ended because the run was over, unless another failure explains it.
 func (c *Control) JudgeProgram() {
 	c.Failed.mu.Lock()
 	err := c.Failed.shutDown
@@ -222,7 +221,7 @@ func (c *Control) Refuse(err error, mayGoOn bool) error {
 	return c.Bail(l, 0, err)
 }
 
-// refusals returns the refusals that an error consists of, and whether it consists of nothing else.
+// refusals returns the refusals in an error, and whether it has nothing else.
 func refusals(err error) (all []*stages.RefusedError, only bool) {
 	switch e := err.(type) {
 	case *stages.RefusedError:
@@ -238,7 +237,7 @@ func refusals(err error) (all []*stages.RefusedError, only bool) {
 	return nil, false
 }
 
-// Unrecorded returns what the error of a pipeline says and the run has not recorded. That a run was stopped is not part of it: the
+// Unrecorded returns the part of a pipeline's error that the run has not recorded. It leaves out that the run was stopped: the
 // reason is recorded, or was an interrupt.
 func (c *Control) Unrecorded(err error) error {
 	if !c.IsHalted() {
@@ -256,7 +255,7 @@ func (c *Control) Unrecorded(err error) error {
 	return left.ErrorOrNil()
 }
 
-// Broken ends the run because the record cannot be kept, or because it is not known what a step has done.
+// Broken ends the run because the record cannot be kept, or because the effect of a step is unknown.
 func (c *Control) Broken(d *stages.Decision, err error) error {
 	c.Fail(d.Seq, d.URN, 0, err)
 	c.Halt()

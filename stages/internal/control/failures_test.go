@@ -98,7 +98,7 @@ func TestACancellationThatNoHaltExplainsIsAFailure(t *testing.T) {
 	require.True(t, c.IsHalted())
 }
 
-// What the user has seen as an error must be a failure, or a run would succeed that has shown one.
+// An error that was shown must be a failure, or a run that has shown one could succeed.
 func TestACancellationThatHasBeenShownIsAFailureAlsoAfterAHalt(t *testing.T) {
 	c, _ := watched(t)
 	c.Halt()

@@ -24,7 +24,7 @@ import (
 	"github.com/sourcegraph/conc/pool"
 )
 
-// Phase is the end phase of a run: it deletes what the program no longer declares.
+// Phase is the end phase of a run: it deletes the resources that the program no longer declares.
 type Phase struct {
 	Control   *control.Control
 	Rooms     *rooms.Rooms
@@ -46,7 +46,7 @@ func (ph *Phase) Run(ctx context.Context) error {
 	if ph.Control.IsHalted() {
 		return nil
 	}
-	keeps := ph.keepsUndeclared() // a target that names nothing hides nothing from the program
+	keeps := ph.keepsUndeclared() // before unknown targets count as failures: they hide nothing from the program
 	unknown := errors.Join(ph.Targets.UnknownTargets(ph.Rooms.Targeting.Targets), ph.Targets.UnknownExcludes())
 	if err := ph.deleteRest(ctx, keeps); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 	return ph.Scheduler.RunBatch(b, ph.Drain)
 }
 
-// offer shows the deletes to the caller's stages, in the order of the plan. None has begun.
+// offer passes the deletes to the caller's stages, in the order of the plan. None has begun.
 func (ph *Phase) offer(steps map[graph.ID]*stages.Decision) error {
 	if ph.Deleting == nil || len(steps) == 0 {
 		return nil
@@ -107,8 +107,8 @@ func (ph *Phase) selector() *selector {
 	return &selector{control: ph.Control, rooms: ph.Rooms, access: ph.Access, prober: ph.Prober}
 }
 
-// endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
-// done; a failed one keeps what it depends on and nothing else.
+// endTasks makes the tasks of the end phase: first the states that stay, then the deletes, each as soon as those of its dependents
+// are done. A failed delete keeps only the dependencies of its resource.
 func (ph *Phase) endTasks(all rooms.EndGraph, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
 	schedule, err := all.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
@@ -136,8 +136,8 @@ func (ph *Phase) endTasks(all rooms.EndGraph, deletes map[graph.ID]*stages.Decis
 	return tasks, nil
 }
 
-// ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
-// nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
+// ensureProviders starts the providers of all states that are to be deleted before any delete, also those that will have nothing to
+// do (steps.md 5.2): if one cannot be started, nothing is deleted.
 func (ph *Phase) ensureProviders(ctx context.Context, steps map[graph.ID]*stages.Decision) error {
 	users := map[string]*state.Resource{} // one for each provider and extension
 	for _, s := range steps {
@@ -165,10 +165,11 @@ func (ph *Phase) ensureProviders(ctx context.Context, steps map[graph.ID]*stages
 	return failed
 }
 
-// planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
-// one runs, because a delete may be spared by another (ORD-7).
+// planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first one runs,
+// because one delete may make another unnecessary (ORD-7).
 //
-// left are the steps of what stays because it is not part of the operation. keeps is what [Phase.keepsUndeclared] returns.
+// left are the steps of states that stay because they are not part of the operation. keeps is the result of
+// [Phase.keepsUndeclared].
 func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
 	needed := ph.stillNeeded(all, keeps)
@@ -204,8 +205,8 @@ func (ph *Phase) planDeletes(all rooms.EndGraph, chosen map[urn.URN]bool, keeps 
 	return steps, left
 }
 
-// endStepFor returns what the end phase does with a state and why; "" is nothing. declared is true for a state that the program
-// of a destroy has declared.
+// endStepFor returns the step of the end phase for a state, and its reason; "" is no step. declared is true for a state that the
+// program of a destroy has declared.
 func (ph *Phase) endStepFor(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
 	switch {
 	case isTakenByClosure(ph.Rooms, res, now):
@@ -237,8 +238,8 @@ func (ph *Phase) endStepFor(res, now *state.Resource, declared bool) (stages.Op,
 	return stages.OpDelete, why
 }
 
-// keepUndecided records that a recorded state stays although the program has not declared it: something failed, so that this does not
-// prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
+// keepUndecided records that a recorded state stays although the program has not declared it: something failed, so that the missing
+// declaration does not prove that it was removed. The reason names the failed resource that the state depends on, if there is one.
 func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resource) {
 	if _, skipped := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(now.URN)); skipped {
 		return // its own outcome shows that
@@ -253,13 +254,13 @@ func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resou
 	ph.Decisions.CarryForward(now, why)
 }
 
-// stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
-// its recorded state depends on (steps.md 5.3 rule 4), and so does an old copy that a delete-before-replace has not deleted. What was skipped, or is no part of the operation, keeps what that
-// state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
-// is not missed.
+// stillNeeded returns the base states that failed and skipped registrations leave in use. A failed resource keeps everything that
+// its recorded state depends on (steps.md 5.3 rule 4), and so does an old copy that a delete-before-replace has not deleted. A
+// skipped resource, or one that is not part of the operation, keeps its provider, and those dependencies that have no new copy: it
+// does not need an old copy of a resource that has a new one.
 //
-// keeps says that what the program has not declared stays, too: see [Phase.keepsUndeclared]. What is not chosen needs no look: what it depends
-// on is not chosen either (see [Phase.selected]).
+// keeps is the result of [Phase.keepsUndeclared]. States that are not chosen are not looked at: what they depend on is not chosen
+// either (see selector.selected).
 func (ph *Phase) stillNeeded(all rooms.EndGraph, keeps bool) map[graph.ID]bool {
 	var failed, skipped, asRecorded []graph.ID
 	for i, res := range all.Resources {
@@ -299,7 +300,7 @@ func (ph *Phase) stillNeeded(all rooms.EndGraph, keeps bool) map[graph.ID]bool {
 	isElse := func(id graph.ID) bool {
 		res := all.Resources[id]
 		now := ph.Rooms.Results.Current(res)
-		// What has another record by now depends on other things, unless it only awaits its replacement.
+		// A resource with another record by now depends on other things, unless it only awaits its replacement.
 		return now == nil || now != res && !now.PendingReplacement || now.Delete && !res.Type.IsProvider()
 	}
 	for _, id := range all.Graph.TransitiveDependencies(asRecorded, graph.Reach{Skip: isElse}) {
@@ -309,15 +310,15 @@ func (ph *Phase) stillNeeded(all rooms.EndGraph, keeps bool) map[graph.ID]bool {
 	return needed
 }
 
-// keepsUndeclared reports whether what the program has not declared stays nevertheless. After a failure the program may have come to its end
-// without registering what it declares: an evaluator leaves out what uses a resource that was not made, and an SDK what is declared in a
-// callback for an output that never came (decision 0165). A preview goes on after refusals, which hide nothing from it. A destroy
-// deletes whatever is declared.
+// keepsUndeclared reports whether resources stay although the program has not declared them. After a failure the program may have
+// ended without registering everything that it declares: an evaluator leaves out resources that use one that was not made, and an
+// SDK those that are declared in a callback for an output that never came (decision 0165). A preview goes on after refusals, so
+// that the program declares everything. A destroy deletes all resources, declared or not.
 func (ph *Phase) keepsUndeclared() bool {
 	return ph.Rooms.Mode == stages.ModeUpdate && (ph.Rooms.HasFailures() || !ph.Control.DryRun() && ph.Control.HasFailed())
 }
 
-// retainsNow reports whether the program declares that the objects of a resource are retained, and the old copy does not say so.
+// retainsNow reports whether the program now retains the objects of a resource, and its old copy does not.
 func (ph *Phase) retainsNow(old *state.Resource) bool {
 	made := ph.Rooms.Results.Made(ph.Rooms.Names.NewNameOf(old.URN))
 	return made != nil && made.RetainOnDelete && !old.RetainOnDelete
@@ -353,18 +354,18 @@ func (ph *Phase) untargetedDeletes(all rooms.EndGraph, steps map[graph.ID]*stage
 	return nil
 }
 
-// isForWantOfDeclaration reports whether the end phase of an update takes a step of this kind only because the program has not declared the
-// resource. Old copies go because they are replaced.
+// isForWantOfDeclaration reports whether the end phase of an update executes a step of this kind only because the program has not
+// declared the resource. Old copies are deleted because they are replaced.
 func isForWantOfDeclaration(op stages.Op) bool {
 	return op == stages.OpDelete || op == stages.OpDiscard || op == stages.OpRemovePendingReplace
 }
 
-// isTakenByClosure reports whether a delete-before-replace was to delete an old copy, which the end phase leaves alone then.
+// isTakenByClosure reports whether a delete-before-replace was to delete an old copy. The end phase then leaves it alone.
 func isTakenByClosure(b *rooms.Rooms, res, now *state.Resource) bool {
 	return now.Delete && len(b.Decisions.DeletionsOf(res)) > 0
 }
 
-// dependenciesOf returns everything that some of the given states depend on, others of the given ones among it.
+// dependenciesOf returns everything that the given states depend on, including other given states.
 func dependenciesOf(all rooms.EndGraph, ids []graph.ID) map[graph.ID]bool {
 	out := map[graph.ID]bool{}
 	for _, id := range slices.Concat(ids, all.Graph.TransitiveDependencies(ids, graph.Reach{})) {

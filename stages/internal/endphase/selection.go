@@ -22,13 +22,13 @@ type selector struct {
 	prober  *closure.Prober
 }
 
-// selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
+// selected returns the names among all states that the end phase may touch (steps.md 6.7); nil means all.
 func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.URN]bool, error) {
 	sel, g := sl.rooms.Targeting, all.Graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
 		for i, res := range all.Resources {
-			// What is left out keeps its recorded name, and may have been named as the program does.
+			// A state that is left out keeps its recorded name, and may have been selected by the program's name for it.
 			if set.Matches(res.URN) || sl.rooms.Names.IsKept(res.URN) && set.Matches(sl.rooms.Names.NewNameOf(res.URN)) {
 				ids = append(ids, graph.ID(i))
 			}
@@ -47,7 +47,7 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 		if err := sl.addReplaced(ctx, all, ids, out); err != nil {
 			return nil, err
 		}
-		// What refers to those cannot stay either.
+		// The dependents of those cannot stay either.
 		for _, id := range closedUnder(all, all.Named(out), dependents) {
 			out[all.Resources[id].URN] = true
 		}
@@ -56,7 +56,8 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 		grow := func(ids []graph.ID) []graph.ID { return needs.TransitiveDependencies(ids, graph.Reach{}) }
 		switch isNeeded := grow; {
 		case sel.ExcludeDependents && sl.rooms.Mode == stages.ModeUpdate:
-			// An update that leaves dependents out deletes nothing that depends on what they need, and so on (decision 0029).
+			// If an update excludes dependents, the dependencies and the dependents of every excluded state are excluded, too
+			// (decision 0029).
 			grow = func(ids []graph.ID) []graph.ID { return append(isNeeded(ids), dependents(ids)...) }
 		case sel.ExcludeDependents:
 			left = append(left, dependents(left)...)
@@ -74,8 +75,8 @@ func (sl *selector) selected(ctx context.Context, all rooms.EndGraph) (map[urn.U
 	return out, nil
 }
 
-// addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
-// states at once, and for each in the order of its dependents (steps.md 6.7).
+// addReplaced adds the resources that would have to be replaced if the given states were deleted. It calls providers, for all of
+// the states at once, and for each in the order of its dependents (steps.md 6.7).
 func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = rooms.Created | rooms.Same | rooms.Updated | rooms.Deleted | rooms.Replaced | rooms.Read
 	impossible := func(id graph.ID) bool { return sl.rooms.Decisions.Has(all.Resources[id].URN, decided) }
@@ -110,8 +111,8 @@ func (sl *selector) addReplaced(ctx context.Context, all rooms.EndGraph, ids []g
 	return nil
 }
 
-// closedUnder adds what grow returns, and all copies of what has been added, until nothing is missing: what is chosen is chosen
-// by name, and the copies of a name may refer to different resources.
+// closedUnder adds the results of grow, and all copies of the added states, until nothing is missing: states are chosen by name,
+// and the copies of a name may refer to different resources.
 func closedUnder(all rooms.EndGraph, ids []graph.ID, grow func([]graph.ID) []graph.ID) []graph.ID {
 	unique := func(ids []graph.ID) []graph.ID { slices.Sort(ids); return slices.Compact(ids) }
 	ids = unique(slices.Clone(ids))

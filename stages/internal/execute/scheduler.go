@@ -31,8 +31,8 @@ func (sc *Scheduler) Actor() pipeline.Actor[stages.Built, step.Assignment, step.
 	}
 }
 
-// Scheduler orders the tasks of a run: those of registrations, of the end phase, and of an import. Only the functions of the
-// actor that [Scheduler.Actor] returns use it; they are never called at the same time.
+// Scheduler orders the tasks of a run: those of registrations, of the end phase, and of an import. Only the functions of the actor
+// that [Scheduler.Actor] returns use it, and these are never called at the same time.
 type Scheduler struct {
 	control  *control.Control
 	rooms    *rooms.Rooms
@@ -42,11 +42,11 @@ type Scheduler struct {
 	busy     int
 	ready    graph.ReadySet
 	jobs     map[graph.ID]job  // tasks that are not over
-	urgent   []step.Assignment // chains that do not run; they wait for nothing
+	urgent   []step.Assignment // chains that are not executed; they wait for nothing
 	failed   map[graph.ID]bool // tasks that failed or will never begin
-	skipped  []*step.Chain     // chains that will not be taken, and wait until it is certain why
-	queued   int               // tasks that wait for nothing but a worker, as told last
-	tell     func(tasks int)   // nil tells nobody
+	skipped  []*step.Chain     // chains that will not be executed, and wait until the cause is certain
+	queued   int               // tasks that wait only for a worker, as last reported
+	tell     func(tasks int)   // nil reports nothing
 }
 
 // job is a task that is not over.
@@ -55,16 +55,16 @@ type job struct {
 	steps []*stages.Decision
 }
 
-// NewScheduler returns the scheduler of a run. queued is called when the number of tasks that wait for nothing but a worker has
-// changed; nil tells nobody.
+// NewScheduler returns the scheduler of a run. queued is called when the number of tasks that wait only for a worker has changed;
+// it may be nil.
 func NewScheduler(c *control.Control, b *rooms.Rooms, passes *rooms.ProgressWriter, t *step.Executor, workers int, queued func(tasks int)) *Scheduler {
 	return &Scheduler{
 		control: c, rooms: b, passes: passes, executor: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}, tell: queued,
 	}
 }
 
-// RunBatch runs tasks that belong to no registration, and waits for them. What fails is recorded. run runs the flow to its end; out of it comes an
-// item for each task that deletes something.
+// RunBatch runs tasks that belong to no registration, and waits for them. Failures are recorded. run runs the flow to its end; the
+// flow emits an item for each task that deletes something.
 func (sc *Scheduler) RunBatch(b stages.Built, run func(context.Context, pipeline.Flow[stages.Executed]) error) error {
 	if len(b.Tasks) == 0 {
 		return nil
@@ -73,14 +73,14 @@ func (sc *Scheduler) RunBatch(b stages.Built, run func(context.Context, pipeline
 	return sc.control.Unrecorded(run(sc.control.Admitted, pipeline.ViaActor(batch, sc.Actor())))
 }
 
-// ToEnd runs a flow of which nobody sees what comes out.
+// ToEnd runs a flow and discards its items.
 func ToEnd(ctx context.Context, f pipeline.Flow[stages.Executed]) error {
 	return pipeline.Run(ctx, f, nil)
 }
 
-// receive takes a decision: its tasks begin when what they come after is over, all of them after what the registration as a
-// whole comes after. A registration that cannot be taken, because of something that failed or because it has been refused,
-// is never begun, so that no delete of a replacement runs without its create.
+// receive adds the tasks of a decision. A task begins when the tasks that it comes after are over, and those that the whole
+// registration comes after. A registration that cannot be executed, because something failed or because it has been refused, never
+// begins, so that no delete of a replacement runs without its create.
 func (sc *Scheduler) receive(b stages.Built, x pipeline.Exchange[step.Assignment, stages.Executed]) error {
 	c := &step.Chain{Built: b}
 	if b.Reply != nil {
@@ -125,7 +125,7 @@ func (sc *Scheduler) decline(c *step.Chain, a step.Assignment) {
 
 var errDeclined = errors.New("not taken")
 
-// lose drops tasks that will never begin. A registration that loses a task because of another one is skipped as a whole.
+// lose drops tasks that will never begin. A registration that loses a task because of a failure is skipped as a whole.
 func (sc *Scheduler) lose(tasks []graph.ID) {
 	for _, id := range tasks {
 		sc.failed[id] = true
@@ -136,7 +136,7 @@ func (sc *Scheduler) lose(tasks []graph.ID) {
 		delete(sc.jobs, id)
 		switch {
 		case j.IsBatch():
-			// The assignment takes the place of the task.
+			// The assignment replaces the task.
 			sc.skip(j.Chain, step.Assignment{Task: id, Steps: j.steps})
 			continue
 		case j.Err == nil:
@@ -148,8 +148,8 @@ func (sc *Scheduler) lose(tasks []graph.ID) {
 	}
 }
 
-// skipLost has registrations skipped that have lost a task. Several of the deletes that a registration waits for may fail: the
-// first of them in its list is the cause, whichever failed first. So each waits until all of them are over.
+// skipLost skips the registrations that have lost a task. Several of the deletes that a registration waits for may fail: the first
+// of them in its list is the cause, whichever failed first. So each registration waits until all of them are over.
 func (sc *Scheduler) skipLost() {
 	sc.skipped = slices.DeleteFunc(sc.skipped, func(c *step.Chain) bool {
 		cause := -1
@@ -171,7 +171,7 @@ func (sc *Scheduler) skip(c *step.Chain, a step.Assignment) {
 	sc.urgent = append(sc.urgent, a)
 }
 
-// resume records how an assignment has ended.
+// resume records the end of an assignment.
 func (sc *Scheduler) resume(rep step.Report, x pipeline.Exchange[step.Assignment, stages.Executed]) error {
 	sc.busy--
 	c := rep.Chain
@@ -187,7 +187,7 @@ func (sc *Scheduler) resume(rep step.Report, x pipeline.Exchange[step.Assignment
 			sc.failed[rep.Task] = true
 			sc.lose(sc.ready.Fail(rep.Task))
 		case step.TaskNotBegun:
-			sc.ready.Fail(rep.Task) // the run is over, and so is whatever waits
+			sc.ready.Fail(rep.Task) // the run is over, and so are the tasks that wait for this one
 		}
 	} else if rep.Err != nil {
 		c.Err = rep.Err
@@ -205,7 +205,7 @@ func (sc *Scheduler) resume(rep step.Report, x pipeline.Exchange[step.Assignment
 	return sc.dispatch(x)
 }
 
-// deletedBy returns the deletes of a task that is over.
+// deletedBy returns the deletes of a finished task.
 func (sc *Scheduler) deletedBy(rep step.Report) []stages.Deleted {
 	var out []stages.Deleted
 	for _, d := range rep.Steps {
@@ -227,8 +227,8 @@ func (sc *Scheduler) deletedBy(rep step.Report) []stages.Deleted {
 	return out
 }
 
-// endPart ends one part of a chain, and with the last one the chain. Only then does the program learn that a step failed: what
-// it does next may stop the run, and must not decide whether the rest of the chain is taken.
+// endPart ends one part of a chain, and with the last one the chain. Only then does the program get the reply of a failed step: its
+// next action may stop the run, and must not decide whether the rest of the chain is executed.
 func (sc *Scheduler) endPart(c *step.Chain, x pipeline.Exchange[step.Assignment, stages.Executed]) error {
 	if c.Open--; c.Open > 0 {
 		return nil
@@ -243,7 +243,7 @@ func (sc *Scheduler) endPart(c *step.Chain, x pipeline.Exchange[step.Assignment,
 	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err, Deleted: c.Deleted})
 }
 
-// dispatch gives each idle worker something to do.
+// dispatch gives an assignment to each idle worker.
 func (sc *Scheduler) dispatch(x pipeline.Exchange[step.Assignment, stages.Executed]) error {
 	err := sc.occupy(x)
 	if n := sc.ready.Free(); sc.tell != nil && n != sc.queued {
@@ -282,7 +282,7 @@ func (sc *Scheduler) occupy(x pipeline.Exchange[step.Assignment, stages.Executed
 	return nil
 }
 
-// complete checks that nothing waits for something that was never decided on.
+// complete checks that no task waits for one that was never decided on.
 func (sc *Scheduler) complete() error {
 	if n := sc.ready.Open(); n > 0 {
 		return fmt.Errorf("%d tasks wait for something that never came", n)
@@ -290,7 +290,7 @@ func (sc *Scheduler) complete() error {
 	return nil
 }
 
-// abandon answers those who wait for steps that will not run.
+// abandon rejects the requests that wait for steps that will not run.
 func (sc *Scheduler) abandon(reason error) {
 	for _, j := range sc.jobs {
 		j.Built.PendingReply.Reject(reason)

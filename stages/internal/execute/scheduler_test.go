@@ -26,7 +26,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// rig is an scheduler whose steps make components. A hook before each step stands for the operation, so that no provider is
+// rig is a scheduler whose steps make components. A hook before each step takes the place of the operation, so that no provider is
 // needed.
 type rig struct {
 	Control   *control.Control
@@ -36,8 +36,8 @@ type rig struct {
 	hooks     *step.HookSet
 
 	mu    sync.Mutex     // guards the rest
-	taken []string       // names of the resources of the steps that have begun, in their order
-	told  []stages.Event // what the observer of the run was told
+	taken []string       // names of the resources whose steps have begun, in their order
+	told  []stages.Event // the events that the observer of the run got
 }
 
 func newRig(t *testing.T, s stages.Settings) *rig {
@@ -57,7 +57,7 @@ func newRig(t *testing.T, s stages.Settings) *rig {
 	return r
 }
 
-// step is the create of a component. during is called while it is taken; its error fails the step.
+// step is the create of a component. during is called while it is executed; its error fails the step.
 func (r *rig) step(t *testing.T, name string, during func() error) *stages.Decision {
 	t.Helper()
 	require.NoError(t, r.hooks.Add(name, &stages.Hook{Name: name, Run: func(context.Context, stages.HookInput) error {
@@ -82,7 +82,7 @@ func (r *rig) begun() []string {
 	return slices.Clone(r.taken)
 }
 
-// carryOut has everything taken that was decided, in the order in which it was.
+// carryOut executes all decisions, in their order.
 func (r *rig) carryOut(decided ...stages.Built) (done []stages.Executed, err error) {
 	flow := pipeline.From("decisions", 0, func(_ context.Context, emit pipeline.Emit[stages.Built]) error {
 		for _, b := range decided {
@@ -162,7 +162,7 @@ func TestATaskWithoutStepsCarriesOrder(t *testing.T) {
 	require.Equal(t, []string{"first", "last"}, r.begun())
 }
 
-// What orders two registrations may be decided in either order.
+// Two registrations with an order between them may be decided in either order.
 func TestARegistrationBeginsAfterTheDeletesOfOthers(t *testing.T) {
 	for _, laterFirst := range []bool{false, true} {
 		r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 2}})
@@ -274,7 +274,7 @@ func TestAFailureSkipsWhatWaitsForItAndNothingElse(t *testing.T) {
 	}
 }
 
-// Of several failures the first in the list of what it comes after is the cause, also if that is the last to happen.
+// If several of the tasks that it comes after fail, the first in the list is the cause, even if it fails last.
 func TestTheCauseOfASkippedRegistrationDoesNotDependOnWhatFailsFirst(t *testing.T) {
 	for _, firstToFail := range []string{"one", "two"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestARefusedRegistrationFailsBeforeItsFirstStep(t *testing.T) {
 	}
 }
 
-// What a failed registration's program does next may stop the run. So it learns of the failure last.
+// The program may stop the run when it gets the reply of a failed registration. So the reply comes last.
 func TestAFailedRegistrationIsAnsweredWhenTheRestOfItIsOver(t *testing.T) {
 	r := newRig(t, stages.Settings{Pace: stages.Pace{Workers: 1}, ContinueOnError: true})
 	b := registration(1, "a")

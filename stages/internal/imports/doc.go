@@ -1,4 +1,4 @@
 // Package imports takes existing objects under management without a program: the import command.
 //
-// Invariant: an import that is impossible changes nothing, because everything is planned and checked before the first object is read.
+// Invariant: an impossible import changes nothing, because everything is planned and checked before the first object is read.
 package imports

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ImportPlan is what an import makes. It serves one run.
+// ImportPlan is the plan of an import. It serves one run.
 type ImportPlan struct {
 	root     urn.URN
 	makeRoot bool
@@ -37,7 +37,7 @@ func (p *ImportPlan) schedule() ([]graph.Scheduled, error) {
 	return b.Graph().Schedule(ids, graph.Schedule{Direction: graph.DependenciesFirst})
 }
 
-// plannedImport is one thing that an import makes: a resource or a provider. None of it changes once the steps run.
+// plannedImport is a resource or a provider that an import makes. It does not change once the steps run.
 type plannedImport struct {
 	stages.ImportRequest
 	urn      urn.URN
@@ -45,14 +45,14 @@ type plannedImport struct {
 	provider urn.URN // of the provider resource, "" for none
 	seq      int
 	seed     []byte
-	// extension is the reference of the extension that its provider needs first, "" for none.
+	// extension is the reference of the extension that the provider needs before the resource, "" for none.
 	extension string
 	// spec and config are those of a provider; config is complete once the provider has checked it.
 	spec   providers.Spec
 	config property.Map
 }
 
-// fresh is the state that an item begins with.
+// fresh returns the state of an item before its step.
 func (p *plannedImport) fresh() *state.Resource {
 	s := &state.Resource{
 		URN: p.urn, Type: p.urn.Type(), Custom: !p.Component, Inputs: p.Inputs, Parent: p.parent, Protect: p.Protect, ImportID: p.ID,

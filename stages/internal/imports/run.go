@@ -34,7 +34,7 @@ type ImportRun struct {
 	PackageConfig func(pkg string) property.Map
 }
 
-// Plan is [Run.PlanImports].
+// Plan plans an import, and checks the new providers. It creates and records nothing.
 func (run *ImportRun) Plan(ctx context.Context, requests []stages.ImportRequest) (*ImportPlan, error) {
 	plan, err := run.planImports(requests)
 	if err != nil {
@@ -46,7 +46,7 @@ func (run *ImportRun) Plan(ctx context.Context, requests []stages.ImportRequest)
 	return plan, run.checkProviders(ctx, plan)
 }
 
-// planImports decides what an import has to make. It calls no provider.
+// planImports decides which resources and providers an import makes. It calls no provider.
 func (run *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, error) {
 	plan := &ImportPlan{root: urn.RootStack(run.Control.Info.Stack, run.Control.Info.Project), makeRoot: len(requests) > 0}
 	for _, res := range run.Rooms.Base.Resources {
@@ -79,15 +79,15 @@ func (run *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan,
 	return plan, nil
 }
 
-// isImported reports whether the base has the object already.
+// isImported reports whether the object is in the base already.
 func (run *ImportRun) isImported(u urn.URN, id string) bool {
 	old := run.Rooms.Base.Olds[u]
 	return old != nil && cmp.Or(old.ImportID, old.ID) == id
 }
 
-// planProviders decides which providers have to be made, and enters the URN of each request's provider into used. Default
-// providers come in the order of their names, explicit ones in that of their URNs; a provider's own request wins over what
-// those who use it say about it.
+// planProviders decides which providers have to be made, and enters the URN of each request's provider into used. Default providers
+// come in the order of their names, explicit ones in that of their URNs. A provider's own request takes precedence over the
+// requests that use it.
 func (run *ImportRun) planProviders(root urn.URN, requests []stages.ImportRequest, used []urn.URN) (defaults, explicit []*plannedImport, err error) {
 	planned := map[urn.URN]*plannedImport{}
 	for _, q := range requests {
@@ -155,7 +155,7 @@ func (run *ImportRun) defaultFor(q stages.ImportRequest) (*plannedImport, error)
 	}, nil
 }
 
-// checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
+// checkProviders calls CheckConfig of the new providers, all at once, before anything is made.
 func (run *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error {
 	errs := make([]error, len(plan.items))
 	results := make([]providers.CheckResponse, len(plan.items))
@@ -202,7 +202,7 @@ func (run *ImportRun) providerFault(p *plannedImport, res providers.CheckRespons
 	return fmt.Errorf("explicit provider check failed for %s", p.urn)
 }
 
-// All is [Run.ImportAll].
+// All executes the plan of an import.
 func (run *ImportRun) All(ctx context.Context, plan *ImportPlan) error {
 	if err := run.startRecorded(ctx); err != nil {
 		return err
@@ -210,8 +210,8 @@ func (run *ImportRun) All(ctx context.Context, plan *ImportPlan) error {
 	return run.Scheduler.RunBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: run.importTasks(plan), KeepsGoing: true}, execute.ToEnd)
 }
 
-// importTasks makes the tasks of an import: first everything that is recorded stays, in its order, then the root stack is made
-// if it has to be, then the items, each after its parent and its provider.
+// importTasks makes the tasks of an import: first all recorded states stay, in their order, then the root stack is made if it does
+// not exist, then the items, each after its parent and its provider.
 func (run *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 	var tasks []stages.Task
 	var gate []graph.ID
@@ -239,7 +239,7 @@ func (run *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 	return tasks
 }
 
-// startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
+// startRecorded starts the recorded providers with their recorded inputs, all at once.
 func (run *ImportRun) startRecorded(ctx context.Context) error {
 	started := make([]error, len(run.Rooms.Base.Resources))
 	starting := pool.New().WithMaxGoroutines(run.Access.ReadWorkers())
@@ -259,7 +259,7 @@ func (run *ImportRun) startRecorded(ctx context.Context) error {
 	return nil
 }
 
-// keptSteps leave everything that is recorded as it is.
+// keptSteps returns the steps that leave all recorded states as they are.
 func (run *ImportRun) keptSteps() []*stages.Decision {
 	var steps []*stages.Decision
 	for i, res := range run.Rooms.Base.Resources {
@@ -273,7 +273,7 @@ func (run *ImportRun) keptSteps() []*stages.Decision {
 	return steps
 }
 
-// rootStep makes the root stack. It gets no outputs, as there is no program to say which.
+// rootStep makes the root stack. It gets no outputs, as no program runs.
 func (run *ImportRun) rootStep(root urn.URN) *stages.Decision {
 	return &stages.Decision{Rank: stages.Rank{Seq: 1}, StepInfo: stages.StepInfo{
 		Op: stages.OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: stages.Reason{Kind: stages.ReasonImportCommand},

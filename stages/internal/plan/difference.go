@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// difference is one way in which something is not what was planned: the rule's text, and both sides of it.
+// difference is one deviation from the plan: the rule's text, and both values.
 type difference struct{ text, planned, now string }
 
 func changed(what string, expected, actual any) *difference {
@@ -58,10 +58,10 @@ func set[S ~string](list []S) map[S]bool {
 	return m
 }
 
-// bracedLimit is how much of a value a message shows.
+// bracedLimit is the length up to which a message shows a value.
 const bracedLimit = 200
 
-// braced is a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for what is unknown.
+// braced returns a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for an unknown one.
 func (p *Plans) braced(v property.Value) string {
 	text := p.bracedValue(v)
 	if len(text) > bracedLimit {

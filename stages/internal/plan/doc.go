@@ -1,5 +1,4 @@
-// Package plan holds the update plans of a run (steps.md section 12): the one that it is held to, and the one
-// that it makes.
+// Package plan holds the update plans of a run (steps.md section 12): the one that restricts it, and the one that it makes.
 //
-// Invariant: a run that is held to a plan starts no step that the plan does not have.
+// Invariant: a run with a plan starts no step that the plan does not have.
 package plan

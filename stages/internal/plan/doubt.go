@@ -9,12 +9,12 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 )
 
-// A preview treats an unknown value as a change. So it may plan a replacement that turns out not to be needed. The members of
-// its closure then stay, or are replaced for reasons of their own and in their own order. All of that may happen in the
-// update of an unchanged program, so plans mark the resources for which it is true (decision 0013).
+// A preview treats an unknown value as a change. So it may plan a replacement that turns out to be unnecessary. The members of its
+// closure then stay, or are replaced for reasons of their own and in their own order. All of that may happen in the update of an
+// unchanged program, so plans mark these resources (decision 0013).
 
-// dependsOnUnknown reports whether the preview does not know what will be done to the resource of a registration, because of
-// unknown values or because of another such resource.
+// dependsOnUnknown reports whether the step for the resource of a registration is uncertain in the preview, because of unknown
+// values or because of another such resource.
 func (p *Plans) dependsOnUnknown(d stages.Diffed) bool {
 	switch {
 	case !p.making || d.Course == stages.ImportFailed:
@@ -48,8 +48,8 @@ func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Membe
 	}
 }
 
-// eitherInputs are the inputs of a resource that may or may not be created again. What the provider fills in for a new object
-// is unknown, unless the recorded one has the same, and so is what ignoreChanges keeps of the old object.
+// eitherInputs returns the inputs of a resource that may or may not be created again. Inputs that the provider fills in for a new
+// object are unknown, unless the recorded one has the same, and so are those that ignoreChanges keeps of the old object.
 func eitherInputs(d stages.Diffed) property.Map {
 	kept, _ := compare.IgnoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
 	out := d.Accepted.Mutable()

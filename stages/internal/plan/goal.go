@@ -13,9 +13,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// HoldToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). A registration that
-// violates it goes no further, so that no provider is called for it. If it continues a recorded state, build reports the
-// violation: only build knows whether the resource is created again, so that other inputs count.
+// HoldToPlan compares a registration with the plan, after its inputs have been checked (steps.md 12.3). A registration that
+// violates it goes no further, so that no provider is called for it. If it continues a recorded state, build reports the violation:
+// only build decides whether the resource is created again, so that other inputs count.
 func (p *Plans) HoldToPlan(c *stages.Checked) error {
 	if p.held == nil || c.Goal == nil || c.Course == stages.ImportFailed {
 		return nil
@@ -27,7 +27,7 @@ func (p *Plans) HoldToPlan(c *stages.Checked) error {
 	return nil
 }
 
-// HoldImportToPlan compares what is known before an object is imported: all but its inputs.
+// HoldImportToPlan compares the goal before an object is imported: everything but its inputs.
 func (p *Plans) HoldImportToPlan(l stages.Located) error {
 	if p.held == nil {
 		return nil
@@ -64,8 +64,8 @@ func notDeleted(l stages.Located, planned *state.PlannedResource) *stages.PlanVi
 	})
 }
 
-// violationOf returns the first violation of the plan by a registration's goal, nil if there is none. What the plan does not
-// name must stay as it is recorded; if it is not recorded, its create will be refused.
+// violationOf returns the first violation of the plan by a registration's goal, nil if there is none. A resource that the plan does
+// not name must stay as it is recorded; if it is not recorded, its create will be refused.
 func (p *Plans) violationOf(c stages.Checked) *stages.PlanViolation {
 	planned := p.held.Resources[c.URN]
 	var goal *state.PlannedGoal
@@ -93,7 +93,7 @@ func (p *Plans) violationOf(c stages.Checked) *stages.PlanViolation {
 	return violates(c.Located, d)
 }
 
-// unchangedGoal is the goal that leaves a recorded state as it is. What states do not record is not compared.
+// unchangedGoal is the goal that leaves a recorded state as it is. Options that states do not record are not compared.
 func unchangedGoal(l stages.Located) *state.PlannedGoal {
 	g := &state.PlannedGoal{
 		Custom: l.Old.Custom, Parent: l.Old.Parent, Protect: l.Old.Protect, Dependencies: l.Old.Dependencies, Provider: l.Old.Provider,
@@ -185,7 +185,7 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *stages.Goal) *differen
 	return nil
 }
 
-// HoldOutputs compares what a resource registers as outputs with the plan (steps.md 9.7).
+// HoldOutputs compares the outputs that a resource registers with the plan (steps.md 9.7).
 func (p *Plans) HoldOutputs(s *stages.Decision, outputs property.Map) *stages.PlanViolation {
 	if p.held == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Plans are the update plans of a run (steps.md 12): the one that it is held to, and the one that it makes.
-// Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
+// Plans are the update plans of a run (steps.md 12): the one that restricts it, and the one that it makes. Build writes them while
+// the pipeline runs, and the end phase afterwards; only the outputs have many writers.
 type Plans struct {
 	control     *control.Control
 	rooms       *rooms.Rooms
@@ -25,21 +25,21 @@ type Plans struct {
 	showSecrets bool
 
 	held *state.Plan // nil allows everything
-	// left are the planned steps that have not been seen, by the URN of the resource in the plan.
+	// left are the planned steps that have not been matched, by the URN of the resource in the plan.
 	left map[urn.URN][]string
 
 	making bool
 	goals  map[urn.URN]*state.PlannedResource
 	steps  []plannedStep
-	// uncertain are the resources of which the preview does not know what will be done, under all of their names.
+	// uncertain are the resources whose steps are uncertain in the preview, under all of their names.
 	uncertain map[urn.URN]bool
 
 	mu      sync.Mutex // guards outputs
 	outputs map[urn.URN]state.PlannedDiff
 }
 
-// plannedStep is one step of the plan that is made. Its number and place put it in order, so that the plan does not depend
-// on when something was decided.
+// plannedStep is one step of the plan that is made. It is sorted by its number and place, so that the plan does not depend on the
+// times of decisions.
 type plannedStep struct {
 	of         urn.URN
 	op         stages.Op
@@ -61,8 +61,8 @@ func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
 	return p
 }
 
-// SeedFor returns the random seed of a registration's Checks: that of the plan, so that what is random comes out as it was
-// previewed, else one of the run's own (steps.md 3.5).
+// SeedFor returns the random seed of a registration's Checks: that of the plan, so that random values are those of the preview,
+// else one of the run's own (steps.md 3.5).
 func (p *Plans) SeedFor(u urn.URN) []byte {
 	if held := p.held; held != nil && held.Resources[u] != nil && len(held.Resources[u].Seed) > 0 {
 		return held.Resources[u].Seed
@@ -70,8 +70,8 @@ func (p *Plans) SeedFor(u urn.URN) []byte {
 	return stages.Derive(p.entropy, string(u), "seed")
 }
 
-// formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is created
-// again (steps.md 12.2).
+// formerInputs returns the inputs with which a plan compares those of a registration: none for an object that is created again
+// (steps.md 12.2).
 func (p *Plans) formerInputs(c stages.Checked) property.Map {
 	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.rooms.Targeting.Replace.Matches(c.URN) {
 		return property.Map{}
@@ -79,8 +79,8 @@ func (p *Plans) formerInputs(c stages.Checked) property.Map {
 	return c.Old.Inputs
 }
 
-// Follow holds the steps of a registration to the plan, and adds them to the plan that is made. It is called in
-// the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
+// Follow compares the steps of a registration with the plan, and adds them to the plan that is made. It is called in the order of
+// decisions, so that a dependent's delete comes before the steps of its own registration (ORD-11).
 func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	p.markUncertain(d)
 	if d.Goal == nil || d.Course == stages.ImportFailed || p.held == nil && !p.making {
@@ -105,8 +105,8 @@ func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	return nil
 }
 
-// plannedAs returns the resource of a plan to which one of the registration's steps belongs. Same steps of other resources
-// belong to none: they only carry states forward, and whether there are any may depend on what registers first.
+// plannedAs returns the resource of a plan to which one of the registration's steps belongs. Same steps of other resources belong
+// to none: they only carry states forward, and whether there are any may depend on the order of arrival.
 func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 	switch {
 	case s.Answers, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
@@ -117,8 +117,8 @@ func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 	return s.URN, true
 }
 
-// plannedInputs is how the inputs of a registration change. For an object that is created again it has both what the new
-// object gets and what the recorded one lacks: it may turn out that it can stay.
+// plannedInputs returns how the inputs of a registration change. For an object that is created again it has both the inputs of the
+// new object and those that the recorded one lacks: it may turn out that it can stay.
 func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
 	inputs := d.Accepted
 	if p.uncertain[d.URN] && p.rooms.Decisions.IsDeletedByClosure(d.Claimed) {
@@ -147,7 +147,7 @@ func (p *Plans) note(s plannedStep) {
 	}
 }
 
-// FollowAtEnd is Follow for the end phase: first what stays, then what is deleted, in base order. It returns false if the
+// FollowAtEnd is Follow for the end phase: first the states that stay, then the deletes, in base order. It returns false if the
 // plan is violated and the run has stopped.
 func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*stages.Decision) bool {
 	all := slices.Clone(staying)
@@ -164,7 +164,7 @@ func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*st
 	return true
 }
 
-// NoteOutputs records what a resource registers as outputs.
+// NoteOutputs records the outputs that a resource registers.
 func (p *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
 	if !p.making {
 		return
@@ -174,8 +174,7 @@ func (p *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
 	p.outputs[s.Declared] = state.NewPlannedDiff(p.rooms.RecordedOutputs(s.URN), outputs)
 }
 
-// Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
-// over.
+// Planned returns the plan that the run has made, by resource; nil if it was not to make one. It is called when the run is over.
 func (p *Plans) Planned() map[urn.URN]*state.PlannedResource {
 	if !p.making {
 		return nil

@@ -34,7 +34,7 @@ func newPlans(t *testing.T, s stages.Settings, recorded ...*state.Resource) *Pla
 	return NewPlans(c, b, s)
 }
 
-// held is a run that is held to a plan for one resource.
+// held is a run with a plan for one resource.
 func held(t *testing.T, r *state.PlannedResource, recorded ...*state.Resource) *Plans {
 	t.Helper()
 	return newPlans(t, stages.Settings{Plan: &state.Plan{Resources: map[urn.URN]*state.PlannedResource{web: r}}}, recorded...)
@@ -248,7 +248,7 @@ func TestADeleteOfWhatIsGoneAlreadyIsNotMissed(t *testing.T) {
 	require.Len(t, p.control.Failures(), 1)
 }
 
-// Values that the preview did not know may make a replacement unnecessary.
+// The values that were unknown in the preview may make a replacement unnecessary.
 func TestAnUncertainReplacementMayBeLeftOut(t *testing.T) {
 	replacement := ops(stages.OpCreateReplacement, stages.OpReplace, stages.OpDeleteReplaced)
 	for uncertain, failures := range map[bool]int{true: 0, false: 1} {
@@ -301,7 +301,7 @@ func TestARegistrationIsHeldToTheGoalOfThePlan(t *testing.T) {
 	}
 }
 
-// Build knows whether a recorded resource is made anew, so that other inputs count.
+// Build decides whether a recorded resource is made anew, so that other inputs count.
 func TestAViolationByARecordedResourceIsForBuildToSay(t *testing.T) {
 	p := held(t, &state.PlannedResource{Goal: &state.PlannedGoal{Custom: true, Protect: true}})
 	reg := checked(&state.Resource{URN: web, Custom: true}, property.Map{})
@@ -380,7 +380,7 @@ func TestAPreviewSaysOfWhichReplacementsItIsNotSure(t *testing.T) {
 	require.False(t, p.Planned()[web].Uncertain, "a create happens in any case")
 }
 
-// The recorded resource may turn out to stay, and then keeps what the new object would not have.
+// The recorded resource may turn out to stay, and then keeps properties that the new object would not have.
 func TestInputsThatDependOnAnUncertainReplacementAreUnknown(t *testing.T) {
 	old := &state.Resource{URN: web, Inputs: object(values{"kept": property.Number(1), "filled": property.Number(1), "same": property.Number(1), "stable": property.Number(3)})}
 	d := diffed(checked(old, object(values{"kept": property.Number(2), "same": property.Number(1)})))

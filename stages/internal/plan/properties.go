@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// The ways in which a property can change, as the texts of violations write them.
+// The ways in which a property can change, in the words of violations.
 const (
 	propertyAdded   = "+"
 	propertyUpdated = "~"
@@ -17,7 +17,7 @@ const (
 	propertySame    = "="
 )
 
-// changedProperties returns how properties change otherwise than planned (steps.md 12.3), nil if they do not.
+// changedProperties returns the properties that change otherwise than planned (steps.md 12.3), nil if there are none.
 func (p *Plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
 	names := map[string]bool{}
 	for _, m := range []property.Map{former, now, plan.Adds, plan.Updates} {
@@ -48,7 +48,7 @@ func (p *Plans) changedProperties(former, now property.Map, plan state.PlannedDi
 	}
 }
 
-// propertyChange is how one property was to change and does. A null value is none.
+// propertyChange is the planned and the actual change of one property. A null value is none.
 type propertyChange struct {
 	was, is  property.Value
 	planned  string
@@ -66,7 +66,7 @@ func (c *propertyChange) plan(name string, p state.PlannedDiff) {
 	}
 }
 
-// actual is how the property does change. One that is planned and absent counts as deleted, whatever it was.
+// actual returns how the property does change. A planned property that is absent counts as deleted, whatever it was.
 func (c *propertyChange) actual() string {
 	switch {
 	case c.is.IsNull():
@@ -92,11 +92,11 @@ func (c *propertyChange) isPlanned() bool {
 		if absent {
 			return isUnknown(c.expected)
 		}
-		return !c.was.IsNull() && property.Fits(c.expected, c.is) // what was to be updated must be there
+		return !c.was.IsNull() && property.Fits(c.expected, c.is) // a property to be updated must exist
 	case propertyDeleted:
 		return absent
 	}
-	// It was to stay as it is.
+	// It was planned to stay as it is.
 	if absent {
 		return !deletes
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// allows reports whether a step may be taken where another kind was planned (steps.md 12.4): less than planned is allowed.
+// allows reports whether a step may be executed where another kind was planned (steps.md 12.4): a smaller change than planned is
+// allowed.
 func allows(planned string, actual stages.Op) bool {
 	switch stages.Op(planned) {
 	case stages.OpCreate:
@@ -32,18 +33,18 @@ func replaces(planned string) bool {
 	return false
 }
 
-// isUncertain reports whether a planned replacement may turn out not to be needed. Pulumi's plans do not say so, but have
-// the values that were not known.
+// isUncertain reports whether a planned replacement may turn out to be unnecessary. Pulumi's plans do not record that, but have the
+// values that were unknown.
 func (p *Plans) isUncertain(u urn.URN) bool {
 	r := p.held.Resources[u]
 	return r.Uncertain || r.Goal != nil && (r.Goal.Inputs.Adds.HasUnknowns() || r.Goal.Inputs.Updates.HasUnknowns())
 }
 
-// stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one
-// comes; false if it is not allowed there. It is the next one, with two exceptions. The delete of an old copy may come
-// before or after what the registration of the resource leads to: nothing orders them. And where it is uncertain whether the
-// resource is replaced, it may be replaced for a reason of its own, in another order, and the object may be deleted because
-// it is not declared any more, or as the old copy that it was before.
+// stepFor returns the place of the planned step that an actual step may replace, among the steps of a resource that are left; false
+// if there is none. It is the next one, with two exceptions. The delete of an old copy may come before or after the steps of the
+// resource's registration: nothing orders them. And if the replacement of the resource is uncertain, it may be replaced for a
+// reason of its own, in another order, and the object may be deleted because it is not declared any more, or as the old copy that
+// it was before.
 func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
 	left, actual := p.left[of], d.Op
 	if !p.isUncertain(of) {
@@ -91,16 +92,16 @@ func deletes(planned string) bool {
 	return planned == string(stages.OpDelete) || planned == string(stages.OpDeleteReplaced)
 }
 
-// consumeSame consumes the next planned step of an imported resource when the imported object is as it should be: that is no
-// step. A delete stays: it may be that of the object in whose place the other one was imported.
+// consumeSame consumes the next planned step of an imported resource if the imported object is as declared: that needs no step. A
+// planned delete stays: it may be that of the object that the import replaced.
 func (p *Plans) consumeSame(u urn.URN) {
 	if left := p.left[u]; len(left) > 0 && !deletes(left[0]) && allows(left[0], stages.OpSame) {
 		p.left[u] = left[1:]
 	}
 }
 
-// consume takes the next planned step of a resource off the list. It returns the violation if the actual step is not allowed
-// in its place; the planned one is consumed nevertheless. why is the reason if the step has none of its own.
+// consume removes the next planned step of a resource from the list. It returns the violation if the actual step is not allowed in
+// its place; the planned one is consumed all the same. why is the reason if the step has none of its own.
 func (p *Plans) consume(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
 	if p.held == nil {
 		return nil
@@ -146,8 +147,8 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 	return nil
 }
 
-// mayBeLeftOver reports whether the planned steps that are left of a resource were not needed after all: those of an
-// uncertain replacement. What was to be declared must have been declared.
+// mayBeLeftOver reports whether the remaining planned steps of a resource are those of an uncertain replacement that turned out to
+// be unnecessary. A resource that was to be declared must have been declared.
 func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 	r, left := p.held.Resources[u], p.left[u]
 	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
@@ -156,8 +157,8 @@ func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 	return !slices.ContainsFunc(left, func(planned string) bool { return !replaces(planned) })
 }
 
-// CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
-// delete of what does not exist any more was not needed.
+// CheckPlanFulfilled reports the planned steps that did not happen, once everything else has succeeded (steps.md 12.5). The delete
+// of a resource that does not exist any more counts as unnecessary.
 func (p *Plans) CheckPlanFulfilled() {
 	if p.held == nil || p.control.IsHalted() || p.control.HasFailed() {
 		return

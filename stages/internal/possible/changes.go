@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Changes tells the possible changes of a run from certain ones. Only the build stage uses it.
+// Changes distinguishes the possible changes of a run from the certain ones. Only the build stage uses it.
 type Changes struct {
 	rooms     *rooms.Rooms
 	decisions *rooms.DecisionsWriter
@@ -23,7 +23,7 @@ func NewChanges(b *rooms.Rooms, w *rooms.DecisionsWriter, preview bool) *Changes
 	return &Changes{b, w, preview}
 }
 
-// Of returns why the change is only possible that a comparison has asked for. It returns nil if the change is certain.
+// Of returns why the change that a comparison requires is only possible. It returns nil if the change is certain.
 func (c *Changes) Of(d stages.Diffed) *stages.Possibility {
 	if !c.preview || !d.Compared || d.Old == nil || d.Old.PendingReplacement {
 		return nil
@@ -42,7 +42,7 @@ func (c *Changes) Of(d stages.Diffed) *stages.Possibility {
 	return d.Reason.Possible // that of a closure
 }
 
-// with returns the possibility of what is replaced if another resource is.
+// with returns the possibility of a replacement that follows from that of another resource.
 func (c *Changes) with(cause urn.URN) *stages.Possibility {
 	if !c.rooms.Decisions.Has(cause, rooms.PossiblyReplaced) {
 		return nil
@@ -73,7 +73,7 @@ func (c *Changes) compared(d stages.Diffed) *stages.Possibility {
 	return p
 }
 
-// Note records the replacement of a registration, so that what is replaced with it is only possible too if it is.
+// Note records the replacement of a registration, so that replacements which follow from a possible one are only possible, too.
 func (c *Changes) Note(d stages.Diffed) {
 	if d.Reason.Possible == nil || !d.Replaces() {
 		return
@@ -82,7 +82,8 @@ func (c *Changes) Note(d stages.Diffed) {
 	c.decisions.Add(d.Old.URN, rooms.PossiblyReplaced)
 }
 
-// NoteClosure marks the members of the closure of a delete-before-replace that is only possible: so are their replacements.
+// NoteClosure marks the members of the closure of a delete-before-replace that is only possible: their replacements are only
+// possible, too.
 func (c *Changes) NoteClosure(root stages.Diffed, members []closure.Member) {
 	if root.Reason.Possible == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 )
 
-// differences tells the differences between the recorded and the new inputs of a resource apart: those that are there whatever the unknown
-// values turn out to be, and those that depend on one.
+// differences divides the differences between the recorded and the new inputs of a resource: those that depend on unknown values,
+// and those that exist whatever these turn out to be.
 type differences struct {
 	olds, news property.Map // without secrets and outputs
 }
@@ -18,12 +18,12 @@ func differencesOf(d stages.Diffed) differences {
 	return differences{olds: d.Old.Inputs.StripSecretsAndOutputs(), news: d.Inputs.StripSecretsAndOutputs()}
 }
 
-// all returns the places where the inputs differ by unknown values, and whether they differ otherwise.
+// all returns the places where the inputs differ only by unknown values, and whether they differ elsewhere.
 func (i differences) all() (unknown []property.Path, known bool) {
 	return i.of(property.Diff(i.olds, i.news, nil).ChangedKeys())
 }
 
-// of is like all, for the changed properties that a comparison names.
+// of is like all, for the changed properties of a comparison.
 func (i differences) of(paths []string) (unknown []property.Path, known bool) {
 	for _, text := range paths {
 		path, err := property.ParsePath(text)
@@ -37,7 +37,7 @@ func (i differences) of(paths []string) (unknown []property.Path, known bool) {
 	return unknown, known
 }
 
-// at returns the unknown values at a place that is said to differ, and whether it differs whatever they turn out to be.
+// at returns the unknown values at a place that a comparison names, and whether it differs whatever they turn out to be.
 func (i differences) at(path property.Path) (unknown []property.Path, known bool) {
 	for n := range path {
 		if above, ok := i.news.Lookup(path[:n+1]); ok && above.IsUnknown() {
@@ -61,14 +61,14 @@ func (i differences) at(path property.Path) (unknown []property.Path, known bool
 	return unknown, known
 }
 
-// dependsOn returns the unknown values that decide whether a change which Diff has asked for happens, and what is done otherwise. There are none for a
-// change that is certain.
+// dependsOn returns the unknown values on which a change that Diff requires depends, and the operation without that change. There
+// are none for a change that is certain.
 func dependsOn(d stages.Diffed) (unknown []property.Path, otherwise stages.Op) {
 	i := differencesOf(d)
 	changed := compare.ChangedProperties(d.Diff)
 	inputs, differ := i.of(changed)
 	if len(changed) == 0 {
-		inputs, differ = i.all() // the provider has not said what differs
+		inputs, differ = i.all() // the provider has not named the differences
 	}
 	if !d.Replaces() {
 		if differ {
@@ -81,7 +81,7 @@ func dependsOn(d stages.Diffed) (unknown []property.Path, otherwise stages.Op) {
 	case certain:
 		return nil, ""
 	case len(replacing) == 0 && differ:
-		return nil, "" // the provider has not said what replaces it
+		return nil, "" // the provider has not named the properties that replace it
 	case len(replacing) == 0:
 		return inputs, stages.OpSame
 	case differ:

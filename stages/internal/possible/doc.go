@@ -1,6 +1,6 @@
-// Package possible finds out which of the changes that a preview predicts are only possible, and on which unknown values they hang.
+// Package possible finds the changes of a preview that are only possible, and the unknown values on which they depend.
 //
-// It decides nothing: what is done about a resource does not depend on it. It is about previews; in an update all values are known.
+// It decides nothing: the steps for a resource do not depend on it. It is about previews; in an update all values are known.
 //
-// Invariant: a change is said to be certain, or possible, by what the preview knows of it alone, so that this does not depend on timing.
+// Invariant: a change is certain or possible according to the values that the preview knows, and not according to timing.
 package possible

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// unknown describes an unknown input: the resource that it comes from, and the output. Programs say only which resources an input comes
-// from. The output is the one whose recorded value is in the recorded input.
+// unknown describes an unknown input: the resource that it comes from, and the output. Programs report only the resources that an
+// input comes from. The output is the one whose recorded value is in the recorded input.
 func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 	u := stages.Unknown{Property: path.String()}
 	was, _ := d.Old.Inputs.StripSecretsAndOutputs().Lookup(path)
@@ -37,7 +37,7 @@ func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
 	return u
 }
 
-// opOf returns what has been decided about a resource, "" if it does not change.
+// opOf returns the decided operation on a resource, "" if it does not change.
 func (c *Changes) opOf(u urn.URN) stages.Op {
 	o := c.rooms.Decisions
 	switch {
@@ -69,12 +69,12 @@ func (f found) isBetterThan(other found) bool {
 
 // Limits on the search for outputs.
 const (
-	minOutput  = 3 // shorter texts are in others by chance
+	minOutput  = 3 // shorter texts are parts of others by chance
 	maxOutputs = 256
 	maxDepth   = 4
 )
 
-// outputIn returns the output of a resource that is unknown now and whose recorded value is in a text, preferably as the whole of it.
+// outputIn returns the unknown output of a resource whose recorded value is in a text, preferably as the whole of it.
 func outputIn(text string, old, made *state.Resource, op stages.Op) found {
 	var best found
 	consider := func(output, value string) {
@@ -118,7 +118,7 @@ func outputIn(text string, old, made *state.Resource, op stages.Op) found {
 	return best
 }
 
-// isUnknownAt reports whether a place, or one that it is in, is unknown.
+// isUnknownAt reports whether a place, or one that contains it, is unknown.
 func isUnknownAt(m property.Map, at property.Path) bool {
 	for n := range at {
 		if v, ok := m.Lookup(at[:n+1]); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Programs do not say which output an input is: it is the one whose recorded value is in the recorded input.
+// Programs do not report which output an input is: it is the one whose recorded value is in the recorded input.
 func TestTheOutputOfAnUnknownInputIsFoundByItsRecordedValue(t *testing.T) {
 	object := func(m map[string]property.Value) property.Map { return property.NewMap(m) }
 	text, unknown := property.String, property.Computed()

@@ -9,8 +9,8 @@ import (
 // name is an input that may be the ID of an object.
 type name struct {
 	property, value string
-	isID            bool // objects of this type have it as their ID: so the stack's other ones show
-	madeUp          bool // it was made up for this object, so that no other one has it
+	isID            bool // objects of this type have it as their ID, as the other ones of the stack show
+	madeUp          bool // it has random characters, so that no other object has it
 }
 
 func plainText(v property.Value) (string, bool) {
@@ -20,11 +20,11 @@ func plainText(v property.Value) (string, bool) {
 	return v.AsString(), v.AsString() != ""
 }
 
-// randomSuffix is the least number of random characters that names are made up with.
+// randomSuffix is the least number of random characters in a generated name.
 const randomSuffix = 7
 
-// isMadeUp reports whether a name is that of the resource with random characters behind it: letters and digits, at least one of
-// them a digit, as providers and [Autonamer] make them up.
+// isMadeUp reports whether a name is that of the resource followed by random characters: letters and digits, at least one of them a
+// digit, as providers and [Autonamer] generate them.
 func isMadeUp(text, resource string) bool {
 	rest, ok := strings.CutPrefix(text, resource)
 	rest = strings.TrimLeft(rest, "-_")

@@ -21,31 +21,31 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Recoverer finds out about creates that earlier runs began and did not end, before the program starts.
+// Recoverer resolves creates that earlier runs began and did not end, before the program starts.
 type Recoverer struct {
 	Control  *control.Control
-	Rooms    *rooms.Rooms // of what is recorded, not of the run, whose base is what the recoverer returns
+	Rooms    *rooms.Rooms // of the recorded state, not of the run: the recoverer returns the base of the run
 	Access   *access.Access
 	Executor *step.Executor
 	Recorded *state.Snapshot
 }
 
-// Answer says what is to be done about an interrupted create, and why.
+// Answer is the resolution of an interrupted create, with its reason.
 type Answer struct {
 	stages.CreateResolution
 	Why string
 }
 
-// Resolved is what the resolution of interrupted creates has come to.
+// Resolved is the result of resolving interrupted creates.
 type Resolved struct {
-	*state.Snapshot                          // what is recorded now
+	*state.Snapshot                          // the recorded state now
 	Again           map[*state.Resource]bool // the pending resources that may be created again
 	Creates         []stages.Resolution      // one for each create
 }
 
-// ResolveCreates resolves creates that an earlier run began and whose outcome is not known (state.md 9.4 R-6). resolve says what is
-// to be done about each; what it says nothing about stays pending. An object that cannot be read fails the run, and its create
-// stays as well. What has been resolved is returned also with an error.
+// ResolveCreates resolves creates that an earlier run began and whose outcome is unknown (state.md 9.4 R-6). resolve returns the
+// resolution of each; a create without one stays pending. An object that cannot be read fails the run, and its create stays pending
+// as well. The result is returned also with an error.
 func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pending) Answer) (out Resolved, err error) {
 	snapshot := *r.Recorded
 	snapshot.Pending = nil
@@ -88,10 +88,10 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 	return out, err
 }
 
-// adopt records the object that an interrupted create has made. It returns how the create is resolved by that, and what is
-// recorded now, nil if that is nothing new. made is what was adopted before. What the object referred to and is gone by now is
-// left out. It takes the place of what a replacement had deleted before, or was to delete afterwards: that is marked, and the
-// next update deletes it.
+// adopt records the object that an interrupted create has made. It returns the resolution of the create, and the new recorded
+// state, nil if nothing new was recorded. made has the states that were adopted before. References of the object to resources that
+// are gone are left out. The object replaces a state that a replacement had deleted before, or was to delete afterwards: that state
+// is marked, and the next update deletes it.
 func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*state.Resource) (stages.Resolution, *state.Resource) {
 	recorded := r.present(made)
 	old := continued(recorded, is.Resource)
@@ -128,7 +128,7 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 	return is, now
 }
 
-// present returns what has become of what was recorded, then what is new.
+// present returns the recorded states as they are now, then the new ones.
 func (r *Recoverer) present(made []*state.Resource) []*state.Resource {
 	var all []*state.Resource
 	for _, res := range append(slices.Clone(r.Recorded.Resources), made...) {
@@ -137,7 +137,7 @@ func (r *Recoverer) present(made []*state.Resource) []*state.Resource {
 	return all
 }
 
-// rebase makes what is recorded by now the base: in the order and with the names with which it is written.
+// rebase makes the present states the base, in the order and with the names with which they are written.
 func (r *Recoverer) rebase(ctx context.Context, now *state.Snapshot, made []*state.Resource) error {
 	ledger := state.NewLedger(r.Recorded, state.LedgerOptions{Now: r.Control.Now})
 	for _, res := range r.Recorded.Resources {
@@ -174,9 +174,9 @@ func (r *Recoverer) rebase(ctx context.Context, now *state.Snapshot, made []*sta
 	return nil
 }
 
-// FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
-// in the inputs that were recorded before the provider was called. The answer has its ID; or says that there is certainly none;
-// or neither.
+// FindCreated looks for the object of an interrupted create: one whose ID is the name that was generated for it, which is in the
+// inputs that were recorded before the call of the provider. The answer has its ID, or reports that there is certainly none, or
+// neither.
 func (r *Recoverer) FindCreated(op state.Pending) Answer {
 	res := op.Resource
 	if rooms.HasNoObject(res) {
@@ -254,7 +254,7 @@ func (r *Recoverer) identifyingNames(res *state.Resource) []name {
 	return names
 }
 
-// exists asks the provider for an object by a name; "" means that there is none. An object that is not healthy is there.
+// exists reads an object by a name; "" means that there is none. An object that is not healthy exists.
 func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
 	found, err := p.Read(r.Control.Operations, providers.ReadRequest{
 		URN: res.URN, Name: res.URN.Name(), Type: res.Type, ID: n.value, Timeout: res.CustomTimeouts.Read,
@@ -277,8 +277,8 @@ func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (i
 	return found.ID, nil
 }
 
-// continued returns the live state that a create goes on with: under its URN, or under the former one if it was to be renamed
-// as well. It is nil for the create of something new.
+// continued returns the live state that a create continues: under its URN, or under the former one if it was to be renamed as well.
+// It is nil for the create of a new resource.
 func continued(recorded []*state.Resource, res *state.Resource) *state.Resource {
 	for _, u := range append([]urn.URN{res.URN}, res.Aliases...) {
 		at := slices.IndexFunc(recorded, func(r *state.Resource) bool { return r.URN == u && !r.Delete })
@@ -289,18 +289,19 @@ func continued(recorded []*state.Resource, res *state.Resource) *state.Resource 
 	return nil
 }
 
-// isReplaced reports whether a create was to make the replacement of a recorded state. What is decided on about a recorded
-// state has the time of its creation (steps.md 3.2), so that another one has been recorded since the create began.
+// isReplaced reports whether a create was to replace a recorded state. The replacement has the creation time of the state that it
+// replaces (steps.md 3.2), so another time means that another state was recorded since the create began.
 func isReplaced(op state.Pending, old *state.Resource) bool {
 	return old != nil && op.Resource.Created.Equal(old.Created)
 }
 
-// isRecordedSince reports whether the object of an ID has been recorded as the resource since its create was interrupted.
+// isRecordedSince reports whether the object with an ID has been recorded as the resource since its create was interrupted.
 func isRecordedSince(op state.Pending, old *state.Resource, id string) bool {
 	return old != nil && old.ID == id && !old.PendingReplacement && !isReplaced(op, old)
 }
 
-// isAdoptable refuses what has no object, and an object that is recorded under the name already or cannot take its place.
+// isAdoptable refuses a resource without an object, and an object that is recorded under the name already or cannot replace the
+// recorded one.
 func isAdoptable(op state.Pending, old *state.Resource, id string, recorded []*state.Resource) error {
 	res := op.Resource
 	if rooms.HasNoObject(res) {

@@ -1,5 +1,5 @@
-// Package refresh reads recorded objects again: before the program starts, as the program registers them, and, in a refresh that runs the
-// program, what the program has not registered. It also finds out by reading how interrupted updates and deletes ended.
+// Package refresh reads recorded objects again: before the program starts, as the program registers them, and, in a refresh that
+// runs the program, those that the program has not registered. It also resolves interrupted updates and deletes by reading.
 //
-// Invariant: what is read is written into the rooms in the order of the base, whichever read ends first.
+// Invariant: the results are written into the rooms in the order of the base, whichever read ends first.
 package refresh

@@ -27,28 +27,29 @@ type Reader struct {
 	LegacyRefreshDiff bool
 }
 
-// found is what a refresh found: the state as it is now, nil if the object is gone.
+// found is the result of a refresh: the present state, nil if the object is gone.
 type found struct {
 	ok    bool // nothing failed
-	known bool // now says how the object is
+	known bool // now is the present state of the object
 	now   *state.Resource
 	views refreshedViews
 }
 
-// refreshing says how a state is refreshed.
+// refreshing defines how a state is refreshed.
 type refreshing struct {
-	// into is a copy of the state for what is found: with the options of the program, where the program runs.
+	// into is a copy of the state for the result: with the options of the program, where the program runs.
 	into *state.Resource
-	// opWithoutRead is the reported operation where there is nothing to read.
+	// opWithoutRead is the reported operation if there is nothing to read.
 	opWithoutRead stages.Op
 	// record is true for a state that is recorded by itself and not together with all others.
 	record bool
-	// keepsUncompared is true if what was read is kept even if the provider then fails to compare it with what was recorded.
+	// keepsUncompared is true if the result of the read is kept even if the provider then fails to compare it with the recorded
+	// state.
 	keepsUncompared bool
 }
 
 // RefreshRegistered reads the recorded state that a registration continues. It waits for the decisions that could concern that
-// state: one that a delete-before-replace deletes is not read (steps.md 7.6).
+// state: a state that a delete-before-replace deletes is not read (steps.md 7.6).
 func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stages.Located, error) {
 	managed := l.Goal.IsManaged()
 	if managed {
@@ -67,8 +68,8 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 		Reason: stages.Reason{Kind: stages.ReasonRefresh},
 	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
 	r.Executor.Expect(s)
-	// Where there is nothing to read, Pulumi reports an update, as it makes a copy of the state. Nobody sees it, except for a
-	// resource that waits for its replacement.
+	// If there is nothing to read, Pulumi reports an update, as it makes a copy of the state. This is visible only for a resource
+	// that awaits its replacement.
 	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
 	if !f.ok {
 		r.Control.Halt()
@@ -81,8 +82,8 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	return l, nil
 }
 
-// toRefresh returns the state into which a refresh puts what it finds. Unless the run is an update, which records the options
-// of the program later, the state has them.
+// toRefresh returns the state into which a refresh puts the result. It has the options of the program, except in an update, which
+// records them later.
 func (r *Reader) toRefresh(l stages.Located) *state.Resource {
 	if r.Rooms.Mode == stages.ModeUpdate {
 		return l.Old.Clone()
@@ -97,9 +98,10 @@ func (r *Reader) toRefresh(l stages.Located) *state.Resource {
 	return s
 }
 
-// closesCircle reports whether a state with the program's references would come to refer to itself, because something that they lead to is left as
-// it is recorded: a refresh does not touch what refers to something that is not created. What the program's references lead to has been answered;
-// what only recorded ones lead to may change meanwhile, and counts as it is recorded.
+// closesCircle reports whether a state with the program's references would come to refer to itself, because a resource on the way
+// stays as it is recorded: a refresh does not touch resources that refer to one that is not created. Resources that are reached by
+// the program's references have their replies. Those that are reached only by recorded references may still change, and count as
+// they are recorded.
 func (r *Reader) closesCircle(s *state.Resource) bool {
 	type node struct {
 		*state.Resource
@@ -127,8 +129,8 @@ func (r *Reader) closesCircle(s *state.Resource) bool {
 	return false
 }
 
-// RefreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
-// deleted. A failure does not stop the others.
+// RefreshRest reads the resources that the program of a refresh has not registered, all at once, and records them (steps.md 7.4).
+// Nothing is deleted. A failure does not stop the others.
 func (r *Reader) RefreshRest(ctx context.Context) error {
 	selected := r.Rooms.Refreshable()
 	var steps []*stages.Decision
@@ -159,7 +161,7 @@ func (r *Reader) RefreshRest(ctx context.Context) error {
 	return nil
 }
 
-// refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
+// refreshOne reads one state. If the whole operation is a refresh, it is counted and reported by its result.
 func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refreshing) found {
 	if !r.Control.Enter() {
 		return found{}
@@ -202,7 +204,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	return f
 }
 
-// recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
+// recordFound records the result of a refresh while others go on (steps.md 7.6 "persistence").
 func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 	if now == s.Old {
 		return nil
@@ -217,8 +219,8 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 	return r.Executor.Change(s, c, true)
 }
 
-// readNow reads a recorded object and returns its state and what kind of change that is (steps.md 7.6). If it fails after the
-// object has been read, it returns the state with the error.
+// readNow reads a recorded object and returns its state and the kind of the change (steps.md 7.6). If it fails after the object has
+// been read, it returns the state with the error.
 func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
 	old := s.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Rooms.Decisions.IsDeletedByClosure(old) {
@@ -247,7 +249,7 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 	if old.External || r.LegacyRefreshDiff {
 		return r.Executor.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
-	// The diff that people see goes from what was recorded to what is there.
+	// The displayed diff goes from the recorded state to the present one.
 	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
 		return r.Executor.MarkSecrets(now), "", diff, err
 	}
@@ -255,7 +257,7 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 	return r.Executor.MarkSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
 }
 
-// refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
+// refresher returns the provider that reads a resource in a refresh: the one that the program gives the resource, which s names, or
 // the recorded one.
 func (r *Reader) refresher(ctx context.Context, s *stages.Decision, old *state.Resource) (providers.Provider, error) {
 	if s.Provider != old.Provider {
@@ -283,8 +285,8 @@ func (r *Reader) callRead(p providers.Provider, s *step.InProgress) (providers.R
 	}, partial.Reasons, nil
 }
 
-// refreshViews takes the view steps that were published while a resource was read (steps.md 9.9). Unless record says so,
-// they have no record of their own but change the base with it. The views of what is gone are gone too.
+// refreshViews executes the view steps that were published while a resource was read (steps.md 9.9). Unless record is true, they
+// have no record of their own but change the base with it. If the resource is gone, its views are gone too.
 func (r *Reader) refreshViews(s *step.InProgress, f found, record bool) (found, error) {
 	var errs []error
 	steps := s.Publication.Close()
@@ -303,7 +305,7 @@ func (r *Reader) refreshViews(s *step.InProgress, f found, record bool) (found, 
 	return f, errors.Join(errs...)
 }
 
-// refreshView takes one step.
+// refreshView executes one step.
 func (r *Reader) refreshView(s *step.InProgress, record bool) error {
 	a := r.Executor.ApplyView(s)
 	if a.Final != nil {
@@ -355,7 +357,7 @@ func inverted(in map[string]providers.PropertyDiff) map[string]providers.Propert
 	return out
 }
 
-// foundReason is why a refresh reports a recorded state as it does.
+// foundReason returns the reason for the reported result of a refresh.
 func foundReason(op stages.Op, old *state.Resource, diff providers.DiffResponse) stages.Reason {
 	switch {
 	case op == stages.OpDelete:

@@ -17,30 +17,30 @@ import (
 	"github.com/sourcegraph/conc/pool"
 )
 
-// Refresher reads everything that is recorded, before the program starts.
+// Refresher reads all recorded states before the program starts.
 type Refresher struct {
 	Control  *control.Control
-	Rooms    *rooms.Rooms // of what is recorded, not of the run, whose base is what the refresh returns
+	Rooms    *rooms.Rooms // of the recorded state, not of the run: the refresh returns the base of the run
 	Reader   *Reader
 	Targets  *targeting.Targets
 	Executor *step.Executor
 	Recorded *state.Snapshot
 }
 
-// Refreshed is what a refresh has come to.
+// Refreshed is the result of a refresh.
 type Refreshed struct {
 	*state.Snapshot
-	// Read are the URNs that have been looked at: whether all copies could be read.
+	// Read has the URNs whose states were selected, and whether all copies of each could be read.
 	Read map[urn.URN]bool
-	// Vanished are those of them whose object does not exist any more.
+	// Vanished are those URNs whose object does not exist any more.
 	Vanished map[urn.URN]bool
-	// Changes say how interrupted operations other than creates are resolved, if that was asked for.
+	// Changes are the resolutions of interrupted operations other than creates, if they were to be resolved.
 	Changes []stages.Resolution
 }
 
-// Refresh reads what is recorded from its providers and returns the state with what it has found (steps.md 7.1, 7.3), also
-// with an error. Only states for which selected is true are read, all at once; a failure does not stop the others, and what was
-// read is kept.
+// Refresh reads the recorded resources from their providers and returns the state with the results (steps.md 7.1, 7.3), also with
+// an error. It reads only states for which selected is true, all at once. A failure does not stop the others, and their results are
+// kept.
 func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) bool) (Refreshed, error) {
 	unchanged := Refreshed{Snapshot: r.Recorded}
 	if len(r.Rooms.Base.Resources) == 0 {
@@ -78,8 +78,8 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	return r.rebuild(ctx, steps, found)
 }
 
-// recordProgress records what one read has found, so that a refresh that is killed has not read in vain (state.md 9.4 R-5). It
-// waits for nothing: when all is read the whole base is recorded. What the object consists of is left to that.
+// recordProgress records the result of one read, so that the reads of a killed refresh are not lost (state.md 9.4 R-5). It does not
+// wait: after all reads the whole base is recorded, and only then a state with changed views.
 func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
 	if r.Executor.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
 		return nil
@@ -96,7 +96,7 @@ func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
 	return r.Executor.Recorder.End(r.Control.Operations, c)
 }
 
-// rebuild puts what was found in the place of what was recorded (steps.md 7.3).
+// rebuild replaces the recorded states by the results (steps.md 7.3).
 func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all []found) (Refreshed, error) {
 	out := Refreshed{Read: map[urn.URN]bool{}, Vanished: map[urn.URN]bool{}}
 	changed := map[*state.Resource]*state.Resource{}
@@ -136,9 +136,9 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 	return out, nil
 }
 
-// ResolveChanges finds out by reading how updates and deletes ended that an earlier run began and whose outcome is not known
-// (state.md 9.4 R-8), and returns what it has found. What cannot be read stays pending. Interrupted reads and imports have
-// changed nothing and are dropped.
+// ResolveChanges resolves by reading the updates and deletes that an earlier run began and whose outcome is unknown (state.md 9.4
+// R-8), and returns the results. Operations whose objects cannot be read stay pending. Interrupted reads and imports have changed
+// nothing and are dropped.
 func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	concerned := map[urn.URN]bool{}
 	for _, op := range r.Recorded.Pending {
@@ -157,7 +157,8 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	return found, errors.Join(err, r.forgetResolved(ctx, &found))
 }
 
-// forgetResolved records which interrupted operations are resolved, other than by having read an object: that is recorded.
+// forgetResolved records the resolved interrupted operations, except those that were resolved by reading an object: they are
+// recorded with it.
 func (r *Refresher) forgetResolved(ctx context.Context, found *Refreshed) error {
 	now := *found.Snapshot
 	for _, is := range found.Changes {
@@ -174,7 +175,7 @@ func (r *Refresher) forgetResolved(ctx context.Context, found *Refreshed) error 
 	return nil
 }
 
-// readWith returns the resource whose read tells what became of op: a view is read with its owner (steps.md 9.9).
+// readWith returns the resource whose read resolves op: a view is read with its owner (steps.md 9.9).
 func (r *Refresher) readWith(op state.Pending) urn.URN {
 	if op.Resource.ViewOf != "" {
 		return op.Resource.ViewOf
@@ -191,7 +192,7 @@ func (r *Refresher) recordedAs(op state.Pending) urn.URN {
 	return op.Resource.URN
 }
 
-// resolutions says how the interrupted operations other than creates are resolved by what was read.
+// resolutions returns how the results of the reads resolve the interrupted operations other than creates.
 func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 	there := map[urn.URN]*state.Resource{} // a live copy, if there is one
 	for _, res := range found.Resources {
@@ -219,5 +220,5 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 	return all
 }
 
-// isChange reports whether reading an object tells what became of an operation.
+// isChange reports whether reading an object resolves an operation.
 func isChange(op state.Pending) bool { return op.Type != state.Creating && op.IsInDoubt() }

@@ -7,13 +7,13 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// refreshedViews is what a refresh found out about the views of one resource.
+// refreshedViews is the result of a refresh for the views of one resource.
 type refreshedViews struct {
-	changed map[*state.Resource]*state.Resource // recorded view -> what it is now; nil: gone
+	changed map[*state.Resource]*state.Resource // recorded view -> its state now; nil: gone
 	added   []*state.Resource
 }
 
-// compareViews tells by the names of views what has become of them.
+// compareViews compares views by their names.
 func compareViews(before, after []*state.Resource) refreshedViews {
 	if slices.Equal(before, after) {
 		return refreshedViews{}

@@ -22,7 +22,7 @@ func NewAdmission(
 	return ad
 }
 
-// Admission is where programs come in.
+// Admission admits the requests of programs.
 type Admission struct {
 	control   *control.Control
 	outputs   *rooms.OutputsWriter

@@ -61,8 +61,8 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	return nil
 }
 
-// constructed adopts the goal of the registration that the component's provider has made: children inherit from that one, and
-// its provider serves methods (steps.md 1.3, 10.2).
+// constructed adopts the goal of the registration that the component's provider has made: children inherit from it, and its
+// provider serves methods (steps.md 1.3, 10.2).
 func (c *Completion) constructed(u urn.URN) {
 	var of *own
 	if inner := c.Admission.Families.Of(u); inner != nil {
@@ -94,7 +94,7 @@ func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error
 	return nil
 }
 
-// deployment describes the run for a provider that calls back.
+// deployment describes the run for providers that call back.
 func (a *Admission) deployment() providers.Deployment {
 	return providers.Deployment{
 		Project: a.control.Info.Project, Stack: a.control.Info.Stack, Organization: a.control.Info.Organization, Config: a.control.Info.Config,

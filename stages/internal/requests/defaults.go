@@ -23,8 +23,8 @@ type DefaultProviders struct {
 	intake        *await.Mailbox[stages.Submitted]
 	packageConfig func(pkg string) property.Map
 	denied        []string
-	newest        map[string]stages.Package // what the language host reported, by package
-	name          func(downloadURL string)  // what the program says about where plugins come from
+	newest        map[string]stages.Package // reported by the language host, by package
+	name          func(downloadURL string)  // the program's configuration of the sources of plugins
 	flights       await.Flight[string, string]
 }
 
@@ -48,7 +48,7 @@ func newDefaultProviders(intake *await.Mailbox[stages.Submitted], s stages.Setti
 	return d
 }
 
-// Normalize fills in what the request leaves open from what the language host reported.
+// Normalize completes a request with the versions and URLs that the language host has reported.
 func (d *DefaultProviders) Normalize(pkg string, p stages.Package) stages.Package {
 	p = d.completed(pkg, p)
 	p.DownloadURL = strings.TrimSuffix(p.DownloadURL, "/") // one place has one provider, however it is written
@@ -82,7 +82,7 @@ func (d *DefaultProviders) IsDenied(pkg string) bool {
 	return pkg != stages.BuiltinPackage && (slices.Contains(d.denied, "*") || slices.Contains(d.denied, pkg))
 }
 
-// reference returns the reference of the default provider of a package, and registers it first if need be.
+// reference returns the reference of the default provider of a package, and registers it first if necessary.
 func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.Package) (string, error) {
 	d.name(p.DownloadURL)
 	p = d.Normalize(pkg, p)
@@ -141,7 +141,8 @@ func DefaultName(spec providers.Spec) (string, error) {
 	return name, nil
 }
 
-// urlAsName turns what names of providers do not have into underscores. Slashes separate the parts of a name; empty parts are left out.
+// urlAsName replaces characters that names of providers do not have by underscores. Slashes separate the parts of a name; empty
+// parts are left out.
 func urlAsName(url string) string {
 	var parts []string
 	for part := range strings.SplitSeq(url, "/") {

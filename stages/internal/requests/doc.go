@@ -1,7 +1,7 @@
 // Package requests handles the requests of programs: it turns a registration into a goal for the pipeline.
 //
-// It completes requests (options of ancestors, default providers, transforms), answers calls of functions, and keeps the
-// families that a `dependsOn` on a component waits for.
+// It completes requests (options of ancestors, default providers, transforms), answers calls of functions, and keeps the families
+// for a `dependsOn` on a component.
 //
-// Invariant: a request that is refused here has changed nothing, and everything that is admitted is answered.
+// Invariant: a refused request has changed nothing, and every admitted one is answered.
 package requests

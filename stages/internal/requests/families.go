@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// family is what a finished registration passes on to its children (steps.md 1.3).
+// family has the values that a finished registration passes on to its children (steps.md 1.3).
 type family struct {
 	parent     urn.URN
 	Own        *own
@@ -19,7 +19,8 @@ type family struct {
 	id         string
 }
 
-// own is what counts of the goal of a registration once it has ended. The goal is several times as large, and there are as many as resources.
+// own is the part of a goal that is needed after the registration has ended. The goal is several times as large, and there is one
+// for each resource.
 type own struct {
 	provider                string
 	deletedWith             urn.URN
@@ -34,22 +35,22 @@ func ownOf(g *stages.Goal) *own {
 	}
 }
 
-// Families are the registrations that have ended, with what their children inherit, and those in flight. It is safe for
+// Families are the registrations that have ended, with the values that their children inherit, and those in flight. It is safe for
 // concurrent use.
 type Families struct {
 	mu            sync.Mutex // guards the rest
 	known         map[urn.URN]*family
-	children      map[urn.URN][]urn.URN            // of those known, by parent
+	children      map[urn.URN][]urn.URN            // of those in known, by parent
 	inFlightBelow map[urn.URN]int                  // registrations in flight, by parent
 	coming        map[*stages.PendingReply]*family // of registrations that are complete and not answered
-	ended         *await.Event                     // fired when one of them ends; nil while nothing waits for that
+	ended         *await.Event                     // fired when one of them ends; nil while nothing waits for it
 }
 
 func newFamilies() *Families {
 	return &Families{known: map[urn.URN]*family{}, children: map[urn.URN][]urn.URN{}, inFlightBelow: map[urn.URN]int{}, coming: map[*stages.PendingReply]*family{}}
 }
 
-// Of returns what is known of a registration that has ended; nil for any other URN.
+// Of returns the family of a registration that has ended; nil for any other URN.
 func (f *Families) Of(u urn.URN) *family {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,14 +76,14 @@ func (f *Families) registered(parent urn.URN) {
 	}
 }
 
-// expect records what a registration passes on to its children once it is answered.
+// expect records the values that a registration passes on to its children once it is answered.
 func (f *Families) expect(q *stages.PendingReply, of *family) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.coming[q] = of
 }
 
-// setOwn changes what an expected registration passes on of its goal.
+// setOwn changes the part of an expected registration that comes from its goal.
 func (f *Families) setOwn(q *stages.PendingReply, o *own) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +92,7 @@ func (f *Families) setOwn(q *stages.PendingReply, o *own) {
 	}
 }
 
-// answered keeps what a registration passes on now that it is answered; a nil reply drops it.
+// answered keeps the values that a registration passes on now that it is answered; a nil reply drops them.
 func (f *Families) answered(q *stages.PendingReply, reply *stages.RegisterReply) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,8 +125,8 @@ func (f *Families) unresolved(ctx context.Context, us []urn.URN) (bool, error) {
 	}
 }
 
-// expand looks at resources and below the components among them: has any no ID? Is a registration in flight below one of
-// them, it returns what is fired when one ends.
+// expand reports whether a resource, or one below a component among them, has no ID. If a registration is in flight below one of
+// them, it returns the event that is fired when one ends.
 func (f *Families) expand(us []urn.URN) (unresolved bool, busy *await.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// independent keeps the dependencies of properties where there are none. Most resources of a type have the same properties, so that they share
-// one map. It is safe for concurrent use.
+// independent keeps maps of properties without dependencies. Most resources of a type have the same properties, and share one map.
+// It is safe for concurrent use.
 type independent struct {
 	mu   sync.RWMutex // guards last
 	last map[urn.Type]map[string][]urn.URN

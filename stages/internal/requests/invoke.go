@@ -137,7 +137,7 @@ func (m *monitor) callFailed(token string, err error) error {
 	return stages.ErrShutDown
 }
 
-// available returns an error if there is an argument that is not available, which no preview can go on without either.
+// available returns an error if an argument is not available. Then not even a preview can go on.
 func available(args property.Map) error {
 	at, v, found := args.FindUnavailable()
 	if !found {

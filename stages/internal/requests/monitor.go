@@ -66,8 +66,7 @@ func (m *monitor) leave() {
 	}
 }
 
-// begin is enter for a request that calls others: the context that it returns ends with the run. The function that it returns ends
-// the request.
+// begin is enter for a request that calls others: the returned context ends with the run. The returned function ends the request.
 func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
 	if err := m.enter(); err != nil {
 		return nil, nil, err
@@ -81,7 +80,7 @@ func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// beginNew is begin for a request that takes memory until the end of the run, or calls what may call back.
+// beginNew is begin for a request that takes memory until the end of the run, or calls code that may call back.
 func (m *monitor) beginNew(ctx context.Context) (context.Context, func(), error) {
 	if err := m.checkMemory(); err != nil {
 		return nil, nil, err
@@ -89,7 +88,7 @@ func (m *monitor) beginNew(ctx context.Context) (context.Context, func(), error)
 	return m.begin(ctx)
 }
 
-// end records that the program will submit nothing new. What it has submitted is still processed.
+// end records that the program will submit nothing new. Submitted requests are still processed.
 func (m *monitor) end() {
 	m.mu.Lock()
 	m.ended = true
@@ -103,8 +102,8 @@ func (m *monitor) end() {
 // Info describes the run.
 func (m *monitor) Info() stages.RunInfo { return m.admission.control.Info }
 
-// checkMemory stops the run if there is no memory for another resource. The program cannot handle that: what it leaves out would be
-// deleted.
+// checkMemory stops the run if there is no memory for another resource. The program cannot handle that error: the resources that it
+// then leaves out would be deleted.
 func (m *monitor) checkMemory() error {
 	if !m.memory.isDue() {
 		return nil
@@ -164,7 +163,7 @@ func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 	return reply, nil
 }
 
-// causeOf prefers the reason for which the context ended over the bare "context canceled".
+// causeOf prefers the cause of the context's end over the bare "context canceled".
 func causeOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -172,7 +171,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// refusal returns what a request gets that failed: why it must not go on rather than an error that may follow from that.
+// refusal returns the error of a failed request: the reason why it must not go on rather than an error that may follow from it.
 func (m *monitor) refusal(ctx context.Context, err error) error {
 	if m.admission.control.Answering.Err() != nil && ctx.Err() == nil {
 		return stages.ErrShutDown
@@ -212,23 +211,22 @@ func (m *monitor) ownTransforms(req *stages.RegisterRequest) []stages.Transform 
 	return req.Transforms
 }
 
-// RegisterPackage adds a package and returns a name for it; that of an extension is derived from its content (protocol.md
-// 4.9).
+// RegisterPackage adds a package and returns a name for it; that of an extension is derived from its content (protocol.md 4.9).
 func (m *monitor) RegisterPackage(_ context.Context, p stages.Package) (string, error) {
 	return m.admission.packages.register(p)
 }
 
-// RegisterHook makes a lifecycle hook known under its name.
+// RegisterHook registers a lifecycle hook under its name.
 func (m *monitor) RegisterHook(_ context.Context, h stages.Hook) error {
 	return m.admission.hooks.Add(h.Name, &h, nil)
 }
 
-// RegisterErrorHook makes an error hook known under its name. Names are unique across both kinds.
+// RegisterErrorHook registers an error hook under its name. Names are unique across both kinds.
 func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error {
 	return m.admission.hooks.Add(h.Name, nil, &h)
 }
 
-// Omit says that the program does not register a resource that it declares.
+// Omit records that the program declares a resource and does not register it.
 func (m *monitor) Omit(_ context.Context, req *stages.RegisterRequest, because []urn.URN) urn.URN {
 	return m.admission.omissions.Add(req, because)
 }
@@ -274,7 +272,7 @@ func (m *monitor) WaitForShutdown(ctx context.Context) error {
 	return m.admission.control.AwaitEnd(ctx)
 }
 
-// Monitor is what the run's program talks to.
+// Monitor returns the monitor for the run's program.
 func (a *Admission) Monitor() stages.Monitor { return a.monitor }
 
 // Close ends the source of the pipeline: nothing more is submitted.

@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// RegisterOutputs sets the outputs of a component whose registration is done (steps.md 9.7). Those of the root stack are
-// kept until the run ends. Those of a component that failed or was skipped are ignored: the program that makes it goes on, and its
-// failure has been reported.
+// RegisterOutputs sets the outputs of a component whose registration is done (steps.md 9.7). Those of the root stack are kept until
+// the run ends. Those of a component that failed or was skipped are ignored: its program goes on, and its failure has been
+// reported.
 func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
 	ctx, done, err := m.begin(ctx)
 	if err != nil {

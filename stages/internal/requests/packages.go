@@ -16,7 +16,7 @@ import (
 
 var (
 	errEmptyPackage   = errors.New("package name is empty")
-	errAlreadyWaiting = errors.New("Already waiting for shutdown") // SDKs know this text (steps.md 9.8)
+	errAlreadyWaiting = errors.New("Already waiting for shutdown") // SDKs recognize this text (steps.md 9.8)
 )
 
 type unknownPackageError struct{ ref string }
@@ -74,7 +74,7 @@ func (p *packages) register(pkg stages.Package) (string, error) {
 	return ref, nil
 }
 
-// meant returns the package that a request means: that of its packageRef, which overrides what it spells out.
+// meant returns the package of a request: that of its packageRef if given, and else the one that it spells out.
 func (p *packages) meant(spelled stages.Package, ref string) (stages.Package, error) {
 	if ref == "" {
 		return spelled, nil

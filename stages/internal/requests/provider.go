@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// resolveProvider finds the explicit provider of a resource: its own, by package among those given with it, or by
+// resolveProvider finds the explicit provider of a resource: its own, that of its package among those given with it, or that of its
 // package among its parent component's (protocol.md 4.5).
 func (a *Admission) resolveProvider(own string, given map[string]string, parent urn.URN, pkg string) string {
 	if own != "" {
@@ -62,7 +62,7 @@ func (c *Completion) extension() (string, error) {
 	return c.Admission.access.Extensions.Register(*pkg.Extension), nil
 }
 
-// pkg is the package that the request names, with what transforms changed.
+// pkg returns the package that the request names, as changed by transforms.
 func (c *Completion) pkg() (stages.Package, error) {
 	p := c.Req.Package
 	p.Version, p.DownloadURL, p.Checksums = c.opts.Version, c.opts.PluginDownloadURL, c.opts.PluginChecksums
@@ -74,7 +74,7 @@ func (c *Completion) pkg() (stages.Package, error) {
 	return c.Admission.packages.meant(p, c.Req.PackageRef)
 }
 
-// providerInputs writes what is needed to start a provider into its inputs (steps.md 1.2 item 13).
+// providerInputs adds the data for starting a provider to its inputs (steps.md 1.2 item 13).
 func (c *Completion) providerInputs() error {
 	if !c.Req.Type.IsProvider() {
 		return nil

@@ -25,7 +25,7 @@ type Completion struct {
 	own      []stages.Transform
 	deps     []urn.URN
 	propDeps map[string][]urn.URN
-	shared   bool // propDeps are of other registrations, too, and must not be changed
+	shared   bool // propDeps belongs to other registrations, too, and must not be changed
 	// isTransformed is true when a transform has run: the resource's own, or one of an ancestor or of the stack.
 	isTransformed bool
 	provider      string
@@ -66,7 +66,7 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 	return c.goal()
 }
 
-// inherit takes over from the parent's goal what the request leaves open (steps.md 1.2 item 2).
+// inherit sets options that the request does not set to those of the parent's goal (steps.md 1.2 item 2).
 func (c *Completion) inherit() {
 	if c.Req.Parent == "" {
 		return
@@ -99,7 +99,7 @@ func (c *Completion) inherit() {
 	}
 }
 
-// dependencies collects what the request depends on (steps.md 1.2 items 8 and 9).
+// dependencies collects the dependencies of the request (steps.md 1.2 items 8 and 9).
 func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
 	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote && len(c.deps) == 0 {
@@ -118,7 +118,7 @@ func (c *Completion) dependencies() {
 	}
 }
 
-// transform runs the transforms that apply, each on what the one before returned (steps.md 1.2 item 10).
+// transform runs the transforms that apply, each on the result of the one before (steps.md 1.2 item 10).
 func (c *Completion) transform(ctx context.Context) error {
 	req := c.Req
 	if len(req.Transforms) > 0 {
@@ -175,8 +175,8 @@ func nodeAliases(req *stages.RegisterRequest) []urn.Alias {
 	return out
 }
 
-// rebuildDependencies adds what output values depend on (steps.md 1.2 item 10), and what transforms have made the resource depend on,
-// whosever they are. Only the resource's own transforms get properties with their dependencies, and so may take some away.
+// rebuildDependencies adds the dependencies of output values (steps.md 1.2 item 10), and those that transforms have added, of
+// whatever resource. Only the resource's own transforms get properties with their dependencies, and so may remove some.
 func (c *Completion) rebuildDependencies() {
 	carried := c.props.OutputDependencies()
 	if len(c.Req.Transforms) > 0 {
@@ -215,7 +215,7 @@ func (c *Completion) rebuildDependencies() {
 	}
 }
 
-// completeDependencies gives each property that depends on nothing an empty list, as states have it.
+// completeDependencies gives each property without dependencies an empty list, as in states.
 func (c *Completion) completeDependencies() {
 	for name, deps := range c.propDeps {
 		if deps == nil { // never in the map that is shared
@@ -250,7 +250,7 @@ func (c *Completion) goal() (*stages.Goal, error) {
 	}
 	f := &family{parent: g.Parent, Own: ownOf(g), transforms: c.own, custom: g.Custom}
 	if !g.Custom {
-		// A component has no provider of its own, and so passes none on but those by package.
+		// A component has no provider of its own, and so passes on only those by package.
 		if f.providers = c.providers; f.providers == nil {
 			f.providers = map[string]string{}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// openness is which of the decisions that may concern a base state are open: those about what it depends on.
+// openness is the state of the decisions that may concern a base state: those about its dependencies.
 type openness uint8
 
 const (
@@ -27,7 +27,7 @@ type Ancestors struct {
 	noOpenAncestor []atomic.Int64
 }
 
-// about reports whether the registration that goes on with a base state is decided.
+// about reports whether the registration that continues a base state is decided.
 func (an *Ancestors) about(id graph.ID) (claimant int, o openness) {
 	res := an.base.Resources[id]
 	if res.Delete {
@@ -46,8 +46,8 @@ func (an *Ancestors) about(id graph.ID) (claimant int, o openness) {
 // always is the mark of a state that no open decision can concern any more.
 const always = -1
 
-// NearestOpen walks up from a base state to the nearest ancestor whose registration is before seq and undecided: its
-// decision could concern the state. What was visited is added to visited and not walked again.
+// NearestOpen walks up from a base state to the nearest ancestor whose registration is before seq and undecided: its decision could
+// concern the state. Visited states are added to visited and not walked again.
 //
 // Ancestors without such a state above them are marked and end later walks, so that the cost over a whole run is linear
 // for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
@@ -102,8 +102,8 @@ func (an *Ancestors) NearestOpen(seq int, id graph.ID, visited map[graph.ID]bool
 	return 0, false
 }
 
-// AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state.
-// It is for stages before build, whose items come in order: what they wait for is ahead of them.
+// AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state. It is for
+// stages before build. Their items come in order, so the registrations that they wait for are ahead of them.
 func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
 	id, ok := an.base.ID(res)
 	if !ok {
@@ -123,9 +123,9 @@ func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Res
 // ClosureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
 const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
 
-// IsDeletedBefore reports whether the recorded state of a registration does not count any more because a delete-before-replace of
-// something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
-// else is checked and compared as usual, and is then one whose replacement has begun.
+// IsDeletedBefore reports whether a delete-before-replace of something else has deleted the recorded state of a registration, so
+// that the state does not count any more (steps.md 3.6 "recreate"). Names decide: a resource to which the program gives another
+// name is checked and compared as usual, as one whose replacement has begun.
 func (rooms *Rooms) IsDeletedBefore(l stages.Located) bool {
 	return !l.IsRenamed() && rooms.Decisions.IsDeletedByClosure(l.Claimed)
 }

@@ -15,7 +15,7 @@ type Base struct {
 	All       map[urn.URN][]*state.Resource // every copy
 	Graph     *graph.Graph                  // its nodes are positions in Resources
 	Providers map[string]*state.Resource    // by reference
-	Attached  map[urn.URN][]graph.ID        // what is replaced or deleted with a URN, in base order
+	Attached  map[urn.URN][]graph.ID        // resources that are replaced or deleted with a URN, in base order
 
 	ids       map[*state.Resource]graph.ID
 	expanding sync.Once // guards expanded
@@ -27,8 +27,8 @@ func NewBase(resources []*state.Resource) *Base {
 	return newBaseOf(resources, func(_ *state.Resource, u urn.URN) urn.URN { return u })
 }
 
-// newBaseOf is NewBase for states that may use different names for one resource: the graph is that of the names that name
-// returns for those that a state uses.
+// newBaseOf is NewBase for states that may use different names for one resource. The graph uses the names that the function name
+// returns for the references of each state.
 func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.URN) urn.URN) *Base {
 	b := &Base{
 		Resources: resources,
@@ -67,15 +67,15 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 	return b
 }
 
-// ID returns the position of a state in the base, and false for a state that is not part of it. It is the only way from a
-// state to its position: what is known of recorded states is kept by position.
+// ID returns the position of a state in the base, and false for a state that is not in it. Only ID maps a state to its position;
+// data about recorded states is kept by position.
 func (b *Base) ID(res *state.Resource) (graph.ID, bool) {
 	id, ok := b.ids[res]
 	return id, ok
 }
 
-// StandIn returns the old copy that a name has in place of a resource, nil if the name has none or a resource: what refers to the name refers to
-// that copy until a registration of the name is done. Of several it is the first.
+// StandIn returns the old copy that stands in for the resource of a name, nil if there is none or the resource exists. References
+// to the name are to that copy until a registration of the name is done. If there are several, it is the first.
 func (b *Base) StandIn(u urn.URN) *state.Resource {
 	if copies := b.All[u]; b.Olds[u] == nil && len(copies) > 0 {
 		return copies[0]
@@ -83,8 +83,8 @@ func (b *Base) StandIn(u urn.URN) *state.Resource {
 	return nil
 }
 
-// WithinComponents is the graph in which what depends on a component also depends on the children that the component had by
-// then (steps.md 5.3).
+// WithinComponents is the graph in which dependents of a component also depend on the children that the component had before them
+// (steps.md 5.3).
 func (b *Base) WithinComponents() *graph.Graph {
 	b.expanding.Do(func() {
 		b.expanded = b.Graph.ExpandComponents(graph.Components{

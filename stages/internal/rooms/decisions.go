@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// outcome is a set of things decided about one URN (steps.md 0.2).
+// outcome is a set of decisions about one URN (steps.md 0.2).
 type outcome uint16
 
 const (
@@ -25,7 +25,7 @@ const (
 	Imported
 	Deleted
 	SkippedCreate
-	// PossiblyReplaced is of a preview, beside Replaced: the replacement depends on an unknown value.
+	// PossiblyReplaced is set in a preview, beside Replaced, if the replacement depends on an unknown value.
 	PossiblyReplaced
 )
 
@@ -36,18 +36,18 @@ type Decisions struct {
 	mode  stages.Mode
 	mu    sync.RWMutex // guards what follows
 	byURN map[urn.URN]outcome
-	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
-	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
+	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with
+	// the properties that require it (steps.md 0.2 "dependentReplaceKeys").
 	closureDeletes map[graph.ID]stages.Reason
-	deletes        map[graph.ID]stages.Deletion // what does it
-	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
-	// to: whoever wants one of them needs those too.
+	deletes        map[graph.ID]stages.Deletion // the tasks that delete them
+	// uncreated are the resources that are not created because they are no targets, each with the others among them that it refers
+	// to and that it needs.
 	uncreated map[urn.URN][]urn.URN
-	noted     []*stages.Decision // the steps that were decided on, in no particular order
-	carried   []*stages.Decision // of recorded states that stay although nothing has declared them: nothing is done about them
+	noted     []*stages.Decision // the decided steps, in no particular order
+	carried   []*stages.Decision // of recorded states that stay although nothing has declared them: they have no steps
 	declared  []*stages.Decision // of registrations whose states a destroy deletes at its end, in no particular order
-	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
-	// resources that they are kept for.
+	// users has, for recorded states that are kept although no registration continues them, the first by name of the resources for
+	// which they are kept.
 	users map[graph.ID]urn.URN
 }
 
@@ -103,14 +103,14 @@ func (w *DecisionsWriter) DeleteByClosure(id graph.ID, why stages.Reason) {
 	d.closureDeletes[id] = why
 }
 
-// SetDeletion records which task of this run deletes a condemned state.
+// SetDeletion records the task of this run that deletes a state of a closure.
 func (w *DecisionsWriter) SetDeletion(id graph.ID, by stages.Deletion) {
 	w.decisions.mu.Lock()
 	defer w.decisions.mu.Unlock()
 	w.decisions.deletes[id] = by
 }
 
-// Note adds the steps that were decided on.
+// Note adds decided steps.
 func (w *DecisionsWriter) Note(steps ...*stages.Decision) {
 	d := w.decisions
 	d.mu.Lock()
@@ -144,7 +144,7 @@ func (w *DecisionsWriter) CarryForward(res *state.Resource, why stages.Reason) {
 	}})
 }
 
-// Use records that a resource uses another one as it is recorded.
+// Use records that a resource uses another one in its recorded form.
 func (w *DecisionsWriter) Use(old *state.Resource, by urn.URN) {
 	d := w.decisions
 	id, ok := d.base.ID(old)
@@ -165,14 +165,14 @@ func (d *Decisions) Declares() bool {
 	return len(d.declared) > 0
 }
 
-// listed returns the steps that were noted, those of states that were carried forward, and those of states that a destroy deletes at its end.
+// listed returns the noted steps, those of states that were carried forward, and those of states that a destroy deletes at its end.
 func (d *Decisions) listed() (noted, carried, declared []*stages.Decision) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return slices.Clone(d.noted), slices.Clone(d.carried), slices.Clone(d.declared)
 }
 
-// firstUser returns the resource that a recorded state is kept for.
+// firstUser returns the resource for which a recorded state is kept.
 func (d *Decisions) firstUser(r *state.Resource) (urn.URN, bool) {
 	id, ok := d.base.ID(r)
 	if !ok {
@@ -184,15 +184,15 @@ func (d *Decisions) firstUser(r *state.Resource) (urn.URN, bool) {
 	return u, ok
 }
 
-// Has reports whether any of the given things was decided about u.
+// Has reports whether any of the given decisions was made about u.
 func (d *Decisions) Has(u urn.URN, what outcome) bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.byURN[u]&what != 0
 }
 
-// MissingFor returns what would have to be created for a resource, and is not because it is no target: what it refers to,
-// what that refers to, and so on, sorted.
+// MissingFor returns the resources that would have to be created for a resource, and are not because they are no targets: its
+// references, their references, and so on, sorted.
 func (d *Decisions) MissingFor(s *state.Resource) []urn.URN {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -212,9 +212,9 @@ func (d *Decisions) MissingFor(s *state.Resource) []urn.URN {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// IsDeletedByClosure reports whether a delete-before-replace of something else deletes a base state. A registration that continues the
-// state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
-// registration may have another name.
+// IsDeletedByClosure reports whether a delete-before-replace of something else deletes a base state. A registration that continues
+// the state makes it again. The state counts and not its URN: another copy of that name may be deleted, and the registration may
+// have another name.
 func (d *Decisions) IsDeletedByClosure(r *state.Resource) bool {
 	_, ok := d.ReasonOf(r)
 	return ok
@@ -232,7 +232,7 @@ func (d *Decisions) ReasonOf(r *state.Resource) (stages.Reason, bool) {
 	return why, ok
 }
 
-// DeletionsOf returns what deletes it, if something in this run does.
+// DeletionsOf returns the deletions of a base state in this run, if there are any.
 func (d *Decisions) DeletionsOf(r *state.Resource) []stages.Deletion {
 	id, ok := d.base.ID(r)
 	if !ok {

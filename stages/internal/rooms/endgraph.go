@@ -9,15 +9,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// EndGraph are the states that the end phase is about, with the graph that orders it: the base, after what a destroy's
-// program has declared (steps.md 5.3). What refers to a name is deleted before every state of that name that comes earlier.
+// EndGraph has the states of the end phase, with the graph that orders it: the base, after the states that a destroy's program has
+// declared (steps.md 5.3). References to a name are deleted before every state of that name that comes earlier.
 type EndGraph struct {
 	*Base
-	// Declared are the positions of what the program has declared.
+	// Declared has the positions of the states that the program has declared.
 	Declared map[graph.ID]bool
 }
 
-// Remains returns what there is when the program has ended.
+// Remains returns the states that exist when the program has ended.
 func (rooms *Rooms) Remains() EndGraph {
 	declared := rooms.declaredStates()
 	if len(declared) == 0 {
@@ -33,8 +33,8 @@ func (rooms *Rooms) Remains() EndGraph {
 	return EndGraph{Base: newBaseOf(a.all, a.name), Declared: a.isDeclared}
 }
 
-// declaredStates returns what a destroy's program has declared and is still there, in the order of the registrations' numbers,
-// whatever was decided first.
+// declaredStates returns the states that a destroy's program has declared and that still exist, in the order of the registrations'
+// numbers, whatever was decided first.
 func (rooms *Rooms) declaredStates() []*state.Resource {
 	_, _, inOrder := rooms.Decisions.listed()
 	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
@@ -49,7 +49,7 @@ func (rooms *Rooms) declaredStates() []*state.Resource {
 	return out
 }
 
-// Named returns the places of the states of these names.
+// Named returns the positions of the states with these names.
 func (m EndGraph) Named(set map[urn.URN]bool) []graph.ID {
 	var ids []graph.ID
 	for i, res := range m.Resources {
@@ -60,21 +60,21 @@ func (m EndGraph) Named(set map[urn.URN]bool) []graph.ID {
 	return ids
 }
 
-// endOrder finds an order in which everything comes after what it refers to, with what a program has declared in the
-// program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since
-// the replacement goes on using the old object.
+// endOrder finds an order in which each state comes after those that it refers to. Declared states are in the program's order if
+// possible. Old copies of resources come before all references to their name: a state that was not updated since the replacement
+// goes on using the old object.
 type endOrder struct {
 	rooms    *Rooms
 	declared []*state.Resource
 	at       map[urn.URN][]int      // places among the declared, by name
-	needs    [][]int                // earlier declared states that each one refers to
-	rest     map[urn.URN][]graph.ID // base states that are not declared as they are, by name
+	needs    [][]int                // the earlier declared states that each one refers to
+	rest     map[urn.URN][]graph.ID // base states that were not declared unchanged, by name
 	begun    []bool                 // by place among the declared
 
 	all        []*state.Resource
 	isDeclared map[graph.ID]bool // places in all
 	placed     []bool            // by place among the declared: it is in all
-	restPlaced []bool            // by base position: it is in all, or is declared as it is
+	restPlaced []bool            // by base position: it is in all, or is declared unchanged
 }
 
 func newEndOrder(r *Rooms, declared []*state.Resource) *endOrder {
@@ -102,7 +102,7 @@ func newEndOrder(r *Rooms, declared []*state.Resource) *endOrder {
 	return a
 }
 
-// name is what a state means by a name: names of the base may have been taken over.
+// name returns the current name of a reference in a state: names of the base may have been taken over.
 func (a *endOrder) name(res *state.Resource, u urn.URN) urn.URN {
 	if _, old := a.rooms.Base.ID(res); old && !a.rooms.Names.IsKept(u) {
 		return a.rooms.Names.NewNameOf(u)
@@ -110,7 +110,7 @@ func (a *endOrder) name(res *state.Resource, u urn.URN) urn.URN {
 	return u
 }
 
-// place appends a declared state after what it refers to.
+// place appends a declared state after those that it refers to.
 func (a *endOrder) place(i int) {
 	if a.begun[i] {
 		return
@@ -122,14 +122,14 @@ func (a *endOrder) place(i int) {
 	s := a.declared[i]
 	for ref := range s.References() {
 		u := a.name(s, ref.URN)
-		// What is left as it is may refer to what is declared again later.
+		// A state that is left as it is may refer to one that is declared again later.
 		if at := a.at[u]; len(at) > 0 && at[0] > i && !a.waits(at, map[int]bool{}) {
 			for _, n := range at {
 				a.place(n)
 			}
 		}
 		for _, id := range a.rest[u] {
-			if a.isOld(id) || len(a.at[u]) == 0 { // nothing declared stands for it: it has been deleted, to be made again
+			if a.isOld(id) || len(a.at[u]) == 0 { // no declared state replaces it: it has been deleted, to be made again
 				a.placeRest(id)
 			}
 		}
@@ -145,8 +145,8 @@ func (a *endOrder) isOld(id graph.ID) bool {
 	return now != nil && now.Delete
 }
 
-// placeRest appends a state of the base after what it refers to, if that is possible now: some of it may wait for what refers
-// to the state, by the program's word, which counts.
+// placeRest appends a state of the base after those that it refers to, if that is possible now: some of these may have to wait for
+// states that refer to this one, because the program's order takes precedence.
 func (a *endOrder) placeRest(id graph.ID) bool {
 	if a.restPlaced[id] {
 		return true
@@ -157,7 +157,7 @@ func (a *endOrder) placeRest(id graph.ID) bool {
 	for ref := range res.References() {
 		u := a.name(res, ref.URN)
 		for _, other := range a.rest[u] {
-			// What is declared stands for what it was.
+			// A declared state takes the place of its recorded one.
 			if (a.isOld(other) || len(a.at[u]) == 0) && other < id {
 				possible = possible && a.placeRest(other)
 			}
@@ -181,7 +181,7 @@ func (a *endOrder) placeLeftOver(id graph.ID) {
 	}
 }
 
-// waits reports whether any of these declared states, or of those that they refer to, is just being placed.
+// waits reports whether any of these declared states, or of those that they refer to, is being placed.
 func (a *endOrder) waits(of []int, seen map[int]bool) bool {
 	for _, n := range of {
 		if a.begun[n] {

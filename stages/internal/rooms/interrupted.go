@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// InterruptedCreates are the creates that earlier runs began and whose outcome is not known, by URN (state.md 9.4 R-6). They are found before
-// the program starts; which of them there are does not change then. [InterruptedCreatesWriter] resolves them.
+// InterruptedCreates are the creates that earlier runs began and whose outcome is unknown, by URN (state.md 9.4 R-6). They are
+// found before the program starts, and none is added later. [InterruptedCreatesWriter] resolves them.
 type InterruptedCreates struct {
 	ByURN map[urn.URN]*stages.InterruptedCreate
 
@@ -18,7 +18,7 @@ type InterruptedCreates struct {
 	creates map[urn.URN][]*state.Resource // those that are not resolved
 }
 
-// InterruptedCreatesWriter resolves interrupted creates. Only what takes steps has it.
+// InterruptedCreatesWriter resolves interrupted creates. Only the step executor has it.
 type InterruptedCreatesWriter struct{ creates *InterruptedCreates }
 
 // open finds the interrupted creates among pending operations.
@@ -39,7 +39,7 @@ func (d *InterruptedCreates) open(was Recorded, b *Base) {
 	}
 }
 
-// Resolve returns the interrupted creates of a URN, once.
+// Resolve removes the interrupted creates of a URN, and returns them.
 func (w *InterruptedCreatesWriter) Resolve(u urn.URN) []*state.Resource {
 	i := w.creates
 	i.mu.Lock()
@@ -49,7 +49,7 @@ func (w *InterruptedCreatesWriter) Resolve(u urn.URN) []*state.Resource {
 	return creates
 }
 
-// HasNoObject reports whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
+// HasNoObject reports whether the create of a resource makes nothing outside the state, so that its outcome cannot be uncertain.
 func HasNoObject(res *state.Resource) bool {
 	return !res.Custom || res.Type.IsProvider() || res.Type.Package() == stages.BuiltinPackage
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// NotInTime says that the program protects or retains a resource only now, although the delete-before-replace of another one takes the old
-// object along: that was decided, and begun, before the program declared the resource. A preview can still refuse it (decision 0191).
+// NotInTime reports that the program protects or retains a resource too late: the delete-before-replace of another resource, which
+// deletes the old object, was decided and begun before the program declared the resource. A preview can still refuse it
+// (decision 0191).
 func (rooms *Rooms) NotInTime(c *control.Control, l stages.Located, cause urn.URN) {
 	old := l.Claimed
 	protects := l.Goal.IsProtected() && !old.Protect && !rooms.IgnoreProtect

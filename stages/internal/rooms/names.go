@@ -20,21 +20,21 @@ type Names struct {
 	seen    map[urn.URN]int
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
-	kept    map[urn.URN]bool    // old URNs that go on, as what took them over is not part of the operation
+	kept    map[urn.URN]bool    // old URNs that stay in use, because the registration that took them over is not part of the operation
 	leaves  bool                // a registration leaves its recorded state as it is, because it refers to something that is not created
 	led     map[urn.URN]int     // new URN -> the earlier registration that it depends on and whose closure deletes its recorded state
-	claims  []int               // by base position: the registration that goes on with it, 0 if there is none
+	claims  []int               // by base position: the registration that continues it, 0 if there is none
 	views   map[urn.URN]urn.URN // view -> the resource that it belongs to
-	// awaited are unclaimed recorded states that a walk has met; epoch goes up with each of them that is claimed.
+	// awaited are unclaimed recorded states that a walk has visited; epoch is increased when one of them is claimed.
 	awaited map[graph.ID]bool
 	epoch   int64
 	grown   selection
-	// readers are the registrations that have their recorded states read again.
+	// readers are the registrations whose recorded states are read again.
 	readers map[graph.ID]int
 }
 
-// selection is how far targets and excludes have grown during a run. It belongs to the names: lookup alone writes it, in
-// order of arrival, so that a dependent sees whether what it depends on is a member (ORD-5).
+// selection has the targets and excludes that were added during a run. It belongs to the names: only lookup writes it, in order of
+// arrival, so that a dependency is a member before its dependents are looked up (ORD-5).
 type selection struct {
 	targets, excludes *urn.PatternSet
 }
@@ -57,7 +57,7 @@ func newNames(b *Base, s stages.Targeting) *Names {
 
 func (n *Names) open(b *Base) { n.base, n.claims = b, make([]int, len(b.Resources)) }
 
-// NewNameOf returns the URN under which a recorded URN goes on.
+// NewNameOf returns the current URN of a recorded one.
 func (n *Names) NewNameOf(u urn.URN) urn.URN {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -67,8 +67,8 @@ func (n *Names) NewNameOf(u urn.URN) urn.URN {
 	return u
 }
 
-// IsKept reports whether a recorded URN goes on although a registration has taken it over under another name, which is not part of the
-// operation.
+// IsKept reports whether a recorded URN stays in use although a registration has taken it over under another name, because that
+// registration is not part of the operation.
 func (n *Names) IsKept(u urn.URN) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -93,7 +93,7 @@ func (n *Names) Claimant(r *state.Resource) (int, bool) {
 	return n.claims[id], n.claims[id] != 0
 }
 
-// awaitClaim is [Names.Claimant], and makes the epoch go up when a state without a claimant is claimed.
+// awaitClaim is [Names.Claimant]. If a state has no claimant, its claim will increase the epoch.
 func (n *Names) awaitClaim(id graph.ID) (int, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -103,7 +103,7 @@ func (n *Names) awaitClaim(id graph.ID) (int, bool) {
 	return n.claims[id], n.claims[id] != 0
 }
 
-// claimEpoch changes with each awaited claim that is made.
+// claimEpoch returns the epoch, which changes with each awaited claim.
 func (n *Names) claimEpoch() int64 {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -131,7 +131,7 @@ func (n *Names) SeenCalled(text string) []urn.URN {
 	return urn.Called(slices.Sorted(maps.Keys(n.seen)), text)
 }
 
-// ReaderOf returns the registration that has a recorded state read again, if there is one.
+// ReaderOf returns the registration whose recorded state is read again, if there is one.
 func (n *Names) ReaderOf(r *state.Resource) (seq int, ok bool) {
 	id, ok := n.base.ID(r)
 	if !ok {
@@ -179,7 +179,7 @@ func (n *Names) recordedFor(who urn.Subject, aliases []urn.Alias) *state.Resourc
 	return nil
 }
 
-// includes reports whether a recorded state is part of an operation, by the targets and excludes as they have grown.
+// includes reports whether a recorded state is part of an operation, by the targets and excludes so far.
 func (n *Names) includes(sel stages.Targeting, s *state.Resource) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -192,17 +192,17 @@ func (n *Names) includes(sel stages.Targeting, s *state.Resource) bool {
 	return true
 }
 
-// entry is what a registration changes in the names.
+// entry has the changes of the names by one registration.
 type entry struct {
 	seq       int
 	urn       urn.URN         // "" if the registration gets none
 	alias     urn.URN         // the former URN that it takes over
 	claimed   *state.Resource // the recorded state that it continues
-	keepsName bool            // its former URN goes on
+	keepsName bool            // its former URN stays in use
 	leaves    bool            // it leaves its recorded state as it is
-	reread    *state.Resource // the recorded state that it has read again
+	reread    *state.Resource // the recorded state that is read again
 	led       int             // the registration whose closure deletes its recorded state; 0 if there is none
-	grows     *urn.PatternSet // the set that it joins
+	grows     *urn.PatternSet // the set to which it is added
 }
 
 // enter makes the changes of a registration, all at once. It makes none if the URN has become that of a view meanwhile, and returns its owner.
@@ -243,7 +243,7 @@ func (n *Names) enter(e entry) (owner urn.URN, isView bool) {
 	return "", false
 }
 
-// ViewNamesWriter adds the names of views. What takes steps has it, and uses it while providers publish views.
+// ViewNamesWriter adds the names of views. The step executor has it, and uses it while providers publish views.
 type ViewNamesWriter struct{ names *Names }
 
 // Claim reserves the URN of a view. A view has a URN to itself.

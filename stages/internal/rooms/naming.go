@@ -9,16 +9,16 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// NamesWriter names registrations. Only lookup has it, which handles one registration at a time. It reads the names without their lock: nothing
-// else writes them, the names of views aside.
+// NamesWriter names registrations. Only lookup has it, which handles one registration at a time. It reads the names without their
+// lock, because nothing else writes them, except for the names of views.
 type NamesWriter struct {
 	rooms *Rooms
 	names *Names
 	next  int
 }
 
-// Locate numbers a registration, gives it its URN and finds the recorded state that it continues, as one action (ORD-1). The
-// error is one of the program, with the code of its diagnostic.
+// Locate numbers a registration, gives it its URN and finds the recorded state that it continues, as one action (ORD-1). An error
+// is one of the program, with the code of its diagnostic.
 func (w *NamesWriter) Locate(in stages.Registered) (l stages.Located, code int, err error) {
 	w.next++
 	l = stages.Located{Registered: in, Seq: w.next}
@@ -94,14 +94,14 @@ func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []u
 	return 0, nil
 }
 
-// matched returns the former URN under which a URN goes on.
+// matched returns the former URN of a URN.
 func (w *NamesWriter) matched(u urn.URN) (urn.URN, bool) {
 	old, ok := w.names.aliasOf[u]
 	return old, ok
 }
 
-// checkReferences refuses a registration whose state could not be recorded, before anything is made for it: one that refers
-// to itself, or to what neither is recorded nor has been registered (steps.md 13).
+// checkReferences refuses a registration whose state could not be recorded, before anything is made for it: one that refers to
+// itself, or to a resource that is neither recorded nor registered (steps.md 13).
 func (w *NamesWriter) checkReferences(l *stages.Located) error {
 	wanted := state.Resource{}
 	switch {
@@ -124,7 +124,7 @@ func (w *NamesWriter) checkReferences(l *stages.Located) error {
 	return nil
 }
 
-// isKnown reports whether a URN is that of a registration or of something recorded.
+// isKnown reports whether a URN is that of a registration or of a recorded state.
 func (w *NamesWriter) isKnown(u urn.URN) bool {
 	if _, ok := w.names.seen[u]; ok || w.names.kept[u] || len(w.rooms.Base.All[u]) > 0 {
 		return true
@@ -150,7 +150,7 @@ func ofProperty(ref state.Reference) string {
 	return fmt.Sprintf(" (property %s)", ref.Property)
 }
 
-// interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
+// interruptionOf returns the interrupted creates of the resource of a registration or a read, under its own URN or a former one;
 // nil if there are none.
 func (w *NamesWriter) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.InterruptedCreate {
 	interrupted := w.rooms.InterruptedCreates.ByURN
@@ -168,8 +168,8 @@ func (w *NamesWriter) interruptionOf(l *stages.Located, who urn.Subject, aliases
 	return nil
 }
 
-// chooseCourse decides what the run does with a registration, and whether its recorded state is read again first. Both follow
-// from the decisions about the resources that it refers to, which were made before the program had their outputs.
+// chooseCourse decides the course of a registration, and whether its recorded state is read again first. Both follow from the
+// decisions about the resources that it refers to, which were made before the program had their outputs.
 func (w *NamesWriter) chooseCourse(l *stages.Located, e *entry) {
 	if w.rooms.Mode != stages.ModeUpdate {
 		switch {
@@ -199,7 +199,7 @@ func (w *NamesWriter) refersToSkipped(l *stages.Located) bool {
 	return false
 }
 
-// include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
+// include decides whether a registration is part of the operation, and adds members to targets and excludes (steps.md 6.2, 6.3).
 func (w *NamesWriter) include(l *stages.Located, e *entry) {
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return
@@ -223,15 +223,15 @@ func (w *NamesWriter) include(l *stages.Located, e *entry) {
 			e.grows = grown.excludes
 		}
 	}
-	if included || goesAlong { // what is deleted is created again as the program declares it (decision 0167)
+	if included || goesAlong { // a deleted resource is created again as the program declares it (decision 0167)
 		return
 	}
 	l.Course = stages.LeftOut
 	e.keepsName = true // the program gets the recorded name
 }
 
-// goesWithDependency reports whether a delete-before-replace of something that the registration depends on deletes its recorded state, in this
-// run or an earlier one. That has been decided then. Whether something else deletes the state may be decided only later, and does not count.
+// goesWithDependency reports whether a delete-before-replace of a dependency deletes the recorded state of the registration, in
+// this run or an earlier one. That is decided by now. Deletes by others may be decided only later, and do not count.
 func (w *NamesWriter) goesWithDependency(l *stages.Located, e *entry) bool {
 	if !w.rooms.Decisions.IsDeletedByClosure(l.Claimed) {
 		return false
@@ -248,7 +248,7 @@ func (w *NamesWriter) goesWithDependency(l *stages.Located, e *entry) bool {
 	return false
 }
 
-// leadsTo reports whether a state refers to what a registration has led to, directly or through others.
+// leadsTo reports whether a state refers to the result of a registration, directly or through others.
 func (w *NamesWriter) leadsTo(s *state.Resource, seq int) bool {
 	seen := map[urn.URN]bool{}
 	for todo := []*state.Resource{s}; len(todo) > 0; todo = todo[1:] {

@@ -8,15 +8,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Omissions is the room of what a program declares and does not register, because something failed. Any stage may read it; [OmissionsWriter]
-// writes it. It is safe for concurrent use.
+// Omissions is the room of the resources that a program declares and does not register, because something failed. Any stage may
+// read it; [OmissionsWriter] writes it. It is safe for concurrent use.
 type Omissions struct {
 	mu        sync.Mutex
-	causes    map[urn.URN]urn.URN // of the resources, by their names now and before
+	causes    map[urn.URN]urn.URN // of the resources, by their new and former names
 	decisions []*stages.Decision
 }
 
-// OmissionsWriter records what a program does not register. Only the monitor has it.
+// OmissionsWriter records the resources that a program does not register. Only the monitor has it.
 type OmissionsWriter struct {
 	rooms     *Rooms
 	omissions *Omissions
@@ -27,8 +27,9 @@ func newOmissions(rooms *Rooms) (*Omissions, *OmissionsWriter) {
 	return o, &OmissionsWriter{rooms, o}
 }
 
-// Add records that the program declares a resource and does not register it, because others were not made: it is skipped because of the
-// first cause of those by name. It returns the URN of the resource. A refresh or a destroy makes nothing, and skips nothing.
+// Add records that the program declares a resource and does not register it, because others were not made. The resource is skipped;
+// the cause is the first by name of the causes of those. Add returns the URN of the resource. A refresh or a destroy makes nothing,
+// and skips nothing.
 func (w *OmissionsWriter) Add(req *stages.RegisterRequest, because []urn.URN) urn.URN {
 	rooms := w.rooms
 	who := urn.Subject{Stack: rooms.root.Stack(), Project: rooms.root.Project(), Type: req.Type, Name: req.Name, Parent: req.Parent}
@@ -57,7 +58,7 @@ func (w *OmissionsWriter) Add(req *stages.RegisterRequest, because []urn.URN) ur
 	return u
 }
 
-// add adds a decision once; the first cause of a name stands.
+// add adds a decision once. The first cause of a name stays.
 func (o *Omissions) add(d *stages.Decision, names []urn.URN, cause urn.URN) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,7 +73,7 @@ func (o *Omissions) add(d *stages.Decision, names []urn.URN, cause urn.URN) {
 	}
 }
 
-// causeOf is [Rooms.FailureOf] for what was omitted.
+// causeOf is [Rooms.FailureOf] for omitted resources.
 func (o *Omissions) causeOf(u urn.URN) (cause urn.URN, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +81,7 @@ func (o *Omissions) causeOf(u urn.URN) (cause urn.URN, ok bool) {
 	return cause, ok
 }
 
-// all returns the decisions about what was omitted, in no particular order.
+// all returns the decisions about omitted resources, in no particular order.
 func (o *Omissions) all() []*stages.Decision {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Outcomes is the room of what has become of decisions. Any stage may read it; [OutcomesWriter] writes it. The books of a run share it. It is
-// safe for concurrent use.
+// Outcomes is the room of the outcomes of decisions. Any stage may read it; [OutcomesWriter] writes it. All rooms of a run share
+// it. It is safe for concurrent use.
 type Outcomes struct {
 	mu        sync.Mutex
 	byStep    map[*stages.Decision]stages.Outcome
-	reported  []*stages.Decision // what is counted and listed, in no particular order
+	reported  []*stages.Decision // the counted and listed steps, in no particular order
 	uncertain bool               // the outcome of some operation is unknown (steps.md 9.3)
 	lost      []urn.URN          // of resources with such an operation whose provider has not answered
 }
 
-// OutcomesWriter writes the outcomes of a run. Only what takes steps has it.
+// OutcomesWriter writes the outcomes of a run. Only the step executor has it.
 type OutcomesWriter struct{ outcomes *Outcomes }
 
 func newOutcomes() (*Outcomes, *OutcomesWriter) {
@@ -28,7 +28,7 @@ func newOutcomes() (*Outcomes, *OutcomesWriter) {
 	return o, &OutcomesWriter{o}
 }
 
-// Expect records steps that are to be taken, each once: if they are not, they count as not reached.
+// Expect records steps that are to be executed, each once. Those that are not executed count as not reached.
 func (w *OutcomesWriter) Expect(steps ...*stages.Decision) {
 	o := w.outcomes
 	o.mu.Lock()
@@ -40,12 +40,12 @@ func (w *OutcomesWriter) Expect(steps ...*stages.Decision) {
 	}
 }
 
-// Begin records that a step is being taken.
+// Begin records that a step is being executed.
 func (w *OutcomesWriter) Begin(d *stages.Decision) {
 	w.become(d, stages.Outcome{Fate: stages.FateBegun})
 }
 
-// End records what has become of a step.
+// End records the outcome of a step.
 func (w *OutcomesWriter) End(d *stages.Decision, now stages.Outcome) { w.become(d, now) }
 
 func (w *OutcomesWriter) become(d *stages.Decision, now stages.Outcome) {
@@ -59,7 +59,7 @@ func (w *OutcomesWriter) become(d *stages.Decision, now stages.Outcome) {
 	o.byStep[d] = now
 }
 
-// Remake records that what a step has made has changed since.
+// Remake records that the state that a step has made has changed since.
 func (w *OutcomesWriter) Remake(d *stages.Decision, made *state.Resource) {
 	o := w.outcomes
 	o.mu.Lock()
@@ -69,7 +69,7 @@ func (w *OutcomesWriter) Remake(d *stages.Decision, made *state.Resource) {
 	o.byStep[d] = is
 }
 
-// Report makes a step one that is counted and listed among what the run has done.
+// Report adds a step to the counted and listed steps of the run.
 func (w *OutcomesWriter) Report(d *stages.Decision) {
 	o := w.outcomes
 	o.mu.Lock()
@@ -77,7 +77,7 @@ func (w *OutcomesWriter) Report(d *stages.Decision) {
 	o.reported = append(o.reported, d)
 }
 
-// SetUncertain records an operation that may have happened although it failed. lost is true if its outcome is unknown.
+// SetUncertain records a failed operation that may have taken effect. lost is true if its outcome is unknown.
 func (w *OutcomesWriter) SetUncertain(u urn.URN, lost bool) {
 	o := w.outcomes
 	o.mu.Lock()
@@ -97,7 +97,7 @@ func (o *Outcomes) of(d *stages.Decision) stages.Outcome {
 	return is
 }
 
-// Of returns what has become of a decision so far.
+// Of returns the outcome of a decision so far.
 func (o *Outcomes) Of(d *stages.Decision) stages.Outcome {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,7 +118,7 @@ func (o *Outcomes) AreUncertain() bool {
 	return o.uncertain
 }
 
-// allReported returns the steps that are counted and listed, in no particular order.
+// allReported returns the counted and listed steps, in no particular order.
 func (o *Outcomes) allReported() []*stages.Decision {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -141,7 +141,7 @@ func (o *Outcomes) with(ds []*stages.Decision) []*stages.Decision {
 	return ds
 }
 
-// stepsOf returns decisions with what has become of them so far.
+// stepsOf returns decisions with their outcomes so far.
 func (o *Outcomes) stepsOf(ds []*stages.Decision) []stages.Step {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Outputs is the room of the outputs that programs register: which resources may still register them, and those of the root stack, which are
-// applied when the run ends. [OutputsOpener] lets a resource register outputs, [OutputsWriter] takes them. It is safe for concurrent use.
+// Outputs is the room of the outputs that programs register: which resources may still register them, and those of the root stack,
+// which are applied when the run ends. [OutputsOpener] lets a resource register outputs, [OutputsWriter] receives them. It is safe
+// for concurrent use.
 type Outputs struct {
 	mu    sync.Mutex
 	open  map[urn.URN]*stages.Decision
@@ -17,10 +18,10 @@ type Outputs struct {
 	stack property.Map
 }
 
-// OutputsOpener lets resources register outputs. Only what takes steps has it.
+// OutputsOpener lets resources register outputs. Only the step executor has it.
 type OutputsOpener struct{ outputs *Outputs }
 
-// OutputsWriter takes the outputs that a program registers. Only the monitor has it.
+// OutputsWriter receives the outputs that a program registers. Only the monitor has it.
 type OutputsWriter struct{ outputs *Outputs }
 
 func newOutputs() (*Outputs, *OutputsOpener, *OutputsWriter) {
@@ -28,7 +29,7 @@ func newOutputs() (*Outputs, *OutputsOpener, *OutputsWriter) {
 	return o, &OutputsOpener{o}, &OutputsWriter{o}
 }
 
-// Open lets the resource of a decision register outputs. Those of one that was not created are ignored.
+// Open lets the resource of a decision register outputs. Outputs of a resource that was not created are ignored.
 func (w *OutputsOpener) Open(d *stages.Decision) {
 	o := w.outputs
 	o.mu.Lock()

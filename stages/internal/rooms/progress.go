@@ -11,9 +11,9 @@ import (
 type milestone uint8
 
 const (
-	Reread  milestone = 1 << iota // its recorded state has been read again, or is not to be
+	Reread  milestone = 1 << iota // its recorded state has been read again, or need not be
 	Decided                       // its steps are decided
-	Over                          // its steps are over, whether they were taken or not
+	Over                          // its steps are over, whether or not they were executed
 )
 
 // Progress lets a stage before build wait until an earlier registration has passed a milestone. It is the only way to
@@ -33,7 +33,7 @@ type awaitedMilestone struct {
 
 func newProgress() *Progress { return &Progress{awaited: map[awaitedMilestone]*await.Event{}} }
 
-// ProgressWriter records who passes one milestone.
+// ProgressWriter records the registrations that pass one milestone.
 type ProgressWriter struct {
 	progress  *Progress
 	milestone milestone

@@ -8,9 +8,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, their providers and
-// parents included, sorted: what a destroy has to leave in order to leave the protected ones (steps.md 6.1). resources are in
-// the order of a snapshot.
+// ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, their providers and parents
+// included, sorted: those that a destroy must leave to keep the protected ones (steps.md 6.1). resources are in the order of a
+// snapshot.
 func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
 	b := NewBase(resources)
 	var ids []graph.ID

@@ -12,21 +12,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Results is the room of the states that steps have produced, and of what has become of recorded ones. Any stage may read it;
-// [ResultsWriter] writes it, after a step and before its answer (steps.md ORD-6). It is safe for concurrent use.
+// Results is the room of the states that steps have produced, and of the present states of recorded resources. Any stage may read
+// it; [ResultsWriter] writes it, after a step and before its answer (steps.md ORD-6). It is safe for concurrent use.
 type Results struct {
 	mu         sync.Mutex
 	news       map[urn.URN]*state.Resource
 	reads      map[urn.URN]*state.Resource
 	successors map[*state.Resource]*state.Resource // recorded state, or one that this run has made -> its successor in place; nil: removed
-	views      map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
+	views      map[urn.URN][]*state.Resource       // every view so far, by the resource that it belongs to
 	copies     map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
 	failed     map[urn.URN]urn.URN                 // failed and skipped registrations (steps.md 9.4) -> the resource whose failure is the cause
 	pending    map[*state.Resource]bool            // recorded or made by this run, whose operations stay pending
 	unwritten  []*state.Resource                   // made by this run; their record failed
 }
 
-// ResultsWriter writes the results of a run. Only what takes steps has it.
+// ResultsWriter writes the results of a run. Only the step executor has it.
 type ResultsWriter struct{ results *Results }
 
 func newResults() (*Results, *ResultsWriter) {
@@ -42,7 +42,7 @@ func newResults() (*Results, *ResultsWriter) {
 	return r, &ResultsWriter{r}
 }
 
-// Current returns what became of a recorded state: itself, a marked copy, or nil when it is gone.
+// Current returns the present form of a recorded state: itself, a marked copy, or nil if it is gone.
 func (r *Results) Current(res *state.Resource) *state.Resource {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *Results) follow(res *state.Resource) *state.Resource {
 	return nil
 }
 
-// Apply records what a finished step did to recorded states.
+// Apply records the changes of recorded states by a finished step.
 func (w *ResultsWriter) Apply(c state.Change) {
 	r := w.results
 	r.mu.Lock()
@@ -87,7 +87,7 @@ func (r *Results) Lookup(u urn.URN) (*state.Resource, bool) {
 	return res, ok
 }
 
-// failureOf is [Rooms.FailureOf] for what was registered.
+// failureOf is [Rooms.FailureOf] for registrations.
 func (r *Results) failureOf(u urn.URN) (cause urn.URN, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *Results) failureOf(u urn.URN) (cause urn.URN, ok bool) {
 	return cause, ok
 }
 
-// MarkFailed records that a registration failed, or was skipped because of another one. The first cause stands.
+// MarkFailed records that a registration failed, or was skipped because of another one. The first cause stays.
 func (w *ResultsWriter) MarkFailed(u, cause urn.URN) {
 	r := w.results
 	r.mu.Lock()
@@ -120,8 +120,8 @@ func (w *ResultsWriter) AddView(v *state.Resource) {
 	r.views[v.ViewOf] = append(r.views[v.ViewOf], v)
 }
 
-// Keep stores the state that a step produced, before the step's answer. It reports whether the URN of the registration stands for that state
-// from now on.
+// Keep stores the state that a step produced, before the step's answer. It reports whether the URN of the registration refers to
+// that state from now on.
 func (w *ResultsWriter) Keep(d *stages.Decision, final *state.Resource) bool {
 	r := w.results
 	r.mu.Lock()
@@ -134,7 +134,7 @@ func (w *ResultsWriter) Keep(d *stages.Decision, final *state.Resource) bool {
 		return false
 	}
 	if final.Delete {
-		return false // an old copy is not what its name means
+		return false // an old copy is not the resource of its name
 	}
 	if _, known := r.news[d.URN]; known && d.Kind == stages.Provisional {
 		return false // the registration was faster
@@ -143,7 +143,7 @@ func (w *ResultsWriter) Keep(d *stages.Decision, final *state.Resource) bool {
 	return true
 }
 
-// KeepPending records that an operation stays pending: its outcome is unknown, so that no other may begin on its resource.
+// KeepPending records that an operation stays pending: its outcome is unknown, so no other operation may begin on its resource.
 func (w *ResultsWriter) KeepPending(res *state.Resource) {
 	r := w.results
 	r.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Rooms holds the rooms of a run: what is recorded, which names mean what, what was decided about each of them, and what has become of it. It is
-// what all stages may read. Each room has a lock of its own, which is never held across a call of another room. [Writers] write the rooms.
+// Rooms holds the rooms of a run: the recorded states, the names, the decisions, the results and the outcomes. All stages may read
+// them. Each room has a lock of its own, which is never held across a call of another room. [Writers] write the rooms.
 type Rooms struct {
 	Base               *Base
 	Names              *Names
@@ -23,24 +23,24 @@ type Rooms struct {
 	Ancestors          *Ancestors // nil until the base is made
 	Tasks              TaskIDs
 
-	Mode            stages.Mode // what becomes of what is declared
+	Mode            stages.Mode // what is done with declared resources
 	Targeting       stages.Targeting
 	RefreshEach     bool
 	ContinueOnError bool
 	IgnoreProtect   bool
 	root            urn.URN // of the root stack
 
-	// vanished are the recorded URNs that a refresh has not found any more.
+	// vanished are the recorded URNs whose objects a refresh did not find.
 	vanished map[urn.URN]bool
 	isOpen   bool
 }
 
-// Recorded is what the base is made from.
+// Recorded is the recorded state from which the base is made.
 type Recorded struct {
 	*state.Snapshot
-	// Vanished are the URNs that a refresh has not found any more.
+	// Vanished are the URNs whose objects a refresh did not find.
 	Vanished map[urn.URN]bool
-	// Again are the resources among the pending creates that may be created once more, whatever has been made.
+	// Again are the resources of pending creates that may be created again, whatever the pending create has made.
 	Again map[*state.Resource]bool
 }
 
@@ -57,7 +57,7 @@ type Writers struct {
 	Steps     StepWriters
 }
 
-// StepWriters write the rooms in which the steps that were taken leave their results.
+// StepWriters write the results of executed steps.
 type StepWriters struct {
 	Results            *ResultsWriter
 	Outcomes           *OutcomesWriter
@@ -72,7 +72,7 @@ func NewRooms(s stages.Settings) (*Rooms, Writers) {
 	return NewDraft(s, outcomes, writes)
 }
 
-// NewDraft is [NewRooms] for what a run does before its base is made. The outcomes are those of the run.
+// NewDraft is [NewRooms] for the phase of a run before its base is made. The outcomes are those of the run.
 func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*Rooms, Writers) {
 	b := &Rooms{
 		Base: &Base{}, Outcomes: outcomes, Progress: newProgress(),

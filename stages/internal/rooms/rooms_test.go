@@ -42,7 +42,7 @@ func registered(name string, aliases ...string) stages.Registered {
 	return stages.Registered{Goal: g}
 }
 
-// locate locates a registration that must be possible.
+// locate locates a registration, which must succeed.
 func locate(t *testing.T, w rooms.Writers, r stages.Registered) stages.Located {
 	t.Helper()
 	l, _, err := w.Names.Locate(r)
@@ -254,11 +254,11 @@ func TestTheEndIsAboutTheBaseWhereTheProgramDeclaresNothing(t *testing.T) {
 	require.Equal(t, []graph.ID{1}, end.Named(map[urn.URN]bool{urnOf("b"): true}))
 }
 
-// The program's word counts: what it declares comes in the order in which it was declared, after what it refers to.
+// The program's order takes precedence: its resources come in the order in which they are declared, after those that they refer to.
 func TestTheEndPutsWhatIsDeclaredAfterWhatItRefersTo(t *testing.T) {
 	oldA, oldB, left := recorded("a"), recorded("b", "a"), recorded("left", "b")
 	b, w := open(stages.Settings{Mode: stages.ModeDestroy}, oldA, oldB, left)
-	made := map[string]*state.Resource{"a": recorded("a", "b"), "b": recorded("b")} // the dependency has turned round
+	made := map[string]*state.Resource{"a": recorded("a", "b"), "b": recorded("b")} // the dependency has been reversed
 	for seq, name := range []string{"b", "a"} {
 		d := &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpUpdate, URN: urnOf(name), New: made[name]}, Rank: stages.Rank{Seq: seq + 1}}
 		w.Decisions.NoteDeclared(d)

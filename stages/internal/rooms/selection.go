@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// IncludesRecorded reports whether a recorded state is part of the operation. Unlike a registration it lets no target or
-// exclude grow.
+// IncludesRecorded reports whether a recorded state is part of the operation. Unlike the check of a registration, it adds no target
+// or exclude.
 func (rooms *Rooms) IncludesRecorded(s *state.Resource) bool {
 	return rooms.Names.includes(rooms.Targeting, s)
 }
@@ -22,9 +22,8 @@ func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	return false
 }
 
-// Refreshable returns a function that reports whether a refresh reads a recorded state: the targets and, with
-// TargetDependents, what depends on them; or all but the excludes (steps.md 7.1). It must be called with every state, in the
-// order of the base.
+// Refreshable returns a function that reports whether a refresh reads a recorded state: the targets and, with TargetDependents,
+// their dependents; or all but the excludes (steps.md 7.1). It must be called with every state, in the order of the base.
 func (rooms *Rooms) Refreshable() func(*state.Resource) bool {
 	sel := rooms.Targeting
 	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ProviderState describes the provider that a reference names: as this run has registered it, or as it is recorded under
-// that ID. It is nil when there is no reference, and not ok when nobody knows the provider.
+// ProviderState describes the provider of a reference: as this run has registered it, or as it is recorded under that ID. It is nil
+// if there is no reference. ok is false if the provider is unknown.
 func (rooms *Rooms) ProviderState(reference string) (p *stages.ProviderState, ok bool) {
 	if reference == "" {
 		return nil, true
@@ -41,7 +41,7 @@ func (rooms *Rooms) FinalStates() []*state.Resource {
 	return out
 }
 
-// Present returns what a recorded state has become, if it is still there.
+// Present returns the present form of a recorded state, if it still exists.
 func (rooms *Rooms) Present(old *state.Resource) []*state.Resource {
 	if now := rooms.Results.Current(old); now != nil {
 		return []*state.Resource{now}
@@ -49,7 +49,7 @@ func (rooms *Rooms) Present(old *state.Resource) []*state.Resource {
 	return nil
 }
 
-// Awaiting returns the stand-in of a name that a delete-before-replace has deleted, and that waits for the name's resource.
+// Awaiting returns the stand-in of a name if a delete-before-replace has deleted it and it awaits its replacement.
 func (rooms *Rooms) Awaiting(u urn.URN) []*state.Resource {
 	old := rooms.Base.StandIn(u)
 	if old == nil {
@@ -62,8 +62,8 @@ func (rooms *Rooms) Awaiting(u urn.URN) []*state.Resource {
 	return []*state.Resource{now}
 }
 
-// Supersede removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views. An object is retained if the
-// new state says so, although the old one did not (decision 0166): the mark lasts if the run ends before the delete.
+// Supersede removes or marks the state that a new object replaces (steps.md 3.9), and marks its views. An object is retained if the
+// new state retains it, although the old one did not (decision 0166): the mark lasts if the run ends before the delete.
 func (rooms *Rooms) Supersede(old, by *state.Resource, c *state.Change) {
 	now := rooms.Results.Current(old)
 	switch {
@@ -80,9 +80,9 @@ func (rooms *Rooms) Supersede(old, by *state.Resource, c *state.Change) {
 	}
 }
 
-// IsProtected reports whether a replacement must be refused: what the program declares counts, so that a resource can be unprotected and
-// replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). A read declares no protection, so
-// that what is recorded counts. If the old object is gone, only a protection that is recorded counts.
+// IsProtected reports whether a replacement must be refused. The protection that the program declares counts, so that a resource
+// can be unprotected and replaced in one update (steps.md 3.9), and is safe from the update that protects it (decision 0166). A
+// read declares no protection, so the recorded one counts. If the old object is gone, only a recorded protection counts.
 func (rooms *Rooms) IsProtected(l stages.Located, gone bool) bool {
 	protects := l.Old.Protect
 	if l.Goal != nil {
@@ -91,13 +91,13 @@ func (rooms *Rooms) IsProtected(l stages.Located, gone bool) bool {
 	return protects && (l.Old.Protect || !gone) && !rooms.IgnoreProtect
 }
 
-// IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
-// that is created is not in the base; one that is imported may be there as what a replacement deleted first.
+// IsOperatedOn reports whether a registration continues the recorded URN (steps.md 0.2). Creates do not count: a URN that is
+// created is not in the base. An imported URN may be in the base, as a state that a replacement deleted first.
 func (rooms *Rooms) IsOperatedOn(u urn.URN) bool {
 	return rooms.Decisions.Has(rooms.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
 }
 
-// MissingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
+// MissingFrom returns the first by name of the references of a step's resource that are not created, "" if there is none.
 func (rooms *Rooms) MissingFrom(s *stages.Decision) urn.URN {
 	if s.Kind == stages.Uncreated || s.New == nil {
 		return ""
@@ -105,7 +105,7 @@ func (rooms *Rooms) MissingFrom(s *stages.Decision) urn.URN {
 	return rooms.UncreatedOf(s.New)
 }
 
-// UncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
+// UncreatedOf returns the first by name of the references of a state that are not created, "" if there is none.
 func (rooms *Rooms) UncreatedOf(res *state.Resource) (missing urn.URN) {
 	for ref := range res.References() {
 		if u := ref.URN; (missing == "" || u < missing) && rooms.Decisions.Has(u, SkippedCreate) {
@@ -115,8 +115,8 @@ func (rooms *Rooms) UncreatedOf(res *state.Resource) (missing urn.URN) {
 	return missing
 }
 
-// FailedReply answers a registration of which a step has failed. What exists in spite of that is told: a resource that did
-// not become healthy, and the ID of one that was to be updated.
+// FailedReply answers a registration of which a step has failed. It has the existing object: a resource that did not become
+// healthy, and the ID of one that was to be updated.
 func (rooms *Rooms) FailedReply(b stages.Built) *stages.RegisterReply {
 	reply := &stages.RegisterReply{URN: b.URN, Result: stages.Fail}
 	for _, s := range rooms.Outcomes.stepsOf(b.Steps()) {
@@ -131,9 +131,9 @@ func (rooms *Rooms) FailedReply(b stages.Built) *stages.RegisterReply {
 	return reply
 }
 
-// FailedDependencyOf returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
-// that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
-// what refers to it could not be either.
+// FailedDependencyOf returns the failed resource because of which a chain is not executed (steps.md 9.4). It considers the whole
+// chain, so that a delete never runs without its create. A provider counts only if the named one is not recorded: then references
+// to it could not be recorded either.
 func (rooms *Rooms) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 	if !rooms.ContinueOnError || !rooms.HasFailures() {
 		return "", false
@@ -145,7 +145,7 @@ func (rooms *Rooms) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 		}
 		wanted := s.New
 		if s.IsKept() && b.Goal != nil {
-			// Of what the recorded state refers to and the program does not, the program has not awaited the end.
+			// The program has not awaited resources that only the recorded state refers to.
 			wanted = b.NewState(stages.Checked{})
 		}
 		for ref := range wanted.References() {

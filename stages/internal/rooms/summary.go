@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// final completes a list of decisions once the run is over, in their order. It leaves out those that a registration has made void: a decision to
-// keep a recorded state for the sake of what refers to it stands only if nothing goes on with that state, before or afterwards (steps.md 6.5).
-// What is kept for several resources is kept for the first of them by name.
+// final completes a list of decisions once the run is over, in their order. It leaves out void decisions: a decision to keep a
+// recorded state because something refers to it is void if a registration continues the state, earlier or later (steps.md 6.5). A
+// state that is kept for several resources is listed for the first of them by name.
 func (rooms *Rooms) final(ds []*stages.Decision) []stages.Step {
 	out := make([]stages.Step, 0, len(ds))
 	for _, s := range rooms.Outcomes.stepsOf(ds) {
@@ -32,8 +32,8 @@ func (rooms *Rooms) final(ds []*stages.Decision) []stages.Step {
 	return out
 }
 
-// Provisional returns what is kept for the sake of what refers to it and nothing goes on with. It is called once the run is
-// over.
+// Provisional returns the steps of states that are kept because something refers to them, and that no registration continues. It is
+// called once the run is over.
 func (rooms *Rooms) Provisional() []stages.Step {
 	all := slices.DeleteFunc(rooms.Outcomes.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
 	steps := rooms.final(all)
@@ -41,8 +41,8 @@ func (rooms *Rooms) Provisional() []stages.Step {
 	return steps
 }
 
-// Kept returns the names of the recorded states that stay although the program has not declared them, because something failed, in order; those
-// of default providers are left out.
+// Kept returns the names of the recorded states that stay although the program has not declared them, because something failed, in
+// order. Default providers are left out.
 func (rooms *Rooms) Kept() []urn.URN {
 	_, carried, _ := rooms.Decisions.listed()
 	var out []urn.URN
@@ -54,8 +54,8 @@ func (rooms *Rooms) Kept() []urn.URN {
 	return urn.SortedSet(out)
 }
 
-// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
-// about the rest. It is called once the run is over.
+// Decided returns all decisions of the run, first those about registrations in the order of their arrival, then the rest. It is
+// called once the run is over.
 func (rooms *Rooms) Decided() []stages.Decided {
 	noted, carried, _ := rooms.Decisions.listed()
 	steps := rooms.final(append(rooms.Outcomes.with(noted), rooms.Omissions.all()...))
@@ -81,9 +81,9 @@ func (rooms *Rooms) Decided() []stages.Decided {
 	return out
 }
 
-// Steps returns the steps taken, in an order that does not depend on timing: every resource after what it refers to, ties in the
-// order of the recorded state and then of the URNs; the steps of one resource in the order in which they were taken. It is called once the
-// run is over.
+// Steps returns the executed steps, in an order that does not depend on timing: every resource after those that it refers to, ties
+// in the order of the recorded state and then of the URNs; the steps of one resource in the order in which they were executed. It
+// is called once the run is over.
 func (rooms *Rooms) Steps() []stages.StepInfo {
 	steps := rooms.final(rooms.Outcomes.allReported())
 	slices.SortStableFunc(steps, func(a, b stages.Step) int { return cmp.Or(cmp.Compare(a.URN, b.URN), a.Rank.Compare(b.Rank)) })
@@ -110,8 +110,8 @@ func (rooms *Rooms) Steps() []stages.StepInfo {
 	return out
 }
 
-// Counts counts the steps that are meant for users, by kind (steps.md 8.3), and among them the changes that are only possible, which is
-// nil if there are none. It is called once the run is over.
+// Counts counts the steps that are meant for users, by kind (steps.md 8.3). possible counts those that are only possible; it is nil
+// if there are none. It is called once the run is over.
 func (rooms *Rooms) Counts() (all, possible map[stages.Op]int) {
 	all = map[stages.Op]int{}
 	for _, step := range rooms.final(rooms.Outcomes.allReported()) {
@@ -130,7 +130,7 @@ func (rooms *Rooms) Counts() (all, possible map[stages.Op]int) {
 	return all, possible
 }
 
-// stateOf returns what the steps of a resource leave behind, or what they began with.
+// stateOf returns the state that the steps of a resource leave, or the one that they began with.
 func stateOf(steps []stages.Step) *state.Resource {
 	if last := steps[len(steps)-1].Shown().New; last != nil {
 		return last
@@ -178,7 +178,7 @@ func (rooms *Rooms) StackOutputs() property.Map {
 	root := rooms.root
 	s, ok := rooms.Results.Lookup(root)
 	if !ok {
-		s = rooms.Results.Current(rooms.Base.Olds[root]) // the run came to nothing before the stack was registered
+		s = rooms.Results.Current(rooms.Base.Olds[root]) // the run ended before the stack was registered
 	}
 	if s == nil {
 		return property.Map{}

@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// UnknownInput returns why nothing can be made of inputs of a registration, nil if they are known. In a preview only what is not available
-// counts: what is not known yet will be known in the update.
+// UnknownInput returns why the inputs of a registration are not known well enough, nil if they are. In a preview only unavailable
+// values count: other unknown values will be known in the update.
 func (rooms *Rooms) UnknownInput(l stages.Located, inputs property.Map, preview bool) *stages.UnknownInputError {
 	if preview && !inputs.HasUnavailable() {
 		return nil
@@ -39,7 +39,7 @@ func (rooms *Rooms) UnknownInput(l stages.Located, inputs property.Map, preview 
 	return e
 }
 
-// sourcesOf returns the resources that the value of an input comes from, as far as the program says.
+// sourcesOf returns the resources that the value of an input comes from, as far as the program reports them.
 func sourcesOf(l stages.Located, input string) []urn.URN {
 	if l.Read != nil {
 		return l.Read.Dependencies
@@ -66,8 +66,8 @@ func (rooms *Rooms) whyUnknown(u urn.URN) stages.UnknownBecause {
 	return stages.UnknownSource
 }
 
-// KnownOutputs returns outputs as they may be recorded: an output that is not known, in whole or in part, keeps its last known value, or is left out if
-// it has none. It returns the names of both. A reference to a resource that is not created is not known either.
+// KnownOutputs returns outputs as they may be recorded. An output that is unknown, in whole or in part, keeps its last known value,
+// or is left out if it has none. It returns the names of both. References to resources that are not created are unknown, too.
 func (rooms *Rooms) KnownOutputs(outputs, last property.Map) (known property.Map, kept, dropped []string) {
 	return outputs.ReplaceReferences(func(ref property.Reference) (property.Value, bool) {
 		return property.Computed(), rooms.Decisions.Has(ref.URN, SkippedCreate)

@@ -40,8 +40,8 @@ func (r *Results) ViewsOf(u urn.URN) []*state.Resource {
 	return out
 }
 
-// addViews adds the views of a base. Their states name what they are views of by URN alone: of several copies the one
-// before the view is meant, and next to it. Any other choice would do as well, if only each view belongs to one copy.
+// addViews adds the views of a base. Their states name their resource by URN alone. If it has several copies, a view belongs to the
+// copy before and next to it. Any other choice would do as well, if only each view belongs to one copy.
 func (w *ResultsWriter) addViews(base []*state.Resource) {
 	r := w.results
 	r.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// apply carries out a step and returns what changed (steps.md 8.1).
+// apply executes a step and returns its result (steps.md 8.1).
 func (ex *Executor) apply(s *InProgress) applied {
 	switch s.Op {
 	case stages.OpSame:
@@ -128,7 +128,7 @@ func (ex *Executor) applyUpdate(s *InProgress) applied {
 func (ex *Executor) applyDelete(s *InProgress) applied {
 	old := s.Old
 	if reader, ok := ex.Rooms.Names.ReaderOf(old); ok {
-		// Its own registration reads it at this moment: what it finds is recorded first (steps.md ORD-3).
+		// The registration of the resource is reading it: the result is recorded first (steps.md ORD-3).
 		if err := ex.Rooms.Progress.Await(ex.Control.Admitted, reader, rooms.Reread); err != nil {
 			return Failed(err)
 		}
@@ -140,7 +140,7 @@ func (ex *Executor) applyDelete(s *InProgress) applied {
 	var p providers.Provider
 	if old.Custom && !(old.Type.IsProvider() && ex.Control.DryRun()) {
 		var err error
-		// Also for what is retained without a call: a provider that cannot be started is an error now (steps.md 5.2).
+		// Also for an object that is retained without a call: a provider that cannot be started is an error now (steps.md 5.2).
 		if p, err = ex.access.ProviderAt(ex.Control.Operations, old, s.Seq); err != nil {
 			return Failed(err)
 		}
@@ -161,7 +161,7 @@ func (ex *Executor) applyDelete(s *InProgress) applied {
 	if now == nil {
 		return applied{}
 	}
-	if s.Kind == stages.DeletedFirst && now.Delete == old.Delete { // an import may have taken its place already
+	if s.Kind == stages.DeletedFirst && now.Delete == old.Delete { // an import may have replaced it already
 		waiting := now.Clone()
 		waiting.Delete, waiting.PendingReplacement = false, true
 		return applied{Change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
@@ -169,7 +169,7 @@ func (ex *Executor) applyDelete(s *InProgress) applied {
 	return applied{Change: state.Change{Remove: []*state.Resource{now}}}
 }
 
-// skipsCall reports whether a state is removed without a call of its provider (steps.md 5.4 item 4).
+// skipsCall reports whether a state is removed without a call of a provider (steps.md 5.4 item 4).
 func (ex *Executor) skipsCall(d *stages.Decision) bool {
 	with := d.Old.DeletedWith
 	return d.Old.External || d.Retains() || with != "" && (ex.Rooms.Decisions.Has(with, rooms.Deleted) || ex.Rooms.Decisions.Has(ex.Rooms.Names.NewNameOf(with), rooms.Deleted))
@@ -179,7 +179,7 @@ func (ex *Executor) skipsCall(d *stages.Decision) bool {
 func (ex *Executor) applyRead(s *InProgress) applied {
 	final := s.New.Clone()
 	a := applied{Final: final}
-	if final.ID != "" { // it is not known in this preview
+	if final.ID != "" { // it is unknown in this preview
 		p, err := ex.access.ProviderFor(ex.Control.Operations, final)
 		if err != nil {
 			return Failed(err)
@@ -212,8 +212,8 @@ func (ex *Executor) applyRead(s *InProgress) applied {
 	return a
 }
 
-// MarkSecrets makes outputs secret that the program or the inputs say are (steps.md 3.14). It may be called on a state
-// that is not published yet.
+// MarkSecrets makes outputs secret that are secret according to the program or the inputs (steps.md 3.14). It may be called on a
+// state that is not published yet.
 func (ex *Executor) MarkSecrets(s *state.Resource) *state.Resource {
 	var out map[string]property.Value
 	mark := func(name string) {

@@ -12,7 +12,7 @@ import (
 type Chain struct {
 	Built stages.Built
 	Open  int   // tasks and assignments that are not over
-	Err   error // why not all steps succeeded
+	Err   error // the error of a failed step; nil if all succeeded
 
 	// Deleted are the deletes that are over, in the order in which they ended.
 	Deleted []stages.Deleted
@@ -20,15 +20,15 @@ type Chain struct {
 	failed graph.ID // the first task that failed, if one did
 }
 
-// Fail records that a task has failed. The chain's error is that of the first task of those that fail, whichever fails first.
+// Fail records that a task has failed. The chain's error is that of the first failed task, whichever fails first.
 func (c *Chain) Fail(task graph.ID, err error) {
 	if c.Err == nil || task < c.failed {
 		c.Err, c.failed = err, task
 	}
 }
 
-// IsBatch reports whether the tasks belong to no registration: those of the end phase and of an import, each of which fails
-// for itself.
+// IsBatch reports whether the tasks belong to no registration: those of the end phase and of an import, each of which fails by
+// itself.
 func (c *Chain) IsBatch() bool { return c.Built.PendingReply == nil }
 
 // Assignment is one piece of work for a worker of execute.
@@ -44,7 +44,7 @@ type assignmentKind uint8
 
 const (
 	ExecuteSteps assignmentKind = iota
-	SkipSteps                   // something that the chain needs has failed
+	SkipSteps                   // a resource that the chain needs has failed
 	RefuseSteps                 // the chain has been refused
 )
 
@@ -62,7 +62,7 @@ func (a Assignment) String() string {
 	return string(a.Chain.Built.URN)
 }
 
-// Report says how an assignment ended.
+// Report has the end of an assignment.
 type Report struct {
 	Assignment
 	End taskEnd

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Executor takes steps. Nothing else calls Create, Update and Delete, and nothing else writes what has become of steps.
+// Executor executes steps. Nothing else calls Create, Update and Delete, and nothing else writes the results and outcomes of steps.
 type Executor struct {
 	Control        *control.Control
 	Rooms          *rooms.Rooms
@@ -56,16 +56,16 @@ func (ex *Executor) EndCreate(ctx context.Context, begun *state.Resource) error 
 // InProgress is one decision while it is being executed, by one goroutine.
 type InProgress struct {
 	*stages.Decision
-	Publication *publication    // takes in the views that the step's provider publishes
-	begun       *state.Resource // what was recorded as pending
-	Made        *state.Resource // what the step has produced
+	Publication *publication    // takes in the views that the provider of the step publishes
+	begun       *state.Resource // the pending record
+	Made        *state.Resource // the state that the step has produced
 	ended       ended           // how it has ended
 	// orphaned is true for a view whose resource is not recorded under this name after its step, so that nothing can be recorded
-	// below it: the resource was not created, or it could not be updated and goes by its former name.
+	// below it: the resource was not created, or it could not be updated and keeps its former name.
 	orphaned bool
 }
 
-// Shown is the step as events report it.
+// Shown returns the step as events report it.
 func (s *InProgress) Shown() stages.StepInfo {
 	info := s.StepInfo
 	if s.Made != nil {
@@ -74,24 +74,24 @@ func (s *InProgress) Shown() stages.StepInfo {
 	return info
 }
 
-// applied is what a step did.
+// applied is the result of a step.
 type applied struct {
-	// Unrecorded is true for a step after which the record is what it was.
+	// Unrecorded is true for a step that does not change the record.
 	Unrecorded bool
 	Final      *state.Resource // the state it produced, nil if none
 	Change     state.Change
-	Err        error // why it failed
+	Err        error // the error of a failed step
 	reported   bool  // the failure has been shown
 	status     int   // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
 }
 
-// ended is how a step has ended.
+// ended is the end of a step.
 type ended struct {
 	reply   *stages.RegisterReply // to the registration, nil if the step gives none
 	stopped bool                  // a hook after the step has stopped the run
 }
 
-// ExecuteStep takes one step (steps.md 9.2). The caller gives the reply.
+// ExecuteStep executes one step (steps.md 9.2). The caller gives the reply.
 func (ex *Executor) ExecuteStep(d *stages.Decision) (ended, error) {
 	s := &InProgress{Decision: ex.withProvider(d)}
 	if err := ex.start(s); err != nil {
@@ -101,7 +101,7 @@ func (ex *Executor) ExecuteStep(d *stages.Decision) (ended, error) {
 	return s.ended, err
 }
 
-// start shows that a step begins, and records that.
+// start records and shows that a step begins.
 func (ex *Executor) start(s *InProgress) (err error) {
 	ex.Begin(s.Decision)
 	if s.begun, err = ex.begin(s.Decision); err != nil {
@@ -110,15 +110,15 @@ func (ex *Executor) start(s *InProgress) (err error) {
 	return nil
 }
 
-// Begin records that a step is being executed, and shows that.
+// Begin records and shows that a step is being executed.
 func (ex *Executor) Begin(d *stages.Decision) {
 	ex.writes.Outcomes.Begin(d)
-	if d.Kind != stages.Provisional { // whether it stands is known at the end: see Executor.ShowProvisional
+	if d.Kind != stages.Provisional { // only at the end is it known whether it takes effect: see Executor.ShowProvisional
 		ex.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: ex.Control.DryRun(), At: ex.Control.Now()})
 	}
 }
 
-// Expect records steps that are to be executed: if the run stops before, they are listed as not reached.
+// Expect records steps that are to be executed. If the run stops before, they are listed as not reached.
 func (ex *Executor) Expect(steps ...*stages.Decision) { ex.writes.Outcomes.Expect(steps...) }
 
 // Keep stores the state that a step has produced, before the step's answer.
@@ -131,7 +131,7 @@ func (ex *Executor) Keep(d *stages.Decision, final *state.Resource) {
 // KeepView stores a view that a refresh has found.
 func (ex *Executor) KeepView(v *state.Resource) { ex.writes.Results.AddView(v) }
 
-// Change applies what a refresh has found to what is recorded, and writes it if record is true.
+// Change applies the result of a refresh to the recorded state, and writes it if record is true.
 func (ex *Executor) Change(d *stages.Decision, c state.Change, record bool) error {
 	ex.writes.Results.Apply(c)
 	if !record || ex.Recorder == nil {
@@ -143,7 +143,7 @@ func (ex *Executor) Change(d *stages.Decision, c state.Change, record bool) erro
 	return nil
 }
 
-// endStep keeps and records what a step did, and carries out the view steps that were published meanwhile.
+// endStep keeps and records the result of a step, and executes the view steps that were published meanwhile.
 func (ex *Executor) endStep(s *InProgress, a applied) error {
 	a.Change.Begun = s.begun
 	var returned property.Map
@@ -162,7 +162,7 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 	}
 	early := stages.Removes(s.Op) && s.View == nil
 	if early {
-		// Views are removed before what they belong to.
+		// Views are removed before the resource that they belong to.
 		if err := ex.executeViews(s, a); err != nil && a.Err == nil {
 			a = applied{Change: state.Change{Begun: s.begun}, Err: err, reported: true}
 		}
@@ -202,7 +202,7 @@ func (ex *Executor) attempt(s *InProgress) applied {
 	return ex.apply(s)
 }
 
-// begin records that an operation is about to start; what needs no record returns nil.
+// begin records that an operation is about to start; it returns nil for a step without a record.
 func (ex *Executor) begin(d *stages.Decision) (*state.Resource, error) {
 	if ex.Recorder == nil {
 		return nil, nil
@@ -226,7 +226,7 @@ func (ex *Executor) begin(d *stages.Decision) (*state.Resource, error) {
 	return op.Resource, ex.Recorder.Begin(ex.Control.Operations, op)
 }
 
-// end records what a step did.
+// end records the result of a step.
 func (ex *Executor) end(s *InProgress, a applied) error {
 	ex.writes.Results.Apply(a.Change)
 	if ex.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
@@ -239,7 +239,7 @@ func (ex *Executor) end(s *InProgress, a applied) error {
 	}
 	if err := ex.Recorder.End(ex.Control.Operations, a.Change); err != nil {
 		if makes(s.Decision, a.Final) {
-			ex.writes.Results.KeepUnwritten(a.Final) // nothing else knows its ID
+			ex.writes.Results.KeepUnwritten(a.Final) // nothing else has its ID
 		}
 		return err
 	}

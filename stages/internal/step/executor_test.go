@@ -31,7 +31,7 @@ var (
 
 func urnOf(name string) urn.URN { return urn.New("dev", "p", "", thing, name) }
 
-// diary is a recorder that writes down what it is told, and what else happens.
+// diary is a recorder that writes down its calls, and other events.
 type diary struct {
 	lines   []string
 	changes []state.Change
@@ -63,7 +63,7 @@ func (d *diary) Rebase(context.Context, *state.Snapshot) error { return nil }
 
 func (d *diary) Close(context.Context) error { return nil }
 
-// rig is a executor with one provider, which is made of functions.
+// rig is an executor with one provider, which is made of functions.
 type rig struct {
 	executor  *Executor
 	decisions *rooms.DecisionsWriter
@@ -111,7 +111,7 @@ func remove(old *state.Resource) *stages.Decision {
 	return &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpDelete, URN: old.URN, Type: old.Type, Old: old}}
 }
 
-// one has a chain of one task executed, with a question if the steps belong to a registration.
+// one executes a chain of one task. q is the pending reply if the steps belong to a registration.
 func (r *rig) one(q *stages.PendingReply, steps ...*stages.Decision) (Report, error) {
 	b := stages.Built{Tasks: []stages.Task{{Steps: steps}}}
 	b.PendingReply, b.URN = q, steps[0].URN
@@ -275,7 +275,7 @@ func TestNothingBeginsAfterTheRunHasHalted(t *testing.T) {
 	require.ErrorIs(t, err, stages.ErrShutDown)
 }
 
-// What comes after the answer must not depend on what the program does with it, which may stop the run.
+// The steps after the answer must not depend on what the program does after it, which may stop the run.
 func TestStepsAfterTheAnswerAreTakenThoughTheRunHalts(t *testing.T) {
 	old := wanted("web")
 	old.ID = "1"

@@ -24,7 +24,7 @@ const (
 	onError      = "OnError"
 )
 
-// maxRetries is how often an error hook may ask for another try (steps.md 9.6).
+// maxRetries is the number of further tries that an error hook may request (steps.md 9.6).
 const maxRetries = 100
 
 // caller makes the calls that change something, with the hooks of the program around them (steps.md 9.6).
@@ -34,7 +34,7 @@ type caller struct {
 	keepGoing bool // a failed hook does not stop the run
 }
 
-// runHooks runs a resource's hooks of one type, in their order. A failing hook ends it, unless its errors are ignored.
+// runHooks runs a resource's hooks of one type, in their order. It ends when a hook fails, unless errors of the hook are ignored.
 func (c *caller) runHooks(kind string, of *state.Resource, in stages.HookInput) error {
 	for _, name := range of.ResourceHooks[kind] {
 		h, ok := c.hooks.hook(name)
@@ -64,7 +64,7 @@ func hookError(kind, name string, err error) error {
 	return fmt.Errorf("before hook %q failed: %w", name, err)
 }
 
-// runAfterHooks runs hooks after what they follow has happened: their errors fail the run and not the step.
+// runAfterHooks runs the hooks after a step: their errors fail the run and not the step.
 func (c *caller) runAfterHooks(kind string, s *InProgress, of *state.Resource, in stages.HookInput) {
 	if err := c.runHooks(kind, of, in); err != nil {
 		c.control.Fail(s.Seq, of.URN, 0, err)
@@ -75,9 +75,9 @@ func (c *caller) runAfterHooks(kind string, s *InProgress, of *state.Resource, i
 	}
 }
 
-// retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
-// try, as the user waits for its end. Nor is there one when the outcome is uncertain: a create could make a
-// second object (state.md 9.4 R-6).
+// retrying calls f until it succeeds or no error hook requests another try. When the run has been stopped there is no other try,
+// because the user waits for its end. There is none after an uncertain outcome either: a create could make a second object
+// (state.md 9.4 R-6).
 func (c *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
@@ -102,7 +102,7 @@ func (c *caller) retrying(operation string, of *state.Resource, in stages.HookIn
 	}
 }
 
-// errorHookError says that an error hook has failed. What the provider's error means for the resource stays true.
+// errorHookError reports that an error hook has failed. It keeps the meaning of the provider's error for the resource.
 type errorHookError struct {
 	operation string
 	err, hook error
@@ -114,7 +114,7 @@ func (e *errorHookError) Error() string {
 
 func (e *errorHookError) Unwrap() []error { return []error{e.err, e.hook} }
 
-// askErrorHooks runs all error hooks and reports whether any asked for another try.
+// askErrorHooks runs all error hooks and reports whether one requests another try.
 func (c *caller) askErrorHooks(names []string, in stages.HookInput) (again bool, err error) {
 	for _, name := range names {
 		h, ok := c.hooks.errorHook(name)
@@ -142,8 +142,8 @@ func (c *caller) callCreate(p providers.Provider, s *InProgress, req providers.C
 	return res, err
 }
 
-// identified returns the error of a create, also if that has made an object without saying which. Nobody knows then what
-// there is, and another try could make a second object.
+// identified returns the error of a create, also if that has made an object and returned no ID. Then it is unknown which object
+// exists, and another try could make a second one.
 func identified(u urn.URN, res providers.CreateResponse, err error) error {
 	id, says := res.ID, ""
 	var partial *providers.InitError
@@ -189,7 +189,7 @@ func (c *caller) before(s *stages.Decision) error {
 	return nil
 }
 
-// after runs the hooks that follow a step, before outputs are made secret: they get them as the provider has returned them
+// after runs the hooks that follow a step, before outputs are made secret: hooks get them as the provider has returned them
 // (steps.md 9.2). Those of components run when the component registers its outputs.
 func (c *caller) after(s *InProgress, final *state.Resource, outputs property.Map) {
 	switch {
@@ -222,8 +222,8 @@ func hasHooks(d *stages.Decision) bool {
 	return d.New != nil && len(d.New.ResourceHooks) > 0 || d.Old != nil && len(d.Old.ResourceHooks) > 0
 }
 
-// hookInput is what a hook gets about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
-// no hooks it is empty.
+// hookInput returns the input of a hook about a step (steps.md 9.6). of is the state that the hook belongs to. Without hooks it is
+// empty.
 func hookInput(s *stages.Decision, of *state.Resource) stages.HookInput {
 	if !hasHooks(s) {
 		return stages.HookInput{}

@@ -103,7 +103,7 @@ func TestAPreviewRunsOnlyHooksThatAreMeantForIt(t *testing.T) {
 	require.Equal(t, []string{"always"}, r.diary.lines)
 }
 
-// failing has creates fail, and an error hook ask for another try as long as again says so.
+// failing makes creates fail. An error hook requests another try as long as again returns true.
 func failing(t *testing.T, r *rig, cause error, again func(errs []string) (bool, error)) *stages.Decision {
 	t.Helper()
 	r.fake.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// withProvider completes the step of an import by the reference of its provider, which may have been made by this import.
+// withProvider sets the reference of the provider in the step of an import. This import may have made the provider.
 func (ex *Executor) withProvider(d *stages.Decision) *stages.Decision {
 	if d.Import == nil || d.Import.Provider == "" {
 		return d
@@ -66,8 +66,8 @@ func (ex *Executor) applyPlannedImport(s *InProgress) applied {
 	return applied{Final: final}
 }
 
-// withSupplied completes what a provider reports with what the user has supplied: the provider takes precedence, except where
-// it reports nothing; what was given as a secret stays one.
+// withSupplied adds the values that the user has supplied to those that a provider reports. The provider takes precedence, except
+// where it reports nothing. A value that was given as a secret stays secret.
 func withSupplied(found, supplied property.Map) property.Map {
 	for name, v := range supplied.All() {
 		have, ok := found.Get(name)
@@ -95,7 +95,7 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 	return property.NewMap(kept)
 }
 
-// checkImported makes the provider check the inputs that are recorded. A refusal is a warning: the object exists.
+// checkImported calls Check with the inputs that are recorded. A refusal is a warning: the object exists.
 func (ex *Executor) checkImported(s *InProgress, final *state.Resource, found property.Map) error {
 	p, err := ex.access.ProviderFor(ex.Control.Operations, final)
 	if err != nil {
@@ -140,7 +140,7 @@ func (ex *Executor) applyImport(s *InProgress) applied {
 		return Failed(err)
 	}
 	if s.Reason.Kind == stages.ReasonInterrupted && s.Superseded != nil {
-		if err := CheckNotOld(final.ID, s.Superseded); err != nil { // the ID that was given may be another form of it
+		if err := CheckNotOld(final.ID, s.Superseded); err != nil { // the given ID may be another form of it
 			return Failed(err)
 		}
 	}
@@ -154,8 +154,8 @@ func (ex *Executor) applyImport(s *InProgress) applied {
 	return a
 }
 
-// CheckNotOld refuses to record an object that is recorded already, as what an interrupted create was to replace: the next update
-// would delete it.
+// CheckNotOld refuses to record an object that is recorded already as the one that an interrupted create was to replace: the next
+// update would delete it.
 func CheckNotOld(id string, old *state.Resource) error {
 	if old.PendingReplacement || old.ID != id {
 		return nil
@@ -168,8 +168,7 @@ func CheckNotOld(id string, old *state.Resource) error {
 		"name the object that it has made, or clear the pending create if there is none", id, is, old.URN)
 }
 
-// readForImport reads the object that a state names by its import ID, and sets what is found in the state, all but the
-// inputs.
+// readForImport reads the object that a state names by its import ID, and sets the result in the state, all but the inputs.
 func (ex *Executor) readForImport(s *InProgress, final *state.Resource) (providers.ReadResponse, error) {
 	p, err := ex.access.ProviderFor(ex.Control.Operations, final)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// SetOutputs replaces the outputs of the state that s produced. Those that are not known after an operation keep their last known values.
+// SetOutputs replaces the outputs of the state that s produced. Those that are unknown after an operation keep their last known
+// values.
 func (ex *Executor) SetOutputs(s *stages.Decision, outputs property.Map) error {
 	if ex.Control.DryRun() {
 		outputs = outputs.ReplaceUnavailable(func(property.Value, string) property.Value { return property.Secret(property.Computed()) })
@@ -38,7 +39,7 @@ func (ex *Executor) SetOutputs(s *stages.Decision, outputs property.Map) error {
 	return nil
 }
 
-// knownOutputs returns outputs as they are recorded, and says in one line which of those of the program are not.
+// knownOutputs returns outputs as they are recorded. It shows in one line those of the program that are unknown.
 func (ex *Executor) knownOutputs(s *stages.Decision, outputs property.Map) property.Map {
 	var last property.Map
 	if s.Old != nil {
@@ -51,7 +52,7 @@ func (ex *Executor) knownOutputs(s *stages.Decision, outputs property.Map) prope
 	return outputs
 }
 
-// unknownOutputs says what becomes of outputs that are not known, "" if there are none.
+// unknownOutputs describes how unknown outputs are recorded, "" if there are none.
 func unknownOutputs(kept, dropped []string) string {
 	var parts []string
 	if len(kept) > 0 {

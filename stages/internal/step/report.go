@@ -27,8 +27,8 @@ func (ex *Executor) showDone(info stages.StepInfo) {
 	}
 }
 
-// ShowProvisional emits the events of states that are kept because something refers to them. It is called once, at the end of
-// a run: only then is it certain that no registration continues the states, and for what each is kept.
+// ShowProvisional emits the events of states that are kept because something refers to them. It is called once, at the end of a
+// run: only then is it certain that no registration continues the states, and for which resource each is kept.
 func (ex *Executor) ShowProvisional() {
 	for _, s := range ex.Rooms.Provisional() {
 		ex.Control.Emit(stages.StepStarted{Step: s.StepInfo, Planning: ex.Control.DryRun(), At: ex.Control.Now()})
@@ -36,13 +36,13 @@ func (ex *Executor) ShowProvisional() {
 	}
 }
 
-// EndFailed records and shows that a step has failed. made is what it has produced all the same, nil if that is nothing.
+// EndFailed records and shows that a step has failed. made is the state that it has produced all the same, nil if there is none.
 func (ex *Executor) EndFailed(d *stages.Decision, made *state.Resource, info stages.StepInfo, a applied) {
 	ex.writes.Outcomes.End(d, stages.Outcome{Fate: stages.FateFailed, Made: made})
 	ex.ReportFailure(d, info, a)
 }
 
-// EndFound records and shows what a refresh has found. Where a refresh is the whole operation, it is counted as op.
+// EndFound records and shows the result of a refresh. If the whole operation is a refresh, it is counted as op.
 func (ex *Executor) EndFound(d *stages.Decision, info stages.StepInfo) {
 	if ex.Rooms.Mode == stages.ModeRefresh {
 		ex.writes.Outcomes.Report(d)
@@ -85,7 +85,7 @@ const (
 	statusUnknown
 )
 
-// classify returns what a provider's error means (steps.md 9.3).
+// classify returns the status of a provider's error (steps.md 9.3).
 func classify(err error) int {
 	if errors.As(err, new(*providers.InitError)) {
 		return statusPartial
@@ -96,7 +96,7 @@ func classify(err error) int {
 	return statusOK
 }
 
-// isLost reports whether a provider was asked to do something and its answer is missing.
+// isLost reports whether a provider was called and its answer is missing.
 func isLost(err error) bool {
 	var uncertain *providers.UncertainError
 	return errors.As(err, &uncertain) && uncertain.Lost

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Execute does what the scheduler has assigned. Its error is one of Bail, or that of a panic: the run must stop.
+// Execute executes an assignment. Its error is one of Bail, or that of a panic: the run must stop.
 func (ex *Executor) Execute(a Assignment) (Report, error) {
 	rep := Report{Assignment: a}
 	b := a.Chain.Built
@@ -34,7 +34,7 @@ func (ex *Executor) Execute(a Assignment) (Report, error) {
 	return rep, nil
 }
 
-// ExecuteTask carries out steps in their order. It returns false if the run has stopped before.
+// ExecuteTask executes steps in their order. It returns false if the run has stopped before.
 func (ex *Executor) ExecuteTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
 	ex.Control.AwaitAdmission()
 	answered := false
@@ -42,8 +42,8 @@ func (ex *Executor) ExecuteTask(steps []*stages.Decision, b stages.Built) (begun
 		if b.PendingReply == nil && ex.Rooms.Results.StaysPending(s.Old) {
 			return true, errStillPending
 		}
-		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
-		// program does next, which may stop the run.
+		// A step after the answer only shows that something has been replaced. Whether it is executed must not depend on the next
+		// action of the program, which may stop the run.
 		if !answered && !ex.Control.Enter() {
 			b.PendingReply.Reject(stages.ErrShutDown)
 			return false, nil
@@ -89,7 +89,7 @@ func (ex *Executor) taskFailed(b stages.Built, err error) error {
 	return err
 }
 
-// Answer gives the reply to a registration of which no step is executed. The program may still register outputs of a component that is bypassed;
+// Answer gives the reply to a registration without steps. The program may still register outputs of a component that is bypassed;
 // they are ignored.
 func (ex *Executor) Answer(b stages.Built) {
 	if b.Course.IsBypassed() {
@@ -116,7 +116,8 @@ func (ex *Executor) skipChain(a Assignment, b stages.Built) error {
 	return skipped
 }
 
-// Skip records that a registration fails because of the failure of another one. It returns the reply to it, and its error.
+// Skip records that a registration fails because of the failure of another one. It returns the reply to the registration, and its
+// error.
 func (ex *Executor) Skip(b stages.Built, cause urn.URN) (*stages.RegisterReply, error) {
 	ex.writes.Results.MarkFailed(b.URN, cause)
 	return &stages.RegisterReply{URN: b.URN, Result: stages.Skip}, fmt.Errorf("skipped because of %s", cause)
@@ -142,8 +143,8 @@ func (ex *Executor) refuseChain(b stages.Built) error {
 	return ex.taskFailed(b, b.Refusal)
 }
 
-// executeProvisional carries out those steps of a skipped chain that leave recorded states as they are: others may refer to the
-// states too, and which of them comes first is a matter of timing.
+// executeProvisional executes those steps of a skipped chain that leave recorded states as they are: others may refer to the states
+// too, and which of them comes first is a matter of timing.
 func (ex *Executor) executeProvisional(steps []*stages.Decision) error {
 	for _, s := range steps {
 		if s.Kind != stages.Provisional {

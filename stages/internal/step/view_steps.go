@@ -18,7 +18,7 @@ type viewBatch struct {
 	steps                []*stages.Decision
 }
 
-// viewOps are the steps that the numbers on the wire stand for.
+// viewOps maps the numbers on the wire to kinds of steps.
 var viewOps = map[providers.ViewOp]stages.Op{
 	providers.ViewSame: stages.OpSame, providers.ViewCreate: stages.OpCreate, providers.ViewUpdate: stages.OpUpdate, providers.ViewDelete: stages.OpDelete,
 	providers.ViewReplace: stages.OpReplace, providers.ViewCreateReplacement: stages.OpCreateReplacement,
@@ -28,7 +28,7 @@ var viewOps = map[providers.ViewOp]stages.Op{
 	providers.ViewImportReplacement: stages.OpImportReplacement,
 }
 
-// add checks one step against the views as the steps before it leave them.
+// add checks one step against the views after the steps before it.
 func (b *viewBatch) add(v providers.ViewStep) error {
 	op, ok := viewOps[v.Op]
 	if !ok {
@@ -123,7 +123,7 @@ func (b *viewBatch) state(v *providers.View) *state.Resource {
 	})
 }
 
-// advance updates the views that later steps find.
+// advance updates the views for later steps.
 func (b *viewBatch) advance(s *stages.Decision) {
 	if s.View.Err != nil && s.View.Status != providers.ViewPartialFailure || s.View.Op == stages.OpReplace {
 		return
@@ -143,7 +143,7 @@ func (b *viewBatch) advance(s *stages.Decision) {
 	b.live[NameOfView(s.New)] = s.New
 }
 
-// ApplyView returns what a view step changes.
+// ApplyView returns the changes of a view step.
 func (ex *Executor) ApplyView(s *InProgress) applied {
 	v := s.View
 	if v.Err != nil && v.Status != providers.ViewPartialFailure {
@@ -175,8 +175,8 @@ func (ex *Executor) ApplyView(s *InProgress) applied {
 	return a
 }
 
-// replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one
-// replaces it.
+// replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one replaces
+// it.
 func (ex *Executor) replaceSameName(s *stages.Decision, c *state.Change) {
 	for _, v := range ex.Rooms.Results.ViewsOf(s.View.Owner) {
 		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
@@ -186,8 +186,8 @@ func (ex *Executor) replaceSameName(s *stages.Decision, c *state.Change) {
 	}
 }
 
-// executeViews takes the view steps that were published during a step, and returns the errors of those that failed. When
-// the resource is removed its views are too, even if the provider has not published that.
+// executeViews executes the view steps that were published during a step, and returns the errors of those that failed. If the
+// resource is removed its views are too, even if the provider has not published that.
 func (ex *Executor) executeViews(s *InProgress, a applied) error {
 	var errs []error
 	published := s.Publication.Close()

@@ -15,13 +15,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// tokens are the calls during which providers in other processes may publish views.
+// tokens has the calls during which providers in other processes may publish views.
 type tokens struct {
 	mu    sync.Mutex
 	known map[string]*publication
 }
 
-// PublishViews publishes view steps for the call that the token was made for.
+// PublishViews publishes view steps for the call of a token.
 func (ex *Executor) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
 	p, ok := ex.tokens.find(token)
 	if !ok {
@@ -36,25 +36,25 @@ func (e *unknownTokenError) Error() string { return fmt.Sprintf("token %s not fo
 
 var errCallOver = errors.New("the call for which views could be published is over")
 
-// publication is what a provider publishes about the views of one resource during one call: the Status of its request.
-// The steps are shown and recorded as begun when they are published, in the order of the provider, and carried out after
-// the step of the resource itself.
+// publication has the view steps that a provider publishes for one resource during one call: the Status of its request. The steps
+// are shown and recorded as begun when they are published, in the order of the provider, and executed after the step of the
+// resource itself.
 type publication struct {
 	executor *Executor
 	owner    *stages.Decision
 	refresh  bool
-	Olds     []*state.Resource // the views that there were before the call
+	Olds     []*state.Resource // the views before the call
 
 	mu    sync.Mutex // guards the rest
 	token string
 	over  bool
 	steps []*InProgress
-	// live are the views as the steps so far leave them; replaced are those that wait for their delete, and gone those that
-	// have been deleted.
+	// live are the views after the steps so far; replaced are those that wait for their delete, and gone those that have been
+	// deleted.
 	live, replaced, gone map[ViewName]*state.Resource
 }
 
-// ViewName identifies a view among those of one resource. It is not the URN: that changes when the resource is renamed.
+// ViewName identifies a view among those of one resource. It is not the URN, which changes when the resource is renamed.
 type ViewName struct {
 	typ  urn.Type
 	name string
@@ -67,7 +67,7 @@ func (ex *Executor) PublicationFor(owner *stages.Decision, refresh bool) *public
 	return &publication{executor: ex, owner: owner, refresh: refresh, Olds: ex.Rooms.ViewsOf(owner)}
 }
 
-// OldViews are the views that the request tells the provider about.
+// OldViews returns the views for the request to the provider.
 func (p *publication) OldViews() []providers.View {
 	var out []providers.View
 	for _, v := range p.Olds {
@@ -120,7 +120,7 @@ func (t *tokens) remove(token string) {
 	delete(t.known, token)
 }
 
-// Close ends the time in which views may be published, and returns the steps in the order in which they were.
+// Close ends the time in which views may be published, and returns the steps in the order of their publication.
 func (p *publication) Close() []*InProgress {
 	if p == nil {
 		return nil

@@ -19,8 +19,8 @@ type Targets struct {
 	Rooms   *rooms.Rooms
 }
 
-// UnknownTargets reports the literal members of a set that name nothing (steps.md 6.6). The run goes on until its caller
-// stops it.
+// UnknownTargets reports the literal members of a set that no resource has (steps.md 6.6). The run goes on until the caller stops
+// it.
 func (t *Targets) UnknownTargets(set *urn.PatternSet) error {
 	unknown := false
 	for u := range set.Literals() {
@@ -53,8 +53,8 @@ func (t *Targets) UnknownTargets(set *urn.PatternSet) error {
 	return &stages.ReportedError{Err: errUnknownTargets}
 }
 
-// UnknownExcludes is [Targets.UnknownTargets] for names of what is left out. A URN may be that of a resource that is not declared yet; a
-// name that nothing has is misspelt.
+// UnknownExcludes is [Targets.UnknownTargets] for the names of excludes. A URN may be that of a resource that is not declared yet;
+// a name that no resource has is misspelt.
 func (t *Targets) UnknownExcludes() error {
 	if !t.unknownNames(t.Rooms.Targeting.Excludes) {
 		return nil
@@ -63,8 +63,8 @@ func (t *Targets) UnknownExcludes() error {
 	return &stages.ReportedError{Err: errUnknownTargets}
 }
 
-// unknownNames reports the names of a set that nothing has, or that several registered resources have. What a recorded resource was
-// called is a literal by now.
+// unknownNames reports the names of a set that no registered resource has, or several have. Names of recorded resources are
+// literals by now.
 func (t *Targets) unknownNames(set *urn.PatternSet) (unknown bool) {
 	for name := range set.Names() {
 		var err error
@@ -92,7 +92,7 @@ func (t *Targets) CheckTargets() error {
 	return t.refuseUnknown(t.Rooms.Targeting.Targets, t.Rooms.Targeting.Excludes)
 }
 
-// refuseUnknown stops the run if a set has literal members that name nothing.
+// refuseUnknown stops the run if a set has literal members that no resource has.
 func (t *Targets) refuseUnknown(sets ...*urn.PatternSet) error {
 	for _, set := range sets {
 		if err := t.UnknownTargets(set); err != nil {

@@ -121,7 +121,7 @@ func TestARefusalNamesEverythingThatWouldHaveToBeATarget(t *testing.T) {
 	require.Equal(t, []advice.Advice{advice.On(advice.TargetNeeded, urnOf("db"), urnOf("net"))}, (*told)[0].Advice)
 }
 
-// What is to be replaced is a target too.
+// Resources to be replaced are targets, too.
 func TestExcludesBesideReplacementsAreTargets(t *testing.T) {
 	r, w, told := targets(t, stages.Targeting{Replace: set(t, string(urnOf("app"))), Excludes: set(t, string(urnOf("db")))}, false)
 	require.Error(t, r.Uncreated(stages.Located{URN: urnOf("app")}, []*stages.Decision{user(w)}))

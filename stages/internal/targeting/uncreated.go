@@ -6,9 +6,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Uncreated reports a step whose resource depends on something that is not created because it is not part of the
-// operation (steps.md 6.4). An update is refused before the step runs, as a state that refers to what does not exist cannot
-// be recorded; its preview warns. A preview reports each such resource: which of them comes first is a matter of timing.
+// Uncreated reports a step whose resource depends on one that is not created because it is not part of the operation
+// (steps.md 6.4). An update is refused before the step runs, because its state could not be recorded with a reference to a missing
+// resource; its preview warns. A preview reports each such resource: which of them comes first is a matter of timing.
 func (t *Targets) Uncreated(l stages.Located, steps []*stages.Decision) error {
 	sel := t.Rooms.Targeting
 	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
