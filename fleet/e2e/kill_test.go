@@ -205,7 +205,7 @@ func TestASecondInterruptAborts(t *testing.T) {
 	up := p.begin("sluice-fleet", "up", "--yes")
 	require.Eventually(t, func() bool { return begun(p) }, longest, 50*time.Millisecond)
 	require.NoError(t, up.Process.Signal(os.Interrupt))
-	up.says(t, "press ^C again to abort it")
+	up.says(t, "press ^C again to abort them")
 	require.NoError(t, up.Process.Signal(os.Interrupt))
 	up.says(t, "aborting")
 	up.says(t, "2 canceled in ")

@@ -281,7 +281,7 @@ func (h *host) packages(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sta
 
 // plugins is the older form of packages.
 func (h *host) plugins(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
-	// older plugins have no other call
+	//lint:ignore SA1019 older plugins have no other call
 	reply, err := h.client.GetRequiredPlugins(ctx, &pulumirpc.GetRequiredPluginsRequest{
 		//lint:ignore SA1019 and read these instead of Info
 		Project: "deprecated", Pwd: info.GetProgramDirectory(), Program: info.GetEntryPoint(), Info: info,

@@ -253,10 +253,6 @@ func (b *workbench) front(ctx context.Context, f front) error {
 			return err
 		}
 	}
-	sdk, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Version}}", "github.com/pulumi/pulumi/sdk/v3").Output()
-	if err != nil {
-		return fmt.Errorf("finding the version of Pulumi's SDK: %w", err)
-	}
 	in := func(name string, args ...string) error {
 		cmd := exec.CommandContext(ctx, name, args...)
 		if filepath.Base(name) != name {
@@ -268,8 +264,12 @@ func (b *workbench) front(ctx context.Context, f front) error {
 		}
 		return nil
 	}
-	return f.install(ctx, in, strings.TrimPrefix(strings.TrimSpace(string(sdk)), "v"))
+	return f.install(ctx, in, sdk)
 }
+
+// sdk is the version of Pulumi's SDK for Node.js and Python. Not every version is published for every language: it is the newest that both have and
+// that is not newer than the SDK for Go of this module.
+const sdk = "3.270.0"
 
 // found reports whether a program is on PATH.
 func found(name string) bool {

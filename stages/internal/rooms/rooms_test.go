@@ -89,7 +89,7 @@ func TestAnAliasLeadsToARecordedStateOnlyUnderItsFormerName(t *testing.T) {
 	require.Equal(t, urnOf("other"), b.Names.NewNameOf(urnOf("other")))
 
 	own := recorded("web")
-	b, w = open(stages.Settings{}, old, own)
+	_, w = open(stages.Settings{}, old, own)
 	l = locate(t, w, registered("web", "site"))
 	require.Same(t, own, l.Old, "the own name goes before aliases")
 	require.Empty(t, l.Alias)
