@@ -34,8 +34,8 @@ func (e *SettingError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the value.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// plain returns the values as programs get them, and the keys of the secret ones.
-func (c Config) plain() (values map[string]string, secret []string) {
+// Values returns the values as programs get them, and the keys of the secret ones, sorted.
+func (c Config) Values() (values map[string]string, secret []string) {
 	values = make(map[string]string, len(c))
 	for k, v := range c {
 		values[k] = v.Text

@@ -132,7 +132,7 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 
 // stageSettings returns the part of the options that the stages need.
 func (o Options) stageSettings(k kind) (stages.Settings, error) {
-	plain, secret := o.Config.plain()
+	plain, secret := o.Config.Values()
 	s := stages.Settings{
 		Info: stages.RunInfo{
 			Organization: o.Organization, Project: o.Project, Stack: o.Stack, Config: plain, ConfigSecretKeys: secret,

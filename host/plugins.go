@@ -130,7 +130,7 @@ type PluginHost struct {
 
 // NewPluginHost returns the host that finds provider plugins as Pulumi does.
 func NewPluginHost(o PluginOptions) *PluginHost {
-	config := plainText(o.Config)
+	config, _ := o.Config.Values()
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
@@ -315,14 +315,6 @@ func PackageSchema(ctx context.Context, host providers.Host, provider *state.Res
 		return "", err
 	}
 	return providers.Schema(ctx, host, spec, nil)
-}
-
-func plainText(c sluice.Config) map[string]string {
-	plain := make(map[string]string, len(c))
-	for k, v := range c {
-		plain[k] = v.Text
-	}
-	return plain
 }
 
 // BuiltinsKey is the key of the configuration whose value "false" turns the built-in providers off.

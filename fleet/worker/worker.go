@@ -2,8 +2,7 @@ package worker
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/sluice-iac/sluice/fleet/order"
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
-	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/internal/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sourcegraph/conc"
@@ -182,102 +179,137 @@ func (w *Worker) Ended(ctx context.Context, claims []run.Claim) ([]run.Claim, er
 	return out, nil
 }
 
-// locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, even if links are followed.
-func (w *Worker) locate(ctx context.Context, s spec.Stack) (stack, error) {
-	root := w.Fleet.Root
-	if s.Git != "" {
-		checkout, err := w.checkOut(ctx, s)
-		if err != nil {
-			return stack{}, err
+// tag is the tag of a stack with the inputs of its last update by a fleet.
+const tag = "sluice:fleet"
+
+// record has digests of the inputs of an update, and of the resulting state.
+type record struct{ program, settings, inputs, state string }
+
+func (r record) String() string {
+	return fmt.Sprintf("program=%s settings=%s inputs=%s state=%s", r.program, r.settings, r.inputs, r.state)
+}
+
+// readRecord parses the text of a tag. For an invalid text it returns the zero record, which equals no other.
+func readRecord(text string) record {
+	var r record
+	for _, part := range strings.Fields(text) {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "program":
+			r.program = value
+		case "settings":
+			r.settings = value
+		case "inputs":
+			r.inputs = value
+		case "state":
+			r.state = value
 		}
-		root = checkout
 	}
-	directory, err := below(root, s.Directory)
-	if err != nil {
-		return stack{}, err
-	}
-	if !spec.HasProject(directory) {
-		return stack{}, fmt.Errorf("%s has no Pulumi.yaml", directory)
-	}
-	return stack{s, directory}, nil
+	return r
 }
 
-func below(root, directory string) (string, error) {
-	if directory != "" && !filepath.IsLocal(filepath.FromSlash(directory)) {
-		return "", fmt.Errorf("the folder %q is not below that of the fleet", directory)
+// since describes the changes since the update of r, "" if there are none.
+func (r record) since(now record) string {
+	if r.program == "" {
+		return "the fleet had not updated it before"
 	}
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return "", err
+	var changed []string
+	for _, c := range []struct{ what, was, is string }{
+		{"the program", r.program, now.program}, {"the settings", r.settings, now.settings},
+		{"the outputs that it reads", r.inputs, now.inputs}, {"what is recorded", r.state, now.state},
+	} {
+		if c.was != c.is || c.is == "" {
+			changed = append(changed, c.what)
+		}
 	}
-	is, err := filepath.EvalSymlinks(filepath.Join(real, filepath.FromSlash(directory)))
-	if err != nil {
-		return "", fmt.Errorf("the folder of the stack: %w", err)
+	if len(changed) == 0 {
+		return ""
 	}
-	if rel, err := filepath.Rel(real, is); err != nil || rel != "." && !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("the folder %q is a link that leaves that of the fleet", directory)
-	}
-	return is, nil
+	return strings.Join(changed, " and ") + " changed since its last update"
 }
 
-// checkOut returns a folder with a revision of a repository. The workers of this machine share it.
-func (w *Worker) checkOut(ctx context.Context, s spec.Stack) (string, error) {
-	git := func(folder string, args ...string) (string, error) {
-		return git(ctx, w.environment(s.Name), folder, args...)
+// remembered returns the record in the tag of a stack.
+func (w *Worker) remembered(ctx context.Context, s stack) (record, error) {
+	text, err := w.run(ctx, s, "stack", "tag", "ls", "--json", "--stack", s.Stack.Stack)
+	if err != nil {
+		return record{}, readable(err)
 	}
-	sum := sha256.Sum256([]byte(s.Git + "\n" + s.Ref))
-	folder := w.Home.Path("git", hex.EncodeToString(sum[:8]))
-	if err := private.MkdirAll(folder, 0o700); err != nil {
-		return "", err
+	tags := map[string]string{}
+	if err := json.Unmarshal([]byte(text), &tags); err != nil {
+		return record{}, fmt.Errorf("the tags of the stack: %w", err)
 	}
-	lock := flock.New(folder + ".lock")
-	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
-		return "", err
+	return readRecord(tags[tag]), nil
+}
+
+// remember writes the tag of a stack.
+func (w *Worker) remember(ctx context.Context, s stack, r record) error {
+	_, err := w.run(ctx, s, "stack", "tag", "set", "--stack", s.Stack.Stack, tag, r.String())
+	return readable(err)
+}
+
+// now returns the record for an update. It lacks the digests of unknown inputs.
+func (w *Worker) now(ctx context.Context, s stack, is recorded, r run.StackRequest) (record, error) {
+	program, err := programDigest(s.directory, w.Fleet.Root, w.version)
+	if err != nil {
+		return record{}, err
 	}
-	defer func() { _ = lock.Unlock() }() // the system releases it too
-	if _, err := os.Stat(filepath.Join(folder, ".git")); errors.Is(err, os.ErrNotExist) {
-		if _, err := git(folder, "init", "--quiet"); err != nil {
+	settings, err := w.settings(s)
+	if err != nil {
+		return record{}, err
+	}
+	return record{program: program, settings: settings, inputs: w.inputs(ctx, s, is, r), state: is.fingerprint}, nil
+}
+
+// settings returns the digest of the settings file and of the settings in fleet.yaml.
+func (w *Worker) settings(s stack) (string, error) {
+	short := s.Stack.Stack[strings.LastIndexByte(s.Stack.Stack, '/')+1:]
+	var parts [][]byte
+	for _, end := range []string{".yaml", ".yml", ".json"} {
+		text, err := os.ReadFile(filepath.Join(s.directory, "Pulumi."+short+end))
+		if err != nil && !os.IsNotExist(err) {
 			return "", err
 		}
+		parts = append(parts, text)
 	}
-	if _, err := git(folder, "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", s.Git, s.Ref); err != nil {
-		return "", err
+	for _, key := range slices.Sorted(maps.Keys(s.Config)) {
+		parts = append(parts, []byte(key), []byte(s.Config[key]))
 	}
-	wanted, err := git(folder, "rev-parse", "FETCH_HEAD")
-	if err != nil {
-		return "", err
-	}
-	if is, err := git(folder, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil && is == wanted {
-		return folder, nil
-	}
-	_, err = git(folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
-	return folder, err
+	return digest(parts...), nil
 }
 
-// git runs git without hooks, prompts and transports that run programs.
-func git(ctx context.Context, environment []string, folder string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{
-		"-C", folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
-		"-c", "protocol.ssh.allow=always", "-c", "protocol.file.allow=always", "-c", "core.symlinks=true",
-	}, args...)...)
-	// Variables set by a git hook, or by another git command that has called, are about another repository.
-	environment = slices.DeleteFunc(environment, func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains([]string{
-			"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX",
-		}, name)
-	})
-	c.Env = append(environment, "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
-	out, said := &limited{most: mostSaid}, &limited{most: mostSaid}
-	c.Stdout, c.Stderr = out, said
-	if err := c.Run(); err != nil {
-		text := err.Error()
-		if s := strings.TrimSpace(said.text()); s != "" {
-			text = s
+// inputs returns the digest of the outputs that the stack reads, "" if one is unknown or a preview predicts its change.
+func (w *Worker) inputs(ctx context.Context, s stack, is recorded, r run.StackRequest) string {
+	return run.InputsDigest(is.reads, func(reference string) string {
+		if !r.Planned[reference].IsEmpty() {
+			return ""
 		}
-		return "", fmt.Errorf("git %s: %s", args[0], text)
+		if outputs := r.Inputs[reference]; outputs != "" {
+			return outputs
+		}
+		// The stack is not in the fleet.
+		other, err := w.recorded(ctx, s, reference)
+		if err != nil || other.missing {
+			return ""
+		}
+		return other.outputs
+	})
+}
+
+// same returns the digest of a stack's inputs at its last update, if nothing else has changed since.
+func (w *Worker) same(ctx context.Context, s stack, is recorded) (inputs string, same bool) {
+	if is.missing || is.pending > 0 {
+		return "", false
 	}
-	return strings.TrimSpace(out.text()), nil
+	was, err := w.remembered(ctx, s)
+	if err != nil || was.program == "" || was.state != is.fingerprint {
+		return "", false
+	}
+	program, err := programDigest(s.directory, w.Fleet.Root, w.version)
+	if err != nil || was.program != program {
+		return "", false
+	}
+	settings, err := w.settings(s)
+	return was.inputs, err == nil && was.settings == settings
 }
 
 // Survey is the activity that reads the recorded properties of stacks. Heartbeats have the results so far, so that another worker can continue it.

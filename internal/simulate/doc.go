@@ -14,7 +14,7 @@
 //   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round; there are no more
 //     objects of uncertain outcome than the state has pending operations for them;
 //   - a call cut off by the death of the engine or of a plugin stays pending, and may take effect at any time later, or never
-//     (attempt.go); a recovery after that finds what it created, and makes no decision that contradicts what exists;
+//     (late.go); a recovery after that finds what it created, and makes no decision that contradicts what exists;
 //   - a read of the state during an operation, or after its death, shows every record that was durable before, none that was
 //     not made, and a valid state (witness.go); after a death, the history continues with the recovered state;
 //   - of several engines that begin at once one works at a time, under the lock of package lock, and begins with the state

@@ -12,9 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -156,67 +154,4 @@ func (s *Server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 // Cancel cancels the provider.
 func (s *Server) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, fault(s.Provider.Cancel(ctx))
-}
-
-// viewStatus publishes views to the engine that made a call.
-type viewStatus struct{ token providers.StatusToken }
-
-// statusOf returns where a call may publish views; nil when it may not.
-func statusOf(address, token string) providers.Status {
-	if address == "" || token == "" {
-		return nil
-	}
-	return viewStatus{providers.StatusToken{Address: address, Token: token}}
-}
-
-// Token returns the token of the request.
-func (s viewStatus) Token() (providers.StatusToken, error) { return s.token, nil }
-
-// Publish sends steps to the engine.
-func (s viewStatus) Publish(ctx context.Context, steps ...providers.ViewStep) error {
-	var c codec
-	req := &pulumirpc.PublishViewStepsRequest{Token: s.token.Token}
-	for _, v := range steps {
-		out := &pulumirpc.ViewStep{
-			Status: pulumirpc.ViewStep_Status(v.Status), Error: v.Error, Op: pulumirpc.ViewStep_Op(v.Op), Old: c.viewState(v.Old),
-			New: c.viewState(v.New), Keys: v.Keys, Diffs: v.Diffs, HasDetailedDiff: v.DetailedDiff != nil,
-			DetailedDiff: map[string]*pulumirpc.PropertyDiff{},
-		}
-		for path, d := range v.DetailedDiff {
-			out.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: pulumirpc.PropertyDiff_Kind(d.Kind), InputDiff: d.InputDiff}
-		}
-		req.Steps = append(req.Steps, out)
-	}
-	if c.err != nil {
-		return c.err
-	}
-	conn, err := grpc.NewClient("passthrough:///"+s.token.Address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		return err
-	}
-	_, err = pulumirpc.NewResourceStatusClient(conn).PublishViewSteps(ctx, req)
-	_ = conn.Close()
-	return err
-}
-
-func (c *codec) viewState(v *providers.View) *pulumirpc.ViewStepState {
-	if v == nil {
-		return nil
-	}
-	return &pulumirpc.ViewStepState{
-		Type: string(v.Type), Name: v.Name, ParentType: string(v.ParentType), ParentName: v.ParentName,
-		Inputs: c.out(v.Inputs), Outputs: c.out(v.Outputs),
-	}
-}
-
-// views decodes the views in a request.
-func (c *codec) views(list []*pulumirpc.View) []providers.View {
-	var out []providers.View
-	for _, v := range list {
-		out = append(out, providers.View{
-			Type: urn.Type(v.GetType()), Name: v.GetName(), ParentType: urn.Type(v.GetParentType()), ParentName: v.GetParentName(),
-			Inputs: c.in(v.GetInputs()), Outputs: c.in(v.GetOutputs()),
-		})
-	}
-	return out
 }

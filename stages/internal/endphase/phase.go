@@ -246,10 +246,7 @@ func (ph *Phase) keepUndecided(all rooms.EndGraph, id graph.ID, now *state.Resou
 	}
 	why := stages.Reason{Kind: stages.ReasonUndecided}
 	for _, dep := range all.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{}) {
-		cause, failed := ph.Rooms.FailureOf(ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
-		if failed && (why.Cause == "" || cause < why.Cause) {
-			why.Cause = cause
-		}
+		why.Cause = ph.Rooms.FirstCause(why.Cause, ph.Rooms.Names.NewNameOf(all.Resources[dep].URN))
 	}
 	ph.Decisions.CarryForward(now, why)
 }

@@ -165,11 +165,25 @@ func (d *Decisions) Declares() bool {
 	return len(d.declared) > 0
 }
 
-// listed returns the noted steps, those of states that were carried forward, and those of states that a destroy deletes at its end.
-func (d *Decisions) listed() (noted, carried, declared []*stages.Decision) {
+// allNoted returns the noted steps, in no particular order.
+func (d *Decisions) allNoted() []*stages.Decision {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return slices.Clone(d.noted), slices.Clone(d.carried), slices.Clone(d.declared)
+	return slices.Clone(d.noted)
+}
+
+// allCarried returns the decisions about states that were carried forward, in no particular order.
+func (d *Decisions) allCarried() []*stages.Decision {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Clone(d.carried)
+}
+
+// allDeclared returns the steps whose states a destroy deletes at its end, in no particular order.
+func (d *Decisions) allDeclared() []*stages.Decision {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Clone(d.declared)
 }
 
 // firstUser returns the resource for which a recorded state is kept.

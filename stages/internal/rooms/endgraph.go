@@ -36,7 +36,7 @@ func (rooms *Rooms) Remains() EndGraph {
 // declaredStates returns the states that a destroy's program has declared and that still exist, in the order of the registrations'
 // numbers, whatever was decided first.
 func (rooms *Rooms) declaredStates() []*state.Resource {
-	_, _, inOrder := rooms.Decisions.listed()
+	inOrder := rooms.Decisions.allDeclared()
 	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
 	var out []*state.Resource
 	seen := map[*state.Resource]bool{}

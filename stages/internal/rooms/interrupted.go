@@ -21,6 +21,11 @@ type InterruptedCreates struct {
 // InterruptedCreatesWriter resolves interrupted creates. Only the step executor has it.
 type InterruptedCreatesWriter struct{ creates *InterruptedCreates }
 
+func newInterruptedCreates() (*InterruptedCreates, *InterruptedCreatesWriter) {
+	i := &InterruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}}
+	return i, &InterruptedCreatesWriter{i}
+}
+
 // open finds the interrupted creates among pending operations.
 func (d *InterruptedCreates) open(was Recorded, b *Base) {
 	for _, op := range was.Pending {

@@ -161,12 +161,17 @@ func (n *Names) owner(u urn.URN) (owner urn.URN, ok bool) {
 	return "", false
 }
 
+// matched returns the former URN under which a URN goes on. The names must be locked, unless lookup calls it, which alone writes them.
+func (n *Names) matched(u urn.URN) (urn.URN, bool) {
+	old, ok := n.aliasOf[u]
+	return old, ok
+}
+
 // recordedFor returns the recorded state that a registration would continue; nil if there is none, or another registration continues it.
 func (n *Names) recordedFor(who urn.Subject, aliases []urn.Alias) *state.Resource {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	matched := func(u urn.URN) (urn.URN, bool) { old, ok := n.aliasOf[u]; return old, ok }
-	for _, name := range append([]urn.URN{who.URN()}, urn.ExpandAliases(who, aliases, matched)...) {
+	for _, name := range append([]urn.URN{who.URN()}, urn.ExpandAliases(who, aliases, n.matched)...) {
 		old := n.base.Olds[name]
 		if old == nil || old.ViewOf != "" {
 			continue

@@ -75,7 +75,7 @@ func (w *NamesWriter) claim(l *stages.Located, e *entry) (code int, err error) {
 
 // claimAlias looks for a recorded state under the aliases, in their order (steps.md 2.3, 2.4).
 func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
-	for _, a := range urn.ExpandAliases(who, aliases, w.matched) {
+	for _, a := range urn.ExpandAliases(who, aliases, w.names.matched) {
 		old := w.rooms.Base.Olds[a]
 		if old == nil || old.ViewOf != "" {
 			continue
@@ -92,12 +92,6 @@ func (w *NamesWriter) claimAlias(l *stages.Located, who urn.Subject, aliases []u
 		return 0, nil
 	}
 	return 0, nil
-}
-
-// matched returns the former URN of a URN.
-func (w *NamesWriter) matched(u urn.URN) (urn.URN, bool) {
-	old, ok := w.names.aliasOf[u]
-	return old, ok
 }
 
 // checkReferences refuses a registration whose state could not be recorded, before anything is made for it: one that refers to
@@ -160,7 +154,7 @@ func (w *NamesWriter) interruptionOf(l *stages.Located, who urn.Subject, aliases
 	if d := interrupted[l.URN]; d != nil {
 		return d
 	}
-	for _, a := range urn.ExpandAliases(who, aliases, w.matched) {
+	for _, a := range urn.ExpandAliases(who, aliases, w.names.matched) {
 		if d := interrupted[a]; d != nil {
 			return d
 		}

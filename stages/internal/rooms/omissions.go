@@ -39,9 +39,7 @@ func (w *OmissionsWriter) Add(req *stages.RegisterRequest, because []urn.URN) ur
 	}
 	cause := urn.URN("")
 	for _, other := range because {
-		if c, failed := rooms.FailureOf(other); failed && (cause == "" || c < cause) {
-			cause = c
-		}
+		cause = rooms.FirstCause(cause, other)
 	}
 	if _, known := rooms.FailureOf(u); known || cause == "" || rooms.Names.IsSeen(u) {
 		return u
@@ -81,6 +79,13 @@ func (o *Omissions) causeOf(u urn.URN) (cause urn.URN, ok bool) {
 	return cause, ok
 }
 
+// areAny reports whether the program has omitted something.
+func (o *Omissions) areAny() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.decisions) > 0
+}
+
 // all returns the decisions about omitted resources, in no particular order.
 func (o *Omissions) all() []*stages.Decision {
 	o.mu.Lock()
@@ -96,7 +101,15 @@ func (rooms *Rooms) FailureOf(u urn.URN) (cause urn.URN, ok bool) {
 	return rooms.Omissions.causeOf(u)
 }
 
+// FirstCause returns the first by name of a cause, "" if there is none so far, and the cause of the failure of u, if it has failed.
+func (rooms *Rooms) FirstCause(cause, u urn.URN) urn.URN {
+	if c, failed := rooms.FailureOf(u); failed && (cause == "" || c < cause) {
+		return c
+	}
+	return cause
+}
+
 // HasFailures reports whether a registration failed, was skipped or was omitted.
 func (rooms *Rooms) HasFailures() bool {
-	return rooms.Results.haveFailures() || len(rooms.Omissions.all()) > 0
+	return rooms.Results.haveFailures() || rooms.Omissions.areAny()
 }

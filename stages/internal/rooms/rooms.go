@@ -76,8 +76,7 @@ func NewRooms(s stages.Settings) (*Rooms, Writers) {
 func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*Rooms, Writers) {
 	b := &Rooms{
 		Base: &Base{}, Outcomes: outcomes, Progress: newProgress(),
-		InterruptedCreates: &InterruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}},
-		Mode:               s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
+		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
 		root: urn.RootStack(s.Info.Stack, s.Info.Project),
 	}
 	var w Writers
@@ -90,7 +89,7 @@ func NewDraft(s stages.Settings, outcomes *Outcomes, writes *OutcomesWriter) (*R
 	w.Names = &NamesWriter{rooms: b, names: b.Names}
 	w.Reread, w.Decided, w.Over = &ProgressWriter{b.Progress, Reread}, &ProgressWriter{b.Progress, Decided}, &ProgressWriter{b.Progress, Over}
 	w.Steps.Outcomes, w.Steps.ViewNames = writes, &ViewNamesWriter{b.Names}
-	w.Steps.InterruptedCreates = &InterruptedCreatesWriter{b.InterruptedCreates}
+	b.InterruptedCreates, w.Steps.InterruptedCreates = newInterruptedCreates()
 	return b, w
 }
 

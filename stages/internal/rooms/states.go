@@ -152,9 +152,7 @@ func (rooms *Rooms) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 			if ref.Kind == graph.Provider && rooms.Base.Providers[wanted.Provider] != nil {
 				continue
 			}
-			if c, failed := rooms.FailureOf(ref.URN); failed && (cause == "" || c < cause) {
-				cause = c
-			}
+			cause = rooms.FirstCause(cause, ref.URN)
 		}
 	}
 	return cause, cause != ""

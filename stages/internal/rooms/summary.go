@@ -44,9 +44,8 @@ func (rooms *Rooms) Provisional() []stages.Step {
 // Kept returns the names of the recorded states that stay although the program has not declared them, because something failed, in
 // order. Default providers are left out.
 func (rooms *Rooms) Kept() []urn.URN {
-	_, carried, _ := rooms.Decisions.listed()
 	var out []urn.URN
-	for _, d := range carried {
+	for _, d := range rooms.Decisions.allCarried() {
 		if d.Reason.Kind == stages.ReasonUndecided && !d.Internal {
 			out = append(out, d.URN)
 		}
@@ -57,9 +56,9 @@ func (rooms *Rooms) Kept() []urn.URN {
 // Decided returns all decisions of the run, first those about registrations in the order of their arrival, then the rest. It is
 // called once the run is over.
 func (rooms *Rooms) Decided() []stages.Decided {
-	noted, carried, _ := rooms.Decisions.listed()
-	steps := rooms.final(append(rooms.Outcomes.with(noted), rooms.Omissions.all()...))
-	for _, d := range carried {
+	noted := rooms.Outcomes.with(rooms.Decisions.allNoted())
+	steps := rooms.final(append(noted, rooms.Omissions.all()...))
+	for _, d := range rooms.Decisions.allCarried() {
 		steps = append(steps, stages.Step{Decision: d, Outcome: stages.Outcome{Fate: stages.FateDone, Made: d.New}})
 	}
 	slices.SortStableFunc(steps, func(a, b stages.Step) int {
@@ -187,9 +186,12 @@ func (rooms *Rooms) StackOutputs() property.Map {
 }
 
 // OldStackOutputs returns the outputs of the root stack as they were before the run.
-func (rooms *Rooms) OldStackOutputs() property.Map {
-	if s := rooms.Base.Olds[rooms.root]; s != nil {
-		return s.Outputs
+func (rooms *Rooms) OldStackOutputs() property.Map { return rooms.RecordedOutputs(rooms.root) }
+
+// RecordedOutputs returns the outputs of a URN as they were before the run, empty ones if it is not recorded.
+func (rooms *Rooms) RecordedOutputs(u urn.URN) property.Map {
+	if old := rooms.Base.Olds[u]; old != nil {
+		return old.Outputs
 	}
 	return property.Map{}
 }

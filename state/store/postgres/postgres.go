@@ -10,20 +10,18 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/internal/doubts"
 )
@@ -317,71 +315,87 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// patience is how long a server may be away, for a restart or while another replaces it: as long as a lock's lease lasts
-// without renewal.
-const patience = time.Minute
+// holding selects from the sessions that hold the advisory lock with the number $1 in this database. The server's lists show
+// the numbers and names of sessions to every role.
+const holding = ` FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+	WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+	AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+	AND l.classid::bigint << 32 | l.objid::bigint = $1`
 
-// connecting is the time limit of one attempt to connect, unless the URL or PGCONNECT_TIMEOUT has another.
-const connecting = 10 * time.Second
-
-// outage is the time since which a server has been away. All calls of a store share it, so that they wait for the server at the
-// same time and not one after the other. The zero outage has not begun.
-type outage struct {
-	mu    sync.Mutex // guards since
-	since time.Time  // zero while the server is there
-}
-
-// lasts begins the outage, unless it has begun, and returns how long it has lasted.
-func (o *outage) lasts() time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.since.IsZero() {
-		o.since = time.Now()
+// Holding implements [store.Excluder].
+func (s *Store) Holding(ctx context.Context, name string) (*store.Session, error) {
+	var found store.Session
+	var called string
+	var since *time.Time // NULL for roles that may not see it
+	err := s.retry(ctx, func() error {
+		return s.pool.QueryRow(ctx, `SELECT a.pid::text, coalesce(a.usename::text, ''), coalesce(a.application_name, ''), a.backend_start`+
+			holding, s.number(name)).Scan(&found.ID, &found.Account, &called, &since)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
 	}
-	return time.Since(o.since)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	if since != nil {
+		found.Since = *since
+	}
+	if rest, ours := strings.CutPrefix(called, locking); ours {
+		found.Holder = rest
+	}
+	return &found, nil
 }
 
-func (o *outage) end() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.since = time.Time{}
-}
+// patienceWithEnd is how long the end of a session may take.
+const patienceWithEnd = 10 * time.Second
 
-// retry calls f again while the server is away. f may have had its effect when its connection breaks. It is repeated because every
-// request of the store has the same effect twice, or recognises its own earlier success.
-func (s *Store) retry(ctx context.Context, f func() error) error {
-	return s.retryWhile(ctx, isAway, f)
-}
-
-func (s *Store) retryWhile(ctx context.Context, away func(error) bool, f func() error) error {
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = 50*time.Millisecond, 2*time.Second
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := f()
+// End implements [store.Excluder]. The statement that ends the session checks its holder once more.
+func (s *Store) End(ctx context.Context, name string, which store.Session) error {
+	if which.Holder == "" {
+		return fmt.Errorf("%s: the session %s of the role %s has the lock and is not sluice's: it was not ended", s.name, which.ID, which.Account)
+	}
+	backend, err := strconv.Atoi(which.ID)
+	if err != nil {
+		return fmt.Errorf("%s: %q is not the number of a session", s.name, which.ID)
+	}
+	deadline := time.Now().Add(patienceWithEnd)
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		var told bool
+		err := s.retry(ctx, func() error {
+			return s.pool.QueryRow(ctx, `SELECT pg_terminate_backend(a.pid)`+holding+` AND a.pid = $2 AND a.application_name = $3`,
+				s.number(name), backend, locking+which.Holder).Scan(&told)
+		})
 		switch {
-		case err == nil || !away(err):
-			s.outage.end()
-		case s.outage.lasts() < s.patience:
-			return struct{}{}, err
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case hasCode(err, insufficientPrivilege):
+			return s.mayNotEnd(ctx, which, err)
+		case err != nil:
+			return fmt.Errorf("%s: end the session %s: %w", s.name, which.ID, err)
+		case time.Now().After(deadline):
+			return fmt.Errorf("%s: the session %s was told to end and has not ended", s.name, which.ID)
 		}
-		if err != nil {
-			err = backoff.Permanent(err)
-		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0)) // the limit is that of the outage
-	return err
+		_ = await.For(ctx, wait) // the next statement reports the end of the context
+	}
 }
 
-// isBusy reports whether a server answers but does not serve now: it starts or stops, or has too many connections.
-func isBusy(err error) bool { return hasCode(err, "57P03") || hasCode(err, "53300") }
+// insufficientPrivilege is PostgreSQL's code for an action that the role may not perform.
+const insufficientPrivilege = "42501"
 
-// isAway reports whether there was no answer, since there was no connection or it was lost. An error from the server, such as for a
-// wrong password, is an answer.
-func isAway(err error) bool {
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) {
-		return isBusy(err) || strings.HasPrefix(answer.Code, "08") || answer.Code == "57P01" || answer.Code == "57P02" // the connection was lost
+// mayNotEnd returns an error with the missing right.
+func (s *Store) mayNotEnd(ctx context.Context, which store.Session, refusal error) error {
+	var self string
+	var superuser bool
+	err := s.retry(ctx, func() error {
+		return s.pool.QueryRow(ctx, `SELECT current_user::text, coalesce((SELECT rolsuper FROM pg_roles WHERE rolname = $1), false)`, which.Account).
+			Scan(&self, &superuser)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: end the session %s: %w", s.name, which.ID, errors.Join(refusal, err))
 	}
-	return errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err) || errors.As(err, new(net.Error)) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errLingers)
+	right := fmt.Sprintf("GRANT pg_signal_backend TO %s, or connect as %s", pgx.Identifier{self}.Sanitize(), which.Account)
+	if superuser {
+		right = "only a superuser may end the session of one"
+	}
+	return fmt.Errorf("%s: the role %s may not end the session %s of the role %s: %s: %w", s.name, self, which.ID, which.Account, right, refusal)
 }

@@ -1,24 +1,12 @@
 package operate
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"strconv"
-	"time"
-
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/provenance"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/stages/why"
-	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // operation is a job in progress.
@@ -35,138 +23,4 @@ type operation struct {
 	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that they are listed only once.
 	warnedOfPending bool
-}
-
-// begin reports the beginning of a phase to the backend.
-func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error) {
-	j := o.Job
-	config, err := historyConfig(j)
-	if err != nil {
-		return nil, err
-	}
-	if !preview {
-		describe(ctx, j) // before the program can change the working copy
-	}
-	p, kind := j.Stack.Project, j.Kind.History
-	if preview && j.Flags.Confirmation.PreviewOnly && kind == Update().History {
-		kind = "preview"
-	}
-	run, err := j.Stack.State.Begin(ctx, backend.Operation{
-		Kind: kind, Preview: preview, Config: config, Describe: func(ctx context.Context) (string, map[string]string) { return describe(ctx, j) },
-		Program: backend.Program{Name: p.Name, Runtime: p.Runtime, Main: p.Main, Description: p.Description}, OnLost: o.lost,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if page := run.Page(); page != "" && !j.Flags.Display.JSON() {
-		fmt.Fprintf(j.Terminal.Out, "View in the service: %s\n\n", page)
-	}
-	return run, nil
-}
-
-// lost stops the operation when its lease is lost.
-func (o *operation) lost(err error) {
-	o.foreground.note(o.Terminal.Named(advise.Text(err)))
-	o.interrupts.Stop()
-}
-
-// end reports the end of a phase. An operation, unlike a preview, is recorded in the history, and the state is backed up (state.md 4.7, 4.8).
-func end(ctx context.Context, j *Job, run backend.Run, preview bool, started time.Time, r *sluice.Result, runErr error) error {
-	text, err := historyConfig(j)
-	if err != nil {
-		return err
-	}
-	ctx = context.WithoutCancel(ctx) // an interrupted operation is recorded like any other
-	entry := backend.Update{
-		Kind: j.Kind.History, StartTime: started.Unix(), EndTime: time.Now().Unix(), Config: text, Result: backend.ResultSucceeded,
-	}
-	if !preview {
-		entry.Message, entry.Environment = describe(ctx, j)
-	}
-	if runErr != nil {
-		entry.Result = backend.ResultFailed
-	}
-	if r != nil {
-		entry.ResourceChanges = make(map[string]int, len(r.Changes))
-		for op, n := range r.Changes {
-			entry.ResourceChanges[string(op)] = n
-		}
-	}
-	return run.End(ctx, entry)
-}
-
-// historyConfig returns the settings in the form of the history.
-func historyConfig(j *Job) (json.RawMessage, error) {
-	config := make(map[string]any, len(j.values))
-	for k, v := range j.values {
-		config[k.String()] = workspace.JSONForm(v)
-	}
-	return json.Marshal(config)
-}
-
-// describe returns the message of an operation, by default the title of the commit, and a description of its origin and its call. The description
-// contains no values of variables that could be secret.
-func describe(ctx context.Context, j *Job) (message string, environment map[string]string) {
-	if j.described == nil {
-		root := "" // stays "" if the project of the stack is elsewhere
-		if j.Stack.Project.HasFile() {
-			root = j.Stack.Project.Directory()
-		}
-		j.described, j.title = provenance.Of(ctx, root, j.Terminal.Lookup)
-	}
-	f := j.Flags
-	env := maps.Clone(j.described)
-	maps.Copy(env, f.History.Caller())
-	env["sluice.version"] = sluice.Version
-	if f.Plan.File != "" {
-		env["updatePlan"] = "true"
-	}
-	if runtime := j.Stack.Project.Runtime; runtime != "" {
-		env["runtime.name"] = runtime
-	}
-	if names, err := j.Stack.Settings.Imports(); err == nil && len(names) > 0 {
-		env[keyEnvironments] = idsOf(names)
-	}
-	for name, on := range map[string]bool{
-		"skip-preview": f.Confirmation.SkipPreview, "yes": f.Confirmation.Yes, "diff": f.Display.Diff(), "continue-on-error": f.Run.ContinueOnError,
-	} {
-		if on {
-			env["pulumi.flag."+name] = strconv.FormatBool(on)
-		}
-	}
-	return cmp.Or(f.History.Message, j.title), env
-}
-
-// keyEnvironments is the key of the history for the environments of an operation.
-const keyEnvironments = "stack.environments"
-
-// environmentID is an environment in the history.
-type environmentID struct {
-	ID string `json:"id"`
-}
-
-// idsOf returns the names of environments in the form of the history.
-func idsOf(names []string) string {
-	var list []environmentID
-	for _, name := range names {
-		list = append(list, environmentID{name})
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return "" // texts always marshal
-	}
-	return string(text)
-}
-
-// EnvironmentsOf returns the names of the environments of an operation, from its description in the history.
-func EnvironmentsOf(environment map[string]string) []string {
-	var list []environmentID
-	if json.Unmarshal([]byte(environment[keyEnvironments]), &list) != nil {
-		return nil // it had none
-	}
-	names := make([]string, len(list))
-	for i, e := range list {
-		names[i] = e.ID
-	}
-	return names
 }

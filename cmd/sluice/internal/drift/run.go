@@ -1,0 +1,73 @@
+package drift
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/internal/private"
+)
+
+// Options select what is read, and what is written.
+type Options struct {
+	Operation *flags.Operation
+	JSON      bool   // instead of text
+	Save      string // a file for the document, too; "" for none
+	// Since leaves out resources that this package has read within this time.
+	Since     time.Duration
+	NoProgram bool // do not predict what an update would do
+}
+
+// Run finds the drift of a stack, and writes it.
+func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error) {
+	s, err := operate.OpenAny(ctx, open, o.Operation)
+	if err != nil {
+		return nil, err
+	}
+	reads := readTimes(ctx, s)
+	skipped := reads.within(o.Since, time.Now())
+	o.Operation.Targeting.Excludes = append(o.Operation.Targeting.Excludes, skipped...)
+	began := time.Now()
+	found, err := readAll(ctx, s, o.Operation)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := moved(ctx, s, found)
+	if err != nil {
+		return nil, err
+	}
+	doc.Skipped = len(skipped)
+	reads.keep(ctx, s, found, began)
+	if doc.Moved > 0 && !o.NoProgram {
+		if err := planned(ctx, open, o.Operation, doc); err != nil {
+			doc.Unplanned = err.Error()
+		}
+	}
+	if o.Save != "" {
+		if err := doc.save(o.Save); err != nil {
+			return nil, err
+		}
+	}
+	if err := doc.write(s.Terminal.Out, o.JSON); err != nil {
+		return nil, err
+	}
+	if doc.Unplanned != "" && !o.JSON {
+		s.Terminal.Warn("cannot predict what `up --refresh` would do: %s", doc.Unplanned)
+	}
+	return doc, nil
+}
+
+func (doc *Document) save(path string) error {
+	text, err := json.Marshal(doc)
+	if err == nil {
+		err = private.Write(path, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the drift: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/sluice-iac/sluice/internal/pace"
+)
+
+// maxDownload is the maximum size of a download.
+const maxDownload = 1 << 30
+
+// Download opens a file to which the service refers, at any address, without the token. A reference from an encrypted connection must lead to an
+// encrypted one, too: the file will be run.
+func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, error) {
+	at, err := url.Parse(location)
+	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+		return nil, errors.New("the service does not say where it can be downloaded")
+	}
+	web := &http.Client{Transport: c.http.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return backoff.Permanent(errors.New("there are too many redirects"))
+		}
+		return c.mayDownload(r.URL)
+	}}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = c.options.Pause
+	body, err := backoff.Retry(ctx, func() (io.ReadCloser, error) {
+		if err := c.mayDownload(at); err != nil {
+			return nil, err
+		}
+		return open(ctx, web, at, c.options.Slowest)
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
+		err = permanent.Err
+	}
+	return body, err
+}
+
+func (c *Client) mayDownload(at *url.URL) error {
+	if c.base.Scheme == "https" && at.Scheme != "https" {
+		return backoff.Permanent(fmt.Errorf("%s is not reached over an encrypted connection, so the download cannot be trusted", at.Host))
+	}
+	return nil
+}
+
+// open makes one attempt. Errors contain only the host: anybody with the whole address may download, too.
+func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	body, err := openUntil(ctx, stop, web, at, slowest)
+	if err != nil {
+		stop(nil)
+	}
+	return body, err
+}
+
+// openUntil is open with a function that stops the download.
+func openUntil(ctx context.Context, stop context.CancelCauseFunc, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, backoff.Permanent(errors.New("the address of the download is not a valid URL"))
+	}
+	response, err := web.Do(request)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		if errors.As(err, new(*tls.CertificateVerificationError)) {
+			err = backoff.Permanent(err)
+		}
+		return nil, fmt.Errorf("%s cannot be reached: %w", at.Host, err)
+	}
+	if response.StatusCode == http.StatusOK {
+		return &bounded{pace.Body(response.Body, slowest, stop), maxDownload, stop}, nil
+	}
+	_ = response.Body.Close()
+	err = fmt.Errorf("%s answers %s", at.Host, response.Status)
+	if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests {
+		err = backoff.Permanent(err)
+	}
+	return nil, err
+}
+
+// bounded is a download with a maximum size.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+	stop context.CancelCauseFunc
+}
+
+// Read implements [io.Reader].
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errors.New("it is too long")
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (b *bounded) Close() error {
+	defer b.stop(nil)
+	return b.body.Close()
+}
