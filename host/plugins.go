@@ -37,8 +37,7 @@ func InstalledPlugins(o PluginOptions) []plugin.Listing {
 
 // PluginOptions are the places in which provider plugins are found, and the environment in which they run.
 type PluginOptions struct {
-	// Engine receives the log messages of the plugins, and serves schemas to them.
-	Engine *EngineService
+	service *EngineService // receives the log messages of the plugins, and returns schemas; see [Open]. It may be nil
 	// Directory is the program's directory, in which plugins run; "" is that of the process.
 	Directory string
 	// Project and RuntimeOptions describe the project; plugins get them in their environment (protocol.md 1.5).
@@ -83,8 +82,8 @@ func (o PluginOptions) acquire() plugin.Acquire {
 	if o.Note != nil {
 		m.Note = func(text string) { o.Note(text) }
 	}
-	if o.Engine != nil {
-		m.Progress = o.Engine.progress
+	if o.service != nil {
+		m.Progress = o.service.progress
 	}
 	return o.Installer.Acquire(m)
 }
@@ -98,13 +97,12 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 		if err != nil {
 			return err
 		}
-		service := ServeEngine(ctx)
-		defer func() { _ = service.Close() }() // its error changes nothing
-		options := PluginOptions{
-			Engine: service, ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
+		h := Open(ctx, PluginOptions{
+			ProjectPlugins: o.ProjectPlugins, ProjectPackages: o.ProjectPackages, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
 			Installer: installer, LogFlags: o.LogFlags,
-		}
-		runtime, err := runtimes.Choose(m.Runtime.Name, options.runtimes())
+		})
+		defer func() { _ = h.Close() }() // its error changes nothing
+		runtime, err := runtimes.Choose(m.Runtime.Name, h.options.runtimes())
 		if err != nil {
 			return err
 		}
@@ -141,16 +139,12 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	if o.Note != nil {
 		options.Note = func(text string) { o.Note(text) }
 	}
-	if o.Engine != nil {
-		options.EngineAddress, options.SchemasAddress = o.Engine.Address, o.Engine.Address
-		options.Output = o.Engine.pluginOutput
+	if o.service != nil {
+		options.EngineAddress, options.SchemasAddress = o.service.Address, o.service.Address
+		options.Output = o.service.pluginOutput
 	}
 	plugins := plugin.NewHost(options)
-	h := &PluginHost{host: newBuiltins(o, plugins), plugins: plugins, installed: o.providers, options: o}
-	if o.Engine != nil {
-		o.Engine.host.CompareAndSwap(nil, h)
-	}
-	return h
+	return &PluginHost{host: newBuiltins(o, plugins), plugins: plugins, installed: o.providers, options: o}
 }
 
 // allow refuses to start an executable for which a debugger was requested.
@@ -180,8 +174,8 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory,
 		Environment: w.Environment, Output: w.Output,
 	}
-	if o.Engine != nil && o.Debug.Plugin(w.Name, filepath.Base(w.Directory)) {
-		c.Debug = o.Engine.log
+	if o.service != nil && o.Debug.Plugin(w.Name, filepath.Base(w.Directory)) {
+		c.Debug = o.service.log
 	}
 	if w.Directory == "" {
 		c.Dynamic = true
@@ -237,8 +231,8 @@ func (o PluginOptions) Finder() plugin.Finder {
 // policies returns the options for policy packs.
 func (o PluginOptions) policies() policy.Options {
 	options := policy.Options{Finder: o.Finder(), Acquire: o.acquire(), Debug: o.Debug}
-	if o.Engine != nil {
-		options.Engine, options.Schemas = o.Engine, o.schemas()
+	if o.service != nil {
+		options.Engine, options.Schemas = o.service, o.service
 	}
 	return options
 }
@@ -246,18 +240,10 @@ func (o PluginOptions) policies() policy.Options {
 // runtimes returns the options for the choice of a runtime.
 func (o PluginOptions) runtimes() runtimes.Options {
 	options := runtimes.Options{Finder: o.Finder(), Acquire: o.acquire(), LogFlags: o.LogFlags}
-	if o.Engine != nil {
-		options.Engine, options.Schemas = o.Engine, o.schemas()
+	if o.service != nil {
+		options.Engine, options.Schemas = o.service, o.service
 	}
 	return options
-}
-
-// schemas returns the Engine service, with a host that answers its requests. Engine must not be nil.
-func (o PluginOptions) schemas() source.Service {
-	if o.Engine.host.Load() == nil {
-		NewPluginHost(o)
-	}
-	return o.Engine
 }
 
 // Load starts a plugin.
@@ -310,9 +296,6 @@ func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []prov
 // Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends
 // normally ends its plugins itself.
 func (h *PluginHost) Close() error {
-	if h.options.Engine != nil {
-		h.options.Engine.host.CompareAndSwap(h, nil)
-	}
 	h.mu.Lock()
 	loaded := h.loaded
 	h.loaded = nil
@@ -373,8 +356,8 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	if b.note == nil {
 		b.note = func(string, ...advice.Advice) {}
 	}
-	if o.Engine != nil {
-		b.options.Log = o.Engine.nativeMessage
+	if o.service != nil {
+		b.options.Log = o.service.nativeMessage
 	}
 	return b
 }
@@ -441,15 +424,16 @@ type Converter struct {
 // OpenConverter starts the converter plugin of a tool such as "terraform". The caller must Close it. The error is a
 // *[plugin.MissingError] if there is none and none could be installed.
 func OpenConverter(ctx context.Context, tool string, o ConverterOptions) (*Converter, error) {
-	described, service := o.Plugins.warning(ctx)
+	h := openWarning(ctx, o.Plugins)
+	described := h.options
 	asked := described
 	asked.NoBuiltins = true
-	schemas, mappings := NewPluginHost(described), NewPluginHost(asked)
-	c := &Converter{used: []io.Closer{mappings, schemas, service}}
+	mappings := NewPluginHost(asked)
+	c := &Converter{used: []io.Closer{mappings, h}}
 	mapper := &convert.Mapper{
 		Tool: tool, Given: o.Mappings, Host: mappings, Installed: described.providers, Warn: described.Warn,
 	}
-	options := described.converting(schemas)
+	options := described.converting(h.Plugins)
 	options.Mapper, options.Output = mapper, o.Output
 	var err error
 	if c.Converter, err = convert.Open(ctx, tool, options); err != nil {
@@ -475,22 +459,20 @@ func (c *Converter) closeUsed() error {
 // GenerateProgram writes a program in the language of a runtime, with the language plugin. The error is a *[plugin.MissingError] if
 // there is no such plugin and none could be installed: every language needs its own.
 func GenerateProgram(ctx context.Context, runtime string, g convert.Generation, o PluginOptions) ([]source.Remark, error) {
-	o, service := o.warning(ctx)
-	host := NewPluginHost(o)
-	list, err := convert.Generate(ctx, runtime, g, o.converting(host))
-	return list, errors.Join(err, host.Close(), service.Close())
+	h := openWarning(ctx, o)
+	list, err := convert.Generate(ctx, runtime, g, h.options.converting(h.Plugins))
+	return list, errors.Join(err, h.Close())
 }
 
-// warning returns the options with an Engine service of their own, whose warnings and errors go to Warn: outside of operations
-// nothing else shows them. The service must be closed.
-func (o PluginOptions) warning(ctx context.Context) (PluginOptions, *EngineService) {
-	o.Engine = ServeEngine(ctx)
-	o.Engine.Attach(func(m stages.LogMessage) {
+// openWarning returns a host whose warnings and errors go to Warn of o: outside of operations nothing else shows them.
+func openWarning(ctx context.Context, o PluginOptions) *Host {
+	h := Open(ctx, o)
+	h.Service.Attach(func(m stages.LogMessage) {
 		if o.Warn != nil && (m.Severity == stages.Warning || m.Severity == stages.Error) {
 			o.Warn(strings.TrimSpace(m.Message))
 		}
 	})
-	return o, o.Engine
+	return h
 }
 
 // converting returns the options for converters and generators. schemas is the host that serves schemas.

@@ -21,10 +21,10 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly otherwise,
-// which is possible for Node.js, Python and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the project or
-// PULUMI_YAML_PLUGIN selects its plugin; the providers that define its types are started with o. Other programs use only the places
-// of plugins, their Installer and the Engine service in o. The caller closes the program.
+// NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
+// otherwise, which is possible for Node.js, Python and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the
+// project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers that know its types are started.
+// Otherwise only the places of plugins, their Installer and the service of a host ([Host.Options]) are used. The caller closes the program.
 func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 	runtime, err := NewRuntime(files.Runtime, o)
 	if err != nil {
@@ -63,12 +63,12 @@ func WithProgramIn(o sluice.Options, directory string, p PluginOptions) (sluice.
 }
 
 // NewInlineProgram returns a program that consists of functions of another process, which serves it at a port of this machine as a
-// language plugin would: the inline programs of the Automation API. Closing the program does not stop that process. Only the Engine
-// service of o is used, and the places of plugins if the service has no host yet.
+// language plugin would: the inline programs of the Automation API. That process is not stopped when the program is closed. Of o
+// only the service of a host is used.
 func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Program {
 	options := language.Options{Port: port, Inline: true}
-	if o.Engine != nil {
-		options.Engine, options.Schemas = o.Engine, o.schemas()
+	if o.service != nil {
+		options.Engine, options.Schemas = o.service, o.service
 	}
 	return language.New(files, options)
 }
@@ -139,7 +139,7 @@ func OpenRequiredPolicyPack(
 // SDKGenerator generates SDKs of packages for one language. Make one with [NewSDKGenerator].
 type SDKGenerator struct {
 	generator source.Generator
-	host      *PluginHost
+	host      *Host
 	loader    *loader.Server
 }
 
@@ -155,12 +155,13 @@ func NewSDKGenerator(ctx context.Context, language string, known [][]byte, o Plu
 		}
 		options.Known = append(options.Known, loader.Known{Package: s.Name, Version: s.Version, Schema: string(text)})
 	}
-	generator, err := runtimes.ChooseGenerator(ctx, language, o.runtimes(), said)
+	h := Open(ctx, o)
+	generator, err := runtimes.ChooseGenerator(ctx, language, h.options.runtimes(), said)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, h.Close())
 	}
-	g := &SDKGenerator{generator: generator, host: NewPluginHost(o)}
-	options.Providers = SchemaHost(g.host)
+	g := &SDKGenerator{generator: generator, host: h}
+	options.Providers = SchemaHost(h.Plugins)
 	g.loader = loader.NewServer(ctx, options)
 	return g, nil
 }

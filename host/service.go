@@ -6,8 +6,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
@@ -18,20 +16,17 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// EngineService is the engine's service for programs and plugins, on the loopback interface. They send their log messages to it
-// (protocol.md 5.1). An operation with the service in its [sluice.Options] receives the messages; outside of operations they are
-// dropped. The service also answers requests for schemas of packages, for mappings of names, and for the package that a text names
-// (protocol.md 5.3), with the plugins of the first [PluginHost] with this service that is not closed. One service may serve several
-// operations, one after the other. Make one with [ServeEngine].
+// EngineService is what the engine serves to programs and plugins on the loopback interface. They send their log messages to it
+// (protocol.md 5.1). With it in its [sluice.Options], an operation receives the messages; outside of operations they are dropped.
+// They also request schemas of packages, mappings of names, and packages by what somebody has written (protocol.md 5.3). These come from the plugins of
+// its [Host]. One service may serve several operations, one after the other.
 type EngineService struct {
-	server *engine.Server
-	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
-	host   atomic.Pointer[PluginHost]              // answers requests for schemas and mappings
+	server  *engine.Server
+	sink    atomic.Pointer[func(stages.LogMessage)] // nil drops
+	plugins *PluginHost                             // answers requests for schemas and mappings
 }
 
-// ServeEngine returns a new service. It begins to listen when a program or plugin first needs its address. The end of ctx stops it
-// as Close does. Close must be called in any case.
-func ServeEngine(ctx context.Context) *EngineService {
+func newEngineService(ctx context.Context) *EngineService {
 	e := &EngineService{}
 	e.server = engine.NewServer(ctx, e.log, engine.With(e.serveSchemas))
 	return e
@@ -40,63 +35,34 @@ func ServeEngine(ctx context.Context) *EngineService {
 // mappedTool is the default tool of a mapping request that names none.
 const mappedTool = "terraform"
 
-// errNoPlugins answers requests for schemas while no plugins are in use.
-var errNoPlugins = status.Error(codes.Unavailable, "the engine uses no plugins at the moment, and knows no schemas")
-
 // serveSchemas adds the Loader and the Mapper to the server, at the same address.
 func (e *EngineService) serveSchemas(r grpc.ServiceRegistrar) {
 	loader.Register(r, loader.Options{Providers: providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-		h := e.host.Load()
-		if h == nil {
-			return nil, errNoPlugins
-		}
-		return SchemaHost(h).Load(ctx, spec)
+		return SchemaHost(e.plugins).Load(ctx, spec)
 	})})
 	codegen.RegisterMapperServer(r, &convert.Mapper{
 		Tool: mappedTool, Warn: e.warn,
 		Host: providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-			h := e.host.Load()
-			if h == nil {
-				return nil, errNoPlugins
-			}
-			return h.plugins.Load(ctx, spec) // built-in providers have no mappings
+			return e.plugins.plugins.Load(ctx, spec) // built-in providers have no mappings
 		}),
-		Installed: func() []string {
-			if h := e.host.Load(); h != nil {
-				return h.installed()
-			}
-			return nil
-		},
+		Installed: func() []string { return e.plugins.installed() },
 	})
-	loader.RegisterResolver(r, e.resolves())
+	loader.RegisterResolver(r, loader.ResolverOptions{
+		Providers: providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+			return SchemaHost(e.plugins).Load(ctx, spec)
+		}),
+		Local: func(p plugin.ProjectPlugin) providers.Host {
+			return e.schemas(func(o PluginOptions) PluginOptions { return o.With(p) })
+		},
+		Directory: func() string { return e.plugins.options.Directory },
+	})
 }
 
-// resolves returns the options for finding the package that a text names.
-func (e *EngineService) resolves() loader.ResolverOptions {
-	with := func(change func(PluginOptions) PluginOptions) providers.Host {
-		return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-			h := e.host.Load()
-			if h == nil {
-				return nil, errNoPlugins
-			}
-			if change != nil {
-				h = NewPluginHost(change(h.options)) // the caller of Load closes what it starts
-			}
-			return SchemaHost(h).Load(ctx, spec)
-		})
-	}
-	return loader.ResolverOptions{
-		Providers: with(nil),
-		Local: func(p plugin.ProjectPlugin) providers.Host {
-			return with(func(o PluginOptions) PluginOptions { return o.With(p) })
-		},
-		Directory: func() string {
-			if h := e.host.Load(); h != nil {
-				return h.options.Directory
-			}
-			return ""
-		},
-	}
+// schemas returns a host with other options than those of the service's plugins.
+func (e *EngineService) schemas(change func(PluginOptions) PluginOptions) providers.Host {
+	return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+		return SchemaHost(NewPluginHost(change(e.plugins.options))).Load(ctx, spec) // the caller closes what it has loaded
+	})
 }
 
 func (e *EngineService) warn(message string) {
@@ -116,8 +82,7 @@ func (e *EngineService) Address() (string, error) { return e.server.Address() }
 // is Address.
 func (e *EngineService) SocketAddress() (string, error) { return e.server.SocketAddress() }
 
-// Close stops the service.
-func (e *EngineService) Close() error { return e.server.Close() }
+func (e *EngineService) close() error { return e.server.Close() }
 
 // Attach implements [sluice.Service].
 func (e *EngineService) Attach(sink func(stages.LogMessage)) {

@@ -144,7 +144,7 @@ func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args
 		}
 		return manager.Encrypter(), nil
 	}
-	options := operate.PluginOptions(job, nil, s.Project.Directory())
+	options := operate.PluginOptions(job, s.Project.Directory())
 	list, err := conversion.State(ctx, job.Terminal, conversion.Tool(f.from), args, encryption, options)
 	if err != nil {
 		return err

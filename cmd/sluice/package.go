@@ -90,11 +90,10 @@ func (f packageFlags) read(ctx context.Context, t *terminal.Terminal, args []str
 	if err != nil {
 		return err
 	}
-	r, err := packages.NewReader(ctx, t)
+	r, err := packages.NewReader(t)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.Close() }() // its error changes nothing
 	r.Prepares = f.prepares
 	p, err := r.Read(ctx, args[0], of, f.server)
 	if err != nil {

@@ -26,11 +26,10 @@ func newPackageMappingCommand(t *terminal.Terminal) *cobra.Command {
 			if len(args) > 2 {
 				req.Provider, parameters = args[2], args[3:]
 			}
-			r, err := packages.NewReader(ctx, t)
+			r, err := packages.NewReader(t)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = r.Close() }() // its error changes nothing
 			answer, err := r.Mapping(ctx, args[1], parameters, f.server, req)
 			if err != nil {
 				return err

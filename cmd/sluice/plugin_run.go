@@ -104,16 +104,13 @@ func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	service := host.ServeEngine(ctx)
-	defer func() { _ = service.Close() }() // its error changes nothing
 	options := places.Options()
-	options.Engine = service
 	if options.Directory, err = os.Getwd(); err != nil {
 		return err
 	}
-	plugins := host.NewPluginHost(options) // serves the calls of the service
-	defer func() { _ = plugins.Close() }()
-	address, err := service.Address()
+	h := host.Open(ctx, options)
+	defer func() { _ = h.Close() }() // its error changes nothing
+	address, err := h.Service.Address()
 	if err != nil {
 		return err
 	}
@@ -123,7 +120,7 @@ func (run pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	defer forget()
 	f := &source.Foreground{Out: t.Out, Err: t.Err, Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
 	if written != "" {
-		err = options.RunWritten(interrupted, plugin.Written{
+		err = h.Options().RunWritten(interrupted, plugin.Written{
 			Kind: run.Kind, Name: run.Name, Directory: written, Args: run.args, Environment: environment,
 		}, f)
 	} else {

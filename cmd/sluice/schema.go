@@ -67,11 +67,10 @@ func checkSchema(ctx context.Context, t *terminal.Terminal, source string, f pac
 	if err != nil {
 		return err
 	}
-	r, err := packages.NewReader(ctx, t)
+	r, err := packages.NewReader(t)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.Close() }() // its error changes nothing
 	text, err := r.ReadText(ctx, source, of, f.server)
 	if err != nil {
 		return err

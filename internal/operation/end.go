@@ -6,14 +6,22 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// end carries out the end phase after the program, unless something has failed, and stops the run. It returns the errors
-// that were not reported.
-func (s *resolved) end(ctx context.Context, p *program, err error) error {
+// ended is an operation whose run is over.
+type ended struct {
+	// err has the errors that were not reported.
+	err error
+	// interrupt is the reason why the caller's context ended before the run did; nil if it did not.
+	interrupt error
+}
+
+// end is the fourth phase: it carries out the end phase of the run, unless something has failed, and stops the run.
+func end(ctx context.Context, s *resolved, r ran) (out ended) {
+	err := r.err
 	if err == nil {
 		s.run.JudgeProgram()
 	}
-	if err == nil && s.imports == nil && (s.RunsProgram() || s.Stages.Mode != stages.ModeRefresh) {
-		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.operations, s.assembly) })
+	if err == nil && s.imports == nil && (s.opened.settings.RunsProgram() || s.opened.settings.Stages.Mode != stages.ModeRefresh) {
+		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.opened.operations, r.assembly) })
 	}
 	failed := err != nil || s.imports != nil
 	if finishErr := caught("ending the run", func() error { return s.run.Finish(failed) }); err == nil {
@@ -24,16 +32,17 @@ func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	}
 	s.run.ShutDown()
 	grace := programGrace
-	if s.isInterrupted() || ctx.Err() != nil {
+	if s.opened.settings.Stopped() || ctx.Err() != nil {
 		grace = interruptedGrace
 	}
-	p.await(grace)
+	r.program.await(grace)
 	if err == nil {
 		s.run.JudgeProgram() // it may have failed in the meantime
 	}
 	if !s.release() && ctx.Err() != nil {
-		s.interrupt = interruptOf(ctx)
+		out.interrupt = interruptOf(ctx)
 	}
-	s.Messages(nil)
-	return err
+	s.opened.settings.Messages(nil)
+	out.err = err
+	return out
 }

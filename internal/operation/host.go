@@ -16,7 +16,7 @@ import (
 func (s *resolved) host() providers.Host {
 	o := builtin.Options{
 		StackOutputs: s.stackOutputs(),
-		Warn:         s.warn,
+		Warn:         s.opened.events.warn,
 		Resource: func(u urn.URN) (builtin.Resource, bool) {
 			r, ok := s.run.Find(u)
 			if !ok {
@@ -25,9 +25,9 @@ func (s *resolved) host() providers.Host {
 			return builtinResource(r), true
 		},
 	}
-	if s.StackResources != nil {
+	if s.opened.settings.StackResources != nil {
 		o.StackResources = func(ctx context.Context, name string) ([]builtin.Resource, error) {
-			all, err := s.StackResources(ctx, name)
+			all, err := s.opened.settings.StackResources(ctx, name)
 			out := make([]builtin.Resource, len(all))
 			for i, r := range all {
 				out[i] = builtinResource(r)
@@ -35,21 +35,21 @@ func (s *resolved) host() providers.Host {
 			return out, err
 		}
 	}
-	next := s.Providers
+	next := s.opened.settings.Providers
 	if c, evaluates := next.(source.ComponentServer); evaluates {
-		next = c.ServeComponents(next, source.Project{Directory: s.Stages.Directory, Root: s.Root}, s.monitor)
+		next = c.ServeComponents(next, source.Project{Directory: s.opened.settings.Stages.Directory, Root: s.opened.settings.Root}, s.monitor)
 	}
-	return s.masks.host(builtin.Host(o, next), s.Log)
+	return s.opened.events.masks.host(builtin.Host(o, next), s.opened.settings.Log)
 }
 
 // stackOutputs returns a function that reads the outputs of other stacks. In a preview, outputs that only an operation produces are
 // unknown. In an update, nothing can be made from unknown outputs.
 func (s *resolved) stackOutputs() func(context.Context, string) (property.Map, error) {
-	if s.StackOutputs == nil || s.Stages.Info.DryRun {
-		return s.StackOutputs
+	if s.opened.settings.StackOutputs == nil || s.opened.settings.Stages.Info.DryRun {
+		return s.opened.settings.StackOutputs
 	}
 	return func(ctx context.Context, name string) (property.Map, error) {
-		outputs, err := s.StackOutputs(ctx, name)
+		outputs, err := s.opened.settings.StackOutputs(ctx, name)
 		if err != nil || outputs.IsKnown() {
 			return outputs, err
 		}

@@ -17,7 +17,7 @@ func (s *resolved) lacking(ctx context.Context) (errs []error) {
 	if len(made) == 0 {
 		return nil
 	}
-	final, err := s.State.Load(ctx)
+	final, err := s.opened.settings.State.Load(ctx)
 	if err != nil || final == nil {
 		final = &state.Snapshot{} // no object is certain to be recorded
 	}

@@ -18,9 +18,9 @@ import (
 
 // opened is an operation whose state is loaded. Nothing is running, and no event has been emitted.
 type opened struct {
-	Settings
-	events
-	began time.Time
+	settings Settings
+	events   events
+	began    time.Time
 
 	// found is the state as loaded. base is that state brought up to date, before anything else is done. migrated is
 	// true if they differ.
@@ -36,11 +36,11 @@ type opened struct {
 	background background
 }
 
-// open loads the state and returns an error for anything that can be refused before the operation has an effect.
+// open is the first phase: it loads the state and returns an error for anything that can be refused before the operation has an effect.
 func open(ctx context.Context, s Settings) (*opened, error) {
 	m := newMasks(s.Secrets, &s.Stages)
 	s.Log = m.log(s.Log)
-	o := &opened{Settings: s, events: events{masks: m, observe: s.Stages.Observe}, began: time.Now(), entropy: s.Stages.Entropy}
+	o := &opened{settings: s, events: events{masks: m, observe: s.Stages.Observe}, began: time.Now(), entropy: s.Stages.Entropy}
 	if err := o.checkPlan(); err != nil {
 		return nil, err
 	}
@@ -58,14 +58,14 @@ func open(ctx context.Context, s Settings) (*opened, error) {
 }
 
 func (o *opened) load(ctx context.Context) error {
-	found, err := o.State.Load(ctx)
+	found, err := o.settings.State.Load(ctx)
 	if err != nil {
 		return err
 	}
 	if found == nil {
 		found = &state.Snapshot{}
 	}
-	o.masks.learnSnapshot(found)
+	o.events.masks.learnSnapshot(found)
 	if err := state.Verify(found); err != nil {
 		return err
 	}
@@ -77,17 +77,17 @@ func (o *opened) load(ctx context.Context) error {
 	}
 	ids := 0
 	o.found = found
-	o.base, o.migrated = state.Migrate(found, o.Stages.PackageConfig, func() string {
+	o.base, o.migrated = state.Migrate(found, o.settings.Stages.PackageConfig, func() string {
 		ids++
 		return stages.DerivedID(o.entropy, "migrated", fmt.Sprint(ids))
 	})
-	o.Stages.Targeting, err = o.Stages.Targeting.Bind(state.URNs(o.base.Resources))
+	o.settings.Stages.Targeting, err = o.settings.Stages.Targeting.Bind(state.URNs(o.base.Resources))
 	return err
 }
 
 // checkPlan refuses a plan that contains nothing about the stack.
 func (o *opened) checkPlan() error {
-	p, info := o.Stages.Plan, o.Stages.Info
+	p, info := o.settings.Stages.Plan, o.settings.Stages.Info
 	if p == nil || len(p.Resources) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (o *opened) checkPlan() error {
 
 // refuseHooks refuses a destroy that would have to run delete hooks, which are in the program (steps.md 7.5).
 func (o *opened) refuseHooks() error {
-	if o.Stages.Mode != stages.ModeDestroy || o.RunsProgram() {
+	if o.settings.Stages.Mode != stages.ModeDestroy || o.settings.RunsProgram() {
 		return nil
 	}
 	var all *multierror.Error

@@ -36,19 +36,19 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 		return nil, err
 	}
 	over = s.enter("resolve")
-	ready, err := o.resolve(ctx)
+	ready, err := resolve(ctx, o)
 	over()
-	var p *program
+	r := ran{err: err}
 	if err == nil {
 		over = s.enter("run")
-		p, err = ready.perform(ctx)
+		r = run(ctx, ready)
 		over()
 	}
 	over = s.enter("end")
-	err = ready.end(ctx, p, err)
+	e := end(ctx, ready, r)
 	over()
 	defer s.enter("close")()
-	return ready.close(ctx, err), nil
+	return close(ctx, ready, e), nil
 }
 
 // enter begins a phase, which ends when over is called.

@@ -18,8 +18,8 @@ import (
 func (o *opened) findPackagesUntilStopped(ctx context.Context) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	o.OnInterrupt(end, func() {})
-	if o.packages, err = o.findPackages(ctx); err != nil && o.Stopped() {
+	o.settings.OnInterrupt(end, func() {})
+	if o.packages, err = o.findPackages(ctx); err != nil && o.settings.Stopped() {
 		return nil
 	}
 	return err
@@ -30,12 +30,12 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	var ps []stages.Package
 	var err error
 	switch {
-	case o.RunsProgram():
+	case o.settings.RunsProgram():
 		if err := o.prepareProgram(ctx); err != nil {
 			return nil, err
 		}
-		ps, err = o.Program.Packages(ctx)
-	case !o.isImport():
+		ps, err = o.settings.Program.Packages(ctx)
+	case !o.settings.isImport():
 		return nil, nil
 	default:
 		ps = o.importedPackages(ctx)
@@ -56,18 +56,18 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 
 // prepareProgram makes the program build or install whatever it lacks.
 func (o *opened) prepareProgram(ctx context.Context) error {
-	p, needed := o.Program.(source.Preparer)
+	p, needed := o.settings.Program.(source.Preparer)
 	if !needed {
 		return nil
 	}
-	return p.Prepare(ctx, func(m stages.LogMessage) { o.emit(stages.Diagnostic{LogMessage: m}) })
+	return p.Prepare(ctx, func(m stages.LogMessage) { o.events.emit(stages.Diagnostic{LogMessage: m}) })
 }
 
 // prepareProviders makes the host prepare the providers of the packages, all at the same time: those of the program, and the
 // recorded ones, which deletes may need. A provider that cannot be prepared is an error only when it is needed. It returns the
 // providers that take time to start and that the program will most likely need.
 func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
-	host, can := o.Providers.(providers.Preparer)
+	host, can := o.settings.Providers.(providers.Preparer)
 	if !can {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
 // willBeNeeded reports whether the program most likely needs a provider: the program names the package, and the state is empty or
 // has its default provider.
 func (o *opened) willBeNeeded(spec providers.Spec) bool {
-	return o.RunsProgram() &&
+	return o.settings.RunsProgram() &&
 		slices.ContainsFunc(o.packages, func(p stages.Package) bool {
 			return nameOf(p) == spec.Package && p.OwnVersion() == spec.Version
 		}) &&
@@ -104,12 +104,12 @@ func nameOf(p stages.Package) string {
 // importedPackages returns the versions that the program uses. An import does not need them: a program whose dependencies are not
 // installed yet may have none.
 func (o *opened) importedPackages(ctx context.Context) []stages.Package {
-	if o.Program == nil {
+	if o.settings.Program == nil {
 		return nil
 	}
-	ps, err := o.Program.Packages(ctx)
+	ps, err := o.settings.Program.Packages(ctx)
 	if err != nil {
-		o.Log.Warn("asking the program for its packages", "error", err)
+		o.settings.Log.Warn("asking the program for its packages", "error", err)
 	}
 	return ps
 }
@@ -132,16 +132,16 @@ func (o *opened) recordedPackages() []stages.Package {
 // warnOfOlderPackages warns if an operation that does not run the program works with older versions of packages than those of the
 // program (steps.md 7.5): with those of the recorded providers. It ignores an error of the program in listing its versions.
 func (o *opened) warnOfOlderPackages(ctx context.Context) {
-	if o.RunsProgram() || o.isImport() || o.Program == nil {
+	if o.settings.RunsProgram() || o.settings.isImport() || o.settings.Program == nil {
 		return
 	}
-	wanted, err := o.Program.Packages(ctx)
+	wanted, err := o.settings.Program.Packages(ctx)
 	if err != nil {
-		o.Log.Debug("asking the program for its packages", "error", err)
+		o.settings.Log.Debug("asking the program for its packages", "error", err)
 		return
 	}
 	kind := "refresh"
-	if o.Stages.Mode == stages.ModeDestroy {
+	if o.settings.Stages.Mode == stages.ModeDestroy {
 		kind = "destroy"
 	}
 	told := map[string]bool{}
@@ -156,7 +156,7 @@ func (o *opened) warnOfOlderPackages(ctx context.Context) {
 				kind, name, oldVersion, version)
 			if !told[text] {
 				told[text] = true
-				o.warn("", text)
+				o.events.warn("", text)
 			}
 		}
 	}

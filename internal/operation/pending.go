@@ -14,12 +14,12 @@ import (
 func (o *opened) warnOfPending() {
 	interrupted, underWay := separate(o.base.Pending)
 	if len(underWay) > 0 {
-		o.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Warning, Message: underWayWarning(underWay)}})
+		o.events.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Warning, Message: underWayWarning(underWay)}})
 	}
-	if len(interrupted) == 0 || o.Stages.Mode == stages.ModeRefresh || o.Refresh {
+	if len(interrupted) == 0 || o.settings.Stages.Mode == stages.ModeRefresh || o.settings.Refresh {
 		return
 	}
-	o.emit(stages.Diagnostic{
+	o.events.emit(stages.Diagnostic{
 		LogMessage: stages.LogMessage{Severity: stages.Warning, Message: pendingWarning(interrupted),
 			Advice: []advice.Advice{advice.On(advice.Recover)},
 		}, Pending: interrupted,

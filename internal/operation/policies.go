@@ -29,24 +29,24 @@ var errPolicyConfig = errors.New("validating policy config")
 // were loaded, and the first error in the packs' order, because the others are often the same.
 func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 	p := &packs{}
-	if !o.RunsProgram() {
+	if !o.settings.RunsProgram() {
 		return p, nil
 	}
 	// The packs live as long as the operation, unless it is interrupted.
 	until, stop := context.WithCancelCause(o.operations)
 	interrupt := func() { stop(stages.ErrShutDown) }
-	o.OnInterrupt(interrupt, func() {})
+	o.settings.OnInterrupt(interrupt, func() {})
 	p.releases = append(p.releases, context.AfterFunc(ctx, interrupt))
 
-	found := make([]source.PolicyAnalyzer, len(o.PolicyPacks))
-	errs := make([]error, len(o.PolicyPacks))
+	found := make([]source.PolicyAnalyzer, len(o.settings.PolicyPacks))
+	errs := make([]error, len(o.settings.PolicyPacks))
 	loading := pool.New()
-	for i, pack := range o.PolicyPacks {
-		o.emit(stages.PolicyLoad{})
-		loading.Go(func() { found[i], errs[i] = pack.Load(until, o.Stages.Info, o.show) })
+	for i, pack := range o.settings.PolicyPacks {
+		o.events.emit(stages.PolicyLoad{})
+		loading.Go(func() { found[i], errs[i] = pack.Load(until, o.settings.Stages.Info, o.events.show) })
 	}
 	loading.Wait()
-	p.analyzers = slices.Clone(o.Stages.Judges.Analyzers)
+	p.analyzers = slices.Clone(o.settings.Stages.Judges.Analyzers)
 	for _, a := range found {
 		if a != nil {
 			p.loaded = append(p.loaded, a)
@@ -76,7 +76,7 @@ func (o *opened) policyErrors(errs []error) error {
 	}
 	slices.SortFunc(problems, strings.Compare)
 	for _, p := range problems {
-		o.showError(p)
+		o.events.showError(p)
 	}
 	return errPolicyConfig
 }
@@ -84,11 +84,11 @@ func (o *opened) policyErrors(errs []error) error {
 // cancelAnalyzers calls Cancel of the analyzers; close waits for it.
 func (s *resolved) cancelAnalyzers() {
 	for _, a := range s.packs.analyzers {
-		s.background.run(func() {
-			ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
+		s.opened.background.run(func() {
+			ctx, cancel := context.WithTimeout(s.opened.operations, cancelTimeout)
 			defer cancel()
 			if err := a.Cancel(ctx); err != nil {
-				s.Log.Warn("asking a policy pack to cancel", "pack", a.Info().Name, "error", err)
+				s.opened.settings.Log.Warn("asking a policy pack to cancel", "pack", a.Info().Name, "error", err)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ type record struct {
 }
 
 func (r *record) open(ctx context.Context, o *opened) error {
-	inner, err := o.State.Record(ctx, o.found)
+	inner, err := o.settings.State.Record(ctx, o.found)
 	if err != nil {
 		return err
 	}

@@ -13,28 +13,25 @@ import (
 
 // resolved is an operation that is ready to run its program, or has to be closed because it cannot.
 type resolved struct {
-	*opened
+	opened   *opened
 	packs    *packs
 	registry *providers.Registry
 	server   *monitor.Server
 	record   *record // nil in previews
 	run      *standard.Run
 	imports  *standard.Imports // nil for operations with a pipeline
-	assembly standard.Assembly // of the pipeline
 
 	// release detaches the operation from the end of the caller's context. It reports whether that has not yet stopped
 	// the operation.
 	release func() bool
-	// interrupt is the reason why the caller's context ended before the run did; nil if it did not.
-	interrupt error
 	// failedBefore is set when the providers are canceled. It reports whether anything had failed by then.
 	failedBefore atomic.Pointer[bool]
 }
 
-// resolve runs the phase before the program starts. The caller must end and close the result, even with an error.
-func (o *opened) resolve(ctx context.Context) (*resolved, error) {
-	o.Messages(o.show)
-	o.emit(stages.Prelude{Operation: o.Name, IsPreview: o.Stages.Info.DryRun, Config: o.ShownConfig})
+// resolve is the second phase, before the program starts. The result must go through the end and close phases, also with an error.
+func resolve(ctx context.Context, o *opened) (*resolved, error) {
+	o.settings.Messages(o.events.show)
+	o.events.emit(stages.Prelude{Operation: o.settings.Name, IsPreview: o.settings.Stages.Info.DryRun, Config: o.settings.ShownConfig})
 	o.warnOfPending()
 	o.warnOfOlderPackages(ctx)
 	packs, err := o.loadPacks(ctx)
@@ -52,14 +49,14 @@ func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 // prepare makes the run, from its final settings.
 func (o *opened) prepare(p *packs) *resolved {
 	s := &resolved{opened: o, packs: p}
-	calls := o.Calls
-	calls.Warn = o.warn
+	calls := o.settings.Calls
+	calls.Warn = o.events.warn
 	calls.NewID = func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") }
-	calls.Waiting = func(limit string, waiting bool) { o.emit(stages.LimitWait{Limit: limit, Waiting: waiting}) }
+	calls.Waiting = func(limit string, waiting bool) { o.events.emit(stages.LimitWait{Limit: limit, Waiting: waiting}) }
 	s.registry = providers.NewRegistry(o.operations, s.host(), calls)
-	settings := o.Stages
-	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.emit
-	settings.RefreshEach = o.refreshesEach()
+	settings := o.settings.Stages
+	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.events.emit
+	settings.RefreshEach = o.settings.refreshesEach()
 	settings.Registry = s.registry
 	settings.MonitorAddress = func() (string, error) { return s.server.Address() }
 	settings.Judges.Analyzers = p.analyzers
@@ -68,27 +65,27 @@ func (o *opened) prepare(p *packs) *resolved {
 		settings.Recorder = s.record
 	}
 	s.run = standard.NewRun(o.operations, settings)
-	s.stopOnPanic(s.run.Halt)
-	s.server = monitor.NewServer(o.operations, s.monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
-		monitor.Without(o.WithoutFeatures...))
-	o.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
+	s.opened.events.stopOnPanic(s.run.Halt)
+	s.server = monitor.NewServer(o.operations, s.monitor(), monitor.ProjectRoot(o.settings.Root), monitor.WithViews(s.run),
+		monitor.Without(o.settings.WithoutFeatures...))
+	o.settings.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
 	return s
 }
 
 // monitor returns the monitor for the program.
-func (s *resolved) monitor() stages.Monitor { return s.masks.monitor(s.run.Monitor()) }
+func (s *resolved) monitor() stages.Monitor { return s.opened.events.masks.monitor(s.run.Monitor()) }
 
 // watch makes interrupts and the end of the caller's context stop the run. If the operation was interrupted already,
 // the run stops at once. The run is stopped before the analyzers, so that their aborts are no failures.
 func (s *resolved) watch(ctx context.Context) {
 	halt := func() {
 		s.run.Halt()
-		s.Log.Debug("the operation was stopped: nothing new begins")
+		s.opened.settings.Log.Debug("the operation was stopped: nothing new begins")
 	}
-	s.OnInterrupt(halt, s.cancelProviders)
+	s.opened.settings.OnInterrupt(halt, s.cancelProviders)
 	s.release = context.AfterFunc(ctx, func() { halt(); s.cancelProviders() })
-	if s.RunsProgram() {
-		s.OnInterrupt(s.cancelAnalyzers, func() {})
+	if s.opened.settings.RunsProgram() {
+		s.opened.settings.OnInterrupt(s.cancelAnalyzers, func() {})
 		s.packs.releases = append(s.packs.releases, context.AfterFunc(ctx, s.cancelAnalyzers))
 	}
 }
@@ -96,16 +93,16 @@ func (s *resolved) watch(ctx context.Context) {
 // takeStock begins to record and brings the base of the run up to date, after all possible refusals of the operation.
 // It plans an import before that, so that an impossible import changes nothing.
 func (s *resolved) takeStock(ctx context.Context) (err error) {
-	if !s.isImport() {
+	if !s.opened.settings.isImport() {
 		if err := s.beginRecord(ctx); err != nil {
 			return err
 		}
-		return s.run.Prepare(s.operations, standard.Preparation{Reads: s.reads(), Resolve: s.ResolveCreate})
+		return s.run.Prepare(s.opened.operations, standard.Preparation{Reads: s.opened.settings.reads(), Resolve: s.opened.settings.ResolveCreate})
 	}
-	if err := s.run.Prepare(s.operations, standard.Preparation{Reads: s.reads()}); err != nil {
+	if err := s.run.Prepare(s.opened.operations, standard.Preparation{Reads: s.opened.settings.reads()}); err != nil {
 		return err
 	}
-	if s.imports, err = s.run.PlanImports(s.operations, s.Imports); err != nil {
+	if s.imports, err = s.run.PlanImports(s.opened.operations, s.opened.settings.Imports); err != nil {
 		return err
 	}
 	return s.beginRecord(ctx)
@@ -123,11 +120,11 @@ func (s *resolved) beginRecord(ctx context.Context) error {
 func (s *resolved) cancelProviders() {
 	failed := s.run.HasFailed()
 	s.failedBefore.CompareAndSwap(nil, &failed)
-	s.background.run(func() {
-		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
+	s.opened.background.run(func() {
+		ctx, cancel := context.WithTimeout(s.opened.operations, cancelTimeout)
 		defer cancel()
 		if err := s.registry.Cancel(ctx); err != nil {
-			s.Log.Warn("asking providers to cancel", "error", err)
+			s.opened.settings.Log.Warn("asking providers to cancel", "error", err)
 		}
 	})
 }

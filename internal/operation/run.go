@@ -10,6 +10,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages/standard"
 )
 
 // programGrace limits how long a program may take to end by itself after the run is over. After an interrupt it is interruptedGrace,
@@ -27,39 +28,49 @@ type program struct {
 	over    context.CancelFunc // signals the program that the run is over
 }
 
-// perform runs the program and the pipeline until both are done, or runs the import.
-func (s *resolved) perform(ctx context.Context) (*program, error) {
+// ran is an operation whose program and pipeline, or whose import, are done, or were not begun because of an error.
+type ran struct {
+	program  *program          // nil if there is none
+	assembly standard.Assembly // of the pipeline
+	err      error
+}
+
+// run is the third phase: it runs the program and the pipeline until both are done, or runs the import.
+func run(ctx context.Context, s *resolved) (out ran) {
 	if s.imports != nil {
 		s.run.EndOfProgram()
-		return nil, caught("importing", func() error { return s.run.ImportAll(s.operations, s.imports) })
+		out.err = caught("importing", func() error { return s.run.ImportAll(s.opened.operations, s.imports) })
+		return out
 	}
-	if err := caught("assembling the pipeline", func() (err error) {
-		s.assembly, err = s.Assemble(s.run)
+	out.err = caught("assembling the pipeline", func() (err error) {
+		out.assembly, err = s.opened.settings.Assemble(s.run)
 		return err
-	}); err != nil {
-		return nil, err
+	})
+	if out.err != nil {
+		return out
 	}
 	p := &program{}
 	var over context.Context
-	over, p.over = context.WithCancel(s.operations)
+	over, p.over = context.WithCancel(s.opened.operations)
 	var programCtx context.Context
-	programCtx, p.cancel = context.WithCancelCause(s.operations)
-	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // a second interrupt does not wait for the program either
+	programCtx, p.cancel = context.WithCancelCause(s.opened.operations)
+	s.opened.settings.OnInterrupt(func() {}, func() { p.cancel(nil) }) // a second interrupt does not wait for the program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
-	return p, s.run.Unrecorded(s.assembly.Drain(s.run.Admitted(), s.assembly.Registrations))
+	out.program, out.err = p, s.run.Unrecorded(out.assembly.Drain(s.run.Admitted(), out.assembly.Registrations))
+	return out
 }
 
 // runProgram runs the program and informs the run. An error of the program after an interrupt is a consequence of it and not a
 // failure. The end of the caller's context is an interrupt.
 func (s *resolved) runProgram(ctx, caller, over context.Context) {
-	if !s.RunsProgram() {
+	if !s.opened.settings.RunsProgram() {
 		s.run.EndOfProgram()
 		return
 	}
 	var err error
 	if p := panics.Try(func() {
-		err = s.Program.Run(ctx, source.Host{
-			Monitor: s.monitor(), MonitorService: s.server, Engine: s.Engine, Over: over,
+		err = s.opened.settings.Program.Run(ctx, source.Host{
+			Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
 		})
 	}); p != nil {
 		err = p.AsError() // with the stack trace: the program is the user's
@@ -67,7 +78,7 @@ func (s *resolved) runProgram(ctx, caller, over context.Context) {
 	switch {
 	case err == nil:
 		s.run.EndOfProgram()
-	case s.Stopped(), caller.Err() != nil:
+	case s.opened.settings.Stopped(), caller.Err() != nil:
 		s.run.Halt()
 	case errors.Is(context.Cause(ctx), errProgramStays):
 		s.run.ProgramFailed(errProgramStays, false)

@@ -206,67 +206,42 @@ func (m masks) host(h providers.Host, l *slog.Logger) providers.Host {
 		if err != nil || p == nil { // the registry returns the error
 			return nil, err
 		}
-		return withLog(ctx, &heard{p, m}, l), nil
+		p = providers.Intercept(p, m.learn)
+		if l.Enabled(ctx, slog.LevelDebug) {
+			p = providers.Intercept(p, logging(l.With("package", p.Package())))
+		}
+		return p, nil
 	})
 }
 
-// heard is a provider that collects the secrets in responses.
-type heard struct {
-	providers.Provider
-	masks
-}
-
-func (p *heard) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
-	answer, err := p.Provider.CheckConfig(ctx, req)
-	p.known.Learn(answer.Inputs)
-	return answer, err
-}
-
-func (p *heard) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
-	answer, err := p.Provider.Check(ctx, req)
-	p.known.Learn(answer.Inputs)
-	return answer, err
-}
-
-func (p *heard) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
-	answer, err := p.Provider.Create(ctx, req)
-	p.known.Learn(answer.Properties)
-	return answer, p.failure(err)
-}
-
-func (p *heard) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
-	answer, err := p.Provider.Read(ctx, req)
-	p.known.Learn(answer.Inputs)
-	p.known.Learn(answer.Properties)
-	return answer, p.failure(err)
-}
-
-func (p *heard) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
-	answer, err := p.Provider.Update(ctx, req)
-	p.known.Learn(answer.Properties)
-	return answer, p.failure(err)
-}
-
-func (p *heard) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
-	answer, err := p.Provider.Invoke(ctx, req)
-	p.known.Learn(answer.Return)
-	return answer, err
-}
-
-func (p *heard) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
-	answer, err := p.Provider.Call(ctx, req)
-	p.known.Learn(answer.Return)
-	return answer, err
-}
-
-func (p *heard) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
-	answer, err := p.Provider.Construct(ctx, req)
-	p.known.Learn(answer.Outputs)
-	return answer, err
+// learn makes a call and collects the secrets in the response.
+func (m masks) learn(ctx context.Context, c *providers.Call) error {
+	err := c.Do(ctx)
+	switch res := c.Response.(type) {
+	case *providers.CheckResponse:
+		m.known.Learn(res.Inputs)
+	case *providers.CreateResponse:
+		m.known.Learn(res.Properties)
+		return m.failure(err)
+	case *providers.ReadResponse:
+		m.known.Learn(res.Inputs)
+		m.known.Learn(res.Properties)
+		return m.failure(err)
+	case *providers.UpdateResponse:
+		m.known.Learn(res.Properties)
+		return m.failure(err)
+	case *providers.InvokeResponse:
+		m.known.Learn(res.Return)
+	case *providers.CallResponse:
+		m.known.Learn(res.Return)
+	case *providers.ConstructResponse:
+		m.known.Learn(res.Outputs)
+	}
+	return err
 }
 
 // failure adds the secrets in the error of an unhealthy resource. It masks the reasons, because states record them unchanged.
-func (p *heard) failure(err error) error {
+func (m masks) failure(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -274,13 +249,13 @@ func (p *heard) failure(err error) error {
 	if !errors.As(err, &unhealthy) {
 		return err
 	}
-	p.known.Learn(unhealthy.Inputs)
-	p.known.Learn(unhealthy.Properties)
+	m.known.Learn(unhealthy.Inputs)
+	m.known.Learn(unhealthy.Properties)
 	if err != error(unhealthy) {
 		return err // keep the wrapping errors
 	}
 	masked := *unhealthy
-	masked.Reasons = p.texts(p.known, unhealthy.Reasons)
+	masked.Reasons = m.texts(m.known, unhealthy.Reasons)
 	return &masked
 }
 
@@ -289,31 +264,31 @@ func (m masks) monitor(inner stages.Monitor) stages.Monitor { return &heardMonit
 
 type heardMonitor struct {
 	stages.Monitor
-	masks
+	masks masks
 }
 
 func (h *heardMonitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
-	h.known.Learn(req.Inputs)
-	h.known.LearnValue(req.ReplacementTrigger)
+	h.masks.known.Learn(req.Inputs)
+	h.masks.known.LearnValue(req.ReplacementTrigger)
 	return h.Monitor.Register(ctx, req)
 }
 
 func (h *heardMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
-	h.known.Learn(req.Properties)
+	h.masks.known.Learn(req.Properties)
 	return h.Monitor.Read(ctx, req)
 }
 
 func (h *heardMonitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
-	h.known.Learn(outputs)
+	h.masks.known.Learn(outputs)
 	return h.Monitor.RegisterOutputs(ctx, u, outputs)
 }
 
 func (h *heardMonitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
-	h.known.Learn(req.Args)
+	h.masks.known.Learn(req.Args)
 	return h.Monitor.Invoke(ctx, req)
 }
 
 func (h *heardMonitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
-	h.known.Learn(req.Args)
+	h.masks.known.Learn(req.Args)
 	return h.Monitor.Call(ctx, req)
 }

@@ -54,12 +54,13 @@ func (h host) Load(ctx context.Context, spec providers.Spec) (providers.Provider
 	if err != nil || p == nil { // the registry returns the error
 		return p, err
 	}
-	return &provider{Provider: p, run: h.run}, nil
+	traced := &provider{pkg: p.Package(), run: h.run}
+	return providers.Intercept(p, traced.call), nil
 }
 
-// provider is a provider whose calls have spans.
+// provider makes spans of the calls of a provider.
 type provider struct {
-	providers.Provider
+	pkg string
 	run *Run
 	// urn is that of the provider resource; nil until it is configured. A plugin that only returns its schema has
 	// none.
@@ -68,129 +69,31 @@ type provider struct {
 
 const service = "pulumirpc.ResourceProvider"
 
-// call begins the span of a call about a resource; u is "" for a call without a resource.
-func (p *provider) call(ctx context.Context, method string, u urn.URN, more ...attribute.KeyValue) (context.Context, trace.Span) {
-	attributes := append([]attribute.KeyValue{
-		attribute.String("rpc.service", service), attribute.String("rpc.method", method), attribute.String("sluice.package", p.Package()),
-	}, more...)
-	if u != "" {
-		attributes = append(attributes, attribute.String("sluice.urn", string(u)), attribute.String("sluice.type", string(u.Type())))
+// call makes a call within a span.
+func (p *provider) call(ctx context.Context, c *providers.Call) error {
+	attributes := []attribute.KeyValue{
+		attribute.String("rpc.service", service), attribute.String("rpc.method", c.Method), attribute.String("sluice.package", p.pkg),
+	}
+	switch req := c.Request.(type) {
+	case *providers.ConfigureRequest:
+		p.urn.Store(&req.URN)
+	case *providers.ListRequest:
+		attributes = append(attributes, attribute.String("sluice.type", string(req.Type)))
+	case *providers.ConstructRequest:
+		attributes = append(attributes, attribute.String("sluice.type", string(req.Type)))
+	case *providers.InvokeRequest:
+		attributes = append(attributes, attribute.String("sluice.token", req.Token))
+	case *providers.CallRequest:
+		attributes = append(attributes, attribute.String("sluice.token", req.Token))
+	}
+	if c.URN != "" {
+		attributes = append(attributes, attribute.String("sluice.urn", string(c.URN)), attribute.String("sluice.type", string(c.URN.Type())))
 	}
 	if own := p.urn.Load(); own != nil {
 		attributes = append(attributes, attribute.String("sluice.provider", string(*own)))
 	}
-	return p.run.tracer.Start(p.run.at(ctx, u), service+"/"+method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
-}
-
-func (p *provider) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
-	ctx, span := p.call(ctx, "CheckConfig", req.URN)
-	answer, err := p.Provider.CheckConfig(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) DiffConfig(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
-	ctx, span := p.call(ctx, "DiffConfig", req.URN)
-	answer, err := p.Provider.DiffConfig(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Configure(ctx context.Context, req providers.ConfigureRequest) error {
-	p.urn.Store(&req.URN)
-	ctx, span := p.call(ctx, "Configure", req.URN)
-	err := p.Provider.Configure(ctx, req)
-	end(span, err)
-	return err
-}
-
-func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
-	ctx, span := p.call(ctx, "Check", req.URN)
-	answer, err := p.Provider.Check(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
-	ctx, span := p.call(ctx, "Diff", req.URN)
-	answer, err := p.Provider.Diff(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
-	ctx, span := p.call(ctx, "Create", req.URN)
-	answer, err := p.Provider.Create(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
-	ctx, span := p.call(ctx, "Read", req.URN)
-	answer, err := p.Provider.Read(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) List(ctx context.Context, req providers.ListRequest) (providers.ListResponse, error) {
-	ctx, span := p.call(ctx, "List", "", attribute.String("sluice.type", string(req.Type)))
-	answer, err := p.Provider.List(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
-	ctx, span := p.call(ctx, "Update", req.URN)
-	answer, err := p.Provider.Update(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) error {
-	ctx, span := p.call(ctx, "Delete", req.URN)
-	err := p.Provider.Delete(ctx, req)
-	end(span, err)
-	return err
-}
-
-func (p *provider) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
-	ctx, span := p.call(ctx, "Invoke", "", attribute.String("sluice.token", req.Token))
-	answer, err := p.Provider.Invoke(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
-	ctx, span := p.call(ctx, "Call", "", attribute.String("sluice.token", req.Token))
-	answer, err := p.Provider.Call(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
-	ctx, span := p.call(ctx, "Construct", "", attribute.String("sluice.type", string(req.Type)))
-	answer, err := p.Provider.Construct(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
-	ctx, span := p.call(ctx, "Parameterize", "")
-	answer, err := p.Provider.Parameterize(ctx, req)
-	end(span, err)
-	return answer, err
-}
-
-func (p *provider) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
-	ctx, span := p.call(ctx, "GetSchema", "")
-	text, err := p.Provider.Schema(ctx, req)
-	end(span, err)
-	return text, err
-}
-
-func (p *provider) Cancel(ctx context.Context) error {
-	ctx, span := p.call(ctx, "Cancel", "")
-	err := p.Provider.Cancel(ctx)
+	ctx, span := p.run.tracer.Start(p.run.at(ctx, c.URN), service+"/"+c.Method, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
+	err := c.Do(ctx)
 	end(span, err)
 	return err
 }

@@ -28,7 +28,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 	if err != nil {
 		directory = project.Directory()
 	}
-	plugins := host.NewPluginHost(operate.PluginOptions(j, nil, directory))
+	plugins := host.NewPluginHost(operate.PluginOptions(j, directory))
 	defer func() { _ = plugins.Close() }() // an error of an ending plugin changes nothing
 	out := map[string]*codegen.Schema{}
 	for _, r := range resources {

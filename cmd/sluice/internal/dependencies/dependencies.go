@@ -34,10 +34,9 @@ func Install(ctx context.Context, t *terminal.Terminal, p source.Project, option
 	if p.Runtime == "yaml" {
 		return nil
 	}
-	service := host.ServeEngine(ctx)
-	defer func() { _ = service.Close() }() // an error of an ending plugin changes nothing
-	options.Engine = service
-	runtime, err := host.NewRuntime(p.Runtime, options)
+	h := host.Open(ctx, options)
+	defer func() { _ = h.Close() }() // its error changes nothing
+	runtime, err := host.NewRuntime(p.Runtime, h.Options())
 	if err != nil {
 		return err
 	}

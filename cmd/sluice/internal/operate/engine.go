@@ -29,18 +29,16 @@ func engineOptions(ctx context.Context, o *operation, phase backend.Run, preview
 			closeAll()
 		}
 	}()
-	service := host.ServeEngine(ctx)
-	closers = append(closers, service)
 	project := o.Stack.Project
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
 		return options, closeAll, exit.AsUsage(err)
 	}
-	plugins := PluginOptions(o.Job, service, directory)
-	started := host.NewPluginHost(plugins)
-	closers = append(closers, started)
+	h := host.Open(ctx, PluginOptions(o.Job, directory))
+	closers = append(closers, h)
+	plugins := h.Options()
 	options = basicOptions(o, preview)
-	options.Directory, options.Providers, options.Service = directory, started, service
+	options.Directory, options.Providers, options.Service = directory, h.Plugins, h.Service
 	if err := addFlags(&options, o.Job); err != nil {
 		return options, closeAll, err
 	}

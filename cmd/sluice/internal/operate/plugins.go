@@ -8,12 +8,11 @@ import (
 	"github.com/sluice-iac/sluice/host"
 )
 
-// PluginOptions defines how plugins are found and started for a job. directory is the program's directory. service is
-// nil if no engine calls the plugins.
-func PluginOptions(j *Job, service *host.EngineService, directory string) host.PluginOptions {
+// PluginOptions defines how plugins are found and started for a job. directory is the program's directory.
+func PluginOptions(j *Job, directory string) host.PluginOptions {
 	s := j.Stack
 	options := host.PluginOptions{
-		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
+		Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
 		Log: slog.New(j.masks().Handler(j.Terminal.Log.Handler())), NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note,
 		ProjectPlugins: session.ProjectPlugins(s.Project), ProjectPackages: session.ProjectPackages(s.Project), Installer: j.installer, InstallLate: j.Flags.Program.InstallLate,

@@ -22,7 +22,7 @@ import (
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
 	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks(), told: told.About(ctx, s)}
-	j.installer = host.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, nil, ""))
+	j.installer = host.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, ""))
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
 	}

@@ -120,11 +120,10 @@ func InstallHere(ctx context.Context, t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	r, err := NewReader(ctx, t)
+	r, err := NewReader(t)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = r.Close() }() // its error changes nothing
 	return r.Install(ctx, target)
 }
 

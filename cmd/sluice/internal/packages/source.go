@@ -61,25 +61,20 @@ type Reader struct {
 	Project  *workspace.Project // nil outside a project
 	// Prepares makes [Reader.Read] install the dependencies of a plugin on the disk before it calls the plugin.
 	Prepares bool
-	service  *host.EngineService
 }
 
-// NewReader returns a reader for this directory. Close must be called.
-func NewReader(ctx context.Context, t *terminal.Terminal) (*Reader, error) {
+// NewReader returns a reader for this directory.
+func NewReader(t *terminal.Terminal) (*Reader, error) {
 	places, err := plugins.Find(t)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{Terminal: t, Options: places.Options(), Project: places.Project, service: host.ServeEngine(ctx)}
-	r.Options.Engine = r.service
+	r := &Reader{Terminal: t, Options: places.Options(), Project: places.Project}
 	if r.Options.Directory, err = os.Getwd(); err != nil {
-		return nil, errors.Join(err, r.Close())
+		return nil, err
 	}
 	return r, nil
 }
-
-// Close ends the service for the plugins of the reader.
-func (r *Reader) Close() error { return r.service.Close() }
 
 // Read returns the package that a user has named: by the name of a package of the project, or of a plugin, perhaps with a version, by its git
 // repository, its folder or its executable, or by a file with a schema, "-" being the standard input. The parameters are for the plugin.
@@ -252,10 +247,10 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 	if err != nil {
 		return nil, err
 	}
-	plugins := host.NewPluginHost(at.options)
-	defer func() { _ = plugins.Close() }()                    // an error of an ending plugin changes nothing
+	h := host.Open(ctx, at.options)
+	defer func() { _ = h.Close() }()                          // an error of an ending plugin changes nothing
 	of := made(append(entry.Parameters, entry.Extensions...)) // only one of them is set
-	text, err := providers.Schema(ctx, host.SchemaHost(plugins), at.spec, of)
+	text, err := providers.Schema(ctx, host.SchemaHost(h.Plugins), at.spec, of)
 	if err != nil {
 		return nil, explain(ctx, at.spec.Package, of, err)
 	}
@@ -296,9 +291,9 @@ func (r *Reader) Mapping(
 	if err != nil {
 		return none, err
 	}
-	plugins := host.NewPluginHost(at.options)
-	defer func() { _ = plugins.Close() }() // an error of an ending plugin changes nothing
-	p, err := host.SchemaHost(plugins).Load(ctx, at.spec)
+	h := host.Open(ctx, at.options)
+	defer func() { _ = h.Close() }() // an error of an ending plugin changes nothing
+	p, err := host.SchemaHost(h.Plugins).Load(ctx, at.spec)
 	if err != nil {
 		return none, err
 	}

@@ -147,12 +147,12 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	service := host.ServeEngine(ctx)
-	defer func() { _ = service.Close() }()
-	options.Engine, options.ProjectPackages = service, session.ProjectPackages(p.Project)
+	options.ProjectPackages = session.ProjectPackages(p.Project)
+	h := host.Open(ctx, options)
+	defer func() { _ = h.Close() }() // its error changes nothing
 	program, err := host.NewProgram(source.Project{
 		Runtime: p.Project.Runtime, Options: p.Project.RuntimeOptions, Root: p.Project.Directory(), Directory: directory, Entry: entry,
-	}, options)
+	}, h.Options())
 	if err != nil {
 		return nil, err
 	}
