@@ -73,29 +73,6 @@ func NewClosure(g *Graph, root ID, kinds Kind, impossible func(ID) bool) *Closur
 	return c
 }
 
-// later returns the transitive dependents of root that are reached by going up in base order.
-func (g *Graph) later(root ID, kinds Kind, skip func(ID) bool) []ID {
-	seen := newIndex(g.Len(), 1)
-	seen.add(root)
-	todo := []ID{root}
-	var found []ID
-	for len(todo) > 0 {
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, e := range g.dependents[id] {
-			if e.Kind&kinds == 0 || e.ID <= id || g.IsJoin(e.ID) || !seen.add(e.ID) {
-				continue
-			}
-			if skip == nil || !skip(e.ID) {
-				found = append(found, e.ID)
-				todo = append(todo, e.ID)
-			}
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
 // Root returns the node whose replacement started the closure.
 func (c *Closure) Root() ID { return c.root }
 

@@ -1,6 +1,9 @@
 package graph
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // induced is the part of a graph that one query concerns: its members, the relays between them, and the edges among all of
 // those under local numbers. Members come first, ascending by ID, so comparing local numbers of members compares IDs.
@@ -40,38 +43,6 @@ func (a adjacency) reversed() adjacency {
 		}
 	}
 	return r
-}
-
-// induce cuts out the given nodes, or all if nodes is nil.
-func (g *Graph) induce(nodes []ID, kinds Kind, through bool) *induced {
-	s := &induced{g: g, kinds: kinds.or(AllKinds) | member}
-	if nodes == nil {
-		nodes = g.nodes()
-	} else {
-		nodes = slices.Clone(nodes)
-		slices.Sort(nodes)
-		nodes = slices.Compact(nodes)
-		nodes = slices.DeleteFunc(nodes, g.IsJoin)
-	}
-	s.ids, s.members = nodes, len(nodes)
-	s.at = newIndex(g.Len(), len(nodes))
-	for _, id := range nodes {
-		s.at.add(id)
-	}
-	s.addRelays(through)
-	s.connect()
-	return s
-}
-
-// nodes returns every node that is not a join.
-func (g *Graph) nodes() []ID {
-	out := make([]ID, 0, g.Len())
-	for id := range ID(g.Len()) {
-		if !g.IsJoin(id) {
-			out = append(out, id)
-		}
-	}
-	return out
 }
 
 func (s *induced) addRelays(through bool) {
@@ -142,4 +113,104 @@ func (s *induced) visitTopologically(visit func(i int32)) error {
 		return s.cycle(waits)
 	}
 	return nil
+}
+
+// cycle finds a cycle among the nodes that still wait. Each of them waits for another one of them, so a walk must come
+// back to a node; the shortest cycle through the lowest node of that walk is reported.
+func (s *induced) cycle(waits []int32) *CycleError {
+	stuck := func(i int32) bool { return waits[i] > 0 }
+	at := int32(slices.IndexFunc(waits, func(w int32) bool { return w > 0 }))
+	step := map[int32]int{}
+	var walk []int32
+	for {
+		if first, again := step[at]; again {
+			walk = walk[first:]
+			break
+		}
+		step[at] = len(walk)
+		walk = append(walk, at)
+		deps := s.dependencies.of(at)
+		at = deps[slices.IndexFunc(deps, stuck)]
+	}
+	start := slices.MinFunc(walk, func(a, b int32) int { return s.compare(a, b) })
+	return s.describeCycle(s.shortestRound(start, stuck))
+}
+
+// compare puts real nodes before joins and orders them by ID, so that a path never starts at a join.
+func (s *induced) compare(a, b int32) int {
+	ja, jb := s.g.IsJoin(s.ids[a]), s.g.IsJoin(s.ids[b])
+	switch {
+	case ja == jb:
+		return int(s.ids[a]) - int(s.ids[b])
+	case ja:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// shortestRound returns a shortest path from start to itself, searched breadth first.
+func (s *induced) shortestRound(start int32, stuck func(int32) bool) []int32 {
+	cameFrom := map[int32]int32{}
+	queue := []int32{start}
+	for n := 0; n < len(queue); n++ {
+		at := queue[n]
+		for _, d := range s.dependencies.of(at) {
+			if d == start {
+				path := []int32{at}
+				for at != start {
+					at = cameFrom[at]
+					path = append(path, at)
+				}
+				slices.Reverse(path)
+				return path
+			}
+			if _, seen := cameFrom[d]; !seen && stuck(d) {
+				cameFrom[d] = at
+				queue = append(queue, d)
+			}
+		}
+	}
+	panic("graph: no way round from a node on a cycle")
+}
+
+// describeCycle leaves join nodes out: the edge into a join carries the kinds of the edge to the component.
+func (s *induced) describeCycle(path []int32) *CycleError {
+	e := &CycleError{}
+	for n, i := range path {
+		id := s.ids[i]
+		if s.g.IsJoin(id) {
+			continue
+		}
+		next := s.ids[path[(n+1)%len(path)]]
+		e.Path = append(e.Path, CycleStep{
+			ID:     id,
+			Kind:   s.g.Kinds(id, next) & s.kinds,
+			Labels: slices.Clone(s.g.Labels(id, next)),
+		})
+	}
+	least := 0
+	for i, step := range e.Path {
+		if step.ID < e.Path[least].ID {
+			least = i
+		}
+	}
+	e.Path = slices.Concat(e.Path[least:], e.Path[:least])
+	return e
+}
+
+func (s *induced) byPriority(priority func(ID) int64) func(a, b int32) bool {
+	if priority == nil {
+		return func(a, b int32) bool { return a < b }
+	}
+	of := make([]int64, s.members)
+	for i := range of {
+		of[i] = priority(s.ids[i])
+	}
+	return func(a, b int32) bool {
+		if c := cmp.Compare(of[a], of[b]); c != 0 {
+			return c < 0
+		}
+		return a < b
+	}
 }

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -14,70 +13,6 @@ type Order struct {
 	// Priority breaks ties: of the nodes whose dependencies have all been placed, the one with the lowest priority comes
 	// next; of equal ones, the one with the lowest ID. nil means by ID alone. It is called once for each node.
 	Priority func(ID) int64
-}
-
-// TopologicalOrder returns the nodes so that each comes after all its dependencies. The result depends only on the graph
-// and the priorities. If the nodes sorted by priority are already in a valid order, that is the result: a snapshot whose
-// resources have their old positions as priorities keeps its order (state.md 1.11, 3.4). Only edges between the given
-// nodes count. The error is a [*CycleError] or nil. The cost is linear in nodes and edges, times the logarithm of the
-// number of nodes that wait at once.
-func (g *Graph) TopologicalOrder(o Order) ([]ID, error) {
-	s := g.induce(o.Nodes, o.Kinds, false)
-	waits := s.waits(s.dependencies)
-	ready := heap{less: s.byPriority(o.Priority)}
-	// A join is handled before anything else is placed, or it would hold back a node that could come next.
-	var joins []int32
-	release := func(i int32) {
-		if s.isMember(i) {
-			ready.push(i)
-		} else {
-			joins = append(joins, i)
-		}
-	}
-	finish := func(i int32) {
-		for _, d := range s.dependents.of(i) {
-			if waits[d]--; waits[d] == 0 {
-				release(d)
-			}
-		}
-	}
-	for i, w := range waits {
-		if w == 0 {
-			release(int32(i))
-		}
-	}
-	out := make([]ID, 0, s.members)
-	for len(joins) > 0 || ready.len() > 0 {
-		if n := len(joins); n > 0 {
-			i := joins[n-1]
-			joins = joins[:n-1]
-			finish(i)
-			continue
-		}
-		i := ready.pop()
-		out = append(out, s.ids[i])
-		finish(i)
-	}
-	if len(out) < s.members {
-		return nil, s.cycle(waits)
-	}
-	return out, nil
-}
-
-func (s *induced) byPriority(priority func(ID) int64) func(a, b int32) bool {
-	if priority == nil {
-		return func(a, b int32) bool { return a < b }
-	}
-	of := make([]int64, s.members)
-	for i := range of {
-		of[i] = priority(s.ids[i])
-	}
-	return func(a, b int32) bool {
-		if c := cmp.Compare(of[a], of[b]); c != 0 {
-			return c < 0
-		}
-		return a < b
-	}
 }
 
 // PostOrder orders the nodes 0 to n-1 without a [Graph], so that each comes after its dependencies. It visits them in

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -160,3 +162,26 @@ func (r *ReadySet) end(id ID, as readyStatus) (after []ID) {
 
 // Open returns how many pieces of work are not finished, failed or skipped.
 func (r *ReadySet) Open() int { return r.open }
+
+// Run calls do for all work that is in the set and all that becomes ready later, each piece in a goroutine of its own as soon
+// as the work before it is finished. Work that fails skips only the work that waits for it. A panic in do is a failure of
+// that work. When ctx ends nothing more begins. Run waits for all work that it started; the set must not be used by others
+// meanwhile.
+//
+// The error joins the [Failure]s, ascending by ID. If the end of ctx prevented work from beginning, its cause follows.
+func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) error {
+	run := &run{ready: r, ctx: ctx, do: do}
+	run.mu.Lock()
+	run.start()
+	run.mu.Unlock()
+	run.wg.Wait()
+	slices.SortFunc(run.failures, func(a, b Failure) int { return int(a.ID) - int(b.ID) })
+	var errs []error
+	for _, f := range run.failures {
+		errs = append(errs, f)
+	}
+	if r.free.len() > 0 {
+		errs = append(errs, context.Cause(ctx))
+	}
+	return errors.Join(errs...)
+}

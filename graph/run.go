@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/sourcegraph/conc"
@@ -24,29 +23,6 @@ func (f Failure) Unwrap() error { return f.Err }
 
 // errGoexit is the result of a function that left by runtime.Goexit.
 var errGoexit = errors.New("work ended its goroutine without returning")
-
-// Run calls do for all work that is in the set and all that becomes ready later, each piece in a goroutine of its own as soon
-// as the work before it is finished. Work that fails skips only the work that waits for it. A panic in do is a failure of
-// that work. When ctx ends nothing more begins. Run waits for all work that it started; the set must not be used by others
-// meanwhile.
-//
-// The error joins the [Failure]s, ascending by ID. If the end of ctx prevented work from beginning, its cause follows.
-func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) error {
-	run := &run{ready: r, ctx: ctx, do: do}
-	run.mu.Lock()
-	run.start()
-	run.mu.Unlock()
-	run.wg.Wait()
-	slices.SortFunc(run.failures, func(a, b Failure) int { return int(a.ID) - int(b.ID) })
-	var errs []error
-	for _, f := range run.failures {
-		errs = append(errs, f)
-	}
-	if r.free.len() > 0 {
-		errs = append(errs, context.Cause(ctx))
-	}
-	return errors.Join(errs...)
-}
 
 // run is one call of Run. There is no idle goroutine: the goroutine that ends a piece of work starts the work that has become ready.
 type run struct {

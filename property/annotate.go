@@ -33,13 +33,6 @@ func annotate(got, sent Value) (Value, bool) {
 	return MakeSecret(got), true
 }
 
-// SecretsAll returns m with every top-level property a secret: the form for the result of an Invoke that had a secret
-// argument, from a provider that does not accept secrets (protocol.md 2.4).
-func (m Map) SecretsAll() Map {
-	out, _ := rewriteMap(m, func(v Value) (Value, bool) { return MakeSecret(v), !isSecret(v) })
-	return out
-}
-
 // RestoreAssets returns got with each elided asset and archive, which has only a hash, replaced by the sent one at the
 // same place with the same hash (protocol.md 2.6).
 func RestoreAssets(got, sent Map) Map {

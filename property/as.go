@@ -31,9 +31,6 @@ func As[T bool | float64 | int | string | Array | Map | Asset | Archive | Refere
 	return out, nil
 }
 
-// kind names the kind of v's content, with an article.
-func (v Value) kind() string { return nameOf(v.v) }
-
 func nameOf(content any) string {
 	switch content.(type) {
 	case nil:

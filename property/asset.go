@@ -35,14 +35,6 @@ func hashText(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// knownHash returns the hash if the asset has one or if computing it costs no I/O.
-func (a Asset) knownHash() string {
-	if a.Hash == "" && a.Kind == KindText {
-		return hashText(a.Text)
-	}
-	return a.Hash
-}
-
 // newAsset chooses the source of an asset, as every decoder must (protocol.md 2.6, state.md 2.6): without any content
 // key, an asset is an empty text unless its hash shows otherwise.
 func newAsset(hash, text, path, uri string, hasText bool) Asset {

@@ -1,15 +1,23 @@
 package property
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"net/url"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // HashAssets returns m in which every asset and archive, at any depth, has its hash (protocol.md 2.6). Existing hashes
@@ -174,6 +182,316 @@ func (ar AssetReader) Members(ctx context.Context, a Archive, f func(name string
 		}
 		return f(name, b)
 	})
+}
+
+func formatOf(name string) archiveFormat {
+	switch {
+	case strings.HasSuffix(name, ".tar"):
+		return tarArchive
+	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
+		return gzipArchive
+	case strings.HasSuffix(name, ".zip"), strings.HasSuffix(name, ".jar"):
+		return zipArchive
+	}
+	return notArchive
+}
+
+// writeCanonical writes the bytes that the hash of an archive is computed from: the archive file if it is one, else a
+// tar stream of its members (protocol.md 2.6).
+func (ar AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer) error {
+	file, format, err := ar.openArchiveFile(ctx, a)
+	if err != nil {
+		return err
+	}
+	if format != notArchive {
+		defer file.Close()
+		_, err := io.Copy(w, file)
+		return err
+	}
+	t := canonicalTar{reader: ar, w: tar.NewWriter(w), seen: map[string]struct{}{}}
+	if err := ar.eachMember(ctx, a, t.add); err != nil {
+		return err
+	}
+	return t.w.Close()
+}
+
+// openArchiveFile returns format notArchive for directories and member maps.
+func (ar AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, archiveFormat, error) {
+	switch a.Kind {
+	case KindPath:
+		p := ar.resolve(a.Path)
+		format := formatOf(p)
+		if format == notArchive {
+			return blob{}, notArchive, nil
+		}
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			return blob{}, notArchive, fmt.Errorf("'%v' has the name of an archive file and is a directory; rename it", p)
+		}
+		b, err := openFile(ctx, p)
+		return b, format, err
+	case KindURI:
+		u, err := url.Parse(a.URI)
+		if err != nil {
+			return blob{}, notArchive, err
+		}
+		format := formatOf(u.Path)
+		if format == notArchive {
+			return blob{}, notArchive, fmt.Errorf("file at URL '%v' is not a recognized archive format", u.Redacted())
+		}
+		b, err := ar.openURL(ctx, u)
+		return b, format, err
+	}
+	return blob{}, notArchive, nil
+}
+
+// eachMember calls add for every file of an archive, in canonical order. add must read the blob before it returns;
+// it need not close it.
+func (ar AssetReader) eachMember(ctx context.Context, a Archive, add func(name string, b blob) error) error {
+	switch a.Kind {
+	case KindMembers:
+		return ar.eachInMap(ctx, a.Members, add)
+	case KindElided:
+		return errNoContent
+	}
+	file, format, err := ar.openArchiveFile(ctx, a)
+	if err != nil {
+		return err
+	}
+	if format == notArchive {
+		return eachInDirectory(ctx, ar.resolve(a.Path), add)
+	}
+	u := newUnpacking(ctx, ar.limit(), add)
+	if format == zipArchive {
+		if file, err = ar.onDisk(file); err != nil {
+			return err
+		}
+		defer file.Close()
+		return u.zip(file)
+	}
+	defer file.Close()
+	if format == gzipArchive {
+		z, err := gzip.NewReader(file)
+		if err != nil {
+			return err
+		}
+		return u.tar(z)
+	}
+	return u.tar(file)
+}
+
+func (ar AssetReader) eachInMap(ctx context.Context, members Map, add func(string, blob) error) error {
+	for name, v := range members.All() {
+		if nested, ok := v.v.(Archive); ok {
+			err := ar.eachMember(ctx, nested, func(inner string, b blob) error { return add(path.Join(name, inner), b) })
+			if err != nil {
+				return fmt.Errorf("archive member '%v': %w", name, err)
+			}
+			continue
+		}
+		a, ok := v.v.(Asset)
+		if !ok {
+			return fmt.Errorf("archive member '%v' is not an asset or archive", name)
+		}
+		b, err := ar.open(ctx, a)
+		if err != nil {
+			return fmt.Errorf("archive member '%v': %w", name, err)
+		}
+		err = add(name, b)
+		b.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bookkeeping is the directory in which tools keep their own files; it is no part of an archive.
+const bookkeeping = ".pulumi"
+
+// eachInDirectory follows symbolic links to files but not to directories, also where root itself is one.
+func eachInDirectory(ctx context.Context, root string, add func(string, blob) error) error {
+	info, err := os.Stat(root)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("'%v' is neither a recognized archive type nor a directory", root)
+	}
+	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case entry.Name() == bookkeeping && entry.IsDir():
+			return fs.SkipDir
+		case entry.Name() == bookkeeping || entry.IsDir():
+			return nil
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Stat(file)
+			if err != nil {
+				return err
+			}
+			if target.IsDir() {
+				return nil
+			}
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		b, err := openFile(ctx, file)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		return add(filepath.ToSlash(name), b)
+	})
+}
+
+// onDisk copies a content to a temporary file unless it is in a file already: its size is needed before it is read, or it
+// is read from the end. The caller closes the result and not b.
+func (ar AssetReader) onDisk(b blob) (blob, error) {
+	if b.file != nil {
+		return b, nil
+	}
+	defer b.Close()
+	f, err := os.CreateTemp("", "sluice-asset-*")
+	if err != nil {
+		return blob{}, err
+	}
+	limit := ar.limit()
+	n, err := io.Copy(f, io.LimitReader(b, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("it is larger than %s", sizeText(limit))
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	t := temporary{f}
+	if err != nil {
+		return blob{}, errors.Join(err, t.Close())
+	}
+	return blob{t, n, f}, nil
+}
+
+func (ar AssetReader) open(ctx context.Context, a Asset) (blob, error) {
+	switch a.Kind {
+	case KindText:
+		return blob{io.NopCloser(strings.NewReader(a.Text)), int64(len(a.Text)), nil}, nil
+	case KindPath:
+		return openFile(ctx, ar.resolve(a.Path))
+	case KindURI:
+		u, err := url.Parse(a.URI)
+		if err != nil {
+			return blob{}, err
+		}
+		return ar.openURL(ctx, u)
+	default:
+		return blob{}, errNoContent
+	}
+}
+
+var errNoContent = errors.New("only its hash is known, not its content")
+
+func (ar AssetReader) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(ar.Dir, path)
+}
+
+// openFile opens a file, or the target of a link.
+func openFile(ctx context.Context, path string) (blob, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return blob{}, err
+	}
+	if info.IsDir() {
+		return blob{}, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a directory; try using an archive")}
+	}
+	f, info, err := openRegular(path, info)
+	if err != nil {
+		return blob{}, err
+	}
+	return blob{attentive{ctx, f}, info.Size(), f}, nil
+}
+
+func (ar AssetReader) openURL(ctx context.Context, u *url.URL) (blob, error) {
+	switch u.Scheme {
+	case "http", "https":
+		return ar.download(ctx, u)
+	case "file":
+		if u.Host != "" && u.Host != "localhost" {
+			return blob{}, fmt.Errorf("file:// host '%v' not supported (only localhost)", u.Host)
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return blob{}, fmt.Errorf("file URI '%v' must have nothing but a path", u.Redacted())
+		}
+		return openFile(ctx, u.Path)
+	default:
+		return blob{}, fmt.Errorf("Unrecognized or unsupported URI scheme: %v", u.Scheme) //nolint:staticcheck // known text
+	}
+}
+
+// Downloads are tried a few times, because a program cannot do so itself.
+const (
+	downloadAttempts = 3
+	downloadPause    = 500 * time.Millisecond
+)
+
+func (ar AssetReader) download(ctx context.Context, u *url.URL) (blob, error) {
+	var last error
+	for attempt := range downloadAttempts {
+		if attempt > 0 {
+			if err := sleep(ctx, downloadPause<<(attempt-1)); err != nil {
+				return blob{}, errors.Join(err, last)
+			}
+		}
+		b, again, err := ar.downloadOnce(ctx, u)
+		if err == nil || !again {
+			return b, err
+		}
+		last = err
+	}
+	return blob{}, last
+}
+
+func (ar AssetReader) downloadOnce(ctx context.Context, u *url.URL) (b blob, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return blob{}, false, err
+	}
+	client := ar.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return blob{}, ctx.Err() == nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		again = resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
+		return blob{}, again, fmt.Errorf("download of %s: the server answered %s", u.Redacted(), resp.Status)
+	}
+	return blob{resp.Body, resp.ContentLength, nil}, false, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func newUnpacking(ctx context.Context, limit int64, add func(string, blob) error) *unpacking {
+	return &unpacking{ctx: ctx, files: counter{limit, limit}, stream: counter{limit, limit}, add: add}
 }
 
 func isBelow(name string) bool {

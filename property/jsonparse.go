@@ -19,21 +19,6 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("not JSON: %s at byte %d", e.Problem, e.Offset)
 }
 
-// parse reads one JSON text straight into values. It accepts what encoding/json accepts and reads it the same way
-// (of two members with one name the last counts, broken UTF-8 becomes U+FFFD) but makes no intermediate tree: reading
-// the state is the first thing that every command waits for.
-func (d *stateDecoder) parse(data []byte, depth int) (Value, error) {
-	p := jsonParser{stateDecoder: d, data: data}
-	v, err := p.element(depth)
-	if err != nil {
-		return Null, err
-	}
-	if p.space(); p.at < len(p.data) {
-		return Null, p.bad("more than one value")
-	}
-	return v, nil
-}
-
 type jsonParser struct {
 	*stateDecoder
 	data []byte

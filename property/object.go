@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Map is an immutable object: property names to values. The zero Map is empty.
@@ -179,4 +181,313 @@ func (m Map) Mutable() map[string]Value {
 	c := make(map[string]Value, m.Len())
 	maps.Insert(c, m.All())
 	return c
+}
+
+// SecretsAll returns m with every top-level property a secret: the form for the result of an Invoke that had a secret
+// argument, from a provider that does not accept secrets (protocol.md 2.4).
+func (m Map) SecretsAll() Map {
+	out, _ := rewriteMap(m, func(v Value) (Value, bool) { return MakeSecret(v), !isSecret(v) })
+	return out
+}
+
+// ReuseCiphertexts lets the secrets of m be written as the ciphertext of the equal secret at the same place in old, so
+// that a program that registers an unchanged secret does not change the state file (state.md 5.6). It changes no value,
+// only the stored ciphertexts, and is safe for concurrent use.
+func (m Map) ReuseCiphertexts(old Map) {
+	for k, v := range m.All() {
+		if o, ok := old.Get(k); ok {
+			reuseCiphertexts(v, o)
+		}
+	}
+}
+
+func reuseCiphertexts(v, old Value) {
+	switch x := v.v.(type) {
+	case *secret:
+		o, ok := old.v.(*secret)
+		if !ok || o == x {
+			return
+		}
+		if c := o.sealed.Load(); c != nil && !c.opaque && Identical(x.element, o.element) {
+			x.sealed.CompareAndSwap(nil, c)
+		}
+	case Map:
+		if o, ok := old.v.(Map); ok {
+			x.ReuseCiphertexts(o)
+		}
+	case Array:
+		o, ok := old.v.(Array)
+		for i := 0; ok && i < min(len(x.a), len(o.a)); i++ {
+			reuseCiphertexts(x.a[i], o.a[i])
+		}
+	}
+}
+
+// DowngradeOutputs does that for every property.
+func (m Map) DowngradeOutputs() Map {
+	d, _ := rewriteMap(m, downgradeOutputs)
+	return d
+}
+
+// DowngradeBareOutputs downgrades only the output values that name no resources, since an unknown, a secret or a plain
+// value can express these. It is the form in which a Call's arguments travel.
+func (m Map) DowngradeBareOutputs() Map {
+	d, _ := rewriteMap(m, downgradeBareOutputs)
+	return d
+}
+
+func downgradeBareOutputs(v Value) (Value, bool) {
+	x, ok := v.v.(*Output)
+	if !ok {
+		return rewriteChildren(v, downgradeBareOutputs)
+	}
+	if len(x.Dependencies) > 0 {
+		return v, false
+	}
+	return downgradeOutputs(v)
+}
+
+// LiftOutputs does that for every property.
+func (m Map) LiftOutputs() Map {
+	l, _ := rewriteMap(m, liftOutputs)
+	return l
+}
+
+// WithDependencies returns m in which each property that has dependencies is an output value that lists them, joined
+// with those that the property's own output value lists already.
+func (m Map) WithDependencies(dependencies map[string][]urn.URN) Map {
+	out, _ := m.mapped(func(name string, v Value) (Value, bool) {
+		deps := dependencies[name]
+		if len(deps) == 0 {
+			return v, false
+		}
+		o, secretive := Output{Known: true, Dependencies: unionURNs(deps, nil)}, false
+		if s, ok := v.v.(*secret); ok && !s.isOpaque() {
+			secretive, v = true, s.element
+		}
+		o = mergeOutput(o, v)
+		o.Secret = o.Secret || secretive
+		return OutputOf(o), true
+	})
+	return out
+}
+
+// OutputDependencies returns, for each property that has any, the resources named by the output values in it; nil if none has any.
+func (m Map) OutputDependencies() map[string][]urn.URN {
+	if !anyInMap(m, hasDependencies) {
+		return nil
+	}
+	out := map[string][]urn.URN{}
+	for k, v := range m.All() {
+		if deps := v.OutputDependencies(); len(deps) > 0 {
+			out[k] = deps
+		}
+	}
+	return out
+}
+
+// Lookup returns the value at p. It looks through secrets and known outputs. A wildcard has no single value: ok is
+// false for it, as for a place that does not exist. The empty path leads to m itself.
+func (m Map) Lookup(p Path) (v Value, ok bool) { return Of(m).Lookup(p) }
+
+// Set returns m with the value at p replaced. It creates the last name and, at the end of an array, the last index, but
+// no levels in between. A wildcard sets every existing place. ok is false when nothing was set; m comes back unchanged
+// then. Secrets on the way stay secrets.
+func (m Map) Set(p Path, v Value) (Map, bool) {
+	out, ok := edit(Of(m), p, func(container Value, last Element) (Value, bool) { return setChild(container, last, v) })
+	return out.AsMap(), ok && len(p) > 0
+}
+
+// Delete returns m without the value at p; later elements of an array move up. A wildcard deletes every existing
+// place. ok is false when there was nothing to delete.
+func (m Map) Delete(p Path) (Map, bool) {
+	out, ok := edit(Of(m), p, deleteChild)
+	return out.AsMap(), ok && len(p) > 0
+}
+
+// edit applies change to the container of each place that p leads to and rebuilds the values above it.
+func edit(v Value, p Path, change func(container Value, last Element) (Value, bool)) (Value, bool) {
+	if len(p) == 0 {
+		return v, false
+	}
+	switch v.v.(type) {
+	case *secret, *Output:
+		return rewriteChildren(v, func(inner Value) (Value, bool) { return edit(inner, p, change) })
+	}
+	if len(p) == 1 {
+		return change(v, p[0])
+	}
+	descend := func(c Value) (Value, bool) { return edit(c, p[1:], change) }
+	if p[0].IsWildcard() {
+		if v.IsMap() || v.IsArray() {
+			return rewriteChildren(v, descend)
+		}
+		return v, false
+	}
+	c, ok := v.child(p[0])
+	if !ok {
+		return v, false
+	}
+	if c, ok = descend(c); !ok {
+		return v, false
+	}
+	return setChild(v, p[0], c)
+}
+
+func deleteChild(container Value, e Element) (Value, bool) {
+	switch x := container.v.(type) {
+	case Map:
+		if e.IsWildcard() && x.Len() > 0 {
+			return Of(Map{}), true
+		}
+		if _, ok := x.Get(e.Key); ok && !e.IsIndex {
+			return Of(x.Without(e.Key)), true
+		}
+	case Array:
+		if e.IsWildcard() && len(x.a) > 0 {
+			return Of(Array{}), true
+		}
+		if e.IsIndex && e.Index >= 0 && e.Index < len(x.a) {
+			a := append(make([]Value, 0, len(x.a)), x.a[:e.Index]...)
+			return Of(Array{append(a, x.a[e.Index+1:]...)}), true
+		}
+	}
+	return container, false
+}
+
+// MapReferences returns m with every resource reference in it, at any depth, replaced by the result of f. Unchanged parts
+// are shared with m, and m itself is returned if f changed nothing. A secret with a change inside is a new one, without
+// the ciphertext of the old; sealed secrets cannot be opened and stay as they are.
+func (m Map) MapReferences(f func(Reference) Reference) Map {
+	out, _ := rewriteMap(m, referenceRewriter(f))
+	return out
+}
+
+// StripSecretsAndOutputs does that for every property.
+func (m Map) StripSecretsAndOutputs() Map {
+	s, _ := rewriteMap(m, stripWrappers)
+	return s
+}
+
+// StripSecrets does that for every property.
+func (m Map) StripSecrets() Map {
+	s, _ := rewriteMap(m, stripSecrets)
+	return s
+}
+
+// String is [Value.String] for an object.
+func (m Map) String() string { return Value{m}.String() }
+
+// GoString is String.
+func (m Map) GoString() string { return m.String() }
+
+// HasUnavailable reports whether any property is or contains such a value.
+func (m Map) HasUnavailable() bool { return anyInMap(m, isUnavailable) }
+
+// ReplaceUnavailable returns m with every value that [Unavailable] made, at any depth, replaced by the result of with for it and its
+// reason.
+func (m Map) ReplaceUnavailable(with func(v Value, why string) Value) Map {
+	out, _ := rewriteMap(m, replacer(func(v Value) (Value, bool) {
+		why, ok := v.IsUnavailable()
+		if !ok {
+			return v, false
+		}
+		return with(v, why), true
+	}))
+	return out
+}
+
+// ReplaceReferences returns m with each reference, at any depth, replaced by the value that with returns, if with also returns
+// true.
+func (m Map) ReplaceReferences(with func(r Reference) (Value, bool)) Map {
+	out, _ := rewriteMap(m, replacer(func(v Value) (Value, bool) {
+		if r, ok := v.v.(Reference); ok {
+			return with(r)
+		}
+		return v, false
+	}))
+	return out
+}
+
+// FindUnknown returns the first value of m, in the order of names, that is not known, and its path. The values that count are those that may not
+// leave an update: unknowns, outputs that are not known, and secrets without content. A reference does not count: one to a component has no ID, or an
+// empty one.
+func (m Map) FindUnknown() (at Path, v Value, found bool) { return find(Of(m), isNotKnown) }
+
+// FindUnavailable returns the first value of m, in the order of names, that [Unavailable] made, and its path.
+func (m Map) FindUnavailable() (at Path, v Value, found bool) { return find(Of(m), isUnavailable) }
+
+// IsKnown reports whether [Map.FindUnknown] finds nothing in m.
+func (m Map) IsKnown() bool { return Of(m).IsKnown() }
+
+// WithoutUnknowns returns m without the values that count for [Map.FindUnknown]. A property with such a value is left out,
+// and so is a whole list.
+func (m Map) WithoutUnknowns() Map {
+	if m.IsKnown() {
+		return m
+	}
+	out := make(map[string]Value, m.Len())
+	for name, v := range m.All() {
+		if kept, ok := v.WithoutUnknowns(); ok {
+			out[name] = kept
+		}
+	}
+	return NewMap(out)
+}
+
+// KnownOr returns m with each property that is not known, in whole or in part, replaced by the property of old if that is known, and dropped
+// otherwise. It returns the names of both kinds, sorted.
+func (m Map) KnownOr(old Map) (out Map, kept, dropped []string) {
+	if m.IsKnown() {
+		return m, nil, nil
+	}
+	all := make(map[string]Value, m.Len())
+	for name, v := range m.All() {
+		if v.IsKnown() {
+			all[name] = v
+			continue
+		}
+		if was, ok := old.Get(name); ok && was.IsKnown() {
+			all[name], kept = was, append(kept, name)
+			continue
+		}
+		dropped = append(dropped, name)
+	}
+	return NewMap(all), kept, dropped
+}
+
+// HasUnknowns reports whether any property is or contains an unknown.
+func (m Map) HasUnknowns() bool { return anyInMap(m, isUnknown) }
+
+// HasSealed reports whether a value in m is sealed.
+func (m Map) HasSealed() bool { return anyInMap(m, Value.IsSealed) }
+
+// HasSecrets reports whether any property is or contains a secret.
+func (m Map) HasSecrets() bool { return anyInMap(m, isSecret) }
+
+// DropUnknowns returns m without the top-level properties that are or contain unknowns: the form for programs that do
+// not accept partly known values (protocol.md 4.4).
+func (m Map) DropUnknowns() Map {
+	return m.filter(func(_ string, v Value) bool { return !v.HasUnknowns() })
+}
+
+// WithoutInternal returns m without its internal top-level properties; see [IsInternalName].
+func (m Map) WithoutInternal() Map {
+	return m.filter(func(name string, _ Value) bool { return !IsInternalName(name) })
+}
+
+func referenceRewriter(f func(Reference) Reference) rewriter {
+	var rewrite rewriter
+	rewrite = func(v Value) (Value, bool) {
+		old, ok := v.v.(Reference)
+		if !ok {
+			return rewriteChildren(v, rewrite)
+		}
+		now := f(old)
+		if now.URN == old.URN && now.PackageVersion == old.PackageVersion && Identical(now.ID, old.ID) {
+			return v, false
+		}
+		return Value{now}, true
+	}
+	return rewrite
 }

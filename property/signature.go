@@ -34,25 +34,6 @@ func IsUnknownMarker(s string) bool {
 
 const sentinelLength = len(unknownStringSentinel)
 
-func (k UnknownKind) sentinel() string {
-	switch k {
-	case UnknownBool:
-		return unknownBoolSentinel
-	case UnknownNumber:
-		return unknownNumberSentinel
-	case UnknownArray:
-		return unknownArraySentinel
-	case UnknownAsset:
-		return unknownAssetSentinel
-	case UnknownArchive:
-		return unknownArchiveSentinel
-	case UnknownObject:
-		return unknownObjectSentinel
-	default:
-		return unknownStringSentinel
-	}
-}
-
 func unknownFromSentinel(s string) (UnknownKind, bool) {
 	if len(s) != sentinelLength {
 		return "", false

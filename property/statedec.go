@@ -194,6 +194,21 @@ func (d *stateDecoder) secret(m Map, depth int) (Value, error) {
 	return sealedSecret(element, &sealed{ciphertext: ciphertext, crypter: d.Crypter}), nil
 }
 
+// parse reads one JSON text straight into values. It accepts what encoding/json accepts and reads it the same way
+// (of two members with one name the last counts, broken UTF-8 becomes U+FFFD) but makes no intermediate tree: reading
+// the state is the first thing that every command waits for.
+func (d *stateDecoder) parse(data []byte, depth int) (Value, error) {
+	p := jsonParser{stateDecoder: d, data: data}
+	v, err := p.element(depth)
+	if err != nil {
+		return Null, err
+	}
+	if p.space(); p.at < len(p.data) {
+		return Null, p.bad("more than one value")
+	}
+	return v, nil
+}
+
 func archive(m Map) (Archive, error) {
 	parts, err := fieldTexts(m, "archive", "hash", "path", "uri")
 	if err != nil {
@@ -258,4 +273,11 @@ func float(m Map) (Value, error) {
 		return Null, malformed("number", "value is not 16 hexadecimal digits")
 	}
 	return Number(math.Float64frombits(binary.BigEndian.Uint64(b))), nil
+}
+
+// sealedSecret returns a secret with its encrypted form.
+func sealedSecret(element Value, s *sealed) Value {
+	v := &secret{element: element}
+	v.sealed.Store(s)
+	return Value{v}
 }

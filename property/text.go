@@ -12,29 +12,6 @@ const MaxText = 1 << 10
 // maxItem is the maximum number of bytes of one string in a text.
 const maxItem = 200
 
-// String returns a text for people and logs, such as {name: "web", size: 2, token: [secret]}. It shows no secret, is at most about [MaxText] bytes long, and
-// cannot be read back.
-func (v Value) String() string {
-	var b strings.Builder
-	writeText(&b, v, 0)
-	return b.String()
-}
-
-// GoString is String: secrets are not shown by %#v either.
-func (v Value) GoString() string { return v.String() }
-
-// String is [Value.String] for an object.
-func (m Map) String() string { return Value{m}.String() }
-
-// GoString is String.
-func (m Map) GoString() string { return m.String() }
-
-// String is [Value.String] for an array.
-func (a Array) String() string { return Value{a}.String() }
-
-// GoString is String.
-func (a Array) GoString() string { return a.String() }
-
 // writeText writes a value, or "..." when the text is long enough.
 func writeText(b *strings.Builder, v Value, depth int) {
 	if b.Len() > MaxText || depth > maxItem {

@@ -19,10 +19,6 @@ type unpacking struct {
 	add    func(name string, b blob) error
 }
 
-func newUnpacking(ctx context.Context, limit int64, add func(string, blob) error) *unpacking {
-	return &unpacking{ctx: ctx, files: counter{limit, limit}, stream: counter{limit, limit}, add: add}
-}
-
 // counter is the rest of a limit.
 type counter struct{ limit, left int64 }
 

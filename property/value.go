@@ -2,7 +2,9 @@ package property
 
 import (
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/urn"
@@ -20,6 +22,25 @@ type Unknown struct{ Kind UnknownKind }
 
 // UnknownKind names the element type of an [Unknown].
 type UnknownKind string
+
+func (k UnknownKind) sentinel() string {
+	switch k {
+	case UnknownBool:
+		return unknownBoolSentinel
+	case UnknownNumber:
+		return unknownNumberSentinel
+	case UnknownArray:
+		return unknownArraySentinel
+	case UnknownAsset:
+		return unknownAssetSentinel
+	case UnknownArchive:
+		return unknownArchiveSentinel
+	case UnknownObject:
+		return unknownObjectSentinel
+	default:
+		return unknownStringSentinel
+	}
+}
 
 // The kinds of unknown that the wire format distinguishes.
 const (
@@ -47,6 +68,14 @@ type Asset struct {
 	Text string // KindText
 	Path string // KindPath, relative to the program's directory
 	URI  string // KindURI
+}
+
+// knownHash returns the hash if the asset has one or if computing it costs no I/O.
+func (a Asset) knownHash() string {
+	if a.Hash == "" && a.Kind == KindText {
+		return hashText(a.Text)
+	}
+	return a.Hash
 }
 
 // Archive is a collection of named blobs, given by its members, a local path, or a URI. Members are assets and archives.
@@ -85,6 +114,11 @@ type Output struct {
 type secret struct {
 	element Value
 	sealed  atomic.Pointer[sealed]
+}
+
+func (s *secret) isOpaque() bool {
+	c := s.sealed.Load()
+	return c != nil && c.opaque
 }
 
 // sealed is the encrypted form of a secret. opaque means that it was not decrypted: the element is missing. why is not empty
@@ -206,6 +240,222 @@ func (v Value) AsOutput() Output {
 	return Output{}
 }
 
+// kind names the kind of v's content, with an article.
+func (v Value) kind() string { return nameOf(v.v) }
+
+// DowngradeOutputs returns v without output values at any depth: an unknown one becomes an unknown, a known one its
+// element, and a secret one is wrapped as a secret. Dependencies are lost; see [Value.OutputDependencies] (protocol.md
+// 2.3, steps.md 1.2 item 17).
+func (v Value) DowngradeOutputs() Value {
+	d, _ := downgradeOutputs(v)
+	return d
+}
+
+// LiftOutputs returns v with every secret and unknown, at any depth, as an output value: the form in which Construct,
+// Call and transforms receive properties (protocol.md 2.3). The element kind of an unknown is not kept.
+func (v Value) LiftOutputs() Value {
+	l, _ := liftOutputs(v)
+	return l
+}
+
+// OutputDependencies returns the resources named by the output values in v, in ascending order.
+func (v Value) OutputDependencies() []urn.URN {
+	if !anyValue(v, hasDependencies) {
+		return nil
+	}
+	set := map[urn.URN]struct{}{}
+	collectDependencies(v, set)
+	return slices.Sorted(maps.Keys(set))
+}
+
+func collectDependencies(v Value, set map[urn.URN]struct{}) {
+	anyValue(v, func(v Value) bool {
+		if o, ok := v.v.(*Output); ok {
+			for _, d := range o.Dependencies {
+				set[d] = struct{}{}
+			}
+		}
+		return false
+	})
+}
+
+// Lookup returns the value at p inside v; see [Map.Lookup].
+func (v Value) Lookup(p Path) (Value, bool) {
+	for _, e := range p {
+		inner, _ := v.Unwrap()
+		next, ok := inner.child(e)
+		if !ok {
+			return Null, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+func (v Value) child(e Element) (Value, bool) {
+	if e.IsIndex {
+		a, ok := v.v.(Array)
+		if !ok || e.Index < 0 || e.Index >= len(a.a) {
+			return Null, false
+		}
+		return a.a[e.Index], true
+	}
+	if e.IsWildcard() {
+		return Null, false
+	}
+	m, ok := v.v.(Map)
+	if !ok {
+		return Null, false
+	}
+	return m.Get(e.Key)
+}
+
+// MapReferences does that for one value.
+func (v Value) MapReferences(f func(Reference) Reference) Value {
+	out, _ := referenceRewriter(f)(v)
+	return out
+}
+
+// IsSealed reports whether v is a secret that was read without a [Decrypter]: its element is not available, and it can
+// only be written back by the crypter that made it.
+func (v Value) IsSealed() bool {
+	s, ok := v.v.(*secret)
+	return ok && s.isOpaque()
+}
+
+// Unwrap removes the secret and output wrappers around v, not those inside it. It returns an unknown for an output that
+// is not known, and reports whether any wrapper was secret.
+func (v Value) Unwrap() (inner Value, secretive bool) {
+	for {
+		switch x := v.v.(type) {
+		case *secret:
+			secretive, v = true, x.element
+		case *Output:
+			secretive = secretive || x.Secret
+			if !x.Known {
+				return Computed(), secretive
+			}
+			v = x.Element
+		default:
+			return v, secretive
+		}
+	}
+}
+
+// StripSecretsAndOutputs returns v with every secret and output, at any depth, replaced by its element. An output that
+// is not known becomes an unknown (steps.md 3.8).
+func (v Value) StripSecretsAndOutputs() Value {
+	s, _ := stripWrappers(v)
+	return s
+}
+
+// StripSecrets returns v without its secret wrappers at any depth; outputs lose their secret flag.
+func (v Value) StripSecrets() Value {
+	s, _ := stripSecrets(v)
+	return s
+}
+
+// String returns a text for people and logs, such as {name: "web", size: 2, token: [secret]}. It shows no secret, is at most about [MaxText] bytes long, and
+// cannot be read back.
+func (v Value) String() string {
+	var b strings.Builder
+	writeText(&b, v, 0)
+	return b.String()
+}
+
+// GoString is String: secrets are not shown by %#v either.
+func (v Value) GoString() string { return v.String() }
+
+// IsUnavailable reports whether v was made by [Unavailable], and returns the reason.
+func (v Value) IsUnavailable() (why string, ok bool) {
+	if s, isSecret := v.v.(*secret); isSecret && s.isOpaque() {
+		why = s.sealed.Load().why
+	}
+	return why, why != ""
+}
+
+// WhyUnavailable reports whether v is or contains a value that [Unavailable] made, and returns the reason of the first one.
+func (v Value) WhyUnavailable() (why string, ok bool) {
+	_, found, ok := find(v, isUnavailable)
+	if ok {
+		why, _ = found.IsUnavailable()
+	}
+	return why, ok
+}
+
+// HasUnavailable reports whether v or anything inside it was made by [Unavailable].
+func (v Value) HasUnavailable() bool { return anyValue(v, isUnavailable) }
+
+// HasMark reports whether v is or contains an unknown. The contents of sealed secrets do not count.
+func (v Value) HasMark() bool {
+	_, _, found := find(v, Value.IsUnknown)
+	return found
+}
+
+// ReplaceUnknowns returns v with every unknown at any depth, the unavailable ones excepted, replaced by the result of
+// with.
+func (v Value) ReplaceUnknowns(with func() Value) Value {
+	var all rewriter
+	all = func(v Value) (Value, bool) {
+		switch {
+		case isUnavailable(v):
+			return v, false
+		case v.IsUnknown():
+			return with(), true
+		}
+		return rewriteChildren(v, all)
+	}
+	out, _ := all(v)
+	return out
+}
+
+// ReplaceTexts returns v with each string and each asset of a text, at any depth, replaced by the value that with returns, if with also returns true.
+func (v Value) ReplaceTexts(with func(text string) (Value, bool)) Value {
+	out, _ := replacer(func(v Value) (Value, bool) {
+		text, ok := v.v.(string)
+		if a, isAsset := v.v.(Asset); isAsset && a.Kind == KindText {
+			text, ok = a.Text, true
+		}
+		if !ok {
+			return v, false
+		}
+		if n, replace := with(text); replace {
+			return n, true
+		}
+		return v, false
+	})(v)
+	return out
+}
+
+// IsKnown reports whether [Map.FindUnknown] would find nothing in v.
+func (v Value) IsKnown() bool {
+	_, _, found := find(v, isNotKnown)
+	return !found
+}
+
+// WithoutUnknowns does that for one value. ok is false if nothing of v is known.
+func (v Value) WithoutUnknowns() (known Value, ok bool) {
+	switch x := v.v.(type) {
+	case Map:
+		return Of(x.WithoutUnknowns()), true
+	case *secret:
+		if inner, isMap := x.element.v.(Map); isMap && !x.isOpaque() && !v.IsKnown() {
+			return Secret(Of(inner.WithoutUnknowns())), true
+		}
+	}
+	return v, v.IsKnown()
+}
+
+// HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
+// reference itself is known.
+func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }
+
+// HasSealed reports whether v or anything inside it is sealed; see [Value.IsSealed].
+func (v Value) HasSealed() bool { return anyValue(v, Value.IsSealed) }
+
+// HasSecrets reports whether v or anything inside it is a secret or a secret output.
+func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
+
 // Array is an immutable list of values. The zero Array is empty.
 type Array struct{ a []Value }
 
@@ -217,3 +467,9 @@ func (a Array) At(i int) Value { return a.a[i] }
 
 // All yields index and element in order.
 func (a Array) All() iter.Seq2[int, Value] { return slices.All(a.a) }
+
+// String is [Value.String] for an array.
+func (a Array) String() string { return Value{a}.String() }
+
+// GoString is String.
+func (a Array) GoString() string { return a.String() }

@@ -89,13 +89,6 @@ func rewriteMap(m Map, f rewriter) (Map, bool) {
 	return m.mapped(func(_ string, v Value) (Value, bool) { return f(v) })
 }
 
-// HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
-// reference itself is known.
-func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }
-
-// HasUnknowns reports whether any property is or contains an unknown.
-func (m Map) HasUnknowns() bool { return anyInMap(m, isUnknown) }
-
 func isUnknown(v Value) bool {
 	if o, ok := v.v.(*Output); ok {
 		return !o.Known
@@ -103,32 +96,9 @@ func isUnknown(v Value) bool {
 	return v.IsUnknown()
 }
 
-// HasSealed reports whether v or anything inside it is sealed; see [Value.IsSealed].
-func (v Value) HasSealed() bool { return anyValue(v, Value.IsSealed) }
-
-// HasSealed reports whether a value in m is sealed.
-func (m Map) HasSealed() bool { return anyInMap(m, Value.IsSealed) }
-
-// HasSecrets reports whether v or anything inside it is a secret or a secret output.
-func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
-
-// HasSecrets reports whether any property is or contains a secret.
-func (m Map) HasSecrets() bool { return anyInMap(m, isSecret) }
-
 func isSecret(v Value) bool {
 	if o, ok := v.v.(*Output); ok {
 		return o.Secret
 	}
 	return v.IsSecret()
-}
-
-// DropUnknowns returns m without the top-level properties that are or contain unknowns: the form for programs that do
-// not accept partly known values (protocol.md 4.4).
-func (m Map) DropUnknowns() Map {
-	return m.filter(func(_ string, v Value) bool { return !v.HasUnknowns() })
-}
-
-// WithoutInternal returns m without its internal top-level properties; see [IsInternalName].
-func (m Map) WithoutInternal() Map {
-	return m.filter(func(name string, _ Value) bool { return !IsInternalName(name) })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/Masterminds/semver/v3"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -61,54 +62,6 @@ func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 		return Spec{}, r.err
 	}
 	return spec, nil
-}
-
-// Inputs returns the inputs of a provider resource with the spec s and the given configuration: the inverse of
-// [SpecFromInputs]. Engine-owned keys that config already has are replaced.
-func (s Spec) Inputs(config property.Map) property.Map {
-	out := config.Mutable()
-	delete(out, VersionKey)
-	delete(out, InternalKey)
-	if s.Version != "" {
-		out[VersionKey] = property.String(s.Version)
-	}
-	// With a version the object is written even if it is empty: without it, other keys of the configuration would be read like those in
-	// states of old engines.
-	if internal := s.internal(); len(internal) > 0 || s.Version != "" {
-		out[InternalKey] = property.Of(property.NewMap(internal))
-	}
-	return property.NewMap(out)
-}
-
-func (s Spec) internal() map[string]property.Value {
-	m := map[string]property.Value{}
-	set := func(key, text string) {
-		if text != "" {
-			m[key] = property.String(text)
-		}
-	}
-	set(downloadURLKey, s.DownloadURL)
-	set(nameKey, s.Plugin)
-	if p := s.Parameterization; p != nil {
-		set(nameKey, p.Plugin)
-		set(VersionKey, p.PluginVersion)
-		m[parameterizationKey] = property.String(base64.StdEncoding.EncodeToString(p.Value))
-	}
-	sums := make(map[string]property.Value, len(s.Checksums))
-	for platform, sum := range s.Checksums {
-		sums[platform] = property.String(hex.EncodeToString(sum))
-	}
-	if len(sums) > 0 {
-		m[checksumsKey] = property.Of(property.NewMap(sums))
-	}
-	environment := make(map[string]property.Value, len(s.Environment))
-	for from, to := range s.Environment {
-		environment[from] = property.String(to)
-	}
-	if len(environment) > 0 {
-		m[environmentKey] = property.Of(property.NewMap(environment))
-	}
-	return m
 }
 
 // Configuration returns the inputs of a provider resource in the form for providers and for its outputs: without

@@ -205,20 +205,6 @@ type runLimits struct {
 	during func(context.Context, LimitedCall) func()
 }
 
-func (o RegistryOptions) runLimits() runLimits {
-	r := runLimits{waits: newLimitWaits(o.Waiting), during: o.DuringWait}
-	for _, l := range o.Limits {
-		if l != nil && len(l.rules) > 0 {
-			r.all = append(r.all, l)
-		}
-	}
-	if o.ReadLimit > 0 {
-		reads, _ := NewLimits(Rule{Name: "reads", Methods: []Method{MethodReads}, Parallel: o.ReadLimit}) // which is a valid rule
-		r.all = append(r.all, reads)
-	}
-	return r
-}
-
 // enter waits for each of the limits, in their order, so that calls cannot wait for each other. u is the resource of the call, "" if it
 // has none.
 func (r runLimits) enter(ctx context.Context, call limitedCall, u urn.URN) (leave func(error), err error) {

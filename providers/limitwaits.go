@@ -41,12 +41,6 @@ type limitWait struct {
 	telling *time.Timer
 }
 
-func newLimitWaits(tell func(string, bool)) *limitWaits {
-	w := &limitWaits{of: map[string]*limitWait{}, tell: tell}
-	w.canceled, w.cancel = context.WithCancelCause(context.Background())
-	return w
-}
-
 // errNotAsked is the error of calls that wait for limits when the providers are cancelled.
 var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
 

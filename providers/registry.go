@@ -9,11 +9,12 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
-	"github.com/sourcegraph/conc"
-	"github.com/sourcegraph/conc/panics"
 )
 
 // RegistryOptions configure the [Registry] of a run. The zero value is usable.
@@ -34,6 +35,26 @@ type RegistryOptions struct {
 	// EchoInputs makes previewed creates and updates of a provider whose configuration is unknown return their inputs
 	// instead of nothing (PULUMI_LEGACY_PROVIDER_PREVIEW, protocol.md 3.2).
 	EchoInputs bool
+}
+
+func (o RegistryOptions) runLimits() runLimits {
+	r := runLimits{waits: newLimitWaits(o.Waiting), during: o.DuringWait}
+	for _, l := range o.Limits {
+		if l != nil && len(l.rules) > 0 {
+			r.all = append(r.all, l)
+		}
+	}
+	if o.ReadLimit > 0 {
+		reads, _ := NewLimits(Rule{Name: "reads", Methods: []Method{MethodReads}, Parallel: o.ReadLimit}) // which is a valid rule
+		r.all = append(r.all, reads)
+	}
+	return r
+}
+
+func newLimitWaits(tell func(string, bool)) *limitWaits {
+	w := &limitWaits{of: map[string]*limitWait{}, tell: tell}
+	w.canceled, w.cancel = context.WithCancelCause(context.Background())
+	return w
 }
 
 // Registry owns the provider instances of one run. It is the provider of provider resources (steps.md 3.13): its Check

@@ -65,11 +65,3 @@ func (d Deleting) Sequence() int64 { return int64(d.Seq) }
 
 // Identity returns the part that stages must not change: a recorded state is deleted once.
 func (d Deleting) Identity() Identity { return Identity{seq: d.Seq, urn: d.URN, old: d.Old} }
-
-// Deletes returns the deletes of the item, in the order of its tasks; none if its steps are not executed.
-func (b Built) Deletes() []Deleting {
-	if b.Refusal != nil {
-		return nil
-	}
-	return DeletesIn(b.Steps())
-}

@@ -32,8 +32,22 @@ type Failure struct {
 	Err error
 }
 
+func (f Failure) Error() string {
+	if f.URN == "" {
+		return f.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", f.URN, f.Err)
+}
+
+// Unwrap returns the cause.
+func (f Failure) Unwrap() error { return f.Err }
+
 // ReportedError stops the pipeline. The failure behind it has been reported and recorded.
 type ReportedError struct{ Err error }
+
+func (e *ReportedError) Error() string { return e.Err.Error() }
+
+func (e *ReportedError) Unwrap() error { return e.Err }
 
 // IsReported reports whether err only means that the run stopped because of a failure that is already recorded.
 func IsReported(err error) bool { return err != nil && errors.As(err, new(*ReportedError)) }

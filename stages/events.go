@@ -40,6 +40,9 @@ type StepInfo struct {
 // Retains reports whether the step deletes a recorded state and leaves its object.
 func (s *StepInfo) Retains() bool { return s.RetainedNow || s.Old != nil && s.Old.RetainOnDelete }
 
+// IsPossible reports whether the step is one of a change that is only possible.
+func (s StepInfo) IsPossible() bool { return s.Reason.Possible != nil }
+
 // StepStarted reports that a step is about to run.
 type StepStarted struct {
 	Step     StepInfo

@@ -182,6 +182,13 @@ func (r Registered) Validate() error {
 	return nil
 }
 
+func (r Registered) Subject() subject {
+	if r.Read != nil {
+		return subject{Parent: r.Read.Parent, Typ: r.Read.Type, Name: r.Read.Name}
+	}
+	return subject{Parent: r.Goal.Parent, Typ: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases}
+}
+
 // ReadGoal is a resource that a program reads and does not manage (steps.md 4.1).
 type ReadGoal struct {
 	Type                    urn.Type
@@ -345,6 +352,55 @@ func (l Located) Refuse(message string) error {
 	return &RefusedError{URN: l.URN, Message: message}
 }
 
+// NewState builds the state that a registration describes (steps.md 3.2). inputs are the checked ones.
+func (l Located) NewState(inputs Checked) *state.Resource {
+	g := l.Goal
+	s := &state.Resource{
+		URN: l.URN, Custom: g.Custom, Type: g.Type, Inputs: inputs.Inputs, Parent: g.Parent,
+		Protect: g.IsProtected(), Dependencies: g.Dependencies, Provider: g.Provider,
+		PropertyDependencies: g.PropertyDependencies, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		CustomTimeouts: g.CustomTimeouts, ImportID: g.ImportID, RetainOnDelete: g.IsRetained(),
+		DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith, SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
+		IgnoreChanges: g.IgnoreChanges, HideDiff: g.HideDiff, ReplaceOnChanges: g.ReplaceOnChanges,
+		ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks, ExtensionRef: g.ExtensionRef,
+	}
+	if l.Alias != "" {
+		s.Aliases = []urn.URN{l.Alias}
+	}
+	if l.Origin == FromImport {
+		s.ReplacementTrigger = property.Null // as recorded by the import (steps.md 4.2)
+	}
+	if l.Old != nil {
+		s.Created, s.Modified, s.RefreshBeforeUpdate = l.Old.Created, l.Old.Modified, l.Old.RefreshBeforeUpdate
+	}
+	return s
+}
+
+// Unmade returns the state of a registration or a read before anything is done.
+func (l Located) Unmade(inputs Checked) *state.Resource {
+	if l.Read != nil {
+		return l.NewRead()
+	}
+	return l.NewState(inputs)
+}
+
+// NewRead returns the state of a read before it is made. If the ID is not known, it has none.
+func (l Located) NewRead() *state.Resource {
+	g := l.Read
+	s := &state.Resource{
+		URN: l.URN, Custom: true, Type: g.Type, ID: g.ID.AsString(), Inputs: g.Properties, Parent: g.Parent, External: true,
+		Dependencies: g.Dependencies, Provider: g.Provider, ExtensionRef: g.ExtensionRef, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
+	}
+	if l.Alias != "" {
+		s.Aliases = []urn.URN{l.Alias}
+	}
+	if l.Old != nil {
+		s.Created, s.Modified = l.Old.Created, l.Old.Modified
+	}
+	return s
+}
+
 // RefusedError reports that a stage refused a registration.
 type RefusedError struct {
 	URN     urn.URN
@@ -377,6 +433,14 @@ func (b Built) Steps() []*Decision {
 		steps = append(steps, t.Steps...)
 	}
 	return steps
+}
+
+// Deletes returns the deletes of the item, in the order of its tasks; none if its steps are not executed.
+func (b Built) Deletes() []Deleting {
+	if b.Refusal != nil {
+		return nil
+	}
+	return DeletesIn(b.Steps())
 }
 
 // Deletion is the task by which a delete-before-replace deletes a recorded state.
@@ -428,3 +492,11 @@ func (e Executed) Sequence() int64 { return int64(e.Seq) }
 
 // Identity returns the part that stages must not change.
 func (e Executed) Identity() Identity { return Identity{seq: e.Seq, urn: e.URN} }
+
+// subject is the common part of registrations and reads for lookup.
+type subject struct {
+	Parent  urn.URN
+	Typ     urn.Type
+	Name    string
+	Aliases []urn.Alias
+}

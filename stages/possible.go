@@ -33,40 +33,6 @@ type Unknown struct {
 // MaxUnknowns is the largest number of values in a [Possibility].
 const MaxUnknowns = 16
 
-// IsPossible reports whether the step is one of a change that is only possible.
-func (s StepInfo) IsPossible() bool { return s.Reason.Possible != nil }
-
-// Possibly returns why the change is only possible: "`id` of bucket (aws:s3:Bucket) is not known until it is replaced". It is empty
-// for a change that is certain.
-func (r Reason) Possibly() string {
-	switch {
-	case r.Possible == nil:
-		return ""
-	case r.By == ByNotYet:
-		return "its provider cannot compare before it is configured"
-	case len(r.Possible.Unknowns) == 0 && r.Cause == "":
-		return "a value that it depends on is not known yet"
-	case len(r.Possible.Unknowns) == 0:
-		return "it is not known yet whether " + nameAndType(r.Cause) + " is replaced"
-	}
-	var texts []string
-	said := map[Unknown]bool{}
-	for _, u := range r.Possible.Unknowns {
-		if u.Output != "" {
-			u.Property = "" // several properties may have the same value
-		}
-		if !said[u] {
-			said[u] = true
-			texts = append(texts, u.String())
-		}
-	}
-	const most = 3
-	if len(texts) > most {
-		texts = append(texts[:most-1], fmt.Sprintf("and %d more values are not known", len(texts)-most+1))
-	}
-	return strings.Join(texts, ", ")
-}
-
 // String returns the condition under which the value becomes known.
 func (u Unknown) String() string {
 	until := "yet"

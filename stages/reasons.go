@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,37 @@ func (r Reason) Clause() string {
 		return "because the provider of " + name + " says so"
 	}
 	return ""
+}
+
+// Possibly returns why the change is only possible: "`id` of bucket (aws:s3:Bucket) is not known until it is replaced". It is empty
+// for a change that is certain.
+func (r Reason) Possibly() string {
+	switch {
+	case r.Possible == nil:
+		return ""
+	case r.By == ByNotYet:
+		return "its provider cannot compare before it is configured"
+	case len(r.Possible.Unknowns) == 0 && r.Cause == "":
+		return "a value that it depends on is not known yet"
+	case len(r.Possible.Unknowns) == 0:
+		return "it is not known yet whether " + nameAndType(r.Cause) + " is replaced"
+	}
+	var texts []string
+	said := map[Unknown]bool{}
+	for _, u := range r.Possible.Unknowns {
+		if u.Output != "" {
+			u.Property = "" // several properties may have the same value
+		}
+		if !said[u] {
+			said[u] = true
+			texts = append(texts, u.String())
+		}
+	}
+	const most = 3
+	if len(texts) > most {
+		texts = append(texts[:most-1], fmt.Sprintf("and %d more values are not known", len(texts)-most+1))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // reasonTexts are the clauses of the kinds that need no names.

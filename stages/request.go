@@ -2,6 +2,8 @@ package stages
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
@@ -63,10 +65,65 @@ type Package struct {
 	Extension        *Parameterization
 }
 
+// CheckNames returns a [*urn.NameError] unless the names of the plugin and of its package are valid. They come from programs and
+// plugins, and plugins are found by them.
+func (p Package) CheckNames() error {
+	if err := urn.CheckPluginName(p.Name); err != nil {
+		return err
+	}
+	for _, x := range []*Parameterization{p.Parameterization, p.Extension} {
+		if x == nil {
+			continue
+		}
+		if err := urn.CheckPackageName("package", x.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OwnVersion is the version of the package itself.
+func (p Package) OwnVersion() string {
+	if p.Parameterization != nil {
+		return p.Parameterization.Version
+	}
+	return p.Version
+}
+
+// ServedBy returns the package whose provider serves resources of a type: that of the type, or the one that an extension extends.
+func (p Package) ServedBy(t urn.Type) string {
+	if p.Extension != nil {
+		return p.Name
+	}
+	return t.Package()
+}
+
+// Spec returns the specification of the provider of pkg.
+func (p Package) Spec(pkg string) providers.Spec {
+	s := providers.Spec{
+		Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums, Recorded: p.Recorded, Exact: p.Exact,
+	}
+	if p.Parameterization != nil {
+		s.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: p.Parameterization.Value}
+	}
+	return s
+}
+
 // Parameterization makes one plugin serve another package (protocol.md 1.12).
 type Parameterization struct {
 	Name, Version string
 	Value         []byte
+}
+
+// Ref returns the reference to an extension in states: the same for the same content (state.md 1.10).
+func (p Parameterization) Ref() string {
+	h := sha256.New()
+	h.Write([]byte(p.Name))
+	h.Write([]byte{0})
+	h.Write([]byte(p.Version))
+	h.Write([]byte{0})
+	h.Write(p.Value)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // RegisterRequest declares one resource: the fields of protocol.md 4.3. Nil pointers and empty values mean "not given".

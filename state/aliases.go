@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -208,4 +209,42 @@ func (m renames) snippets(raws []json.RawMessage) ([]json.RawMessage, error) {
 		out[i] = json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
 	}
 	return out, nil
+}
+
+// everywhere returns s with all its URNs renamed.
+func (m renames) everywhere(s *Snapshot) (*Snapshot, error) {
+	out := *s
+	out.Resources = make([]*Resource, len(s.Resources))
+	for i, r := range s.Resources {
+		out.Resources[i] = m.throughout(r)
+	}
+	out.Pending = slices.Clone(s.Pending)
+	for i := range out.Pending {
+		out.Pending[i].Resource = m.throughout(out.Pending[i].Resource)
+	}
+	var err error
+	out.Snippets, err = m.snippets(s.Snippets)
+	return &out, err
+}
+
+// throughout returns r with all its URNs renamed, including those in resource references of its properties. r itself is
+// returned if nothing changes.
+func (m renames) throughout(r *Resource) *Resource {
+	out := mapReferences(r, func(_ referenceKind, u urn.URN) urn.URN { return m.of(u) })
+	changed := false
+	f := func(ref property.Reference) property.Reference {
+		if u, ok := m[ref.URN]; ok {
+			changed, ref.URN = true, u
+		}
+		return ref
+	}
+	inputs, outputs, trigger := r.Inputs.MapReferences(f), r.Outputs.MapReferences(f), r.ReplacementTrigger.MapReferences(f)
+	if !changed {
+		return out
+	}
+	if out == r {
+		out = r.Clone()
+	}
+	out.Inputs, out.Outputs, out.ReplacementTrigger = inputs, outputs, trigger
+	return out
 }

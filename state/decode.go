@@ -25,15 +25,6 @@ type DecodeOptions struct {
 	Decrypter func(ctx context.Context, p *SecretsProvider) (property.Decrypter, error)
 }
 
-// Identity distinguishes secrets providers: equal identities mean that one decrypts what the other encrypted. It is ""
-// for no provider.
-func (p *SecretsProvider) Identity() string {
-	if p == nil {
-		return ""
-	}
-	return p.Type + "\x00" + string(p.State)
-}
-
 // ErrVersion is wrapped by the errors for versions of the file format that cannot be read.
 var ErrVersion = errors.New("unsupported checkpoint version")
 
@@ -234,6 +225,29 @@ func (d *deployment) member(c *cursor, name string) (err error) {
 	return err
 }
 
+// root finds the live root stack resource, usually the first one.
+func (d *deployment) root() json.RawMessage {
+	for _, raw := range d.resources {
+		c := cursor{data: raw}
+		var typ urn.Type
+		var old bool
+		err := c.object(func(name string) error {
+			switch name {
+			case "type":
+				return c.decode(&typ)
+			case "delete":
+				return c.decode(&old)
+			}
+			_, err := c.cut()
+			return err
+		})
+		if err == nil && typ == urn.RootStackType && !old {
+			return raw
+		}
+	}
+	return nil
+}
+
 func readRaws(c *cursor, one func(*cursor) (json.RawMessage, error)) ([]json.RawMessage, error) {
 	var raws []json.RawMessage
 	err := c.array(func(i int) error {
@@ -371,4 +385,67 @@ func (d resourceReader) all(ctx context.Context, field string, raws []json.RawMe
 		rs[i] = res.resource
 	}
 	return rs, nil
+}
+
+// one decodes a resource. With an error it returns the part of the resource that it could read, perhaps nil.
+func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource, error) {
+	var rec *record
+	if err := json.Unmarshal(raw, &rec); err != nil {
+		if rec == nil {
+			return nil, err
+		}
+		return &Resource{URN: rec.URN}, err
+	}
+	if rec == nil {
+		return nil, errors.New("null instead of a resource")
+	}
+	r := rec.resource()
+	if err := checkRecord(r); err != nil {
+		return r, err
+	}
+	if err := d.properties(ctx, rec, r); err != nil {
+		return r, err
+	}
+	if d.version < versionPlain {
+		r.upgrade()
+	}
+	return r, nil
+}
+
+// checkRecord makes the checks of state.md 1.6 that belong to decoding.
+func checkRecord(r *Resource) error {
+	switch {
+	case r.URN == "":
+		return errors.New("resource without a urn; restore an older state, or remove the entry with a state edit")
+	case r.Type == "":
+		return errors.New("resource without a type; restore an older state, or remove the entry with a state edit")
+	case !r.Custom && r.ID != "":
+		return fmt.Errorf("a component (custom is false) must not have an ID, this one has %q", r.ID)
+	}
+	return nil
+}
+
+func (d resourceReader) properties(ctx context.Context, rec *record, r *Resource) (err error) {
+	if r.Inputs, err = d.object(ctx, rec.Inputs); err != nil {
+		return within(err, "inputs")
+	}
+	if r.Outputs, err = d.object(ctx, rec.Outputs); err != nil {
+		return within(err, "outputs")
+	}
+	if rec.ReplacementTrigger == nil {
+		return nil
+	}
+	r.ReplacementTrigger, err = property.DecodeStateValue(ctx, rec.ReplacementTrigger, d.crypt)
+	return within(err, "replacementTrigger")
+}
+
+func (d resourceReader) object(ctx context.Context, raw json.RawMessage) (property.Map, error) {
+	if raw == nil {
+		return property.Map{}, nil
+	}
+	v, err := property.DecodeStateValue(ctx, raw, d.crypt)
+	if err == nil && !v.IsMap() && !v.IsNull() {
+		err = errors.New("a property map must be an object")
+	}
+	return v.AsMap(), err
 }

@@ -14,50 +14,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// resource returns the encoding of r with its fields in the order of state.md 1.6.
-func (e *Encoder) resource(ctx context.Context, r *Resource) ([]byte, error) {
-	w := newFields(ctx, e.options)
-	w.name("urn")
-	w.b = appendString(w.b, string(r.URN))
-	w.always("custom", r.Custom)
-	w.flag("delete", r.Delete)
-	w.text("id", r.ID)
-	w.name("type")
-	w.b = appendString(w.b, string(r.Type))
-	w.properties("inputs", r.Inputs)
-	w.properties("outputs", r.Outputs)
-	w.text("parent", string(r.Parent))
-	w.flag("protect", r.Protect)
-	w.flag("taint", r.Taint)
-	w.flag("external", r.External)
-	list(&w, "dependencies", r.Dependencies)
-	list(&w, "initErrors", r.InitErrors)
-	w.text("provider", r.Provider)
-	lists(&w, "propertyDependencies", r.PropertyDependencies)
-	w.flag("pendingReplacement", r.PendingReplacement)
-	list(&w, "additionalSecretOutputs", r.AdditionalSecretOutputs)
-	list(&w, "aliases", r.Aliases)
-	w.timeouts(r.CustomTimeouts)
-	w.text("importID", r.ImportID)
-	w.flag("retainOnDelete", r.RetainOnDelete)
-	w.text("deletedWith", string(r.DeletedWith))
-	list(&w, "replaceWith", r.ReplaceWith)
-	w.time("created", r.Created)
-	w.time("modified", r.Modified)
-	w.text("sourcePosition", r.SourcePosition)
-	w.stackTrace(r.StackTrace)
-	list(&w, "ignoreChanges", r.IgnoreChanges)
-	list(&w, "hideDiff", r.HideDiff)
-	list(&w, "replaceOnChanges", r.ReplaceOnChanges)
-	w.value("replacementTrigger", r.ReplacementTrigger)
-	w.flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
-	w.text("viewOf", string(r.ViewOf))
-	lists(&w, "resourceHooks", r.ResourceHooks)
-	w.text("extensionRef", r.ExtensionRef)
-	w.text("snippetID", r.SnippetID)
-	return append(w.b, '}'), w.err
-}
-
 // fields appends object members and leaves out those with zero values. err is the first error.
 type fields struct {
 	ctx     context.Context //nolint:containedctx // it lives as long as the call that it belongs to

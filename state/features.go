@@ -113,6 +113,14 @@ func (set featureSet) list() []string {
 	return fs
 }
 
+// appendHeader writes the version that the features require (state.md 1.2).
+func (set featureSet) appendHeader(b []byte) []byte {
+	if set == 0 {
+		return appendHeader(b, versionPlain, nil)
+	}
+	return appendHeader(b, versionFeatures, set.list())
+}
+
 func featuresOf(r *Resource, byteStrings bool) featureSet {
 	var set featureSet
 	add := func(f Feature, used bool) {

@@ -3,6 +3,8 @@ package state
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -125,8 +127,47 @@ func (s *Snapshot) HasSealed() bool {
 	return slices.ContainsFunc(s.Snippets, func(text json.RawMessage) bool { return bytes.Contains(text, []byte(`"ciphertext"`)) })
 }
 
+// ReadFrom returns the [Digest] of the checkpoint that s was read from. Copies of a snapshot keep it, and so do the results of
+// this package's edits. It is "" for a snapshot that was not read.
+func (s *Snapshot) ReadFrom() string {
+	if s == nil || s.origin == nil {
+		return ""
+	}
+	return s.origin.digest
+}
+
+// Origin is ReadFrom for a snapshot with exactly the entries that were read, and "" for any other.
+func (s *Snapshot) Origin() string {
+	if s == nil || s.origin == nil || !slices.Equal(s.Resources, s.origin.resources) || !slices.Equal(s.Pending, s.origin.pending) {
+		return ""
+	}
+	return s.origin.digest
+}
+
 // SecretsProvider describes how the secrets of a snapshot are encrypted (state.md 5.1).
 type SecretsProvider struct {
 	Type  string
 	State json.RawMessage
+}
+
+// Identity distinguishes secrets providers: equal identities mean that one decrypts what the other encrypted. It is ""
+// for no provider.
+func (p *SecretsProvider) Identity() string {
+	if p == nil {
+		return ""
+	}
+	return p.Type + "\x00" + string(p.State)
+}
+
+// Digest names the content of a checkpoint: its SHA-256 in hex.
+func Digest(checkpoint []byte) string {
+	sum := sha256.Sum256(checkpoint)
+	return hex.EncodeToString(sum[:])
+}
+
+// origin is the checkpoint that a snapshot was read from, and its entries.
+type origin struct {
+	digest    string
+	resources []*Resource
+	pending   []Pending
 }

@@ -1,8 +1,11 @@
 package state
 
 import (
+	"iter"
+	"slices"
 	"time"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -59,4 +62,73 @@ type StackFrame struct{ SourcePosition string }
 func (r *Resource) Clone() *Resource {
 	c := *r
 	return &c
+}
+
+// upgrade brings a resource of version 2 or older up to date: every input depends on all dependencies (state.md 1.16).
+func (r *Resource) upgrade() {
+	if r.Inputs.Len() == 0 || len(r.PropertyDependencies) > 0 {
+		return
+	}
+	r.PropertyDependencies = make(map[string][]urn.URN, r.Inputs.Len())
+	for name := range r.Inputs.All() {
+		r.PropertyDependencies[name] = r.Dependencies
+	}
+}
+
+// References returns all references of r (steps.md 0.1, "all dependencies"): its provider, its parent, its dependencies,
+// those of its properties by the properties' names, the resource that it is deleted with, and those that it is replaced
+// with. A provider reference that cannot be read is left out.
+func (r *Resource) References() iter.Seq[Reference] {
+	return func(yield func(Reference) bool) {
+		if r.Provider != "" {
+			if ref, err := urn.ParseProviderRef(r.Provider); err == nil && !yield(Reference{URN: ref.URN, Kind: graph.Provider}) {
+				return
+			}
+		}
+		r.eachByURN(yield)
+	}
+}
+
+// byURN returns the references of r that are only a URN: all of [Resource.References] but the provider.
+func (r *Resource) byURN() iter.Seq[Reference] {
+	return func(yield func(Reference) bool) { r.eachByURN(yield) }
+}
+
+func (r *Resource) eachByURN(yield func(Reference) bool) {
+	if r.Parent != "" && !yield(Reference{URN: r.Parent, Kind: graph.Parent}) {
+		return
+	}
+	for _, d := range r.Dependencies {
+		if !yield(Reference{URN: d, Kind: graph.Dependency}) {
+			return
+		}
+	}
+	if !r.eachOfProperties(yield) {
+		return
+	}
+	if r.DeletedWith != "" && !yield(Reference{URN: r.DeletedWith, Kind: graph.DeletedWith}) {
+		return
+	}
+	for _, d := range r.ReplaceWith {
+		if !yield(Reference{URN: d, Kind: graph.ReplaceWith}) {
+			return
+		}
+	}
+}
+
+func (r *Resource) eachOfProperties(yield func(Reference) bool) bool {
+	var few [8]string // saves an allocation for most resources
+	names := few[:0]
+	for name := range r.PropertyDependencies {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, d := range r.PropertyDependencies[name] {
+			if !yield(Reference{URN: d, Kind: graph.PropertyDependency, Property: name}) {
+				return false
+			}
+		}
+	}
+	return true
 }

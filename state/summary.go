@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // Summary is the information about a stack in a list (state.md 7.4).
@@ -67,29 +66,6 @@ func DecodeOutputs(ctx context.Context, data []byte, o DecodeOptions) (property.
 		return property.Map{}, err
 	}
 	return rs[0].Outputs, nil
-}
-
-// root finds the live root stack resource, usually the first one.
-func (d *deployment) root() json.RawMessage {
-	for _, raw := range d.resources {
-		c := cursor{data: raw}
-		var typ urn.Type
-		var old bool
-		err := c.object(func(name string) error {
-			switch name {
-			case "type":
-				return c.decode(&typ)
-			case "delete":
-				return c.decode(&old)
-			}
-			_, err := c.cut()
-			return err
-		})
-		if err == nil && typ == urn.RootStackType && !old {
-			return raw
-		}
-	}
-	return nil
 }
 
 // ReexportCheckpoint returns the export of a checkpoint as it is stored: its bytes, indented in the envelope of an

@@ -45,13 +45,3 @@ func CheckPluginName(name string) error {
 	}
 	return nil
 }
-
-// CheckPackage returns a *[NameError] unless the package of t has a valid name: [Type.ProviderPackage] for a provider type,
-// the first part of other types.
-func (t Type) CheckPackage() error {
-	pkg, _, _ := strings.Cut(string(t), ":")
-	if provided, is := strings.CutPrefix(string(t), providerStem); is {
-		pkg = provided
-	}
-	return CheckPackageName("package", pkg)
-}

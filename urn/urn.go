@@ -178,6 +178,16 @@ func (t Type) IsCalled(text string) bool {
 	return parts[1] == "index" && text == parts[0]+":"+parts[2] || text == parts[2]
 }
 
+// CheckPackage returns a *[NameError] unless the package of t has a valid name: [Type.ProviderPackage] for a provider type,
+// the first part of other types.
+func (t Type) CheckPackage() error {
+	pkg, _, _ := strings.Cut(string(t), ":")
+	if provided, is := strings.CutPrefix(string(t), providerStem); is {
+		pkg = provided
+	}
+	return CheckPackageName("package", pkg)
+}
+
 // IsCalled reports whether text is a usual name of the resource: its URN, its name, or its type and name. The type may be in any form of
 // [Type.IsCalled], with or without the types of its parents. Between type and name is "::" or a space, or the name is in parentheses.
 func (u URN) IsCalled(text string) bool {

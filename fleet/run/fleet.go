@@ -572,17 +572,83 @@ var (
 	stackAttribute     = temporal.NewSearchAttributeKeyKeyword("SluiceStack")
 )
 
-// SearchAttributes returns the search attributes of a run.
-func (r Request) SearchAttributes() temporal.SearchAttributes {
-	return temporal.NewSearchAttributes(fleetAttribute.ValueSet(r.Fleet), operationAttribute.ValueSet(string(r.Operation)))
-}
-
 // attributesOf returns the search attributes of a child, if the run has any: those of the run and the stack. A server without them refuses them.
 func (f *fleet) attributesOf(ctx workflow.Context, stack string) temporal.SearchAttributes {
 	if !workflow.GetTypedSearchAttributes(ctx).ContainsKey(fleetAttribute) {
 		return temporal.NewSearchAttributes()
 	}
 	return temporal.NewSearchAttributes(f.SearchAttributes().Copy(), stackAttribute.ValueSet(stack))
+}
+
+// approval returns the answer about a stack, nil if there is none.
+func (f *fleet) approval(name string) *Approval {
+	if a := f.approved[name]; a != nil {
+		return a
+	}
+	return f.earlier[name].Approval
+}
+
+// lacksApproval reports whether the operation on a stack still needs an approval.
+func (f *fleet) lacksApproval(s spec.Stack) bool {
+	return StackRequest{Operation: f.Operation, Stack: s, Approval: f.approval(s.Name)}.lacksApproval()
+}
+
+// looks reports whether a preview of the operation on a stack is needed, before an approval is requested.
+func (f *fleet) looks(s spec.Stack) bool {
+	_, shown := f.shown[s.Name]
+	return f.Bound && !shown && f.lacksApproval(s)
+}
+
+// show records the preview of the operation on a stack. It invalidates an earlier approval.
+func (f *fleet) show(name string, o Outcome) {
+	f.shown[name] = Shown{Plan: o.Plan, Changes: o.Changes, Why: o.Why}
+	delete(f.approved, name)
+	if was, again := f.earlier[name]; again {
+		was.Approval = nil
+		f.earlier[name] = was
+	}
+}
+
+// asks reports whether a stack waits for an approval. In the meantime it does not count as running.
+func (f *fleet) asks(ctx workflow.Context, s spec.Stack) bool {
+	if !f.lacksApproval(s) {
+		return false
+	}
+	if !f.Bound && workflow.GetVersion(ctx, "approval-in-run", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return false // in runs of earlier versions, the workflow of the stack handles approvals
+	}
+	if _, asked := f.asked[s.Name]; !asked {
+		f.asked[s.Name] = f.now()
+	}
+	return true
+}
+
+// decide processes a decision. It ignores one without a name, and one that does not match the present question of the stack.
+func (f *fleet) decide(ctx workflow.Context, d Decision) {
+	since, waits := f.asked[d.Stack]
+	if !waits || d.By == "" {
+		return
+	}
+	if f.Bound && (d.Attempt != f.attempt || d.Plan == "" || d.Plan != f.shown[d.Stack].Plan || !d.Asked.Equal(since)) {
+		return
+	}
+	delete(f.asked, d.Stack)
+	waited(ctx, "approval", since)
+	d.At = f.now()
+	if d.Granted {
+		f.approved[d.Stack] = &d.Approval
+	} else {
+		f.conclude(ctx, d.Stack, refused(d.Approval))
+	}
+}
+
+// count counts an outcome.
+func (f *fleet) count(ctx workflow.Context, o Outcome) {
+	m := workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"fleet": f.Fleet, "operation": string(f.Operation), "status": string(o.Status)})
+	m.Counter(StacksMetric).Inc(1)
+	if !o.Began.IsZero() && o.Ended.After(o.Began) {
+		m.Timer(DurationMetric).Record(o.Ended.Sub(o.Began))
+	}
 }
 
 // CycleOf returns the cycle because of which a run has failed, nil for other errors.

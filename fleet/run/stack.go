@@ -143,3 +143,16 @@ func failure(err error, attempt string) Outcome {
 	}
 	return Outcome{Status: Failed, Kind: Lost, Why: err.Error()}
 }
+
+// The metrics of runs. Temporal's client has metrics of its own.
+const (
+	StacksMetric   = "sluice_fleet_stacks"         // counts stacks that have ended, by operation and status
+	DurationMetric = "sluice_fleet_stack_duration" // of stacks for which something was done
+	WaitMetric     = "sluice_fleet_wait"           // how long a stack has waited, by reason: approval, limit
+	RetriesMetric  = "sluice_fleet_retries"        // counts attempts that have failed and are repeated, by kind
+)
+
+// waited records how long a stack has waited for something.
+func waited(ctx workflow.Context, what string, since time.Time) {
+	workflow.GetMetricsHandler(ctx).WithTags(map[string]string{"for": what}).Timer(WaitMetric).Record(workflow.Now(ctx).Sub(since))
+}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
+
 	"github.com/sluice-iac/sluice/fleet/order"
 	"github.com/sluice-iac/sluice/fleet/spec"
 )
@@ -68,6 +70,11 @@ type Request struct {
 	// longer be opened.
 	Bound    bool   `json:"bound,omitempty"`
 	Schedule string `json:"schedule,omitempty"` // the name of the schedule that begins it
+}
+
+// SearchAttributes returns the search attributes of a run.
+func (r Request) SearchAttributes() temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(fleetAttribute.ValueSet(r.Fleet), operationAttribute.ValueSet(string(r.Operation)))
 }
 
 // Go confirms that a run begins. It names the run as the server does, so that a sealed text of an earlier run does not match.
@@ -172,6 +179,11 @@ type StackRequest struct {
 	Attempt  string    `json:"attempt,omitempty"`
 	Schedule string    `json:"schedule,omitempty"`
 	Asked    time.Time `json:"asked,omitzero"` // when the activity was scheduled
+}
+
+// lacksApproval reports whether the operation needs an approval, and there is no answer yet.
+func (r StackRequest) lacksApproval() bool {
+	return r.Approval == nil && slices.Contains(r.Stack.Approve, string(r.Operation))
 }
 
 // Planned are the changed outputs that a preview predicts, as `sluice preview --save-outputs` writes them. It contains no secrets; they count as

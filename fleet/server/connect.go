@@ -62,11 +62,6 @@ func (a Address) Options() (client.Options, error) {
 	return o, nil
 }
 
-// Options returns the options of clients of the server of a folder in a role.
-func (j *Joined) Options(role Role) client.Options {
-	return (&trust{home: j.home, role: role}).options()
-}
-
 // Connect connects with a server. Payloads pass through the converter.
 func Connect(ctx context.Context, o client.Options, c converter.DataConverter, f converter.FailureConverter, logger log.Logger) (client.Client, error) {
 	o.DataConverter, o.FailureConverter, o.Logger = c, f, logger

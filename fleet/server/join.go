@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/sourcegraph/conc"
+	"go.temporal.io/sdk/client"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
@@ -117,4 +118,9 @@ func (j *Joined) start() error {
 		return fmt.Errorf("start the server of the fleet: %w", err)
 	}
 	return c.Process.Release()
+}
+
+// Options returns the options of clients of the server of a folder in a role.
+func (j *Joined) Options(role Role) client.Options {
+	return (&trust{home: j.home, role: role}).options()
 }

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -69,6 +71,14 @@ func (f *Fleet) Select(names []string) (stacks []Stack, unknown []string) {
 }
 
 func (s Stack) is(name string) bool { return s.Name == name || s.Entry == name || s.Group == name }
+
+// String describes the place of the stack's program.
+func (s Stack) String() string {
+	if s.Git != "" {
+		return fmt.Sprintf("%s at %s, %s", s.Git, s.Ref, cmp.Or(s.Directory, "."))
+	}
+	return s.Directory
+}
 
 // Withheld reports whether a stack does not get a variable of its worker, because fleet.yaml reserves it for other stacks. A stack that is not in
 // fleet.yaml gets no reserved variable.

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -236,12 +235,4 @@ func union(a, b []string) []string {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// String describes the place of the stack's program.
-func (s Stack) String() string {
-	if s.Git != "" {
-		return fmt.Sprintf("%s at %s, %s", s.Git, s.Ref, cmp.Or(s.Directory, "."))
-	}
-	return s.Directory
 }

@@ -1,12 +1,16 @@
 package worker
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +19,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/internal/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
@@ -46,21 +51,6 @@ type pulse struct {
 	now  run.Progress
 	stop context.CancelFunc
 	wg   conc.WaitGroup
-}
-
-// beat begins to send heartbeats.
-func beat(ctx context.Context, worker string) *pulse {
-	beating, stop := context.WithCancel(ctx)
-	p := &pulse{stop: stop, now: run.Progress{Worker: worker}}
-	p.wg.Go(func() {
-		for {
-			activity.RecordHeartbeat(ctx, p.progress())
-			if await.For(beating, time.Second) != nil {
-				return
-			}
-		}
-	})
-	return p
 }
 
 func (p *pulse) progress() run.Progress {
@@ -170,4 +160,254 @@ func (a *attempt) isAborted(ctx context.Context) bool {
 	answer, err := a.Client.QueryWorkflow(asking, is.ID, is.RunID, run.AbortQuery)
 	aborted := false
 	return err == nil && answer.Get(&aborted) == nil && aborted
+}
+
+// planFile returns the path of the plan of a previewed update.
+func (a *attempt) planFile() string { return filepath.Join(a.files, "plan.json") }
+
+// look previews an operation. The plan in the outcome is a digest of the preview and of all its inputs: the program, the settings, the outputs that
+// the stack reads, and the recorded state.
+func (a *attempt) look(ctx context.Context, r run.StackRequest, is recorded, now record) (run.Outcome, error) {
+	if r.Operation != run.Up {
+		// The operation depends on the whole recorded state.
+		o := run.Outcome{Status: run.Succeeded, Outputs: is.outputs, Plan: digest([]byte(r.Operation), []byte(is.fingerprint))}
+		if r.Operation == run.Destroy {
+			o.Changes = map[string]int{"delete": is.resources}
+		}
+		return o, nil
+	}
+	e, err := a.perform(ctx, slices.Concat([]string{string(run.Preview), "--stack", r.Stack.Stack, "--save-plan", a.planFile()}, ofStack(r))...)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	o := outcomeOf(e, r.Operation)
+	if o.Status != run.Succeeded {
+		return o, nil
+	}
+	if now.settings, err = a.settings(a.stack); err != nil { // a preview may write them
+		return o, err
+	}
+	file, err := os.Open(a.planFile())
+	if err != nil {
+		return o, err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	steps, err := planDigest(json.NewDecoder(file), a.namesThings())
+	if err != nil {
+		return o, fmt.Errorf("the plan is not understood: %w", err)
+	}
+	o.Plan = digest([]byte(r.Operation), []byte(now.String()), []byte(steps))
+	return o, nil
+}
+
+// namesThings reports whether the project or the stack configures the names of new resources. Any text may then be a generated name.
+func (a *attempt) namesThings() bool {
+	files, _ := filepath.Glob(filepath.Join(a.stack.directory, "Pulumi*")) // the pattern is valid
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(text, []byte("autonaming")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *attempt) end() {
+	_ = a.log.Close()         // an attempt does not fail because of its log
+	_ = os.RemoveAll(a.files) // they are temporary
+}
+
+// do carries out the operation.
+func (a *attempt) do(ctx context.Context, r run.StackRequest, is recorded, now record, why string) (run.Outcome, error) {
+	approved := r.Bound && r.Approval != nil
+	if r.Look || approved {
+		shown, err := a.look(ctx, r, is, now)
+		if r.Look || err != nil || shown.Status != run.Succeeded {
+			return shown, err
+		}
+		if shown.Plan != r.Approval.Plan {
+			shown.Status, shown.Why = run.Approving, "the preview has changed since "+shortened(r.Approval.By, mostTitle)+" approved it"
+			return shown, nil
+		}
+	}
+	if is.pending > 0 && r.Operation != run.Preview && r.Operation != run.Drift {
+		if o, over, err := a.recover(ctx, r); over || err != nil {
+			return o, err
+		}
+	}
+	args, err := a.arguments(r)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	if approved && r.Operation == run.Up {
+		args = append(args, "--plan", a.planFile())
+	}
+	e, err := a.perform(ctx, args...)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	o := outcomeOf(e, r.Operation)
+	if o.Status != run.Succeeded {
+		return o, nil
+	}
+	o.Why = why
+	return a.finish(ctx, r, o, now)
+}
+
+// outcomeOf returns the outcome of a command of sluice that has ended.
+func outcomeOf(e ended, op run.Operation) run.Outcome {
+	o := run.Outcome{Status: run.Succeeded, Changes: e.events.changes, Reads: e.events.reads}
+	switch {
+	case e.stopped && e.status != 0:
+		o.Status, o.Why = run.Canceled, "it was interrupted; what was done is recorded"
+	case e.status != 0 && (e.status != statusDrifted || op != run.Drift):
+		o.Status, o.Kind, o.Why, o.Log = run.Failed, kindOf(e), whyFailed(e), e.printed
+	}
+	return o
+}
+
+// whyFailed returns the first error of an operation.
+func whyFailed(e ended) string {
+	for _, text := range e.events.errors {
+		if text != "update failed" && text != "destroy failed" && text != "refresh failed" {
+			return text
+		}
+	}
+	for line := range strings.Lines(e.printed) {
+		if text, is := strings.CutPrefix(strings.TrimSpace(line), "error: "); is {
+			return text
+		}
+	}
+	return fmt.Sprintf("sluice ended with status %d", e.status)
+}
+
+// finish reads the result of an operation, and records the inputs of an update.
+func (a *attempt) finish(ctx context.Context, r run.StackRequest, o run.Outcome, before record) (run.Outcome, error) {
+	switch r.Operation {
+	case run.Preview:
+		planned, err := readPlanned(filepath.Join(a.files, "planned.json"))
+		o.Planned = planned
+		return o, err
+	case run.Drift:
+		counted, err := readDrift(filepath.Join(a.files, "drift.json"))
+		o.Drift, o.Changes = counted, nil
+		return o, err
+	}
+	left, err := a.recorded(ctx, a.stack, a.stack.Stack.Stack)
+	if err != nil {
+		return o, err
+	}
+	o.Outputs = left.outputs
+	for _, reference := range left.reads {
+		if !slices.Contains(o.Reads, reference) {
+			o.Reads = append(o.Reads, reference)
+		}
+	}
+	if r.Operation != run.Up {
+		return o, nil
+	}
+	// The program is the one at the beginning of the update; sluice may have written the settings.
+	now := before
+	if now.settings, err = a.settings(a.stack); err != nil {
+		return o, err
+	}
+	now.inputs, now.state = a.inputs(ctx, a.stack, left, r), left.fingerprint
+	return o, a.remember(ctx, a.stack, now)
+}
+
+// arguments returns the command line of an operation.
+func (a *attempt) arguments(r run.StackRequest) ([]string, error) {
+	args := []string{string(r.Operation), "--stack", r.Stack.Stack}
+	switch r.Operation {
+	case run.Preview:
+		args = append(args, "--save-outputs", filepath.Join(a.files, "planned.json"))
+		if len(r.Planned) > 0 {
+			path := filepath.Join(a.files, "outputs.json")
+			text, err := json.Marshal(r.Planned)
+			if err != nil {
+				return nil, err
+			}
+			if err := private.Write(path, text); err != nil {
+				return nil, err
+			}
+			args = append(args, "--stack-outputs", path)
+		}
+	case run.Drift:
+		args = append(args, "--save", filepath.Join(a.files, "drift.json"))
+		if r.Options.Since != "" {
+			args = append(args, "--since", r.Options.Since)
+		}
+	default:
+		args = append(args, "--yes", "--skip-preview", "--message", message(r))
+	}
+	if r.Options.ContinueOnError && (r.Operation == run.Up || r.Operation == run.Destroy) {
+		args = append(args, "--continue-on-error")
+	}
+	return append(args, ofStack(r)...), nil
+}
+
+// ofStack returns the flags that fleet.yaml sets for operations on a stack.
+func ofStack(r run.StackRequest) []string {
+	var args []string
+	if r.Stack.Parallel > 0 {
+		args = append(args, "--parallel", strconv.Itoa(r.Stack.Parallel))
+	}
+	if r.Operation == run.Up || r.Operation == run.Preview {
+		for _, key := range slices.Sorted(maps.Keys(r.Stack.Config)) {
+			args = append(args, "--config", key+"="+r.Stack.Config[key])
+		}
+	}
+	return args
+}
+
+func message(r run.StackRequest) string {
+	if r.Options.Message != "" {
+		return r.Options.Message
+	}
+	return "sluice fleet " + string(r.Operation)
+}
+
+// recover resolves interrupted operations. over reports whether the operation ends because it could not.
+func (a *attempt) recover(ctx context.Context, r run.StackRequest) (o run.Outcome, over bool, err error) {
+	args := []string{"recover", "--yes", "--stack", r.Stack.Stack}
+	if r.Options.AssumeNotCreated {
+		args = append(args, "--assume-not-created")
+	}
+	fmt.Fprintf(a.log, "$ sluice %s\n", strings.Join(args, " "))
+	out, err := a.run(ctx, a.stack, args...)
+	_, _ = newLogWriter(a.log).Write([]byte(out)) // it returns no error
+	switch {
+	case err == nil:
+		return o, false, nil
+	case ctx.Err() != nil:
+		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, true, nil
+	case statusOf(err) == statusLocked:
+		return run.Outcome{Status: run.Failed, Kind: run.Locked, Why: readable(err).Error()}, true, nil
+	case statusOf(err) == 0:
+		return o, true, err
+	}
+	return run.Outcome{
+		Status: run.Failed, Kind: run.Interrupted, Log: out,
+		Why: fmt.Sprintf("an operation was interrupted, and how it ended is not known: run `sluice recover` in %s: %v", r.Stack.Stack, readable(err)),
+	}, true, nil
+}
+
+// readDrift counts the drift that `sluice drift` has found.
+func readDrift(path string) (*run.DriftCount, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	var d run.DriftCount
+	dec := json.NewDecoder(file)
+	return &d, members(dec, func(name string) error {
+		switch name {
+		case "moved":
+			return dec.Decode(&d.Moved)
+		case "read":
+			return dec.Decode(&d.Read)
+		}
+		return skip(dec)
+	})
 }

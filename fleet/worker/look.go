@@ -2,56 +2,13 @@ package worker
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/sluice-iac/sluice/fleet/run"
 )
-
-// planFile returns the path of the plan of a previewed update.
-func (a *attempt) planFile() string { return filepath.Join(a.files, "plan.json") }
-
-// look previews an operation. The plan in the outcome is a digest of the preview and of all its inputs: the program, the settings, the outputs that
-// the stack reads, and the recorded state.
-func (a *attempt) look(ctx context.Context, r run.StackRequest, is recorded, now record) (run.Outcome, error) {
-	if r.Operation != run.Up {
-		// The operation depends on the whole recorded state.
-		o := run.Outcome{Status: run.Succeeded, Outputs: is.outputs, Plan: digest([]byte(r.Operation), []byte(is.fingerprint))}
-		if r.Operation == run.Destroy {
-			o.Changes = map[string]int{"delete": is.resources}
-		}
-		return o, nil
-	}
-	e, err := a.perform(ctx, slices.Concat([]string{string(run.Preview), "--stack", r.Stack.Stack, "--save-plan", a.planFile()}, ofStack(r))...)
-	if err != nil {
-		return run.Outcome{}, err
-	}
-	o := outcomeOf(e, r.Operation)
-	if o.Status != run.Succeeded {
-		return o, nil
-	}
-	if now.settings, err = a.settings(a.stack); err != nil { // a preview may write them
-		return o, err
-	}
-	file, err := os.Open(a.planFile())
-	if err != nil {
-		return o, err
-	}
-	defer func() { _ = file.Close() }() // it is only read
-	steps, err := planDigest(json.NewDecoder(file), a.namesThings())
-	if err != nil {
-		return o, fmt.Errorf("the plan is not understood: %w", err)
-	}
-	o.Plan = digest([]byte(r.Operation), []byte(now.String()), []byte(steps))
-	return o, nil
-}
 
 // planned has the compared parts of a planned resource.
 type planned struct {
@@ -142,15 +99,3 @@ const (
 	secretSignature = "4dabf18193072939515e22adb298388d"
 	secretMark      = "1b47061264138c4ac30d75fd1eb44270"
 )
-
-// namesThings reports whether the project or the stack configures the names of new resources. Any text may then be a generated name.
-func (a *attempt) namesThings() bool {
-	files, _ := filepath.Glob(filepath.Join(a.stack.directory, "Pulumi*")) // the pattern is valid
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err == nil && bytes.Contains(text, []byte("autonaming")) {
-			return true
-		}
-	}
-	return false
-}

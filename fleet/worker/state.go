@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sourcegraph/conc"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/fleet/spec"
@@ -34,28 +32,6 @@ const (
 	referenceType = "pulumi:pulumi:StackReference"
 	noStack       = 6 // the exit status of sluice
 )
-
-// recorded returns the recorded properties of a stack, by its name for sluice.
-func (w *Worker) recorded(ctx context.Context, s stack, name string) (recorded, error) {
-	reading, write := io.Pipe()
-	var r recorded
-	var misread error
-	var wg conc.WaitGroup
-	wg.Go(func() {
-		r, misread = parse(reading)
-		_, _ = io.Copy(io.Discard, reading) // the process ends only when its output has been read
-	})
-	err := w.runTo(ctx, w.command(s, "stack", "export", "--stack", name), write)
-	_ = write.Close() // never fails
-	wg.Wait()
-	if statusOf(err) == noStack {
-		return recorded{missing: true}, nil
-	}
-	if err != nil {
-		return recorded{}, readable(err)
-	}
-	return r, misread
-}
 
 // parse reads a state. It holds one resource at a time.
 func parse(text io.Reader) (recorded, error) {

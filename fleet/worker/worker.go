@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice/fleet/order"
-	"github.com/sluice-iac/sluice/fleet/run"
-	"github.com/sluice-iac/sluice/fleet/server"
-	"github.com/sluice-iac/sluice/fleet/spec"
-	"github.com/sluice-iac/sluice/internal/process"
-	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/gofrs/flock"
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/pool"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -28,6 +25,14 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/sluice-iac/sluice/fleet/order"
+	"github.com/sluice-iac/sluice/fleet/run"
+	"github.com/sluice-iac/sluice/fleet/server"
+	"github.com/sluice-iac/sluice/fleet/spec"
+	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Worker carries out operations. It is safe for concurrent use.
@@ -386,4 +391,236 @@ func (w *Worker) look(ctx context.Context, s spec.Stack) run.Surveyed {
 	found := run.Surveyed{Known: order.Known{Project: project, Reads: is.reads}, Outputs: is.outputs}
 	found.Inputs, found.Same = w.same(ctx, here, is)
 	return found
+}
+
+// beat begins to send heartbeats.
+func beat(ctx context.Context, worker string) *pulse {
+	beating, stop := context.WithCancel(ctx)
+	p := &pulse{stop: stop, now: run.Progress{Worker: worker}}
+	p.wg.Go(func() {
+		for {
+			activity.RecordHeartbeat(ctx, p.progress())
+			if await.For(beating, time.Second) != nil {
+				return
+			}
+		}
+	})
+	return p
+}
+
+// Perform is the activity that carries out one operation on one stack. Its error determines whether and when it is retried; the details are the
+// outcome.
+func (w *Worker) Perform(ctx context.Context, r run.StackRequest) (run.Outcome, error) {
+	info := activity.GetInfo(ctx)
+	if err := w.checkBidden(info.WorkflowExecution.RunID, r, time.Now()); err != nil {
+		return run.Outcome{}, unbidden(err)
+	}
+	pulse := beat(ctx, w.name)
+	defer pulse.end()
+	o, err := w.alone(ctx, r, pulse)
+	if err != nil {
+		o = run.Outcome{Status: run.Failed, Kind: run.Setup, Why: err.Error()}
+	}
+	o.Worker, o.Attempts, o.Attempt = w.name, int(info.Attempt), r.Attempt
+	o.Why, o.Log = shortened(o.Why, mostText), shortened(o.Log, 2*tail)
+	switch {
+	case o.Status == run.Canceled && ctx.Err() != nil:
+		return o, temporal.NewCanceledError(o)
+	case o.Status == run.Canceled: // this worker ends, and another one continues
+		return o, temporal.NewApplicationErrorWithOptions("the worker was stopped", string(run.Lost), temporal.ApplicationErrorOptions{NextRetryDelay: time.Second})
+	case o.Status == run.Failed:
+		pause, retry := again(o.Kind, info.Attempt)
+		if retry {
+			activity.GetMetricsHandler(ctx).WithTags(map[string]string{"kind": string(o.Kind)}).Counter(run.RetriesMetric).Inc(1)
+		}
+		return o, temporal.NewApplicationErrorWithOptions(o.Why, string(o.Kind), temporal.ApplicationErrorOptions{
+			NonRetryable: !retry, NextRetryDelay: pause, Details: []any{o},
+		})
+	}
+	return o, nil
+}
+
+// alone carries out an operation when no other attempt on the stack runs on this worker.
+func (w *Worker) alone(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
+	end, err := w.works.begin(ctx, LogPath(w.Home, r.Run, r.Stack.Name))
+	if err != nil { // the context has ended
+		return run.Outcome{Status: run.Canceled, Why: "the run was canceled"}, nil
+	}
+	defer end()
+	return w.perform(ctx, r, pulse)
+}
+
+func (w *Worker) perform(ctx context.Context, r run.StackRequest, pulse *pulse) (run.Outcome, error) {
+	s, err := w.locate(ctx, r.Stack)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	is, err := w.recorded(ctx, s, s.Stack.Stack)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	if o, nothing := nothingThere(r.Operation, is); nothing {
+		return o, nil
+	}
+	isNew := false
+	if is.missing {
+		if _, err := w.run(ctx, s, "stack", "init", "--no-select", s.Stack.Stack); err != nil && !strings.Contains(readable(err).Error(), "already exists") {
+			return run.Outcome{}, readable(err)
+		}
+		if is, err = w.recorded(ctx, s, s.Stack.Stack); err != nil {
+			return run.Outcome{}, err
+		}
+		isNew = true
+	}
+	now, err := w.now(ctx, s, is, r)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	why := ""
+	if (r.Operation == run.Up || r.Operation == run.Preview) && !isNew {
+		was, err := w.remembered(ctx, s)
+		if err != nil {
+			return run.Outcome{}, err
+		}
+		if why = was.since(now); why == "" && !r.Options.Force && is.pending == 0 {
+			return run.Outcome{
+				Status: run.Unchanged, Why: run.NothingNew,
+				Reads: is.reads, Outputs: is.outputs,
+			}, nil
+		}
+	}
+	a, err := w.begin(r, s, pulse)
+	if err != nil {
+		return run.Outcome{}, err
+	}
+	defer a.end()
+	return a.do(ctx, r, is, now, why)
+}
+
+// nothingThere returns the outcome of an operation on a missing stack.
+func nothingThere(op run.Operation, is recorded) (run.Outcome, bool) {
+	if op == run.Up || op == run.Preview || !is.missing && (is.resources > 0 || is.pending > 0) {
+		return run.Outcome{}, false
+	}
+	return run.Outcome{Status: run.Unchanged, Why: "nothing is recorded of it", Outputs: is.outputs}, true
+}
+
+// begin opens the log of an attempt, and makes a folder for its files.
+func (w *Worker) begin(r run.StackRequest, s stack, pulse *pulse) (*attempt, error) {
+	path := LogPath(w.Home, r.Run, r.Stack.Name)
+	if err := private.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	// The folder is beside the log, so that a killed worker leaves its files in the folder of the fleet.
+	files, err := os.MkdirTemp(filepath.Dir(path), plain(r.Stack.Name)+".")
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(files))
+	}
+	return &attempt{Worker: w, stack: s, pulse: pulse, log: log, files: files}, nil
+}
+
+// locate returns a stack with its folder on this machine, which is below the folder of the fleet, or below a checkout, even if links are followed.
+func (w *Worker) locate(ctx context.Context, s spec.Stack) (stack, error) {
+	root := w.Fleet.Root
+	if s.Git != "" {
+		checkout, err := w.checkOut(ctx, s)
+		if err != nil {
+			return stack{}, err
+		}
+		root = checkout
+	}
+	directory, err := below(root, s.Directory)
+	if err != nil {
+		return stack{}, err
+	}
+	if !spec.HasProject(directory) {
+		return stack{}, fmt.Errorf("%s has no Pulumi.yaml", directory)
+	}
+	return stack{s, directory}, nil
+}
+
+// checkOut returns a folder with a revision of a repository. The workers of this machine share it.
+func (w *Worker) checkOut(ctx context.Context, s spec.Stack) (string, error) {
+	git := func(folder string, args ...string) (string, error) {
+		return git(ctx, w.environment(s.Name), folder, args...)
+	}
+	sum := sha256.Sum256([]byte(s.Git + "\n" + s.Ref))
+	folder := w.Home.Path("git", hex.EncodeToString(sum[:8]))
+	if err := private.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	lock := flock.New(folder + ".lock")
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Unlock() }() // the system releases it too
+	if _, err := os.Stat(filepath.Join(folder, ".git")); errors.Is(err, os.ErrNotExist) {
+		if _, err := git(folder, "init", "--quiet"); err != nil {
+			return "", err
+		}
+	}
+	if _, err := git(folder, "fetch", "--quiet", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", s.Git, s.Ref); err != nil {
+		return "", err
+	}
+	wanted, err := git(folder, "rev-parse", "FETCH_HEAD")
+	if err != nil {
+		return "", err
+	}
+	if is, err := git(folder, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil && is == wanted {
+		return folder, nil
+	}
+	_, err = git(folder, "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+	return folder, err
+}
+
+// git runs git without hooks, prompts and transports that run programs.
+func git(ctx context.Context, environment []string, folder string, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, "git", append([]string{
+		"-C", folder, "-c", "core.hooksPath=" + os.DevNull, "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
+		"-c", "protocol.ssh.allow=always", "-c", "protocol.file.allow=always", "-c", "core.symlinks=true",
+	}, args...)...)
+	// Variables set by a git hook, or by another git command that has called, are about another repository.
+	environment = slices.DeleteFunc(environment, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{
+			"GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX",
+		}, name)
+	})
+	c.Env = append(environment, "GIT_TERMINAL_PROMPT=0", "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	out, said := &limited{most: mostSaid}, &limited{most: mostSaid}
+	c.Stdout, c.Stderr = out, said
+	if err := c.Run(); err != nil {
+		text := err.Error()
+		if s := strings.TrimSpace(said.text()); s != "" {
+			text = s
+		}
+		return "", fmt.Errorf("git %s: %s", args[0], text)
+	}
+	return strings.TrimSpace(out.text()), nil
+}
+
+// recorded returns the recorded properties of a stack, by its name for sluice.
+func (w *Worker) recorded(ctx context.Context, s stack, name string) (recorded, error) {
+	reading, write := io.Pipe()
+	var r recorded
+	var misread error
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		r, misread = parse(reading)
+		_, _ = io.Copy(io.Discard, reading) // the process ends only when its output has been read
+	})
+	err := w.runTo(ctx, w.command(s, "stack", "export", "--stack", name), write)
+	_ = write.Close() // never fails
+	wg.Wait()
+	if statusOf(err) == noStack {
+		return recorded{missing: true}, nil
+	}
+	if err != nil {
+		return recorded{}, readable(err)
+	}
+	return r, misread
 }

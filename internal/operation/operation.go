@@ -50,11 +50,3 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	defer s.enter("close")()
 	return close(ctx, ready, e), nil
 }
-
-// enter begins a phase, which ends when over is called.
-func (s Settings) enter(phase string) (over func()) {
-	if s.Stages.Watch.Phase == nil {
-		return func() {}
-	}
-	return s.Stages.Watch.Phase(phase)
-}

@@ -2,12 +2,25 @@ package operation
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"sync/atomic"
+	"time"
 
+	"github.com/hashicorp/go-multierror"
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/builtin"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -44,32 +57,6 @@ func resolve(ctx context.Context, o *opened) (*resolved, error) {
 		})
 	}
 	return s, err
-}
-
-// prepare makes the run, from its final settings.
-func (o *opened) prepare(p *packs) *resolved {
-	s := &resolved{opened: o, packs: p}
-	calls := o.settings.Calls
-	calls.Warn = o.events.warn
-	calls.NewID = func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") }
-	calls.Waiting = func(limit string, waiting bool) { o.events.emit(stages.LimitWait{Limit: limit, Waiting: waiting}) }
-	s.registry = providers.NewRegistry(o.operations, s.host(), calls)
-	settings := o.settings.Stages
-	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.events.emit
-	settings.RefreshEach = o.settings.refreshesEach()
-	settings.Registry = s.registry
-	settings.MonitorAddress = func() (string, error) { return s.server.Address() }
-	settings.Judges.Analyzers = p.analyzers
-	if !settings.Info.DryRun {
-		s.record = &record{}
-		settings.Recorder = s.record
-	}
-	s.run = standard.NewRun(o.operations, settings)
-	s.opened.events.stopOnPanic(s.run.Halt)
-	s.server = monitor.NewServer(o.operations, s.monitor(), monitor.ProjectRoot(o.settings.Root), monitor.WithViews(s.run),
-		monitor.Without(o.settings.WithoutFeatures...))
-	o.settings.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
-	return s
 }
 
 // monitor returns the monitor for the program.
@@ -127,4 +114,218 @@ func (s *resolved) cancelProviders() {
 			s.opened.settings.Log.Warn("asking providers to cancel", "error", err)
 		}
 	})
+}
+
+// closeAll closes the record and ends everything that runs. It returns the errors that make the operation fail.
+func (s *resolved) closeAll(ctx context.Context, e ended) (errs []error) {
+	if err := caught("closing the record", func() error { return s.record.close(ctx) }); err != nil {
+		errs = append(errs, fmt.Errorf("writing the state: %w", err))
+	}
+	if err := s.opened.events.failure(); err != nil {
+		errs = append(errs, err)
+	}
+	errs = append(errs, s.lacking(ctx)...)
+	if err := s.server.Close(); err != nil {
+		s.opened.settings.Log.Warn("closing the monitor", "error", err)
+	}
+	if !s.isInterrupted(e) {
+		configured, done := context.WithTimeout(s.opened.operations, configureTimeout)
+		s.registry.WaitConfigured(configured)
+		done()
+	}
+	if err := s.registry.Close(); err != nil {
+		s.opened.settings.Log.Warn("closing providers", "error", err)
+	}
+	s.packs.close(s.opened.settings.Log)
+	s.opened.background.end()
+	s.opened.abandon()
+	return errs
+}
+
+func (s *resolved) isInterrupted(e ended) bool {
+	return s.opened.settings.Stopped() || e.interrupt != nil
+}
+
+// result returns how the operation has ended, from the failures of its run. whole is false if a failure belongs to the
+// operation as a whole; an interrupt explains no such failure.
+func (s *resolved) result(failures []stages.Failure, whole bool, e ended) (stages.RunResult, error) {
+	var all *multierror.Error
+	for _, f := range failures {
+		all = multierror.Append(all, f)
+	}
+	switch err := all.ErrorOrNil(); {
+	case whole && (err == nil || s.failedByAborting()) && s.isInterrupted(e):
+		return stages.Canceled, err
+	case err == nil:
+		return stages.Succeeded, nil
+	default:
+		return stages.Failed, err
+	}
+}
+
+// failedByAborting reports whether there were no failures before the providers were canceled. Errors of aborted calls
+// are then expected, and are no failures of the operation.
+func (s *resolved) failedByAborting() bool {
+	before := s.failedBefore.Load()
+	return before != nil && !*before
+}
+
+func (s *resolved) summary(o *Outcome) stages.Summary {
+	out := stages.Summary{
+		IsPreview: s.opened.settings.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Lost: o.Lost, Kept: o.Kept, Duration: time.Since(s.opened.began), Changes: o.Changes,
+		Possible: o.Possible, Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs, LimitWaits: s.registry.LimitWaits(),
+	}
+	for _, a := range s.packs.analyzers {
+		out.Policies = append(out.Policies, a.Info())
+	}
+	return out
+}
+
+func (s *resolved) madePlan() *state.Plan {
+	if !s.opened.settings.Stages.MakePlan {
+		return nil
+	}
+	return &state.Plan{
+		Manifest:  state.Manifest{Time: s.opened.settings.Stages.Now(), Magic: state.Magic(s.opened.settings.Version), Version: s.opened.settings.Version},
+		Resources: s.run.Planned(),
+	}
+}
+
+// about describes the operation. A preview has the description of the previewed operation.
+func (s *resolved) about(ended stages.RunResult) why.About {
+	info := s.opened.settings.Stages.Info
+	about := why.About{
+		Operation: s.opened.settings.Name, Preview: info.DryRun, Project: info.Project, Stack: info.Stack,
+		Began: s.opened.began.UTC(), Ended: time.Now().UTC(), Result: ended,
+	}
+	if info.DryRun {
+		switch s.opened.settings.Stages.Mode {
+		case stages.ModeDestroy:
+			about.Operation = "destroy"
+		case stages.ModeRefresh:
+			about.Operation = "refresh"
+		default:
+			about.Operation = "update"
+		}
+	}
+	return about
+}
+
+// host returns a host that serves the package "pulumi" itself, and everything else through the caller's host, which may evaluate components.
+func (s *resolved) host() providers.Host {
+	o := builtin.Options{
+		StackOutputs: s.stackOutputs(),
+		Warn:         s.opened.events.warn,
+		Resource: func(u urn.URN) (builtin.Resource, bool) {
+			r, ok := s.run.Find(u)
+			if !ok {
+				return builtin.Resource{}, false
+			}
+			return builtinResource(r), true
+		},
+	}
+	if s.opened.settings.StackResources != nil {
+		o.StackResources = func(ctx context.Context, name string) ([]builtin.Resource, error) {
+			all, err := s.opened.settings.StackResources(ctx, name)
+			out := make([]builtin.Resource, len(all))
+			for i, r := range all {
+				out[i] = builtinResource(r)
+			}
+			return out, err
+		}
+	}
+	next := s.opened.settings.Providers
+	if c, evaluates := next.(source.ComponentServer); evaluates {
+		next = c.ServeComponents(next, source.Project{Directory: s.opened.settings.Stages.Directory, Root: s.opened.settings.Root}, s.monitor)
+	}
+	return s.opened.events.masks.host(builtin.Host(o, next), s.opened.settings.Log)
+}
+
+// stackOutputs returns a function that reads the outputs of other stacks. In a preview, outputs that only an operation produces are
+// unknown. In an update, nothing can be made from unknown outputs.
+func (s *resolved) stackOutputs() func(context.Context, string) (property.Map, error) {
+	if s.opened.settings.StackOutputs == nil || s.opened.settings.Stages.Info.DryRun {
+		return s.opened.settings.StackOutputs
+	}
+	return func(ctx context.Context, name string) (property.Map, error) {
+		outputs, err := s.opened.settings.StackOutputs(ctx, name)
+		if err != nil || outputs.IsKnown() {
+			return outputs, err
+		}
+		all := outputs.Mutable()
+		for output, v := range all {
+			all[output] = v.ReplaceUnknowns(func() property.Value {
+				return property.Unavailable(fmt.Sprintf("the output %q of the stack %s is not known: the state has only the mark of an unknown value; "+
+					"update that stack", output, name))
+			})
+		}
+		return property.NewMap(all), nil
+	}
+}
+
+func builtinResource(r *state.Resource) builtin.Resource {
+	return builtin.Resource{URN: r.URN, Type: r.Type, ID: r.ID, Provider: r.Provider, Outputs: r.Outputs}
+}
+
+// lacking returns an error for each object that was made and is missing in the state. The error has the ID, which nothing
+// else shows. It is called after closing the record, which may have written what could not be written when the object was
+// made.
+func (s *resolved) lacking(ctx context.Context) (errs []error) {
+	made := s.run.Unwritten()
+	if len(made) == 0 {
+		return nil
+	}
+	final, err := s.opened.settings.State.Load(ctx)
+	if err != nil || final == nil {
+		final = &state.Snapshot{} // no object is certain to be recorded
+	}
+	for _, m := range made {
+		if slices.ContainsFunc(final.Resources, func(r *state.Resource) bool { return r.URN == m.URN && r.ID == m.ID }) {
+			continue
+		}
+		adopt := advice.Advice{Action: advice.Adopt, URNs: []urn.URN{m.URN}, ID: m.ID}
+		errs = append(errs, advice.Errorf(adopt,
+			"%s: the object with the ID %s was made. It has to be recorded when the state can be written again", m.URN, m.ID))
+	}
+	return errs
+}
+
+// cancelAnalyzers calls Cancel of the analyzers; close waits for it.
+func (s *resolved) cancelAnalyzers() {
+	for _, a := range s.packs.analyzers {
+		s.opened.background.run(func() {
+			ctx, cancel := context.WithTimeout(s.opened.operations, cancelTimeout)
+			defer cancel()
+			if err := a.Cancel(ctx); err != nil {
+				s.opened.settings.Log.Warn("asking a policy pack to cancel", "pack", a.Info().Name, "error", err)
+			}
+		})
+	}
+}
+
+// runProgram runs the program and informs the run. An error of the program after an interrupt is a consequence of it and not a
+// failure. The end of the caller's context is an interrupt.
+func (s *resolved) runProgram(ctx, caller, over context.Context) {
+	if !s.opened.settings.RunsProgram() {
+		s.run.EndOfProgram()
+		return
+	}
+	var err error
+	if p := panics.Try(func() {
+		err = s.opened.settings.Program.Run(ctx, source.Host{
+			Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
+		})
+	}); p != nil {
+		err = p.AsError() // with the stack trace: the program is the user's
+	}
+	switch {
+	case err == nil:
+		s.run.EndOfProgram()
+	case s.opened.settings.Stopped(), caller.Err() != nil:
+		s.run.Halt()
+	case errors.Is(context.Cause(ctx), errProgramStays):
+		s.run.ProgramFailed(errProgramStays, false)
+	default:
+		s.run.ProgramFailed(err, errors.Is(err, source.ErrReported))
+	}
 }

@@ -2,14 +2,11 @@ package operation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/sourcegraph/conc"
-	"github.com/sourcegraph/conc/panics"
 
-	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages/standard"
 )
 
@@ -58,33 +55,6 @@ func run(ctx context.Context, s *resolved) (out ran) {
 	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
 	out.program, out.err = p, s.run.Unrecorded(out.assembly.Drain(s.run.Admitted(), out.assembly.Registrations))
 	return out
-}
-
-// runProgram runs the program and informs the run. An error of the program after an interrupt is a consequence of it and not a
-// failure. The end of the caller's context is an interrupt.
-func (s *resolved) runProgram(ctx, caller, over context.Context) {
-	if !s.opened.settings.RunsProgram() {
-		s.run.EndOfProgram()
-		return
-	}
-	var err error
-	if p := panics.Try(func() {
-		err = s.opened.settings.Program.Run(ctx, source.Host{
-			Monitor: s.monitor(), MonitorService: s.server, Engine: s.opened.settings.Engine, Over: over,
-		})
-	}); p != nil {
-		err = p.AsError() // with the stack trace: the program is the user's
-	}
-	switch {
-	case err == nil:
-		s.run.EndOfProgram()
-	case s.opened.settings.Stopped(), caller.Err() != nil:
-		s.run.Halt()
-	case errors.Is(context.Cause(ctx), errProgramStays):
-		s.run.ProgramFailed(errProgramStays, false)
-	default:
-		s.run.ProgramFailed(err, errors.Is(err, source.ErrReported))
-	}
 }
 
 // await waits for the program after its run is over. It gives the program a grace period to end by itself.

@@ -87,3 +87,11 @@ func (s *Settings) reads() standard.Reads {
 	}
 	return standard.ReadMarked
 }
+
+// enter begins a phase, which ends when over is called.
+func (s Settings) enter(phase string) (over func()) {
+	if s.Stages.Watch.Phase == nil {
+		return func() {}
+	}
+	return s.Stages.Watch.Phase(phase)
+}

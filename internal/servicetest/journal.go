@@ -90,28 +90,6 @@ func (j *journal) reset() {
 	j.removed, j.open = map[int64]bool{}, map[int64]operation{}
 }
 
-func (k *stack) addEntries(r *request, u *update) error {
-	var in struct {
-		Entries []entry `json:"entries"`
-	}
-	if err := r.into(&in); err != nil {
-		return err
-	}
-	if u.journal == nil {
-		return violate("PATCH journalentries: by an update that writes no journal")
-	}
-	for _, e := range in.Entries {
-		if u.journal.seen[e.Sequence] {
-			continue // a repeated entry
-		}
-		u.journal.seen[e.Sequence] = true
-		if err := u.journal.add(e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (j *journal) add(e entry) error {
 	if e.Version != 1 {
 		return violate("an entry of version %d", e.Version)

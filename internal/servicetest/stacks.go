@@ -1,6 +1,7 @@
 package servicetest
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/aes"
 	"crypto/cipher"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // deployment is a state in the form of the protocol.
@@ -330,6 +332,95 @@ func (k *stack) pages(r *request) (any, error) {
 		out = append(out, u.info())
 	}
 	return map[string]any{"updates": out}, nil
+}
+
+func (k *stack) addEntries(r *request, u *update) error {
+	var in struct {
+		Entries []entry `json:"entries"`
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	if u.journal == nil {
+		return violate("PATCH journalentries: by an update that writes no journal")
+	}
+	for _, e := range in.Entries {
+		if u.journal.seen[e.Sequence] {
+			continue // a repeated entry
+		}
+		u.journal.seen[e.Sequence] = true
+		if err := u.journal.add(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends an update with a status.
+func (k *stack) end(u *update, status string, now time.Time) error {
+	wasRunning := u.status == running
+	u.status, u.ended = status, now
+	if u.dryRun || !wasRunning {
+		return nil
+	}
+	if u.journal != nil {
+		d, err := u.journal.deployment()
+		if err != nil {
+			return err
+		}
+		k.state = d
+	}
+	k.finish(u)
+	return nil
+}
+
+func (k *stack) checkpoint(r *request, u *update) error {
+	var in struct {
+		Invalid bool `json:"isInvalid"`
+		deployment
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	if err := u.mayCheckpoint(); err != nil {
+		return err
+	}
+	if in.Version < 1 || in.Deployment == nil {
+		return violate("PATCH checkpoint: version %d", in.Version)
+	}
+	k.state, u.text = in.deployment, nil
+	return nil
+}
+
+func (k *stack) verbatim(r *request, u *update) error {
+	var in struct {
+		Version  int             `json:"version"`
+		Content  json.RawMessage `json:"untypedDeployment"`
+		Sequence int             `json:"sequenceNumber"`
+	}
+	if err := r.into(&in); err != nil {
+		return err
+	}
+	if err := u.mayCheckpoint(); err != nil {
+		return err
+	}
+	if in.Sequence <= u.sequence {
+		if bytes.Equal(in.Content, u.text) {
+			return nil // a repeated call
+		}
+		return violate("PATCH checkpointverbatim: number %d after %d", in.Sequence, u.sequence)
+	}
+	return k.take(u, in.Content, in.Sequence)
+}
+
+// take replaces the state by the one in a text.
+func (k *stack) take(u *update, text []byte, sequence int) error {
+	var d deployment
+	if err := json.Unmarshal(text, &d); err != nil || d.Deployment == nil {
+		return violate("a checkpoint that is none: %v", err)
+	}
+	k.state, u.text, u.sequence = d, text, sequence
+	return nil
 }
 
 // crypt encrypts and decrypts with the key of a stack.

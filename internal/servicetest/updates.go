@@ -243,24 +243,6 @@ func (u *update) holds(now time.Time) bool {
 	return false
 }
 
-// end ends an update with a status.
-func (k *stack) end(u *update, status string, now time.Time) error {
-	wasRunning := u.status == running
-	u.status, u.ended = status, now
-	if u.dryRun || !wasRunning {
-		return nil
-	}
-	if u.journal != nil {
-		d, err := u.journal.deployment()
-		if err != nil {
-			return err
-		}
-		k.state = d
-	}
-	k.finish(u)
-	return nil
-}
-
 func (u *update) record(r *request) error {
 	var in struct {
 		Events []json.RawMessage `json:"events"`
@@ -317,55 +299,6 @@ func (u *update) mayCheckpoint() error {
 	if u.journal != nil {
 		return violate("a checkpoint by an update that writes a journal")
 	}
-	return nil
-}
-
-func (k *stack) checkpoint(r *request, u *update) error {
-	var in struct {
-		Invalid bool `json:"isInvalid"`
-		deployment
-	}
-	if err := r.into(&in); err != nil {
-		return err
-	}
-	if err := u.mayCheckpoint(); err != nil {
-		return err
-	}
-	if in.Version < 1 || in.Deployment == nil {
-		return violate("PATCH checkpoint: version %d", in.Version)
-	}
-	k.state, u.text = in.deployment, nil
-	return nil
-}
-
-func (k *stack) verbatim(r *request, u *update) error {
-	var in struct {
-		Version  int             `json:"version"`
-		Content  json.RawMessage `json:"untypedDeployment"`
-		Sequence int             `json:"sequenceNumber"`
-	}
-	if err := r.into(&in); err != nil {
-		return err
-	}
-	if err := u.mayCheckpoint(); err != nil {
-		return err
-	}
-	if in.Sequence <= u.sequence {
-		if bytes.Equal(in.Content, u.text) {
-			return nil // a repeated call
-		}
-		return violate("PATCH checkpointverbatim: number %d after %d", in.Sequence, u.sequence)
-	}
-	return k.take(u, in.Content, in.Sequence)
-}
-
-// take replaces the state by the one in a text.
-func (k *stack) take(u *update, text []byte, sequence int) error {
-	var d deployment
-	if err := json.Unmarshal(text, &d); err != nil || d.Deployment == nil {
-		return violate("a checkpoint that is none: %v", err)
-	}
-	k.state, u.text, u.sequence = d, text, sequence
 	return nil
 }
 

@@ -1,6 +1,12 @@
 package simulate
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+)
 
 // Case is the history of one stack, with the timings under which each of its operations is tried.
 type Case struct {
@@ -117,6 +123,12 @@ func (o Operation) runsProgram() bool {
 	return o.Do == Update || o.RunProgram && (o.Do == Refresh || o.Do == Destroy)
 }
 
+// calm returns the operation without its mishaps.
+func (o Operation) calm() Operation {
+	o.Mishaps = Mishaps{}
+	return o
+}
+
 // Declaration is one declaration of a program. References are names of earlier declarations. References to resources that were not
 // declared earlier, or not created, are left out.
 type Declaration struct {
@@ -184,6 +196,17 @@ type Failure struct {
 	Late Landing `json:",omitempty"`
 }
 
+// nth is the number of the call that fails, 0 for every one.
+func (f Failure) nth() int {
+	if f.Method != "create" && f.Method != "update" {
+		return 0 // copies of a resource are read and deleted concurrently, and the number of comparisons may depend on timing
+	}
+	return f.Nth
+}
+
+// isLate reports whether the plugin exits during the call, and the cloud completes it later.
+func (f Failure) isLate() bool { return f.Died && f.Late != 0 && isChange(providers.Method(f.Method)) }
+
 // Edit is a change of the state or of the cloud between operations.
 type Edit struct {
 	Do   EditKind
@@ -229,6 +252,12 @@ type Policy struct {
 	Name string `json:",omitempty"` // the resource that it applies to; "" means every one
 	// Property is a property that a resource must not have. A remedy sets its value to "remedied" instead.
 	Property string
+}
+
+// concerns reports whether a policy applies to a resource with these properties.
+func (p Policy) concerns(u urn.URN, has property.Map) bool {
+	_, ok := has.Get(p.Property)
+	return ok && u.Type() == "test:index:Thing" && (p.Name == "" || p.Name == u.Name())
 }
 
 // PolicyKind is the kind of a policy.

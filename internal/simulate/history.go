@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -118,12 +121,6 @@ func (h *history) reread(i int, text string) {
 	h.world.snapshot = s
 }
 
-// calm returns the operation without its mishaps.
-func (o Operation) calm() Operation {
-	o.Mishaps = Mishaps{}
-	return o
-}
-
 func (h *history) compare(i int, name string, attempts []*attempt) {
 	why := excuseOf(attempts)
 	if why == mustBeEqual {
@@ -224,6 +221,72 @@ func (h *history) destroy(i int) {
 	if left := a.after.resources(); len(left) > 0 {
 		h.fault("the destroy at the end leaves %s and %d more", left[0].URN, len(left)-1)
 	}
+}
+
+func newLocks(s Schedule) *locks {
+	return &locks{
+		pause:    pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10),
+		contents: map[string]content{}, holds: map[string]*hold{},
+	}
+}
+
+// race runs the engines of an operation, if there are several, and continues with their result.
+func (h *history) race(i int, op Operation) {
+	if op.Race == nil || len(op.Race.Engines) == 0 {
+		return
+	}
+	text, err := encode(h.ctx, h.world.snapshot)
+	if err != nil {
+		h.fault("%s %d: the state cannot be written: %v", op.Do, i, err)
+		return
+	}
+	r := &race{history: h, number: i, op: op.calm(), stack: &depot{}, locks: newLocks(h.Schedules[0]), dead: map[string]bool{}, world: h.world, text: text}
+	r.stack.file = []byte(text)
+	var wg conc.WaitGroup
+	for n, e := range op.Race.Engines {
+		wg.Go(func() {
+			time.Sleep(time.Duration(e.After) * time.Millisecond)
+			r.engine(fmt.Sprint("engine ", n), e, op.Race.Server)
+		})
+	}
+	wg.Wait()
+	h.world = r.world
+	if left := r.stack.copy(); left.journal != nil && len(r.dead) < len(op.Race.Engines) && !r.dead[r.holder] {
+		h.fault("%s %d: the engines leave a journal", op.Do, i)
+	}
+}
+
+// reader runs the reader of an operation, if there is one: an update of its own stack with the outputs after the operation.
+func (h *history) reader(i int, text string) {
+	r := h.Case.Operations[i].Reader
+	if r == nil || len(h.Faults) > 0 {
+		return
+	}
+	if h.second == nil {
+		h.second = newWorld()
+	}
+	op := Operation{Do: Update, Program: r.Program, Manner: r.Manner, Flags: Flags{ContinueOnError: r.ContinueOnError}}
+	read := func(ctx context.Context, _ string) (property.Map, error) { return outputsIn(ctx, text, r.Sealed) }
+	var attempts []*attempt
+	for n, s := range h.Schedules {
+		for _, preview := range []bool{true, false} {
+			if preview && n > 0 {
+				continue
+			}
+			a := prepare(h.second, op, s, i, preview, nil)
+			a.read = read
+			a.run(h.ctx, s)
+			a.text, _ = encode(h.ctx, a.after.snapshot) // verify has encoded the same state
+			for _, f := range append(verify(h.ctx, a), a.verifyRead(text)...) {
+				h.fault("reader %d%s: %s", i, a.label(s), f)
+			}
+			if !preview {
+				attempts = append(attempts, a)
+			}
+		}
+	}
+	h.compare(i, "reader", attempts)
+	h.second = attempts[0].after
 }
 
 // difference returns two texts without their common lines at the beginning and end.

@@ -3,6 +3,8 @@ package simulate
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/state"
 	journals "github.com/sluice-iac/sluice/state/journal"
@@ -216,4 +218,71 @@ func (j *journal) isBusy(u urn.URN) bool {
 		}
 	}
 	return false
+}
+
+// durable returns the records that are certainly durable: the call of the recorder has returned, or a later one that includes
+// elided records. The mutex is held.
+func (j *journal) durable() map[*record]bool {
+	last := 0 // when the latest durable record was issued
+	for _, r := range j.log {
+		if r.done > 0 && !r.isElided() {
+			last = max(last, r.issued)
+		}
+	}
+	out := map[*record]bool{}
+	for _, r := range j.log {
+		out[r] = r.done > 0 && (!r.isElided() || r.done < last)
+	}
+	return out
+}
+
+// judge compares the snapshot of a reader with the records that were durable before the read began and those that were issued
+// before it ended. The mutex is held.
+func (j *journal) judge(seen *state.Snapshot, durable map[*record]bool) (faults []string) {
+	b := bounds{map[any][]any{}, map[any]bool{}}
+	b.rebase(j.base, true)
+	for _, r := range j.log {
+		b.apply(r, durable[r])
+	}
+	is, may, lacking := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, k := range contents(seen) {
+		is[outlineOf(k)] = true
+	}
+	for k := range b.may {
+		may[outlineOf(k)] = true
+	}
+	for k, those := range b.must {
+		if !slices.ContainsFunc(those, func(k any) bool { return is[outlineOf(k)] }) {
+			lacking[outlineOf(k)] = true
+		}
+	}
+	for _, text := range sorted(lacking) {
+		faults = append(faults, "lacks what was recorded before: "+text)
+	}
+	for _, text := range sorted(is) {
+		if !may[text] {
+			faults = append(faults, "has what was not recorded, or no longer: "+text)
+		}
+	}
+	return faults
+}
+
+// outlineOf returns the identity of a recorded state or a pending operation for a reader. Renaming a resource changes the URNs of
+// its descendants, and the name of an old copy.
+func outlineOf(k any) string {
+	if op, ok := k.(state.Pending); ok && op.Type == state.Creating {
+		return fmt.Sprintf("%s %s", op.Type, op.Resource.URN.Name())
+	} else if ok {
+		return fmt.Sprintf("%s %s", op.Type, op.Resource.ID) // without the name, which may change with that of its object
+	}
+	r := k.(*state.Resource)
+	name := r.URN.Name()
+	if r.Delete {
+		name = "old copy"
+	}
+	text, err := encoder().Resource(context.Background(), &state.Resource{
+		ID: r.ID, Type: r.Type, Custom: r.Custom, Delete: r.Delete, External: r.External, PendingReplacement: r.PendingReplacement,
+		Taint: r.Taint, Protect: r.Protect, Inputs: r.Inputs, Outputs: r.Outputs,
+	}, false)
+	return fmt.Sprintf("%s: %s %v", name, text, err)
 }

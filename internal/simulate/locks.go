@@ -28,13 +28,6 @@ type content struct {
 	info store.Info
 }
 
-func newLocks(s Schedule) *locks {
-	return &locks{
-		pause:    pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10),
-		contents: map[string]content{}, holds: map[string]*hold{},
-	}
-}
-
 func (l *locks) do(f func()) {
 	l.pause()
 	defer l.pause()

@@ -12,12 +12,6 @@ import (
 
 const remedied = "remedied"
 
-// concerns reports whether a policy applies to a resource with these properties.
-func (p Policy) concerns(u urn.URN, has property.Map) bool {
-	_, ok := has.Get(p.Property)
-	return ok && u.Type() == "test:index:Thing" && (p.Name == "" || p.Name == u.Name())
-}
-
 // analyzers returns the policies of the operation. Each call takes time.
 func (a *attempt) analyzers(s Schedule) []stages.Analyzer {
 	judges := &judges{attempt: a, limit: a.op.AnalyzeLimit, asked: map[urn.URN]int{}, violated: map[urn.URN]bool{}}

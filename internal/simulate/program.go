@@ -419,6 +419,29 @@ func (p *program) readRequest(d Declaration, refs map[string]*stages.RegisterRep
 	return req
 }
 
+// stackReferenceType is the type that a program reads to get the outputs of another stack.
+const stackReferenceType urn.Type = "pulumi:pulumi:StackReference"
+
+// readStack reads the outputs of the other stack, if the program uses any.
+func (p *program) readStack(ctx context.Context, m stages.Monitor) error {
+	for _, d := range p.op.Program {
+		if len(d.Outputs) == 0 {
+			continue
+		}
+		name := strings.ReplaceAll(stackName, "/dev", "/other")
+		r, err := m.Read(ctx, &stages.ReadRequest{
+			Type: stackReferenceType, Name: name, ID: property.String(name),
+			Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
+		})
+		if err != nil {
+			return err
+		}
+		p.outputs = r.Outputs.At("outputs").AsMap()
+		return nil
+	}
+	return nil
+}
+
 // hooks returns the hooks of programs: one succeeds and one fails.
 func hooks() []stages.Hook {
 	return []stages.Hook{

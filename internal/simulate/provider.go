@@ -48,17 +48,6 @@ func cloudOptions(table providertest.Table, op Operation, s Schedule) providerte
 	return o
 }
 
-// nth is the number of the call that fails, 0 for every one.
-func (f Failure) nth() int {
-	if f.Method != "create" && f.Method != "update" {
-		return 0 // copies of a resource are read and deleted concurrently, and the number of comparisons may depend on timing
-	}
-	return f.Nth
-}
-
-// isLate reports whether the plugin exits during the call, and the cloud completes it later.
-func (f Failure) isLate() bool { return f.Died && f.Late != 0 && isChange(providers.Method(f.Method)) }
-
 // host returns a host that starts guarded providers.
 func (a *attempt) host() providers.Host {
 	base := a.cloud.Host()

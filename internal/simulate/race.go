@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sourcegraph/conc"
-
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
@@ -25,32 +23,6 @@ type race struct {
 	dead   map[string]bool
 	world  *world
 	text   string // the state after the last engine, which the next one must find
-}
-
-// race runs the engines of an operation, if there are several, and continues with their result.
-func (h *history) race(i int, op Operation) {
-	if op.Race == nil || len(op.Race.Engines) == 0 {
-		return
-	}
-	text, err := encode(h.ctx, h.world.snapshot)
-	if err != nil {
-		h.fault("%s %d: the state cannot be written: %v", op.Do, i, err)
-		return
-	}
-	r := &race{history: h, number: i, op: op.calm(), stack: &depot{}, locks: newLocks(h.Schedules[0]), dead: map[string]bool{}, world: h.world, text: text}
-	r.stack.file = []byte(text)
-	var wg conc.WaitGroup
-	for n, e := range op.Race.Engines {
-		wg.Go(func() {
-			time.Sleep(time.Duration(e.After) * time.Millisecond)
-			r.engine(fmt.Sprint("engine ", n), e, op.Race.Server)
-		})
-	}
-	wg.Wait()
-	h.world = r.world
-	if left := r.stack.copy(); left.journal != nil && len(r.dead) < len(op.Race.Engines) && !r.dead[r.holder] {
-		h.fault("%s %d: the engines leave a journal", op.Do, i)
-	}
 }
 
 func (r *race) fault(name, format string, args ...any) {

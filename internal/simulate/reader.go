@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
-
-// stackReferenceType is the type that a program reads to get the outputs of another stack.
-const stackReferenceType urn.Type = "pulumi:pulumi:StackReference"
 
 // errSealed is the error of a reader that cannot decrypt.
 var errSealed = errors.New("the passphrase is not known")
@@ -44,39 +39,6 @@ func outputsIn(ctx context.Context, text string, isSealed bool) (property.Map, e
 		}
 	}
 	return property.Map{}, nil
-}
-
-// reader runs the reader of an operation, if there is one: an update of its own stack with the outputs after the operation.
-func (h *history) reader(i int, text string) {
-	r := h.Case.Operations[i].Reader
-	if r == nil || len(h.Faults) > 0 {
-		return
-	}
-	if h.second == nil {
-		h.second = newWorld()
-	}
-	op := Operation{Do: Update, Program: r.Program, Manner: r.Manner, Flags: Flags{ContinueOnError: r.ContinueOnError}}
-	read := func(ctx context.Context, _ string) (property.Map, error) { return outputsIn(ctx, text, r.Sealed) }
-	var attempts []*attempt
-	for n, s := range h.Schedules {
-		for _, preview := range []bool{true, false} {
-			if preview && n > 0 {
-				continue
-			}
-			a := prepare(h.second, op, s, i, preview, nil)
-			a.read = read
-			a.run(h.ctx, s)
-			a.text, _ = encode(h.ctx, a.after.snapshot) // verify has encoded the same state
-			for _, f := range append(verify(h.ctx, a), a.verifyRead(text)...) {
-				h.fault("reader %d%s: %s", i, a.label(s), f)
-			}
-			if !preview {
-				attempts = append(attempts, a)
-			}
-		}
-	}
-	h.compare(i, "reader", attempts)
-	h.second = attempts[0].after
 }
 
 // verifyRead checks that a reader has the recorded outputs of the other stack, and fails only if it uses one that it cannot decrypt.
@@ -115,24 +77,4 @@ func (a *attempt) verifyRead(text string) []string {
 		}
 	}
 	return faults
-}
-
-// readStack reads the outputs of the other stack, if the program uses any.
-func (p *program) readStack(ctx context.Context, m stages.Monitor) error {
-	for _, d := range p.op.Program {
-		if len(d.Outputs) == 0 {
-			continue
-		}
-		name := strings.ReplaceAll(stackName, "/dev", "/other")
-		r, err := m.Read(ctx, &stages.ReadRequest{
-			Type: stackReferenceType, Name: name, ID: property.String(name),
-			Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
-		})
-		if err != nil {
-			return err
-		}
-		p.outputs = r.Outputs.At("outputs").AsMap()
-		return nil
-	}
-	return nil
 }

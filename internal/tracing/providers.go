@@ -13,9 +13,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Host returns h with spans for the start of providers and for their calls.
-func (r *Run) Host(h providers.Host) providers.Host { return host{h, r} }
-
 type host struct {
 	host providers.Host
 	run  *Run

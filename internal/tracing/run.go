@@ -439,3 +439,6 @@ func (r *Run) running(ctx context.Context) (over func()) {
 	set(ctx)
 	return func() { set(nil) }
 }
+
+// Host returns h with spans for the start of providers and for their calls.
+func (r *Run) Host(h providers.Host) providers.Host { return host{h, r} }

@@ -5,15 +5,6 @@ import (
 	"log/slog"
 )
 
-// Handler returns a handler that hands records to h without the secrets in their messages and attributes. An attribute whose
-// value contains a secret becomes a text.
-func (s *Set) Handler(h slog.Handler) slog.Handler {
-	if s == nil {
-		return h
-	}
-	return &handler{h, s}
-}
-
 type handler struct {
 	slog.Handler
 	set *Set

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -192,3 +193,15 @@ func (s *Set) addDocument(v property.Value) {
 		s.Add(asJSON(plain))
 	}
 }
+
+// Handler returns a handler that hands records to h without the secrets in their messages and attributes. An attribute whose
+// value contains a secret becomes a text.
+func (s *Set) Handler(h slog.Handler) slog.Handler {
+	if s == nil {
+		return h
+	}
+	return &handler{h, s}
+}
+
+// Stream returns a stream that masks the secrets of s. Those of a nil *Set return pieces as they are.
+func (s *Set) Stream() *Stream { return &Stream{set: s, covered: -1} }

@@ -13,9 +13,6 @@ type Stream struct {
 	covered int // how many bytes of held belong to a mask that has been returned, -1 if there is none
 }
 
-// Stream returns a stream that masks the secrets of s. Those of a nil *Set return pieces as they are.
-func (s *Set) Stream() *Stream { return &Stream{set: s, covered: -1} }
-
 // Next takes a piece and returns the text that is certain now.
 func (t *Stream) Next(piece string) string {
 	if t.set == nil {

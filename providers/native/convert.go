@@ -138,24 +138,3 @@ func names(fields []Field) string {
 	slices.Sort(out)
 	return strings.Join(out, ", ")
 }
-
-// described describes the values of the type for messages.
-func (t Type) described() string {
-	switch {
-	case t.Enum != nil:
-		return "one of " + strings.Join(t.Enum, ", ")
-	case t.Kind == KindArray:
-		return "a list"
-	case t.Kind == KindMap || t.Kind == KindRecord:
-		return "an object"
-	case t.Kind == KindInteger:
-		return "a whole number"
-	case t.Kind == KindBoolean:
-		return "true or false"
-	case t.Kind == KindAsset:
-		return "an asset or an archive"
-	case t.Kind == KindArchive:
-		return "an archive"
-	}
-	return "a " + string(t.Kind)
-}

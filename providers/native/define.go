@@ -1,9 +1,15 @@
 package native
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -34,6 +40,27 @@ type Type struct {
 	Token  string   // of a record or an enumeration
 	Fields []Field  // of a record
 	Enum   []string // of a string: its possible values; nil is any
+}
+
+// described describes the values of the type for messages.
+func (t Type) described() string {
+	switch {
+	case t.Enum != nil:
+		return "one of " + strings.Join(t.Enum, ", ")
+	case t.Kind == KindArray:
+		return "a list"
+	case t.Kind == KindMap || t.Kind == KindRecord:
+		return "an object"
+	case t.Kind == KindInteger:
+		return "a whole number"
+	case t.Kind == KindBoolean:
+		return "true or false"
+	case t.Kind == KindAsset:
+		return "an asset or an archive"
+	case t.Kind == KindArchive:
+		return "an archive"
+	}
+	return "a " + string(t.Kind)
 }
 
 // Of returns a plain type.
@@ -115,6 +142,125 @@ type Resource struct {
 	Import func(ctx context.Context, c Call) (Made, error)
 }
 
+// compared returns the inputs that count in a comparison. An optional list or object that is empty counts as missing,
+// since plugins differ in which of the two they record.
+func (r *Resource) compared(inputs property.Map) property.Map {
+	for _, f := range r.Inputs {
+		v, _ := inputs.At(f.Name).Unwrap()
+		empty := v.IsArray() && v.AsArray().Len() == 0 || v.IsMap() && v.AsMap().Len() == 0
+		if f.Output == Unrecorded || empty && !f.Required {
+			inputs = inputs.Without(f.Name)
+		}
+	}
+	return inputs
+}
+
+func (r *Resource) replaces(input string) bool {
+	for _, f := range r.Inputs {
+		if f.Name == input {
+			return f.Replace
+		}
+	}
+	return false
+}
+
+func (r *Resource) kind(c property.Change) providers.DiffKind {
+	kind := providers.KindOf(c)
+	if r.replaces(c.Path[:1].String()) {
+		return kind.AsReplace()
+	}
+	return kind
+}
+
+// recorded returns the current inputs of the resource.
+func (r *Resource) recorded(inputs, outputs property.Map) property.Map {
+	out := map[string]property.Value{}
+	for _, f := range r.Inputs {
+		if v, ok := outputs.Get(f.Name); ok {
+			out[f.Name] = v
+		} else if v, ok := inputs.Get(f.Name); ok {
+			out[f.Name] = v
+		}
+	}
+	return conformFields(property.NewMap(out), r.Inputs, "", quietly)
+}
+
+// metaKey is the output in which the public plugins of bridged packages record the schema version of a state.
+const metaKey = "__meta"
+
+// secretAs makes a value that was read secret if the recorded one was, or if the description requires it.
+func (r *Resource) secretAs(name string, v, recorded property.Value) property.Value {
+	for _, f := range append(r.Computed[:len(r.Computed):len(r.Computed)], r.Inputs...) {
+		if f.Name == name && f.Secret {
+			return property.MakeSecret(v)
+		}
+	}
+	if recorded.HasSecrets() {
+		return property.MakeSecret(v)
+	}
+	return v
+}
+
+func (r *Resource) inputsOf(all Outputs) property.Map {
+	out := map[string]property.Value{}
+	for _, f := range r.Inputs {
+		if v, ok := all[f.Name]; ok {
+			out[f.Name] = v
+		}
+	}
+	return property.NewMap(out)
+}
+
+// state returns the outputs of a resource with these inputs, which are conformed and have their defaults.
+func (r *Resource) state(inputs property.Map, computed Outputs) property.Map {
+	out := inputs.Mutable()
+	secrets := secretive(r.Inputs, inputs)
+	for _, f := range append(r.Computed[:len(r.Computed):len(r.Computed)], r.Inputs...) {
+		v, ok := computed[f.Name]
+		if !ok || v.IsNull() {
+			continue
+		}
+		if f.Secret || f.Derived && secrets {
+			v = property.MakeSecret(v)
+		}
+		out[f.Name] = v
+	}
+	for _, f := range r.Inputs {
+		if f.Output == Unrecorded {
+			delete(out, f.Name)
+		}
+	}
+	if r.SchemaVersion != "" {
+		out[metaKey] = property.String(fmt.Sprintf(`{"schema_version":%q}`, r.SchemaVersion))
+	}
+	return property.NewMap(out)
+}
+
+// chosen returns the outputs for which the resource chooses a value.
+func (r *Resource) chosen(inputs property.Map) []Field {
+	out := r.Computed[:len(r.Computed):len(r.Computed)]
+	for _, f := range r.Inputs {
+		if _, given := inputs.Get(f.Name); f.Output == Chosen && !given {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// unknown returns the computed outputs for a preview: kept ones have their values, the others are unknown.
+func (r *Resource) unknown(inputs property.Map, kept Outputs) Outputs {
+	out := Outputs{}
+	for _, f := range r.chosen(inputs) {
+		switch v, ok := kept[f.Name]; {
+		case ok && !f.Derived:
+			out[f.Name] = v
+		case kept == nil || f.Derived:
+			out[f.Name] = property.Computed()
+		}
+	}
+	return out
+}
+
 // Function describes a function of a package.
 type Function struct {
 	Token   string
@@ -124,6 +270,31 @@ type Function struct {
 	// Positional lists the arguments of a function that SDKs call with positional arguments, in their order.
 	Positional []string
 	Call       func(ctx context.Context, c Call) (Outputs, error)
+}
+
+// result returns the outputs, including repeated arguments; outputs is nil when they are unknown.
+func (f *Function) result(args property.Map, outputs Outputs) property.Map {
+	out := map[string]property.Value{}
+	for _, o := range f.Outputs {
+		v, ok := outputs[o.Name]
+		if arg, given := args.Get(o.Name); !ok && given {
+			v = arg
+		} else if outputs == nil {
+			v = property.Computed()
+		}
+		if v.IsNull() {
+			continue
+		}
+		if o.Secret {
+			v = property.MakeSecret(v)
+		}
+		out[o.Name] = v
+	}
+	m := property.NewMap(out)
+	if secretive(f.Inputs, args) {
+		return m.SecretsAll()
+	}
+	return m
 }
 
 // Package describes a package.
@@ -144,6 +315,71 @@ type Package struct {
 	Enter func(ctx context.Context, m providers.Method, c Call) error
 	// Close releases the resources of the provider; nil if it has none.
 	Close func() error
+}
+
+// fits reports whether a version of the public package has the shape of this one, as far as version numbers show: it has the same major
+// number, or the same minor number below 1.
+func (p Package) fits(version string) bool {
+	if version == "" {
+		return true
+	}
+	asked, err := semver.NewVersion(version)
+	is, none := semver.NewVersion(p.Version)
+	if err != nil || none != nil {
+		return false
+	}
+	return asked.Major() == is.Major() && (is.Major() > 0 || asked.Minor() == is.Minor())
+}
+
+// repository returns the repository of the public package, with its owner.
+func (p Package) repository() string { return cmp.Or(p.Owner, "pulumi") + "/pulumi-" + p.Name }
+
+func (p Package) schema() schemaPackage {
+	w := schemaWriter{types: map[string]schemaObject{}}
+	out := schemaPackage{
+		Name: p.Name, Namespace: p.Owner, Version: p.Version, Description: p.Doc, Types: w.types, Meta: p.meta(), Language: p.languages(),
+		Config:    schemaConfig{Variables: w.properties(p.Config)},
+		Provider:  schemaResource{InputProperties: w.properties(p.Config), RequiredInputs: required(p.Config, false)},
+		Resources: map[string]schemaResource{}, Functions: map[string]schemaFunction{},
+	}
+	for _, r := range p.Resources {
+		all := append(r.Inputs[:len(r.Inputs):len(r.Inputs)], r.Computed...)
+		out.Resources[string(r.Type)] = schemaResource{
+			Description: r.Doc, Properties: w.properties(all), Required: required(all, true),
+			InputProperties: w.properties(r.Inputs), RequiredInputs: required(r.Inputs, false),
+		}
+	}
+	for _, f := range p.Functions {
+		out.Functions[f.Token] = schemaFunction{
+			Description: f.Doc, Positional: f.Positional,
+			Inputs:  schemaObject{Type: "object", Properties: w.properties(f.Inputs), Required: required(f.Inputs, false)},
+			Outputs: schemaObject{Type: "object", Properties: w.properties(f.Outputs), Required: required(f.Outputs, true)},
+		}
+	}
+	return out
+}
+
+// meta returns the metadata for packages whose tokens have a module for each resource, "index/file", which is not a
+// module in programs.
+func (p Package) meta() *schemaMeta {
+	slashed := func(token string) bool { return strings.Contains(token, "/") }
+	if slices.ContainsFunc(p.Resources, func(r Resource) bool { return slashed(string(r.Type)) }) ||
+		slices.ContainsFunc(p.Functions, func(f Function) bool { return slashed(f.Token) }) {
+		return &schemaMeta{ModuleFormat: "(.*)(?:/[^/]*)"}
+	}
+	return nil
+}
+
+// languages names the public SDKs where their names differ from the defaults.
+func (p Package) languages() map[string]any {
+	if p.Version == "" {
+		return nil
+	}
+	sdk := "github.com/" + p.repository() + "/sdk"
+	if major, _, _ := strings.Cut(p.Version, "."); major > "1" {
+		sdk += "/v" + major
+	}
+	return map[string]any{"go": map[string]string{"importBasePath": sdk + "/go/" + p.Name}}
 }
 
 // Outputs holds outputs by name.
@@ -215,4 +451,14 @@ func (o Options) Complete() Options {
 		o.Environ = os.Environ
 	}
 	return o
+}
+
+// secretive reports whether the fields have a secret value that the description does not mark secret.
+func secretive(fields []Field, values property.Map) bool {
+	for _, f := range fields {
+		if values.At(f.Name).HasSecrets() && !f.Secret {
+			return true
+		}
+	}
+	return false
 }

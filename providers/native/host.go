@@ -1,11 +1,8 @@
 package native
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/providers"
 )
@@ -34,23 +31,6 @@ func (c Catalog) Serves(spec providers.Spec) bool {
 	of := describe(Options{})
 	return of.fits(spec.Version) && (spec.DownloadURL == "" || strings.HasSuffix(spec.DownloadURL, "/"+of.repository()))
 }
-
-// fits reports whether a version of the public package has the shape of this one, as far as version numbers show: it has the same major
-// number, or the same minor number below 1.
-func (p Package) fits(version string) bool {
-	if version == "" {
-		return true
-	}
-	asked, err := semver.NewVersion(version)
-	is, none := semver.NewVersion(p.Version)
-	if err != nil || none != nil {
-		return false
-	}
-	return asked.Major() == is.Major() && (is.Major() > 0 || asked.Minor() == is.Minor())
-}
-
-// repository returns the repository of the public package, with its owner.
-func (p Package) repository() string { return cmp.Or(p.Owner, "pulumi") + "/pulumi-" + p.Name }
 
 // Load makes a provider of a package in the catalog.
 func (c Catalog) Load(spec providers.Spec, o Options) providers.Provider {

@@ -1,12 +1,7 @@
 package native
 
 import (
-	"context"
-	"encoding/json"
-	"slices"
 	"strings"
-
-	"github.com/sluice-iac/sluice/providers"
 )
 
 type schemaPackage struct {
@@ -68,60 +63,6 @@ type schemaProperty struct {
 	Secret               bool            `json:"secret,omitempty"`
 	Replace              bool            `json:"willReplaceOnChanges,omitempty"`
 	Deprecated           string          `json:"deprecationMessage,omitempty"`
-}
-
-// Schema returns the schema of the package (protocol.md 3.12).
-func (p *provider) Schema(context.Context, providers.SchemaRequest) (string, error) {
-	text, err := json.Marshal(p.description.schema())
-	return string(text), err
-}
-
-func (p Package) schema() schemaPackage {
-	w := schemaWriter{types: map[string]schemaObject{}}
-	out := schemaPackage{
-		Name: p.Name, Namespace: p.Owner, Version: p.Version, Description: p.Doc, Types: w.types, Meta: p.meta(), Language: p.languages(),
-		Config:    schemaConfig{Variables: w.properties(p.Config)},
-		Provider:  schemaResource{InputProperties: w.properties(p.Config), RequiredInputs: required(p.Config, false)},
-		Resources: map[string]schemaResource{}, Functions: map[string]schemaFunction{},
-	}
-	for _, r := range p.Resources {
-		all := append(r.Inputs[:len(r.Inputs):len(r.Inputs)], r.Computed...)
-		out.Resources[string(r.Type)] = schemaResource{
-			Description: r.Doc, Properties: w.properties(all), Required: required(all, true),
-			InputProperties: w.properties(r.Inputs), RequiredInputs: required(r.Inputs, false),
-		}
-	}
-	for _, f := range p.Functions {
-		out.Functions[f.Token] = schemaFunction{
-			Description: f.Doc, Positional: f.Positional,
-			Inputs:  schemaObject{Type: "object", Properties: w.properties(f.Inputs), Required: required(f.Inputs, false)},
-			Outputs: schemaObject{Type: "object", Properties: w.properties(f.Outputs), Required: required(f.Outputs, true)},
-		}
-	}
-	return out
-}
-
-// meta returns the metadata for packages whose tokens have a module for each resource, "index/file", which is not a
-// module in programs.
-func (p Package) meta() *schemaMeta {
-	slashed := func(token string) bool { return strings.Contains(token, "/") }
-	if slices.ContainsFunc(p.Resources, func(r Resource) bool { return slashed(string(r.Type)) }) ||
-		slices.ContainsFunc(p.Functions, func(f Function) bool { return slashed(f.Token) }) {
-		return &schemaMeta{ModuleFormat: "(.*)(?:/[^/]*)"}
-	}
-	return nil
-}
-
-// languages names the public SDKs where their names differ from the defaults.
-func (p Package) languages() map[string]any {
-	if p.Version == "" {
-		return nil
-	}
-	sdk := "github.com/" + p.repository() + "/sdk"
-	if major, _, _ := strings.Cut(p.Version, "."); major > "1" {
-		sdk += "/v" + major
-	}
-	return map[string]any{"go": map[string]string{"importBasePath": sdk + "/go/" + p.Name}}
 }
 
 // required lists the required fields; for outputs also those that have a default.

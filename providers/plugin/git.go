@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-
-	"github.com/sluice-iac/sluice/providers"
 )
 
 // GitScheme is the beginning of the download URLs of plugins that are in git repositories.
@@ -88,25 +86,6 @@ func gitPluginName(downloadURL string) (string, bool) {
 		return strings.ReplaceAll(strings.Trim(rest, "/"), "/", "_"), true
 	}
 	return g.Name(), true
-}
-
-// Complete returns spec with the project's settings for its package, such as a git repository, except for fields that the
-// program sets itself.
-func (f Finder) Complete(spec providers.Spec) providers.Spec {
-	spec = f.completeFromPackages(spec)
-	if spec.DownloadURL != "" && !spec.Recorded || spec.Parameterization != nil {
-		return spec
-	}
-	for _, p := range f.Project {
-		if p.Kind != Resource || p.Name != spec.Package || p.DownloadURL == "" {
-			continue
-		}
-		if p.Version != "" || spec.DownloadURL != p.DownloadURL {
-			spec.Version = p.Version // the program's version is that of the package
-		}
-		spec.DownloadURL, spec.Recorded = p.DownloadURL, false
-	}
-	return spec
 }
 
 // ErrNoGitSource is the error for a text that is not a source in a git repository, but perhaps a name.

@@ -15,11 +15,12 @@ import (
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"github.com/sluice-iac/sluice/providers"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/sluice-iac/sluice/providers"
 )
 
 // Options configure a [Host]. The zero value finds plugins on the PATH.
@@ -398,6 +399,65 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 	return mergeEnvironment(h.options.Environ(), more)
 }
 
+// Prepare installs the plugin that serves spec if it is missing. The errors are those of [Host.Load].
+func (h *Host) Prepare(ctx context.Context, spec providers.Spec) error {
+	if err := h.finder.checkMade(spec); err != nil {
+		return err
+	}
+	_, _, err := h.locate(ctx, h.finder.Complete(spec))
+	return err
+}
+
+// locate returns the port at which the plugin that serves spec is attached, or else finds or installs it.
+func (h *Host) locate(ctx context.Context, spec providers.Spec) (port int, at Location, err error) {
+	name, version := PluginOf(spec)
+	if port, attached, err := h.attachedPort(name); attached || err != nil {
+		return port, at, err
+	}
+	acquire := h.options.Acquire
+	if IsDynamic(name) {
+		acquire = nil // it is part of the program's SDK
+	}
+	at, err = h.finder.FindOrAcquire(ctx, Wanted{
+		Kind: Resource, Name: name, Version: version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums,
+		Recorded: spec.Recorded && spec.DownloadURL != "",
+	}, acquire)
+	if missing, is := err.(*MissingError); is && h.options.Meant != nil { //nolint:errorlint // made for this call
+		missing.Meant = h.options.Meant(name)
+	}
+	return 0, at, err
+}
+
+// Installed reports whether a provider plugin of this name is installed, in any version, or attached, or the project names a
+// git repository for it.
+func (h *Host) Installed(name string) bool {
+	if h.finder.IsQualified(name) {
+		return true
+	}
+	if h.finder.Complete(providers.Spec{Package: name}).DownloadURL != "" {
+		return true
+	}
+	if _, attached, err := h.attachedPort(name); attached || err != nil {
+		return true
+	}
+	_, err := h.finder.Find(Resource, name, "")
+	return !errors.As(err, new(*MissingError))
+}
+
+// recall returns the plugin that serves spec without starting it; nil if its schema cannot be stored. Only an installed plugin
+// stays the same: one on the PATH, in the project or under a debugger may be built again at any time.
+func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	name, _ := PluginOf(spec)
+	port, at, err := h.locate(ctx, spec)
+	if errors.As(err, new(*MissingError)) && !IsDynamic(name) {
+		return nil, err // an installation was tried
+	}
+	if err != nil || port != 0 || at.Source != FromCache {
+		return nil, nil //nolint:nilerr // load reports it, or starts what has no executable
+	}
+	return &recalled{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, at: at}, nil
+}
+
 // newClient returns a client without features.
 func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process Server) *client {
 	_, version := PluginOf(spec)
@@ -408,3 +468,17 @@ func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process 
 	c.features.Store(&features{})
 	return c
 }
+
+// Wanted is a plugin that is missing and needed.
+type Wanted struct {
+	Kind        Kind
+	Name        string
+	Version     string // "" for any
+	DownloadURL string
+	Checksums   map[string][]byte // "<os>-<arch>" -> SHA-256 of its archive
+	Recorded    bool              // only the recorded state names DownloadURL
+}
+
+// Acquire installs a plugin where a [Finder] finds it. It may be called from many goroutines. An error that wraps
+// [ErrNotAcquired] means that it did not try.
+type Acquire func(ctx context.Context, w Wanted) error

@@ -21,20 +21,6 @@ type recalled struct {
 	plugin     providers.Provider // nil until it is started
 }
 
-// recall returns the plugin that serves spec without starting it; nil if its schema cannot be stored. Only an installed plugin
-// stays the same: one on the PATH, in the project or under a debugger may be built again at any time.
-func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-	name, _ := PluginOf(spec)
-	port, at, err := h.locate(ctx, spec)
-	if errors.As(err, new(*MissingError)) && !IsDynamic(name) {
-		return nil, err // an installation was tried
-	}
-	if err != nil || port != 0 || at.Source != FromCache {
-		return nil, nil //nolint:nilerr // load reports it, or starts what has no executable
-	}
-	return &recalled{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, at: at}, nil
-}
-
 // Parameterize succeeds without a call: the plugin is parameterized when it is started.
 func (r *recalled) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
 	r.mu.Lock()

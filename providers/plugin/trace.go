@@ -9,8 +9,6 @@ import (
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/stats"
 )
 
 // spanHeaders returns the headers that describe the current span to others: "traceparent" and those that belong to it. It returns nil
@@ -38,17 +36,4 @@ func traced(ctx context.Context, environment []string) []string {
 		environment = append(environment, strings.ToUpper(name)+"="+headers[name])
 	}
 	return environment
-}
-
-// TagRPC sends the plugin the span of the call, if there is one. A call without a span, such as the one that ends the plugin,
-// belongs to the span in which the connection was made: otherwise it would be a trace of its own.
-func (w watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
-	headers := spanHeaders(ctx)
-	if headers == nil && w.dialed.IsValid() {
-		headers = spanHeaders(trace.ContextWithSpanContext(ctx, w.dialed))
-	}
-	for name, value := range headers {
-		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
-	}
-	return ctx
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 )
 
@@ -71,3 +72,16 @@ func (watcher) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Contex
 
 // HandleConn implements [stats.Handler].
 func (watcher) HandleConn(context.Context, stats.ConnStats) {}
+
+// TagRPC sends the plugin the span of the call, if there is one. A call without a span, such as the one that ends the plugin,
+// belongs to the span in which the connection was made: otherwise it would be a trace of its own.
+func (w watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	headers := spanHeaders(ctx)
+	if headers == nil && w.dialed.IsValid() {
+		headers = spanHeaders(trace.ContextWithSpanContext(ctx, w.dialed))
+	}
+	for name, value := range headers {
+		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
+	}
+	return ctx
+}

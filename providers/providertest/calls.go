@@ -1,15 +1,10 @@
 package providertest
 
 import (
-	"context"
 	"errors"
-	"hash/fnv"
-	"math/rand/v2"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -117,27 +112,4 @@ func (l *log) begin(c Call) (Call, func()) {
 		defer l.mu.Unlock()
 		l.current[c.Method]--
 	}
-}
-
-// latency draws the duration of a call from everything that identifies it.
-func (o Options) latency(c Call) time.Duration {
-	if o.Latency != nil {
-		return o.Latency(c)
-	}
-	if o.MaxLatency <= o.MinLatency {
-		return o.MinLatency
-	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(string(c.Method) + "\x00" + c.subject()))
-	draw := rand.New(rand.NewPCG(o.Seed, h.Sum64()+uint64(c.Nth)))
-	return o.MinLatency + time.Duration(draw.Int64N(int64(o.MaxLatency-o.MinLatency)+1))
-}
-
-// wait waits for the duration of a call. The error is that of a call that ends with its caller.
-func (o Options) wait(ctx context.Context, c Call) error {
-	err := await.For(ctx, o.latency(c))
-	if err == nil || o.Late == 0 {
-		return err
-	}
-	return await.For(context.WithoutCancel(ctx), rand.N(o.Late))
 }

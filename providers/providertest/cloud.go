@@ -5,11 +5,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -125,6 +127,29 @@ func (o Options) newID(t Table, r Record) (string, error) {
 	}
 	made, err := t.Made(r.URN)
 	return ID(r.URN, made+1), err
+}
+
+// latency draws the duration of a call from everything that identifies it.
+func (o Options) latency(c Call) time.Duration {
+	if o.Latency != nil {
+		return o.Latency(c)
+	}
+	if o.MaxLatency <= o.MinLatency {
+		return o.MinLatency
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(string(c.Method) + "\x00" + c.subject()))
+	draw := rand.New(rand.NewPCG(o.Seed, h.Sum64()+uint64(c.Nth)))
+	return o.MinLatency + time.Duration(draw.Int64N(int64(o.MaxLatency-o.MinLatency)+1))
+}
+
+// wait waits for the duration of a call. The error is that of a call that ends with its caller.
+func (o Options) wait(ctx context.Context, c Call) error {
+	err := await.For(ctx, o.latency(c))
+	if err == nil || o.Late == 0 {
+		return err
+	}
+	return await.For(context.WithoutCancel(ctx), rand.N(o.Late))
 }
 
 // idStem is the common beginning of the IDs of all resources with this URN.

@@ -1,12 +1,10 @@
 package golang
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
@@ -14,35 +12,6 @@ import (
 
 // sdkModule matches the modules of published SDKs, which are recognized without a file.
 var sdkModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([^/]+)/sdk(/v[0-9]+)?$`)
-
-// Packages lists the packages whose SDKs the program imports. It returns nothing for a program that is built already.
-func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
-	if p.project.Option("binary") != "" {
-		return nil, nil
-	}
-	listing, err := p.goCommand(ctx, "list", "-deps", "-f",
-		"{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{end}}{{.Dir}}", p.pattern())
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]stages.Package)
-	for line := range strings.Lines(listing) {
-		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
-		if len(fields) != 4 {
-			continue // of the standard library
-		}
-		m := module{path: fields[0], version: strings.TrimPrefix(fields[1], "v"), root: fields[2]}
-		if pkg, ok := m.pkg(fields[3]); ok {
-			found[pkg.Name+" "+pkg.Version+" "+sdk.Parameters(pkg)] = pkg
-		}
-	}
-	list := make([]stages.Package, 0, len(found))
-	for _, pkg := range found {
-		list = append(list, pkg)
-	}
-	sdk.Sort(list)
-	return list, nil
-}
 
 // module is the Go module of an imported package.
 type module struct{ path, version, root string }

@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -270,4 +271,33 @@ func (p *Program) goCommand(ctx context.Context, args ...string) (string, error)
 		return "", &BuildError{Program: p.project.Program(), Output: cmp.Or(strings.TrimSpace(stderr), exit.Status)}
 	}
 	return stdout, nil
+}
+
+// Packages lists the packages whose SDKs the program imports. It returns nothing for a program that is built already.
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	if p.project.Option("binary") != "" {
+		return nil, nil
+	}
+	listing, err := p.goCommand(ctx, "list", "-deps", "-f",
+		"{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{end}}{{.Dir}}", p.pattern())
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]stages.Package)
+	for line := range strings.Lines(listing) {
+		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+		if len(fields) != 4 {
+			continue // of the standard library
+		}
+		m := module{path: fields[0], version: strings.TrimPrefix(fields[1], "v"), root: fields[2]}
+		if pkg, ok := m.pkg(fields[3]); ok {
+			found[pkg.Name+" "+pkg.Version+" "+sdk.Parameters(pkg)] = pkg
+		}
+	}
+	list := make([]stages.Package, 0, len(found))
+	for _, pkg := range found {
+		list = append(list, pkg)
+	}
+	sdk.Sort(list)
+	return list, nil
 }

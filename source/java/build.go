@@ -6,12 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
 // build defines how a program is compiled and started.
@@ -38,6 +42,126 @@ func (t tool) title() string {
 		return "Gradle"
 	}
 	return "Maven"
+}
+
+// begins reports whether a line is the first of a tool's messages about a failure.
+func (t tool) begins(line string) bool {
+	switch t {
+	case maven:
+		return mavenEnd.MatchString(line)
+	case gradle:
+		return strings.HasPrefix(line, "FAILURE: Build failed")
+	}
+	return false
+}
+
+var (
+	mavenEnd = regexp.MustCompile(`^\[ERROR\] (COMPILATION ERROR|Failed to execute goal |\[ERROR\] |No plugin found for prefix |` +
+		`Plugin \S+ or one of its dependencies |Error resolving |Malformed POM |The build could not read )`)
+	mavenThrown  = regexp.MustCompile(`An exception occurr?ed while executing the Java class`)
+	gradleStatus = regexp.MustCompile(`finished with non-zero exit value (\d+)`)
+)
+
+// programStatus returns the program's exit status from a tool's last output, text. ok is false if the tool itself has failed, so that text
+// has the reason. status is the exit status of the tool.
+func (t tool) programStatus(text string, status int) (code int, ok bool) {
+	if text == "" {
+		return status, true
+	}
+	if t == maven {
+		return status, mavenThrown.MatchString(text)
+	}
+	m := gradleStatus.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	code, err := strconv.Atoi(m[1])
+	return code, err == nil
+}
+
+// explain reduces a tool's messages about a failure to those about the program. directory is that of the program.
+func (t tool) explain(text, directory string) string {
+	lines := strings.Split(terminal.Plain(text), "\n")
+	if t == gradle {
+		lines = gradleReason(lines)
+	} else {
+		lines = mavenReason(lines)
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(location.ReplaceAllString(strings.ReplaceAll(line, directory+string(filepath.Separator), ""), "$1:$2:$3:"), " \r")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// location matches the place of an error in Maven's form: App.java:[12,5].
+var location = regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`)
+
+// mavenReason returns the compiler's lines, or else the reason why Maven did not call the compiler.
+func mavenReason(lines []string) []string {
+	var all, compiler []string
+	inCompiler := false
+	for _, line := range lines {
+		text, isError := line, false
+		for strings.HasPrefix(text, "[ERROR]") { // twice before mistakes in the pom.xml
+			text, isError = strings.TrimPrefix(strings.TrimPrefix(text, "[ERROR]"), " "), true
+		}
+		switch {
+		case !isError && strings.HasPrefix(line, "["):
+			continue // of another level
+		case strings.HasPrefix(text, "COMPILATION ERROR"):
+			inCompiler = true
+			continue
+		case strings.HasPrefix(text, "Failed to execute goal ") && len(compiler) > 0:
+			return compiler
+		case strings.HasPrefix(text, "To see the full stack trace of the errors"):
+			return all
+		}
+		text, _, _ = strings.Cut(text, " -> [Help ")
+		if text = strings.TrimRight(text, " @"); text == "" {
+			continue
+		}
+		all = append(all, text)
+		if inCompiler {
+			compiler = append(compiler, text)
+		}
+	}
+	return all
+}
+
+// gradleReason returns the compiler's lines, which come first, or else Gradle's own reason.
+func gradleReason(lines []string) []string {
+	var before, wrong []string
+	inWrong, failed := false, false
+	for _, line := range lines {
+		switch {
+		case ofJVM.MatchString(line):
+		case strings.HasPrefix(line, "FAILURE: Build failed"):
+			failed = true
+		case strings.HasPrefix(line, "* What went wrong:"):
+			inWrong = true
+		case strings.HasPrefix(line, "* "), strings.HasPrefix(line, "BUILD FAILED"):
+			inWrong = false
+		case inWrong:
+			wrong = append(wrong, line)
+		case !failed:
+			before = append(before, line)
+		}
+	}
+	if strings.TrimSpace(strings.Join(before, "")) != "" {
+		return before
+	}
+	return wrong
+}
+
+// version returns the version from a tool's output: "3.8.7" of "Apache Maven 3.8.7 (...)", "8.5" of "Gradle 8.5".
+func (t tool) version(text string) string {
+	for line := range strings.Lines(terminal.Plain(text)) {
+		if _, after, ok := strings.Cut(line, t.title()+" "); ok && !strings.Contains(line, ":") {
+			version, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+			return version
+		}
+	}
+	return ""
 }
 
 // hosted are the tools that only the language plugin supports.
@@ -243,6 +367,36 @@ func (b build) launch(class string, args []string) (list []string, done func(), 
 		return append([]string{"--init-script", script}, list...), func() { _ = os.Remove(script) }, nil
 	}
 	return append([]string{"-jar", b.jar}, args...), done, nil
+}
+
+// agent is the option that makes a JVM wait for a debugger at an address.
+func agent(address string) string {
+	return "-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address=" + address
+}
+
+// initScript makes Gradle start the program with an option, and changes nothing else.
+const initScript = "allprojects { tasks.withType(JavaExec) { jvmArgs %q } }\n"
+
+// await makes a build start its program so that it waits for a debugger at an address. The caller calls done when the program has ended.
+func (b build) await(c *plugin.Command, address string, d *direct.Debugger) (done func(), err error) {
+	before, intercept := c.Intercept, d.Interceptor()
+	c.Intercept = func(pid int, line string) bool { return intercept(pid, line) || before != nil && before(pid, line) }
+	done = func() {}
+	switch b.tool {
+	case maven: // runs the program in its own process
+		options := strings.TrimSpace(os.Getenv("MAVEN_OPTS") + " " + agent(address))
+		c.Environment = append(slices.Clip(c.Environment), "MAVEN_OPTS="+options)
+	case gradle:
+		script, err := direct.Script("Gradle", "sluice-debug-*.gradle", fmt.Appendf(nil, initScript, agent(address)))
+		if err != nil {
+			return nil, err
+		}
+		done = func() { _ = os.Remove(script) }
+		c.Args = append([]string{"--init-script", script}, c.Args...)
+	default:
+		c.Args = append([]string{agent(address)}, c.Args...)
+	}
+	return done, nil
 }
 
 // startScript returns a script with which Gradle starts a class with arguments, whatever the build contains: versions before 4.9 have no

@@ -25,6 +25,19 @@ type jdk struct {
 	version string // "17.0.15"
 }
 
+var forNewer = regexp.MustCompile(`UnsupportedClassVersionError|invalid (?:target|source) release|release version \d+ not supported`)
+
+// tooOldFor explains a failure by the version of Java, if the output is about that.
+func (j jdk) tooOldFor(output string) string {
+	switch {
+	case forNewer.MatchString(output):
+		return fmt.Sprintf("the program is for a newer Java than %s, which is version %s; let JAVA_HOME name the folder of a newer JDK", j.java, j.version)
+	case strings.Contains(output, "No compiler is provided in this environment"):
+		return fmt.Sprintf("%s has no compiler with it; %s", j.java, installJDK())
+	}
+	return ""
+}
+
 func installJDK() string {
 	return direct.HowToGet("a JDK of version 11 or later", "default-jdk-headless", "openjdk")
 }

@@ -3,15 +3,19 @@ package java
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -127,19 +131,6 @@ func (p *Program) compileError(b build, java jdk, text string, exit plugin.Exit)
 	}
 }
 
-var forNewer = regexp.MustCompile(`UnsupportedClassVersionError|invalid (?:target|source) release|release version \d+ not supported`)
-
-// tooOldFor explains a failure by the version of Java, if the output is about that.
-func (j jdk) tooOldFor(output string) string {
-	switch {
-	case forNewer.MatchString(output):
-		return fmt.Sprintf("the program is for a newer Java than %s, which is version %s; let JAVA_HOME name the folder of a newer JDK", j.java, j.version)
-	case strings.Contains(output, "No compiler is provided in this environment"):
-		return fmt.Sprintf("%s has no compiler with it; %s", j.java, installJDK())
-	}
-	return ""
-}
-
 // environment returns the variables for the SDK, in addition to the environment of sluice.
 func (p *Program) environment(host source.Host) ([]string, error) {
 	// Ports, not sockets: gRPC for Java dials sockets only on some systems, and only in newer versions.
@@ -156,4 +147,87 @@ func (p *Program) environment(host source.Host) ([]string, error) {
 		return nil, err
 	}
 	return append(env, "PULUMI_PWD="+p.project.Directory), nil
+}
+
+// discovery is the class of the SDK that, with the argument "packages", prints the packages of the SDKs on the class path.
+const discovery = "com.pulumi.bootstrap.internal.Main"
+
+// Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language plugin it
+// returns nothing if it cannot read them, for example from a program that does not compile: the run of the program reports the reason.
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	b, java, err := p.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	printed, err := p.discover(ctx, b, java)
+	if err != nil {
+		return nil, err
+	}
+	var found []sdk.Manifest
+	if json.Unmarshal([]byte(printed), &found) != nil {
+		return nil, nil
+	}
+	var list []stages.Package
+	for _, f := range found {
+		if f.Resource && f.Name != "" {
+			f.Version = strings.TrimSpace(f.Version)
+			list = append(list, f.Package("", ""))
+		}
+	}
+	sdk.Sort(list)
+	return list, nil
+}
+
+// discover returns the SDK's output about the class path. If the SDK cannot be run, the result is any other text.
+func (p *Program) discover(ctx context.Context, b build, java jdk) (string, error) {
+	switch b.tool {
+	case gradle:
+		args, done, err := b.launch(discovery, []string{"packages"})
+		if err != nil {
+			return "", err
+		}
+		defer done()
+		return p.output(ctx, b.executable, b.directory, args...)
+	case jar:
+		return p.output(ctx, java.java, p.project.Directory, "-cp", b.jar, discovery, "packages")
+	}
+	folder, err := os.MkdirTemp("", "sluice-java-")
+	if err != nil {
+		return "", fmt.Errorf("list the packages of %s: %w", p.project.Program(), err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	file := filepath.Join(folder, "classpath")
+	_, err = p.output(ctx, b.executable, b.directory, append(slices.Clone(quiet), "dependency:build-classpath",
+		"-Dmdep.outputFile="+file, "-Dmdep.includeScope=runtime")...)
+	if err != nil {
+		return "", err
+	}
+	path, err := os.ReadFile(file)
+	if err != nil {
+		return "", nil // Maven could not find the dependencies
+	}
+	return p.output(ctx, java.java, p.project.Directory, "-cp", strings.TrimSpace(string(path)), discovery, "packages")
+}
+
+// output returns the standard output of a command, whatever its exit status.
+func (p *Program) output(ctx context.Context, executable, directory string, args ...string) (string, error) {
+	stdout, _, _, err := plugin.Output(ctx, plugin.Command{
+		Name: filepath.Base(executable), Executable: executable, Args: args, Directory: directory, Environment: os.Environ(),
+	})
+	return stdout, err
+}
+
+// usualPort is the port to which editors connect by default.
+const usualPort = 5005
+
+// jdwp finds the place where a JVM waits. name is the name of the process in editors.
+func jdwp(name string, log func(stages.LogMessage)) *direct.Debugger {
+	return &direct.Debugger{
+		Tool:    "Java",
+		Listens: regexp.MustCompile(`^Listening for transport dt_socket at address: (\d+)$`),
+		Config: func(_ string, port, _ int) map[string]any {
+			return map[string]any{"name": name, "type": "java", "request": "attach", "hostName": "127.0.0.1", "port": port}
+		},
+		Log: log,
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -84,15 +83,4 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 		return tools, fmt.Errorf("%s does not tell its version (%s)%s", b.executable, exit.Status, direct.Below(stderr))
 	}
 	return append(tools, source.Tool{Name: string(b.tool), Version: version, Path: b.executable}), nil
-}
-
-// version returns the version from a tool's output: "3.8.7" of "Apache Maven 3.8.7 (...)", "8.5" of "Gradle 8.5".
-func (t tool) version(text string) string {
-	for line := range strings.Lines(terminal.Plain(text)) {
-		if _, after, ok := strings.Cut(line, t.title()+" "); ok && !strings.Contains(line, ":") {
-			version, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-			return version
-		}
-	}
-	return ""
 }

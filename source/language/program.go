@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"github.com/sourcegraph/conc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -230,84 +227,4 @@ func (p *Program) request(host source.Host, engine string) (*pulumirpc.RunReques
 		DryRun: run.DryRun, Parallel: int32(min(run.Parallel, math.MaxInt32)),
 		MonitorAddress: monitor, LoaderTarget: schemas, MapperTarget: schemas, Info: program, AttachDebugger: p.project.Debug,
 	}, nil
-}
-
-// run is one call of Run. At the end of ctx it makes the plugin end the program, and abandons the call after some time.
-func (h *host) run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
-	callCtx, abandon := context.WithCancel(context.WithoutCancel(ctx))
-	defer abandon()
-	finished, finish := context.WithCancel(callCtx)
-	var watch conc.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-finished.Done():
-			return
-		case <-ctx.Done():
-		}
-		patience, done := context.WithTimeout(finished, cancelPatience)
-		defer done()
-		// Old plugins have no Cancel; they notice the end of the call.
-		if _, err := h.client.Cancel(patience, &emptypb.Empty{}); err == nil {
-			<-patience.Done()
-		}
-		abandon()
-	})
-	reply, err := h.client.Run(callCtx, req)
-	finish()
-	watch.Wait()
-	return reply, err
-}
-
-func (h *host) packages(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
-	reply, err := h.client.GetRequiredPackages(ctx, &pulumirpc.GetRequiredPackagesRequest{Info: info})
-	if status.Code(err) == codes.Unimplemented {
-		return h.plugins(ctx, info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []stages.Package
-	for _, d := range reply.GetPackages() {
-		if isResource(d.GetKind()) {
-			list = append(list, stages.Package{
-				Name: d.GetName(), Version: strings.TrimPrefix(d.GetVersion(), "v"), DownloadURL: d.GetServer(),
-				Checksums: d.GetChecksums(), Parameterization: parameterization(d.GetParameterization()),
-				Extension: parameterization(d.GetExtension()),
-			})
-		}
-	}
-	return list, nil
-}
-
-// plugins is the older form of packages.
-func (h *host) plugins(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
-	//lint:ignore SA1019 older plugins have no other call
-	reply, err := h.client.GetRequiredPlugins(ctx, &pulumirpc.GetRequiredPluginsRequest{
-		//lint:ignore SA1019 and read these instead of Info
-		Project: "deprecated", Pwd: info.GetProgramDirectory(), Program: info.GetEntryPoint(), Info: info,
-	})
-	if status.Code(err) == codes.Unimplemented {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var list []stages.Package
-	for _, d := range reply.GetPlugins() {
-		if isResource(d.GetKind()) {
-			list = append(list, stages.Package{
-				Name: d.GetName(), Version: strings.TrimPrefix(d.GetVersion(), "v"), DownloadURL: d.GetServer(), Checksums: d.GetChecksums(),
-			})
-		}
-	}
-	return list, nil
-}
-
-func isResource(kind string) bool { return kind == "" || kind == "resource" }
-
-func parameterization(p *pulumirpc.PackageParameterization) *stages.Parameterization {
-	if p == nil {
-		return nil
-	}
-	return &stages.Parameterization{Name: p.GetName(), Version: strings.TrimPrefix(p.GetVersion(), "v"), Value: p.GetValue()}
 }

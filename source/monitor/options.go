@@ -47,28 +47,6 @@ func decodeAlias(a *pulumirpc.Alias) (urn.Alias, error) {
 	}, nil
 }
 
-func encodeAliases(list []urn.Alias) []*pulumirpc.Alias {
-	var out []*pulumirpc.Alias
-	for _, a := range list {
-		out = append(out, encodeAlias(a))
-	}
-	return out
-}
-
-func encodeAlias(a urn.Alias) *pulumirpc.Alias {
-	if a.URN != "" {
-		return &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(a.URN)}}
-	}
-	spec := &pulumirpc.Alias_Spec{Name: a.Name, Type: string(a.Type), Stack: a.Stack, Project: a.Project}
-	switch {
-	case a.NoParent:
-		spec.Parent = &pulumirpc.Alias_Spec_NoParent{NoParent: true}
-	case a.Parent != "":
-		spec.Parent = &pulumirpc.Alias_Spec_ParentUrn{ParentUrn: string(a.Parent)}
-	}
-	return &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}}
-}
-
 // The types of hooks, as the keys of stages.RegisterRequest.Hooks and of the state's resourceHooks (steps.md 9.6).
 const (
 	beforeCreate = "BeforeCreate"
@@ -99,25 +77,6 @@ func decodeHookNames(b *pulumirpc.RegisterResourceRequest_ResourceHooksBinding) 
 	add(afterDelete, b.GetAfterDelete())
 	add(onError, b.GetOnError())
 	return hooks
-}
-
-func encodeHookNames(hooks map[string][]string) *pulumirpc.RegisterResourceRequest_ResourceHooksBinding {
-	if len(hooks) == 0 {
-		return nil
-	}
-	return &pulumirpc.RegisterResourceRequest_ResourceHooksBinding{
-		BeforeCreate: hooks[beforeCreate], AfterCreate: hooks[afterCreate],
-		BeforeUpdate: hooks[beforeUpdate], AfterUpdate: hooks[afterUpdate],
-		BeforeDelete: hooks[beforeDelete], AfterDelete: hooks[afterDelete],
-		OnError: hooks[onError],
-	}
-}
-
-func encodeTimeouts(t stages.CustomTimeouts) *pulumirpc.RegisterResourceRequest_CustomTimeouts {
-	if t == (stages.CustomTimeouts{}) {
-		return nil
-	}
-	return &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: t.Create, Update: t.Update, Delete: t.Delete, Read: t.Read}
 }
 
 func decodeTimeouts(t *pulumirpc.RegisterResourceRequest_CustomTimeouts) stages.CustomTimeouts {

@@ -1,16 +1,13 @@
 package nodejs
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 
-	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 // manager is a package manager.
@@ -86,35 +83,4 @@ func (m manager) adds(name string) string {
 		return "npm install " + name
 	}
 	return m.name + " add " + name
-}
-
-// Install installs the dependencies of the package of a program, whose package.json is in the directory of the program or above. A package
-// of a workspace is installed with the whole workspace.
-func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
-	of, found := manifestAbove(p.Directory)
-	if !found {
-		return fmt.Errorf("there is no package.json in %s or above; `npm init` makes one", p.Directory)
-	}
-	m, err := managerOf(p)
-	if err != nil {
-		return err
-	}
-	return direct.Install(ctx, installedFrom(of.directory), nil, said, m.get, m.name, m.args...)
-}
-
-// About returns node and the package manager of the program.
-func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
-	node, err := direct.Version(ctx, p.Directory, interpreterOf(p), "--version")
-	if err != nil {
-		return nil, err
-	}
-	m, err := managerOf(p)
-	if err != nil || m.name == node.Name {
-		return []source.Tool{node}, err
-	}
-	tool, err := direct.Version(ctx, p.Directory, m.name, "--version")
-	if err != nil {
-		return []source.Tool{node}, err
-	}
-	return []source.Tool{node, tool}, nil
 }

@@ -65,6 +65,37 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 	return c.Start(command)
 }
 
+// Install installs the dependencies of the package of a program, whose package.json is in the directory of the program or above. A package
+// of a workspace is installed with the whole workspace.
+func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+	of, found := manifestAbove(p.Directory)
+	if !found {
+		return fmt.Errorf("there is no package.json in %s or above; `npm init` makes one", p.Directory)
+	}
+	m, err := managerOf(p)
+	if err != nil {
+		return err
+	}
+	return direct.Install(ctx, installedFrom(of.directory), nil, said, m.get, m.name, m.args...)
+}
+
+// About returns node and the package manager of the program.
+func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+	node, err := direct.Version(ctx, p.Directory, interpreterOf(p), "--version")
+	if err != nil {
+		return nil, err
+	}
+	m, err := managerOf(p)
+	if err != nil || m.name == node.Name {
+		return []source.Tool{node}, err
+	}
+	tool, err := direct.Version(ctx, p.Directory, m.name, "--version")
+	if err != nil {
+		return []source.Tool{node}, err
+	}
+	return []source.Tool{node, tool}, nil
+}
+
 // located returns the path of a plugin's sources, or of the entry point in them.
 func located(p source.Project) string {
 	return filepath.Join(p.Directory, p.Entry)

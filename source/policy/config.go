@@ -3,11 +3,14 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -61,36 +64,6 @@ func parseConfig(text []byte) (config map[string]setting, names []string, err er
 	}
 	config, err = settingsOf(file)
 	return config, names, err
-}
-
-// Environments returns the environments of Pulumi's service that the configuration file names. Their content is to be passed to
-// [Pack.Complete].
-func (p *Pack) Environments() []string { return p.environments }
-
-// Complete adds a configuration by policy, over which that of the file takes precedence, and variables for the pack's process,
-// "NAME=value".
-func (p *Pack) Complete(below map[string]json.RawMessage, environment []string) error {
-	under, err := requiredConfig(below)
-	if err != nil {
-		return err
-	}
-	for name, s := range under {
-		s.Properties = maps.Clone(s.Properties)
-		if s.Properties == nil {
-			s.Properties = map[string]any{}
-		}
-		over := p.config[name]
-		maps.Copy(s.Properties, over.Properties)
-		if over.Level != nil {
-			s.Level = over.Level
-		}
-		if p.config == nil {
-			p.config = map[string]setting{}
-		}
-		p.config[name] = s
-	}
-	p.variables = append(p.variables, environment...)
-	return nil
 }
 
 // requiredConfig reads the configuration of a required pack.
@@ -162,6 +135,62 @@ type described struct {
 	stages.PolicyInfo
 	properties map[string]any // JSON schemas by name
 	required   []string
+}
+
+func (p described) problems(properties map[string]any) []string {
+	if len(p.properties) == 0 && len(p.required) == 0 {
+		return nil
+	}
+	schema := map[string]any{"type": "object"}
+	if len(p.properties) > 0 {
+		schema["properties"] = p.properties
+	}
+	if len(p.required) > 0 {
+		required := make([]any, len(p.required))
+		for i, name := range p.required {
+			required[i] = name
+		}
+		schema["required"] = required
+	}
+	const name = "sluice:policy"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noFiles{})
+	c.DefaultDraft(jsonschema.Draft7)
+	if err := c.AddResource(name, schema); err != nil {
+		return []string{"the schema of its configuration cannot be read: " + err.Error()}
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+			err = wrapped.Err
+		}
+		return []string{"the schema of its configuration cannot be used: " + strings.Join(violations(err), "; ")}
+	}
+	return violations(compiled.Validate(properties))
+}
+
+// violations returns the problems in err, ordered. The validator visits maps, so its own text has another order each time.
+func violations(err error) []string {
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		if err != nil {
+			return []string{err.Error()}
+		}
+		return nil
+	}
+	var out []string
+	for _, unit := range invalid.BasicOutput().Errors {
+		if unit.Error == nil {
+			continue
+		}
+		at := strings.TrimPrefix(strings.ReplaceAll(unit.InstanceLocation, "/", "."), ".")
+		if at != "" {
+			at += ": "
+		}
+		out = append(out, fmt.Sprint(at, unit.Error.String()))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // reconcile overrides the defaults with the configuration of the pack, and then with that of the user (protocol.md 7.3). The result has all

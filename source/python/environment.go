@@ -3,17 +3,21 @@ package python
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // toolchain is the tool that manages the packages of a program.
@@ -246,4 +250,124 @@ func (e environment) variables(base []string) []string {
 		"VIRTUAL_ENV=" + e.folder, "PYTHONHOME=",
 		"PATH=" + filepath.Join(e.folder, binaries()) + string(os.PathListSeparator) + path,
 	}
+}
+
+// debug returns the process in which a file, or a module after "-m", waits for a debugger at an address. The package debugpy must be
+// installed in the environment. name is the name of the process in editors.
+func (e environment) debug(ctx context.Context, p source.Project, name, address string, log func(stages.LogMessage), arguments ...string) (debugged, error) {
+	_, _, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: "python", Executable: e.python, Args: []string{"-c", "import debugpy"}, Directory: p.Directory,
+		Environment: append(os.Environ(), e.variables(nil)...),
+	})
+	if err != nil {
+		return debugged{}, err
+	}
+	if exit.Code != 0 {
+		return debugged{}, fmt.Errorf("the debugger debugpy is not installed for %s; install it with %s", e.python, e.adds("debugpy"))
+	}
+	script, err := direct.Script("python", "sluice-debug-*.py", debugScript)
+	if err != nil {
+		return debugged{}, err
+	}
+	return debugged{
+		script: script,
+		// Without the option, a debugger could not step into the modules that are part of the interpreter, and debugpy would complain.
+		arguments: append([]string{"-Xfrozen_modules=off", "-u", script, address}, arguments...),
+		debugger: &direct.Debugger{
+			Tool:    "Python",
+			Listens: regexp.MustCompile(`^debugpy listens on 127\.0\.0\.1:(\d+)$`),
+			Config: func(_ string, port, _ int) map[string]any {
+				return map[string]any{
+					"name": name, "type": "python", "request": "attach", "justMyCode": true,
+					"connect": map[string]any{"host": "127.0.0.1", "port": port},
+				}
+			},
+			Log: log,
+		},
+	}, nil
+}
+
+// adds returns the command that adds a package to an environment.
+func (e environment) adds(name string) string {
+	switch e.toolchain {
+	case uv:
+		return "`uv add " + name + "`"
+	case poetry:
+		return "`poetry add " + name + "`"
+	}
+	return fmt.Sprintf("`%s -m pip install %s`", e.python, name)
+}
+
+// damaged returns a clearer error if the interpreter of the virtual environment cannot be started.
+func (e environment) damaged(p source.Project, err error) error {
+	if path := (*fs.PathError)(nil); e.folder != "" && errors.As(err, &path) && path.Path == e.python {
+		return fmt.Errorf("the virtual environment %s is damaged: %w; remove it and make it again with %s", e.folder, err, e.makes(p))
+	}
+	return err
+}
+
+// withoutSDK returns the error of an environment without the package pulumi.
+func (e environment) withoutSDK(p source.Project) error {
+	if e.folder != "" {
+		if others, _ := filepath.Glob(filepath.Join(e.folder, "lib", "python*", "site-packages", "pulumi")); len(others) > 0 {
+			version := strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(others[0]))), "python")
+			return fmt.Errorf("the packages in the virtual environment %s are for Python %s, which its interpreter no longer is; "+
+				"remove it and make it again with %s", e.folder, version, e.makes(p))
+		}
+	}
+	return fmt.Errorf("the package pulumi is not installed for %s; %sinstall what the program needs with %s", e.python, e.declares(p), e.installs(p))
+}
+
+// declares returns the advice to add the SDK to the dependencies of the program, "" if they may contain it.
+func (e environment) declares(p source.Project) string {
+	file, brings := "requirements.txt", listBringsSDK
+	if e.toolchain != pip {
+		file, brings = "pyproject.toml", fileBringsSDK
+	}
+	text, err := os.ReadFile(filepath.Join(p.Directory, file))
+	if err != nil || brings(string(text)) {
+		return ""
+	}
+	return "add pulumi to " + file + ", and "
+}
+
+// installs returns the command that installs the dependencies of a program.
+func (e environment) installs(p source.Project) string {
+	switch e.toolchain {
+	case uv:
+		return e.makes(p)
+	case poetry:
+		return "`poetry install`"
+	}
+	if exists(filepath.Join(p.Directory, "requirements.txt")) {
+		return fmt.Sprintf("`%s -m pip install -r requirements.txt`", e.python)
+	}
+	return fmt.Sprintf("`%s -m pip install pulumi`", e.python)
+}
+
+// withoutChecker returns the error of an environment without the project's type checker. Scripts search for its words.
+func (e environment) withoutChecker(name string) error {
+	mend := fmt.Sprintf("Please add an entry for %s to requirements.txt and run `%s -m pip install -r requirements.txt`", name, e.python)
+	switch e.toolchain {
+	case uv:
+		mend = fmt.Sprintf("Please install it using `uv add %s`", name)
+	case poetry:
+		mend = fmt.Sprintf("Please install it using `poetry add %s`", name)
+	}
+	return fmt.Errorf("The typechecker option is set to %s, but %s is not installed. %s", name, name, mend) //nolint:staticcheck // known text
+}
+
+// debugScript runs a file or a module that waits for a debugger.
+//
+//go:embed debug.py
+var debugScript []byte
+
+// usualPort is the port to which editors connect by default.
+const usualPort = 5678
+
+// debugged is a process that waits for a debugger.
+type debugged struct {
+	script    string // a file, which the caller removes
+	arguments []string
+	debugger  *direct.Debugger
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -108,39 +107,6 @@ func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) erro
 	return nil
 }
 
-// damaged returns a clearer error if the interpreter of the virtual environment cannot be started.
-func (e environment) damaged(p source.Project, err error) error {
-	if path := (*fs.PathError)(nil); e.folder != "" && errors.As(err, &path) && path.Path == e.python {
-		return fmt.Errorf("the virtual environment %s is damaged: %w; remove it and make it again with %s", e.folder, err, e.makes(p))
-	}
-	return err
-}
-
-// withoutSDK returns the error of an environment without the package pulumi.
-func (e environment) withoutSDK(p source.Project) error {
-	if e.folder != "" {
-		if others, _ := filepath.Glob(filepath.Join(e.folder, "lib", "python*", "site-packages", "pulumi")); len(others) > 0 {
-			version := strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(others[0]))), "python")
-			return fmt.Errorf("the packages in the virtual environment %s are for Python %s, which its interpreter no longer is; "+
-				"remove it and make it again with %s", e.folder, version, e.makes(p))
-		}
-	}
-	return fmt.Errorf("the package pulumi is not installed for %s; %sinstall what the program needs with %s", e.python, e.declares(p), e.installs(p))
-}
-
-// declares returns the advice to add the SDK to the dependencies of the program, "" if they may contain it.
-func (e environment) declares(p source.Project) string {
-	file, brings := "requirements.txt", listBringsSDK
-	if e.toolchain != pip {
-		file, brings = "pyproject.toml", fileBringsSDK
-	}
-	text, err := os.ReadFile(filepath.Join(p.Directory, file))
-	if err != nil || brings(string(text)) {
-		return ""
-	}
-	return "add pulumi to " + file + ", and "
-}
-
 // environment returns the environment of the program.
 func (p *Program) environment(ctx context.Context) (environment, error) {
 	p.mu.Lock()
@@ -153,20 +119,6 @@ func (p *Program) environment(ctx context.Context) (environment, error) {
 		p.found = e
 	}
 	return e, err
-}
-
-// installs returns the command that installs the dependencies of a program.
-func (e environment) installs(p source.Project) string {
-	switch e.toolchain {
-	case uv:
-		return e.makes(p)
-	case poetry:
-		return "`poetry install`"
-	}
-	if exists(filepath.Join(p.Directory, "requirements.txt")) {
-		return fmt.Sprintf("`%s -m pip install -r requirements.txt`", e.python)
-	}
-	return fmt.Sprintf("`%s -m pip install pulumi`", e.python)
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.
@@ -226,18 +178,6 @@ func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monito
 		return e.withoutChecker(name)
 	}
 	return fmt.Errorf("%s finds mistakes in %s:\n%s", name, p.project.Program(), strings.TrimSpace(stdout+stderr))
-}
-
-// withoutChecker returns the error of an environment without the project's type checker. Scripts search for its words.
-func (e environment) withoutChecker(name string) error {
-	mend := fmt.Sprintf("Please add an entry for %s to requirements.txt and run `%s -m pip install -r requirements.txt`", name, e.python)
-	switch e.toolchain {
-	case uv:
-		mend = fmt.Sprintf("Please install it using `uv add %s`", name)
-	case poetry:
-		mend = fmt.Sprintf("Please install it using `poetry add %s`", name)
-	}
-	return fmt.Errorf("The typechecker option is set to %s, but %s is not installed. %s", name, name, mend) //nolint:staticcheck // known text
 }
 
 // installed is an entry in the output of packages.py.

@@ -11,8 +11,3 @@ var runScript []byte
 //
 //go:embed packages.py
 var packagesScript string
-
-// debugScript runs a file or a module that waits for a debugger.
-//
-//go:embed debug.py
-var debugScript []byte

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -175,4 +176,38 @@ func (c *components) named(token string) *ast.Component {
 // Schema describes the components.
 func (c *components) Schema(context.Context, providers.SchemaRequest) (string, error) {
 	return c.schema, nil
+}
+
+// Construct constructs a component. It registers the component itself, then its resources, each with the name of the
+// component as the prefix of its own (protocol.md 3.10, 11.11).
+func (c *components) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
+	component := c.named(string(req.Type))
+	switch {
+	case component == nil:
+		return providers.ConstructResponse{}, fmt.Errorf("the plugin %s has no component %s", c.PackageName, req.Type)
+	case c.monitor == nil:
+		return providers.ConstructResponse{}, errors.New("components can only be made while a program runs")
+	}
+	t := component.Template
+	l := &loaded{template: t, file: t.File, packages: c.packages}
+	e := newEvaluation(ctx, c.program, c.monitor(), l, bind.Input)
+	res, err := e.construct(ctx, req)
+	found := e.report.Sorted()
+	switch {
+	case err != nil:
+		return res, err
+	case e.monitor.Err() != nil:
+		return res, e.monitor.Err()
+	case found.HasErrors():
+		return res, advice.With(errors.New(found.ErrorText(t.File)), found.Advice()...)
+	}
+	for _, d := range found {
+		e.engine.Log(ctx, stages.LogMessage{Severity: stages.Warning, URN: res.URN, Message: d.Text(t.File) + "\n"})
+	}
+	c.remarks.Do(func() {
+		for _, text := range c.warnings {
+			e.engine.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: text + "\n"})
+		}
+	})
+	return res, nil
 }

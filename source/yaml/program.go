@@ -1,14 +1,23 @@
 package yaml
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/kballard/go-shellquote"
 
 	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
@@ -27,6 +36,15 @@ type Options struct {
 	Providers providers.Host
 	// LookupEnv reads the environment; nil reads nothing.
 	LookupEnv func(name string) (string, bool)
+}
+
+// isLenient reports whether mistakes in types are only warnings.
+func (o Options) isLenient() bool {
+	if o.LookupEnv == nil {
+		return false
+	}
+	v, _ := o.LookupEnv("PULUMI_DEBUG_YAML_DISABLE_TYPE_CHECKING")
+	return v == "1" || strings.EqualFold(v, "true")
 }
 
 // Program is a YAML program.
@@ -139,4 +157,113 @@ func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error
 		return nil, fmt.Errorf("%s: %w", p.project.Program(), err)
 	}
 	return l, nil
+}
+
+// text returns the text of the program (protocol.md 11.1).
+func (p *Program) text(ctx context.Context, info stages.RunInfo) (written, error) {
+	if p.options.Text != "" {
+		return written{name: "program", content: p.options.Text}, nil
+	}
+	if command := p.project.Option("compiler"); command != "" {
+		return p.compile(ctx, command, info)
+	}
+	names := []string{"Main.json", "Main.yaml", "Pulumi.yaml", "Pulumi.yml", "Pulumi.json"}
+	if entry := p.project.Entry; entry != "" && entry != "." {
+		names = []string{entry, entry + ".yaml", entry + ".yml", entry + ".json"}
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(p.project.Directory, name))
+		if err == nil {
+			return written{name: name, content: string(b)}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return written{}, fmt.Errorf("read the program: %w", err)
+		}
+	}
+	return written{}, fmt.Errorf("%s: none of %s is in %s", p.project.Program(), strings.Join(names, ", "), p.project.Directory)
+}
+
+// compile runs the command that writes the program to its standard output.
+func (p *Program) compile(ctx context.Context, command string, info stages.RunInfo) (written, error) {
+	words, err := shellquote.Split(command)
+	if err != nil || len(words) == 0 {
+		return written{}, fmt.Errorf("the compiler %q is not a command line: %w", command, cmp.Or(err, errors.New("it is empty")))
+	}
+	config := info.Config
+	if config == nil {
+		config = map[string]string{}
+	}
+	values, err := json.Marshal(config)
+	if err != nil {
+		return written{}, fmt.Errorf("encode the configuration: %w", err)
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: words[0], Executable: words[0], Args: words[1:], Directory: p.project.Directory,
+		Environment: append(os.Environ(), "PULUMI_STACK="+info.Stack, "PULUMI_ORGANIZATION="+info.Organization,
+			"PULUMI_PROJECT="+info.Project, "PULUMI_CONFIG="+string(values), "PULUMI_ROOT_DIRECTORY="+p.project.Root),
+	})
+	if err != nil {
+		return written{}, fmt.Errorf("run the compiler %q: %w", command, err)
+	}
+	if exit.Code != 0 {
+		return written{}, fmt.Errorf("the compiler %q ended with %s:\n%s", command, exit.Status,
+			cmp.Or(strings.TrimSpace(stderr), "it wrote nothing"))
+	}
+	return written{name: "output of " + words[0], content: stdout, remarks: strings.TrimSpace(stderr)}, nil
+}
+
+// Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock file determines all
+// properties of its package. For other packages, the version and URL of the first mention apply. Exact is set if any
+// mention of the package has a version or URL.
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	l, err := p.load(ctx, stages.RunInfo{})
+	if err != nil {
+		return nil, err
+	}
+	if l.diagnostics.HasErrors() {
+		return nil, &ProgramError{Program: p.project.Program(), Text: l.diagnostics.ErrorText(l.file)}
+	}
+	locked := map[string][]stages.Package{}
+	for _, pkg := range l.packages {
+		name := packages.Namespace(pkg)
+		locked[name] = append(locked[name], pkg)
+	}
+	seen, exact := map[string]bool{"pulumi": true}, map[string]bool{}
+	var list []stages.Package
+	l.template.Mentions(func(m ast.Mention) {
+		name := ast.PackageOf(m.Token.Value)
+		exact[name] = exact[name] || m.Version.Value != "" || m.URL.Value != ""
+		if seen[name] || urn.CheckPackageName("package", name) != nil {
+			return // the run of the program reports a wrong name with its place
+		}
+		seen[name] = true
+		if known := locked[name]; known != nil {
+			list = append(list, known...)
+			return
+		}
+		list = append(list, stages.Package{Name: name, Version: m.Version.Value, DownloadURL: m.URL.Value})
+	})
+	for i := range list {
+		list[i].Exact = list[i].Exact || exact[packages.Namespace(list[i])]
+	}
+	slices.SortFunc(list, comparePackages)
+	return list, nil
+}
+
+func comparePackages(a, b stages.Package) int {
+	name := func(p *stages.Parameterization) string {
+		if p == nil {
+			return ""
+		}
+		return p.Name + " " + p.Version
+	}
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(name(a.Parameterization), name(b.Parameterization)),
+		cmp.Compare(name(a.Extension), name(b.Extension)), cmp.Compare(a.DownloadURL, b.DownloadURL))
+}
+
+// written is the text of a program.
+type written struct {
+	name    string // of the file, or "output of" the command that wrote the text
+	content string
+	remarks string // the error output of that command
 }

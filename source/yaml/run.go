@@ -3,12 +3,13 @@ package yaml
 import (
 	"context"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/sourcegraph/conc/iter"
 
 	"github.com/sluice-iac/sluice/internal/syntax"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
@@ -115,15 +116,6 @@ func (e *evaluation) prepare(ctx context.Context) (prepared, bool) {
 	}
 	version := e.loaded.template.RequiredVersion
 	return prepared{bound, meanings}, version == nil || e.requireVersion(version)
-}
-
-// isLenient reports whether mistakes in types are only warnings.
-func (o Options) isLenient() bool {
-	if o.LookupEnv == nil {
-		return false
-	}
-	v, _ := o.LookupEnv("PULUMI_DEBUG_YAML_DISABLE_TYPE_CHECKING")
-	return v == "1" || strings.EqualFold(v, "true")
 }
 
 func (e *evaluation) requireVersion(x ast.Expr) bool {
@@ -239,4 +231,59 @@ func (e *evaluation) conclude(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", e.program.project.Program(), source.ErrReported)
 	}
 	return nil
+}
+
+func (e *evaluation) construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
+	if err := e.registerPackages(ctx); err != nil {
+		return providers.ConstructResponse{}, err
+	}
+	e.settings().receive(req, e.loaded.template.Config)
+	if e.report.Errors() > 0 {
+		return providers.ConstructResponse{}, nil
+	}
+	r, ok := e.prepare(ctx)
+	if !ok {
+		return providers.ConstructResponse{}, nil
+	}
+	reply, err := e.engine.Register(ctx, componentRequest(req))
+	if err != nil {
+		return providers.ConstructResponse{}, err
+	}
+	outputs, err := e.evaluate(ctx, r, eval.Owner{URN: reply.URN, Instance: req.Name})
+	if err != nil {
+		return providers.ConstructResponse{}, err
+	}
+	deps := map[string][]urn.URN{}
+	for name, v := range outputs {
+		deps[name] = v.OutputDependencies()
+	}
+	return providers.ConstructResponse{URN: reply.URN, Outputs: property.NewMap(outputs), OutputDependency: deps}, nil
+}
+
+// componentRequest returns the registration of the component itself, with all options of the request.
+func componentRequest(req providers.ConstructRequest) *stages.RegisterRequest {
+	inputs := map[string]property.Value{}
+	for name, v := range req.Inputs.All() {
+		inputs[name] = v.DowngradeOutputs()
+	}
+	return &stages.RegisterRequest{
+		Type: req.Type, Name: req.Name, Parent: req.Parent, Inputs: property.NewMap(inputs), PropertyDependencies: req.InputDependencies,
+		Dependencies: req.Dependencies, Providers: req.Providers, Protect: req.Protect, Aliases: req.Aliases, AliasSpecs: true,
+		AdditionalSecretOutputs: req.AdditionalSecretOutputs, DeletedWith: req.DeletedWith, DeleteBeforeReplace: req.DeleteBeforeReplace,
+		IgnoreChanges: req.IgnoreChanges, ReplaceOnChanges: req.ReplaceOnChanges, RetainOnDelete: req.RetainOnDelete,
+		ReplaceWith: req.ReplaceWith, ReplacementTrigger: req.ReplacementTrigger, Hooks: req.ResourceHooks,
+		CustomTimeouts: stages.CustomTimeouts{
+			Create: seconds(req.CustomTimeouts.Create), Update: seconds(req.CustomTimeouts.Update),
+			Delete: seconds(req.CustomTimeouts.Delete), Read: seconds(req.CustomTimeouts.Read),
+		},
+		SupportsResultReporting: true, ParentStackTraceHandle: req.StackTraceHandle,
+	}
+}
+
+// seconds returns a timeout as text with its unit, "" for none.
+func seconds(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
 }

@@ -283,6 +283,24 @@ func (f *finder) matchEqual(b *bucket) {
 	b.creates = slices.DeleteFunc(b.creates, isPaired)
 }
 
+// rename describes a pair by the alias that it needs.
+func (f *finder) rename(d, c *candidate) Rename {
+	r := Rename{From: d.URN, To: c.URN, Possible: f.possible[d.URN]}
+	subject := urn.Subject{Stack: c.URN.Stack(), Project: c.URN.Project(), Type: c.URN.Type(), Name: c.URN.Name(), Parent: c.Parent}
+	former := func(u urn.URN) (urn.URN, bool) {
+		old, ok := f.former[u]
+		return old, ok
+	}
+	reaches := func(as ...urn.Alias) bool { return slices.Contains(urn.ExpandAliases(subject, as, former), d.URN) }
+	switch {
+	case reaches():
+		r.With = c.Parent
+	case reaches(urn.Alias{Name: d.URN.Name()}):
+		r.Name = d.URN.Name()
+	}
+	return r
+}
+
 // likeness measures how much two resources are alike: in their inputs, and, if these are equally alike, in their names.
 type likeness struct{ inputs, names float64 }
 

@@ -58,21 +58,3 @@ func deletes(steps iter.Seq[*stages.StepInfo]) bool {
 
 // depth returns how many resources contain a resource.
 func depth(u urn.URN) int { return strings.Count(string(u.QualifiedType()), "$") }
-
-// rename describes a pair by the alias that it needs.
-func (f *finder) rename(d, c *candidate) Rename {
-	r := Rename{From: d.URN, To: c.URN, Possible: f.possible[d.URN]}
-	subject := urn.Subject{Stack: c.URN.Stack(), Project: c.URN.Project(), Type: c.URN.Type(), Name: c.URN.Name(), Parent: c.Parent}
-	former := func(u urn.URN) (urn.URN, bool) {
-		old, ok := f.former[u]
-		return old, ok
-	}
-	reaches := func(as ...urn.Alias) bool { return slices.Contains(urn.ExpandAliases(subject, as, former), d.URN) }
-	switch {
-	case reaches():
-		r.With = c.Parent
-	case reaches(urn.Alias{Name: d.URN.Name()}):
-		r.Name = d.URN.Name()
-	}
-	return r
-}

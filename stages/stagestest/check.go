@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sluice-iac/sluice/pipeline"
@@ -100,19 +98,6 @@ func requireRules[T Item](t testing.TB, what string, r Result[T], whole bool) {
 	}
 }
 
-// outcome describes the results for items, without their order.
-func (r Result[T]) outcome() string {
-	var lines []string
-	for _, item := range r.Emitted {
-		lines = append(lines, "emitted "+item.String())
-	}
-	for _, err := range r.Refused {
-		lines = append(lines, "refused: "+err.Error())
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
-}
-
 func identities[T Item](items []T) map[stages.Identity]bool {
 	out := map[stages.Identity]bool{}
 	for _, item := range items {
@@ -140,29 +125,6 @@ func unusual[T Item]() []T {
 		out = append(out, read)
 	}
 	return out
-}
-
-// item returns the item for a slot.
-func (r Resource) item(slot string) any {
-	switch slot {
-	case "Registered":
-		return r.Registered()
-	case "Located":
-		return r.Located()
-	case "Checked":
-		return r.Checked()
-	case "Analyzed":
-		return r.Analyzed()
-	case "Diffed":
-		return r.Diffed()
-	case "Built":
-		return r.Built()
-	case "Executed":
-		return r.Executed()
-	case "Deleting":
-		return r.Deleting()
-	}
-	return r.Deleted()
 }
 
 // readItem returns the item of a read, nil for slots in which reads are no different.

@@ -175,3 +175,26 @@ func (r Resource) Deleting() stages.Deleting {
 
 // Deleted returns the delete after it has ended.
 func (r Resource) Deleted() stages.Deleted { return stages.Deleted{Deleting: r.Deleting(), Err: r.Err} }
+
+// item returns the item for a slot.
+func (r Resource) item(slot string) any {
+	switch slot {
+	case "Registered":
+		return r.Registered()
+	case "Located":
+		return r.Located()
+	case "Checked":
+		return r.Checked()
+	case "Analyzed":
+		return r.Analyzed()
+	case "Diffed":
+		return r.Diffed()
+	case "Built":
+		return r.Built()
+	case "Executed":
+		return r.Executed()
+	case "Deleting":
+		return r.Deleting()
+	}
+	return r.Deleted()
+}

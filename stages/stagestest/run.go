@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sourcegraph/conc"
@@ -39,6 +41,19 @@ type Result[T Item] struct {
 	// Err is the error that ended the items early: the first refusal of an update, a broken rule, a panic, or the cause of a
 	// context that has ended.
 	Err error
+}
+
+// outcome describes the results for items, without their order.
+func (r Result[T]) outcome() string {
+	var lines []string
+	for _, item := range r.Emitted {
+		lines = append(lines, "emitted "+item.String())
+	}
+	for _, err := range r.Refused {
+		lines = append(lines, "refused: "+err.Error())
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }
 
 // Run makes the stage as an engine does for a preview, if info.DryRun is set, or an update. It passes the items to it, in their

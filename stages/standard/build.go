@@ -41,14 +41,6 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 	}
 }
 
-// newBuilder returns the builder of a run. It must be called after the phase that may change the base.
-func newBuilder(c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, passes *rooms.ProgressWriter, p *plan.Plans, t *targeting.Targets) *builder {
-	return &builder{
-		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t, parked: map[int][]stages.Diffed{},
-		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()),
-	}
-}
-
 // builder holds the open decisions.
 type builder struct {
 	control   *control.Control

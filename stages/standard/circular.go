@@ -19,10 +19,6 @@ type circles struct {
 	carriedForward map[graph.ID]bool           // base states to which a left-out resource refers and that no registration had continued before
 }
 
-func newCircles() circles {
-	return circles{decided: map[urn.URN]*state.Resource{}, carriedForward: map[graph.ID]bool{}}
-}
-
 // circular refuses steps after which a resource would refer to itself. No valid state could record it, so nothing is done. Of the
 // resources on a circle, the last one that is decided is refused. It is always included: only its own references can close the
 // circle, because those of left-out resources exist from the start.

@@ -2,12 +2,10 @@ package standard
 
 import (
 	"context"
-	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/control"
-	"github.com/sluice-iac/sluice/stages/internal/plan"
 	"github.com/sluice-iac/sluice/stages/internal/recovery"
 	"github.com/sluice-iac/sluice/stages/internal/refresh"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
@@ -40,69 +38,6 @@ type Preparation struct {
 	Resolve func(state.Pending) stages.CreateResolution
 }
 
-// Prepare brings the recorded state up to date before the program starts, and makes the base of the run from it. It reads all
-// states at once. A failure does not stop the others, and the results are recorded and kept. Prepare refuses targets that do not
-// exist as far as that is known without the program. It is called once, after all checks that can refuse the operation.
-func (r *Run) Prepare(ctx context.Context, p Preparation) error {
-	now := r.asRecorded()
-	if p.Reads == ReadMarked && !slices.ContainsFunc(now.Resources, asksToBeRead) {
-		p.Reads = ReadNothing
-	}
-	var err error
-	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, state.Pending.IsInterruptedCreate) {
-		now, err = r.bringUpToDate(ctx, p)
-		r.writers.Base.Open(now)
-	} else {
-		r.writers.Base.Open(now)
-		err = checkTargets(r.targets, r.settings.Mode)
-	}
-	if err != nil {
-		return err
-	}
-	return r.targets.CheckReplaceTargets()
-}
-
-func (r *Run) asRecorded() rooms.Recorded { return rooms.Recorded{Snapshot: r.settings.Base} }
-
-// asksToBeRead reports whether a provider requires that the state is read before every update (steps.md 3.15).
-func asksToBeRead(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
-
-// checkTargets refuses targets that are not recorded, for operations on recorded resources only.
-func checkTargets(t *targeting.Targets, mode stages.Mode) error {
-	if mode == stages.ModeUpdate {
-		return nil
-	}
-	return t.CheckTargets()
-}
-
-// bringUpToDate returns the recorded state after reading and resolving, also together with an error.
-func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now rooms.Recorded, err error) {
-	now = r.asRecorded()
-	d := r.draftOf(now.Snapshot)
-	if err := checkTargets(d.targets, r.settings.Mode); err != nil {
-		return now, err
-	}
-	found, err := d.read(ctx, p.Reads)
-	now.Snapshot, now.Vanished, r.resolved = found.Snapshot, found.Vanished, found.Changes
-	if err != nil {
-		return now, err
-	}
-	resolve, finds := p.Resolve, p.Reads == ReadInterrupted
-	if resolve == nil && !finds {
-		return now, nil
-	}
-	if found.Snapshot != d.recorded {
-		d = r.draftOf(found.Snapshot)
-	}
-	answer := d.answer
-	if finds {
-		answer = d.answerOrFind
-	}
-	out, err := d.recoverer().ResolveCreates(ctx, func(op state.Pending) recovery.Answer { return answer(resolve, op) })
-	now.Snapshot, now.Again, r.resolved = out.Snapshot, out.Again, append(r.resolved, out.Creates...)
-	return now, err
-}
-
 // draft is the work of a run before its base is made, on rooms of its own.
 type draft struct {
 	settings stages.Settings
@@ -112,17 +47,6 @@ type draft struct {
 	executor *step.Executor
 	targets  *targeting.Targets
 	recorded *state.Snapshot
-}
-
-func (r *Run) draftOf(s *state.Snapshot) *draft {
-	b, w := rooms.NewDraft(r.settings, r.rooms.Outcomes, r.writers.Steps.Outcomes)
-	w.Base.Open(rooms.Recorded{Snapshot: s})
-	a := &access.Access{Control: r.control, Rooms: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
-	return &draft{
-		settings: r.settings, control: r.control, rooms: b, access: a, recorded: s,
-		executor: r.executor.On(b, w.Steps, a, plan.NewPlans(r.control, b, r.settings)),
-		targets:  &targeting.Targets{Control: r.control, Rooms: b},
-	}
 }
 
 func (d *draft) refresher() *refresh.Refresher {

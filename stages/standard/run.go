@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -17,6 +18,9 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/execute"
 	"github.com/sluice-iac/sluice/stages/internal/imports"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/possible"
+	"github.com/sluice-iac/sluice/stages/internal/recovery"
+	"github.com/sluice-iac/sluice/stages/internal/refresh"
 	"github.com/sluice-iac/sluice/stages/internal/requests"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/stages/internal/step"
@@ -232,6 +236,177 @@ func (r *Run) Unwritten() []*state.Resource { return r.rooms.Results.Unwritten()
 
 // Find returns a resource that was registered or read in this run and whose step is done.
 func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.rooms.Results.Lookup(u) }
+
+// newBuilder returns the builder of a run. It must be called after the phase that may change the base.
+func newBuilder(c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, passes *rooms.ProgressWriter, p *plan.Plans, t *targeting.Targets) *builder {
+	return &builder{
+		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t, parked: map[int][]stages.Diffed{},
+		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()),
+	}
+}
+
+func newCircles() circles {
+	return circles{decided: map[urn.URN]*state.Resource{}, carriedForward: map[graph.ID]bool{}}
+}
+
+// Prepare brings the recorded state up to date before the program starts, and makes the base of the run from it. It reads all
+// states at once. A failure does not stop the others, and the results are recorded and kept. Prepare refuses targets that do not
+// exist as far as that is known without the program. It is called once, after all checks that can refuse the operation.
+func (r *Run) Prepare(ctx context.Context, p Preparation) error {
+	now := r.asRecorded()
+	if p.Reads == ReadMarked && !slices.ContainsFunc(now.Resources, asksToBeRead) {
+		p.Reads = ReadNothing
+	}
+	var err error
+	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, state.Pending.IsInterruptedCreate) {
+		now, err = r.bringUpToDate(ctx, p)
+		r.writers.Base.Open(now)
+	} else {
+		r.writers.Base.Open(now)
+		err = checkTargets(r.targets, r.settings.Mode)
+	}
+	if err != nil {
+		return err
+	}
+	return r.targets.CheckReplaceTargets()
+}
+
+func (r *Run) asRecorded() rooms.Recorded { return rooms.Recorded{Snapshot: r.settings.Base} }
+
+// asksToBeRead reports whether a provider requires that the state is read before every update (steps.md 3.15).
+func asksToBeRead(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
+
+// checkTargets refuses targets that are not recorded, for operations on recorded resources only.
+func checkTargets(t *targeting.Targets, mode stages.Mode) error {
+	if mode == stages.ModeUpdate {
+		return nil
+	}
+	return t.CheckTargets()
+}
+
+// bringUpToDate returns the recorded state after reading and resolving, also together with an error.
+func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now rooms.Recorded, err error) {
+	now = r.asRecorded()
+	d := r.draftOf(now.Snapshot)
+	if err := checkTargets(d.targets, r.settings.Mode); err != nil {
+		return now, err
+	}
+	found, err := d.read(ctx, p.Reads)
+	now.Snapshot, now.Vanished, r.resolved = found.Snapshot, found.Vanished, found.Changes
+	if err != nil {
+		return now, err
+	}
+	resolve, finds := p.Resolve, p.Reads == ReadInterrupted
+	if resolve == nil && !finds {
+		return now, nil
+	}
+	if found.Snapshot != d.recorded {
+		d = r.draftOf(found.Snapshot)
+	}
+	answer := d.answer
+	if finds {
+		answer = d.answerOrFind
+	}
+	out, err := d.recoverer().ResolveCreates(ctx, func(op state.Pending) recovery.Answer { return answer(resolve, op) })
+	now.Snapshot, now.Again, r.resolved = out.Snapshot, out.Again, append(r.resolved, out.Creates...)
+	return now, err
+}
+
+func (r *Run) draftOf(s *state.Snapshot) *draft {
+	b, w := rooms.NewDraft(r.settings, r.rooms.Outcomes, r.writers.Steps.Outcomes)
+	w.Base.Open(rooms.Recorded{Snapshot: s})
+	a := &access.Access{Control: r.control, Rooms: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
+	return &draft{
+		settings: r.settings, control: r.control, rooms: b, access: a, recorded: s,
+		executor: r.executor.On(b, w.Steps, a, plan.NewPlans(r.control, b, r.settings)),
+		targets:  &targeting.Targets{Control: r.control, Rooms: b},
+	}
+}
+
+// registerBuffer is the number of goals that may wait for their turn without a goroutine each. Programs declare thousands at once,
+// and a waiting goal takes a few words where a goroutine takes kilobytes.
+const registerBuffer = 8192
+
+// registerStage returns the stage that completes a registration into a goal: validation, inheritance, transforms and the
+// choice of a provider (steps.md 1.2). A remote component ends here: its provider constructs it.
+//
+// The stage calls programs and providers that call back, so each input has a goroutine of its own.
+func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stages.Registered] {
+	return pipeline.Stage[stages.Submitted, stages.Registered]{
+		Name:    "register",
+		Workers: pipeline.Unbounded,
+		Buffer:  registerBuffer,
+		Run: func(ctx context.Context, s stages.Submitted, emit pipeline.Emit[stages.Registered]) error {
+			switch {
+			case s.Internal != nil:
+				return emit(stages.Registered{PendingReply: s.PendingReply, Goal: s.Internal, Internal: true})
+			case s.Read != nil:
+				goal, err := r.CompleteRead(ctx, s)
+				if err != nil {
+					s.Reject(err)
+					return nil
+				}
+				return emit(stages.Registered{PendingReply: s.PendingReply, Read: goal})
+			}
+			c := requests.Completion{Admission: r, Req: s.Register, PendingReply: s.PendingReply}
+			goal, err := c.Complete(ctx)
+			switch {
+			case err != nil:
+				// The program has to handle a malformed request; it does not stop the run.
+				s.Reject(err)
+				return nil
+			case s.Register.Remote:
+				return c.Construct(ctx, goal)
+			}
+			return emit(stages.Registered{PendingReply: s.PendingReply, Goal: goal})
+		},
+	}
+}
+
+// Stages returns the stages of the run. They may be used once.
+func (r *Run) Stages() Stages {
+	judge := r.analyst()
+	checks := &checker{control: r.control, rooms: r.rooms, access: r.access, plans: r.plans, autonamer: r.settings.Autonamer}
+	compares := &differ{
+		control: r.control, rooms: r.rooms, access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.Legacy.Diff,
+	}
+	takesOver := &importer{rooms: r.rooms, access: r.access, plans: r.plans, executor: r.executor, targets: r.targets}
+	return Stages{
+		Register: registerStage(r.admission),
+		Lookup:   (&namer{control: r.control, names: r.writers.Names, registry: r.access.Registry}).stage(),
+		Refresh:  (&rereader{reader: r.reader(), passes: r.writers.Reread}).stage(),
+		Import:   takesOver.stage(),
+		Check:    checks.stage(),
+		Analyze:  judge.stage(),
+		Diff:     compares.stage(),
+		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
+		Execute:  r.scheduler.Actor(),
+	}
+}
+
+func (r *Run) analyst() *analyst {
+	return &analyst{
+		control: r.control, rooms: r.rooms, families: r.admission.Families,
+		analyzers: r.settings.Analyzers, limit: r.settings.AnalyzeLimit, directory: r.settings.Directory,
+	}
+}
+
+func (r *Run) prober() *closure.Prober {
+	return &closure.Prober{Rooms: r.rooms, Access: r.access}
+}
+
+func (r *Run) reader() *refresh.Reader {
+	return &refresh.Reader{
+		Control: r.control, Rooms: r.rooms, Access: r.access, Executor: r.executor, LegacyRefreshDiff: r.settings.Legacy.RefreshDiff,
+	}
+}
+
+func (r *Run) imports() *imports.ImportRun {
+	return &imports.ImportRun{
+		Control: r.control, Rooms: r.rooms, Access: r.access, Defaults: r.admission.Defaults, Scheduler: r.scheduler,
+		Entropy: r.settings.Entropy, PackageConfig: r.settings.PackageConfig,
+	}
+}
 
 // ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, sorted. Providers and parents
 // are included. A destroy must leave these to keep the protected resources (steps.md 6.1). resources are in the order of a

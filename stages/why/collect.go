@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -27,28 +28,6 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 	}
 	l.index = newIndex(l.Decisions)
 	return l
-}
-
-// findRenames notes the deletes and creates that look like one resource.
-func (l *Log) findRenames(decided []stages.Decided) {
-	found := map[urn.URN]*renames.Rename{}
-	for _, r := range renames.Find(func(yield func(*stages.StepInfo) bool) {
-		for _, d := range decided {
-			if d.Fate == stages.FateDone && !yield(d.StepInfo) {
-				return
-			}
-		}
-	}) {
-		found[r.From], found[r.To] = &r, &r
-	}
-	if len(found) == 0 {
-		return
-	}
-	for i, d := range l.Decisions {
-		if d.Op == stages.OpDelete || d.Op == stages.OpCreate {
-			l.Decisions[i].Rename = found[d.URN]
-		}
-	}
 }
 
 // collector holds the steps of a run while its log is made.
@@ -221,4 +200,217 @@ func (c *collector) drifted(u urn.URN, old *state.Resource) (recorded, found *st
 		}
 	}
 	return nil, nil
+}
+
+// standsFor returns the resources with the outputs of a dependency: those in a component, or the resource itself.
+func (c *collector) standsFor(u urn.URN) []urn.URN {
+	if !c.isQuietComponent(u) {
+		return []urn.URN{u}
+	}
+	return c.inside(u)
+}
+
+// recorded returns the state of a resource before the operation, nil if there was none.
+func (c *collector) recorded(u urn.URN) *state.Resource {
+	for _, s := range c.steps[u] {
+		if s.Old != nil {
+			return s.Old
+		}
+	}
+	return nil
+}
+
+// family returns the lineage of all resources with a decision.
+func (c *collector) family() *lineage {
+	if c.lineage != nil {
+		return c.lineage
+	}
+	c.lineage = &lineage{
+		parents: map[urn.URN]urn.URN{}, children: map[urn.URN][]urn.URN{},
+		followers: map[urn.URN][]urn.URN{}, readers: map[urn.URN][]urn.URN{},
+	}
+	for _, u := range c.order {
+		for _, s := range c.steps[u] {
+			c.enter(u, s)
+		}
+		if p, ok := c.lineage.parents[u]; ok {
+			c.lineage.children[p] = append(c.lineage.children[p], u)
+		}
+	}
+	return c.lineage
+}
+
+// enter puts the references of one step into the lineage.
+func (c *collector) enter(u urn.URN, s stages.Decided) {
+	l := c.lineage
+	follow := func(list map[urn.URN][]urn.URN, on urn.URN) {
+		on = c.newName(on)
+		known := list[on]
+		if on != "" && on != u && (len(known) == 0 || known[len(known)-1] != u) { // one resource is entered after the other
+			list[on] = append(known, u)
+		}
+	}
+	if s.Reason.Kind != stages.ReasonCarriedForward { // in that reason the direction is reversed
+		follow(l.followers, s.Reason.Cause)
+	}
+	follow(l.followers, s.FailedDependency)
+	if s.Wanted == nil {
+		return
+	}
+	if s.Wanted.Parent != "" {
+		l.parents[u] = c.newName(s.Wanted.Parent)
+	}
+	for ref := range s.Wanted.References() {
+		follow(l.followers, ref.URN)
+		if ref.Kind == graph.PropertyDependency {
+			follow(l.readers, ref.URN)
+		}
+	}
+}
+
+// after returns the resources that were decided about after a resource because of it: its followers, their followers, and so on. A
+// resource that has values from a component follows everything in the component that they may come from. So two resources are never
+// the sources of each other's values, however many others are in between.
+func (c *collector) after(u urn.URN) map[urn.URN]bool {
+	l := c.family()
+	if l.of == u && l.later != nil {
+		return l.later
+	}
+	l.later, l.of = map[urn.URN]bool{u: true}, u
+	todo := []urn.URN{u}
+	visit := func(us []urn.URN) {
+		for _, v := range us {
+			if !l.later[v] {
+				l.later[v] = true
+				todo = append(todo, v)
+			}
+		}
+	}
+	within := map[urn.URN]bool{} // components that contain a source among them
+	for at := 0; at < len(todo); at++ {
+		visit(l.followers[todo[at]])
+		if !c.isSource(todo[at]) {
+			continue
+		}
+		for p, ok := l.parents[todo[at]]; ok && !within[p]; p, ok = l.parents[p] {
+			within[p] = true
+			if c.isQuietComponent(p) {
+				visit(l.readers[p])
+			}
+		}
+	}
+	return l.later
+}
+
+// hasChanged reports whether the outputs of a resource changed in this operation, so that values from them may have changed, too.
+func (c *collector) hasChanged(u urn.URN) bool {
+	if known, ok := c.changed[u]; ok {
+		return known
+	}
+	changed := slices.ContainsFunc(c.steps[u], changesOutputs)
+	c.changed[u] = changed
+	return changed
+}
+
+func changesOutputs(s stages.Decided) bool {
+	switch {
+	case s.New == nil:
+		return false
+	case s.Old == nil:
+		return true
+	case s.Op == stages.OpSame && s.Old.Custom:
+		return false
+	}
+	return s.Old.ID != s.New.ID || !property.EqualMaps(s.Old.Outputs, s.New.Outputs)
+}
+
+// sources returns the changed resources among the given ones from which values of a resource may come, in ascending order. A
+// component stands for the resources in it, because its outputs come from theirs. A resource in it that was decided about later,
+// because it depends on the resource, is no source.
+func (c *collector) sources(of urn.URN, deps []urn.URN) []urn.URN {
+	var out []urn.URN
+	for _, u := range deps {
+		u = c.newName(u)
+		if c.isQuietComponent(u) {
+			out = append(out, c.changedInside(u, of)...)
+		} else if c.hasChanged(u) {
+			out = append(out, u)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// isQuietComponent reports whether a resource is a component that does not change itself.
+func (c *collector) isQuietComponent(u urn.URN) bool {
+	steps := c.steps[u]
+	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s stages.Decided) bool {
+		return s.New == nil || s.New.Custom || s.Op != stages.OpSame
+	})
+}
+
+// changedInside lists the changed resources in a component, at any depth, without those that follow the given resource.
+func (c *collector) changedInside(component, before urn.URN) []urn.URN {
+	out := slices.DeleteFunc(c.inside(component), func(u urn.URN) bool { return !c.isSource(u) })
+	if len(out) == 0 {
+		return nil
+	}
+	later := c.after(before)
+	return slices.DeleteFunc(out, func(u urn.URN) bool { return later[u] })
+}
+
+// inside lists the resources in a component, at any depth.
+func (c *collector) inside(component urn.URN) []urn.URN {
+	l := c.family()
+	todo := slices.Clone(l.children[component])
+	for at := 0; at < len(todo) && todo[at] != component; at++ {
+		todo = append(todo, l.children[todo[at]]...)
+	}
+	return todo
+}
+
+// isSource reports whether a resource changed and does not merely stand for the resources in it.
+func (c *collector) isSource(u urn.URN) bool { return !c.isQuietComponent(u) && c.hasChanged(u) }
+
+// outputsOf returns the outputs of a resource with a decision.
+func (c *collector) outputsOf(u urn.URN) outputs {
+	if o, ok := c.outputs[u]; ok {
+		return o
+	}
+	o := outputs{map[string]bool{}, map[string]bool{}}
+	before := map[string]bool{}
+	enter := func(texts map[string]bool, r *state.Resource) {
+		if r == nil {
+			return
+		}
+		for _, v := range r.Outputs.All() {
+			eachText(v, func(text string) { texts[text] = true })
+		}
+		if r.ID != "" {
+			texts[r.ID] = true
+		}
+	}
+	for _, s := range c.steps[u] {
+		enter(o.texts, s.New)
+		enter(before, s.Old)
+	}
+	for text := range o.texts {
+		if !before[text] {
+			o.changed[text] = true
+		}
+	}
+	c.outputs[u] = o
+	return o
+}
+
+// lineage has the order of decisions, as far as it does not depend on timing: whatever refers to a resource was decided about after
+// it. All names are new ones.
+type lineage struct {
+	parents   map[urn.URN]urn.URN
+	children  map[urn.URN][]urn.URN // in ascending order
+	followers map[urn.URN][]urn.URN // resources that refer to one, or name it as their reason
+	readers   map[urn.URN][]urn.URN // resources that have values from one
+	// later has the resources that follow the one of the last query: all properties of one are handled together.
+	later map[urn.URN]bool
+	of    urn.URN
 }

@@ -2,13 +2,9 @@ package why
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/renames"
-	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -68,20 +64,6 @@ func rank(op stages.Op) int {
 	return 0
 }
 
-// Renames returns the deletes and creates of a preview that look like one renamed resource, in the order of their new names,
-// containing resources first.
-func (l *Log) Renames() []renames.Rename {
-	var out []renames.Rename
-	for _, d := range l.Decisions {
-		if d.Rename != nil && d.Op == stages.OpCreate {
-			out = append(out, *d.Rename)
-		}
-	}
-	depth := func(r renames.Rename) int { return strings.Count(string(r.To.QualifiedType()), "$") }
-	slices.SortStableFunc(out, func(a, b renames.Rename) int { return cmp.Compare(depth(a), depth(b)) })
-	return out
-}
-
 // resolve returns the current URN of a resource, which may be named by a former one.
 func (x index) resolve(u urn.URN) (urn.URN, bool) {
 	if _, known := x.byURN[u]; known {
@@ -90,48 +72,3 @@ func (x index) resolve(u urn.URN) (urn.URN, bool) {
 	now, known := x.old[u]
 	return now, known
 }
-
-// Why explains the decision about a resource, named by its current or a former URN. It returns nil if there is none.
-func (l *Log) Why(u urn.URN) *Explanation {
-	u, known := l.index.resolve(u)
-	if !known {
-		return nil
-	}
-	e := &Explanation{URN: u, Start: len(l.index.byURN[u])}
-	place := map[int]int{} // of decisions in Links
-	add := func(i int) int {
-		if at, ok := place[i]; ok {
-			return at
-		}
-		place[i] = len(e.Links)
-		d := l.Decisions[i]
-		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.why().Clause(), Possibly: d.why().Possibly()})
-		return place[i]
-	}
-	for _, i := range l.index.byURN[u] {
-		add(i)
-	}
-	for at := 0; at < len(e.Links); at++ {
-		for _, c := range e.Links[at].Causes {
-			if list := l.index.byURN[c]; len(list) > 0 {
-				e.Links[at].Next = append(e.Links[at].Next, add(list[0]))
-			}
-		}
-	}
-	return e
-}
-
-// Find returns the resources that a text names, in ascending order: by a current or former URN, or by another form of a name (see
-// [urn.Called]).
-func (l *Log) Find(text string) []urn.URN {
-	if u, known := l.index.resolve(urn.URN(text)); known {
-		return []urn.URN{u}
-	}
-	return urn.Called(l.urns(), text)
-}
-
-// Nearest returns the resources with the names nearest to a text that names none.
-func (l *Log) Nearest(text string) []urn.URN { return state.NearURNs(l.urns(), text) }
-
-// urns returns the resources with a decision, in ascending order.
-func (l *Log) urns() []urn.URN { return slices.Sorted(maps.Keys(l.index.byURN)) }

@@ -16,14 +16,6 @@ type document struct {
 	Decisions []Decision `json:"decisions"`
 }
 
-// Write writes the log as JSON: about 200 bytes for a resource that does not change, some kilobytes at most for one that does. It
-// is not compressed, so that its content can be inspected.
-func (l *Log) Write(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(document{Version: version, About: l.About, Decisions: l.Decisions})
-}
-
 // Read reads the output of [Log.Write].
 func Read(r io.Reader) (*Log, error) {
 	var d document

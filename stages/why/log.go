@@ -1,11 +1,18 @@
 package why
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -28,6 +35,156 @@ type Log struct {
 	Decisions []Decision
 
 	index index
+}
+
+// findRenames notes the deletes and creates that look like one resource.
+func (l *Log) findRenames(decided []stages.Decided) {
+	found := map[urn.URN]*renames.Rename{}
+	for _, r := range renames.Find(func(yield func(*stages.StepInfo) bool) {
+		for _, d := range decided {
+			if d.Fate == stages.FateDone && !yield(d.StepInfo) {
+				return
+			}
+		}
+	}) {
+		found[r.From], found[r.To] = &r, &r
+	}
+	if len(found) == 0 {
+		return
+	}
+	for i, d := range l.Decisions {
+		if d.Op == stages.OpDelete || d.Op == stages.OpCreate {
+			l.Decisions[i].Rename = found[d.URN]
+		}
+	}
+}
+
+// Renames returns the deletes and creates of a preview that look like one renamed resource, in the order of their new names,
+// containing resources first.
+func (l *Log) Renames() []renames.Rename {
+	var out []renames.Rename
+	for _, d := range l.Decisions {
+		if d.Rename != nil && d.Op == stages.OpCreate {
+			out = append(out, *d.Rename)
+		}
+	}
+	depth := func(r renames.Rename) int { return strings.Count(string(r.To.QualifiedType()), "$") }
+	slices.SortStableFunc(out, func(a, b renames.Rename) int { return cmp.Compare(depth(a), depth(b)) })
+	return out
+}
+
+// Why explains the decision about a resource, named by its current or a former URN. It returns nil if there is none.
+func (l *Log) Why(u urn.URN) *Explanation {
+	u, known := l.index.resolve(u)
+	if !known {
+		return nil
+	}
+	e := &Explanation{URN: u, Start: len(l.index.byURN[u])}
+	place := map[int]int{} // of decisions in Links
+	add := func(i int) int {
+		if at, ok := place[i]; ok {
+			return at
+		}
+		place[i] = len(e.Links)
+		d := l.Decisions[i]
+		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.why().Clause(), Possibly: d.why().Possibly()})
+		return place[i]
+	}
+	for _, i := range l.index.byURN[u] {
+		add(i)
+	}
+	for at := 0; at < len(e.Links); at++ {
+		for _, c := range e.Links[at].Causes {
+			if list := l.index.byURN[c]; len(list) > 0 {
+				e.Links[at].Next = append(e.Links[at].Next, add(list[0]))
+			}
+		}
+	}
+	return e
+}
+
+// Find returns the resources that a text names, in ascending order: by a current or former URN, or by another form of a name (see
+// [urn.Called]).
+func (l *Log) Find(text string) []urn.URN {
+	if u, known := l.index.resolve(urn.URN(text)); known {
+		return []urn.URN{u}
+	}
+	return urn.Called(l.urns(), text)
+}
+
+// Nearest returns the resources with the names nearest to a text that names none.
+func (l *Log) Nearest(text string) []urn.URN { return state.NearURNs(l.urns(), text) }
+
+// urns returns the resources with a decision, in ascending order.
+func (l *Log) urns() []urn.URN { return slices.Sorted(maps.Keys(l.index.byURN)) }
+
+// Write writes the log as JSON: about 200 bytes for a resource that does not change, some kilobytes at most for one that does. It
+// is not compressed, so that its content can be inspected.
+func (l *Log) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(document{Version: version, About: l.About, Decisions: l.Decisions})
+}
+
+// WithPlanned returns the log of an operation that stopped early, with the changes that the preview before it had decided on and
+// that the operation did not reach: these are marked as not reached. It returns l if there are none.
+func (l *Log) WithPlanned(preview *Log) *Log {
+	if l == nil || preview == nil {
+		return l
+	}
+	out := &Log{About: l.About, Decisions: slices.Clone(l.Decisions)}
+	for _, d := range preview.Decisions {
+		if len(l.index.byURN[d.URN]) > 0 || d.Internal || d.Op == stages.OpSame || d.Op == stages.OpRead || d.Op == stages.OpRefresh {
+			continue
+		}
+		d.Fate, d.FailedDependency, d.Rename = stages.FateNotReached, "", nil
+		out.Decisions = append(out.Decisions, d)
+	}
+	if len(out.Decisions) == len(l.Decisions) {
+		return l
+	}
+	slices.SortStableFunc(out.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })
+	out.index = newIndex(out.Decisions)
+	return out
+}
+
+// RootCauses returns the root causes of the operation, the most dangerous first. A decision with several root causes belongs to the
+// first of them. RootCauses takes one pass over the decisions and their causes.
+func (l *Log) RootCauses() []RootCause {
+	f := &causeFinder{log: l, groups: map[string]*causeGroup{}, followers: make([][]int, len(l.Decisions)), taken: make([]bool, len(l.Decisions))}
+	for i := range l.Decisions {
+		f.enter(i)
+	}
+	groups := f.merged()
+	slices.SortFunc(groups, (*causeGroup).compare)
+	for _, g := range groups {
+		f.follow(g)
+	}
+	slices.SortStableFunc(groups, (*causeGroup).compare) // following effects may be more dangerous than direct ones
+	out := []RootCause{}
+	for _, g := range groups {
+		if c := g.cause(l); Count(c.Direct)+Count(c.Following) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// effects groups decisions by their kind of change.
+func (l *Log) effects(decisions []int) []Effect {
+	byOp := map[stages.Op][]urn.URN{}
+	for _, i := range decisions {
+		if d := &l.Decisions[i]; d.acts() {
+			byOp[d.Op] = append(byOp[d.Op], d.URN)
+		}
+	}
+	var out []Effect
+	for _, op := range slices.SortedFunc(maps.Keys(byOp), func(a, b stages.Op) int {
+		return cmp.Or(cmp.Compare(a.Danger(), b.Danger()), cmp.Compare(a, b))
+	}) {
+		out = append(out, Effect{op, byOp[op]})
+	}
+	return out
 }
 
 // Decision is the decision about one resource, with its reasons. A replacement is one decision, whatever its steps.
@@ -113,6 +270,16 @@ type Change struct {
 // Place returns the place of the change: "policy (JSON) Statement[0].Effect".
 func (c Change) Place() string { return place(c.Path, c.Format, c.Within) }
 
+// ForcesReplacement reports whether the change cannot be made in place according to the provider.
+func (c Change) ForcesReplacement() bool { return isReplaceKind(c.Kind) }
+
+// keepSame removes the values that differ in another change of the same property.
+func (c *Change) keepSame(other Change) {
+	if !bytes.Equal(c.Old, other.Old) || !bytes.Equal(c.New, other.New) || !bytes.Equal(c.Recorded, other.Recorded) {
+		c.Old, c.New, c.Recorded = nil, nil, nil
+	}
+}
+
 // Setting is a setting of the stack that has changed since the last operation. Values are as in [Change].
 type Setting struct {
 	Key      string          `json:"key"` // "shop:region"
@@ -155,4 +322,63 @@ const (
 // why returns the reason of the decision.
 func (d *Decision) why() stages.Reason {
 	return stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
+}
+
+// danger returns how much a decision may destroy; 0 is most.
+func (d *Decision) danger() int {
+	if !d.acts() {
+		return stages.LeastDanger
+	}
+	return d.Op.Danger()
+}
+
+// acts reports whether a decision changes a resource that users see.
+func (d *Decision) acts() bool {
+	if d.Internal || d.Op.Danger() == stages.LeastDanger {
+		return false
+	}
+	return d.Op != stages.OpRefresh || d.Reason == stages.ReasonDrift || d.Reason == stages.ReasonVanished
+}
+
+// through returns the properties and options by which other resources led to a decision, each once.
+func (d *Decision) through() []string {
+	switch d.Reason {
+	case stages.ReasonReplaceWith:
+		return []string{"replaceWith"}
+	case stages.ReasonDeletedWith:
+		return []string{"deletedWith"}
+	}
+	var out []string
+	for _, list := range [...][]Change{d.Properties, d.Options} {
+		for _, c := range list {
+			if path := anyIndex(c.Path); c.Origin == FromResource && !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// anyIndex replaces the indices in a path: "rules[12].port" is "rules[*].port".
+func anyIndex(path string) string {
+	if !strings.Contains(path, "[") {
+		return path
+	}
+	var b strings.Builder
+	for path != "" {
+		before, rest, found := strings.Cut(path, "[")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		index, after, closed := strings.Cut(rest, "]")
+		if !closed || index == "" || strings.Trim(index, "0123456789") != "" {
+			b.WriteString("[")
+			path = rest
+			continue
+		}
+		b.WriteString("[*]")
+		path = after
+	}
+	return b.String()
 }

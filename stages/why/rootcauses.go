@@ -1,7 +1,6 @@
 package why
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -50,28 +49,6 @@ func Count(effects []Effect) int {
 
 // maxVariants is the number of root causes that may differ only in the values of the same properties. More are merged.
 const maxVariants = 3
-
-// RootCauses returns the root causes of the operation, the most dangerous first. A decision with several root causes belongs to the
-// first of them. RootCauses takes one pass over the decisions and their causes.
-func (l *Log) RootCauses() []RootCause {
-	f := &causeFinder{log: l, groups: map[string]*causeGroup{}, followers: make([][]int, len(l.Decisions)), taken: make([]bool, len(l.Decisions))}
-	for i := range l.Decisions {
-		f.enter(i)
-	}
-	groups := f.merged()
-	slices.SortFunc(groups, (*causeGroup).compare)
-	for _, g := range groups {
-		f.follow(g)
-	}
-	slices.SortStableFunc(groups, (*causeGroup).compare) // following effects may be more dangerous than direct ones
-	out := []RootCause{}
-	for _, g := range groups {
-		if c := g.cause(l); Count(c.Direct)+Count(c.Following) > 0 {
-			out = append(out, c)
-		}
-	}
-	return out
-}
 
 // causeFinder groups decisions by their root causes.
 type causeFinder struct {
@@ -127,22 +104,6 @@ func (f *causeFinder) enter(i int) {
 	}
 }
 
-// danger returns how much a decision may destroy; 0 is most.
-func (d *Decision) danger() int {
-	if !d.acts() {
-		return stages.LeastDanger
-	}
-	return d.Op.Danger()
-}
-
-// acts reports whether a decision changes a resource that users see.
-func (d *Decision) acts() bool {
-	if d.Internal || d.Op.Danger() == stages.LeastDanger {
-		return false
-	}
-	return d.Op != stages.OpRefresh || d.Reason == stages.ReasonDrift || d.Reason == stages.ReasonVanished
-}
-
 // ownChanges returns the changes that did not come from other resources. For a replacement, only those count that require it, if
 // the provider named them. Changes that come from one setting are one change, of the setting.
 func ownChanges(d *Decision) []Change {
@@ -174,9 +135,6 @@ func ownChanges(d *Decision) []Change {
 	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(keyOf(a), keyOf(b)) })
 	return slices.CompactFunc(out, func(a, b Change) bool { return keyOf(a) == keyOf(b) })
 }
-
-// ForcesReplacement reports whether the change cannot be made in place according to the provider.
-func (c Change) ForcesReplacement() bool { return isReplaceKind(c.Kind) }
 
 func isReplaceKind(kind string) bool { return strings.HasSuffix(kind, "replace") }
 
@@ -224,13 +182,6 @@ func (f *causeFinder) merged() []*causeGroup {
 	return out
 }
 
-// keepSame removes the values that differ in another change of the same property.
-func (c *Change) keepSame(other Change) {
-	if !bytes.Equal(c.Old, other.Old) || !bytes.Equal(c.New, other.New) || !bytes.Equal(c.Recorded, other.Recorded) {
-		c.Old, c.New, c.Recorded = nil, nil, nil
-	}
-}
-
 // compare orders groups by danger, then by number.
 func (g *causeGroup) compare(other *causeGroup) int {
 	return cmp.Or(cmp.Compare(g.danger, other.danger), cmp.Compare(len(other.direct)+len(other.following), len(g.direct)+len(g.following)),
@@ -261,49 +212,6 @@ func (f *causeFinder) follow(g *causeGroup) {
 	slices.Sort(g.following)
 }
 
-// through returns the properties and options by which other resources led to a decision, each once.
-func (d *Decision) through() []string {
-	switch d.Reason {
-	case stages.ReasonReplaceWith:
-		return []string{"replaceWith"}
-	case stages.ReasonDeletedWith:
-		return []string{"deletedWith"}
-	}
-	var out []string
-	for _, list := range [...][]Change{d.Properties, d.Options} {
-		for _, c := range list {
-			if path := anyIndex(c.Path); c.Origin == FromResource && !slices.Contains(out, path) {
-				out = append(out, path)
-			}
-		}
-	}
-	return out
-}
-
-// anyIndex replaces the indices in a path: "rules[12].port" is "rules[*].port".
-func anyIndex(path string) string {
-	if !strings.Contains(path, "[") {
-		return path
-	}
-	var b strings.Builder
-	for path != "" {
-		before, rest, found := strings.Cut(path, "[")
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		index, after, closed := strings.Cut(rest, "]")
-		if !closed || index == "" || strings.Trim(index, "0123456789") != "" {
-			b.WriteString("[")
-			path = rest
-			continue
-		}
-		b.WriteString("[*]")
-		path = after
-	}
-	return b.String()
-}
-
 // cause returns the root cause of a group.
 func (g *causeGroup) cause(l *Log) RootCause {
 	first := &l.Decisions[g.direct[0]]
@@ -327,21 +235,4 @@ func (g *causeGroup) cause(l *Log) RootCause {
 		return cmp.Or(cmp.Compare(g.through[b], g.through[a]), cmp.Compare(a, b))
 	})
 	return c
-}
-
-// effects groups decisions by their kind of change.
-func (l *Log) effects(decisions []int) []Effect {
-	byOp := map[stages.Op][]urn.URN{}
-	for _, i := range decisions {
-		if d := &l.Decisions[i]; d.acts() {
-			byOp[d.Op] = append(byOp[d.Op], d.URN)
-		}
-	}
-	var out []Effect
-	for _, op := range slices.SortedFunc(maps.Keys(byOp), func(a, b stages.Op) int {
-		return cmp.Or(cmp.Compare(a.Danger(), b.Danger()), cmp.Compare(a, b))
-	}) {
-		out = append(out, Effect{op, byOp[op]})
-	}
-	return out
 }

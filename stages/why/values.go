@@ -8,8 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/internal/comparison"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Limits on the kept part of one value.
@@ -246,6 +249,79 @@ func (v Viewer) plainOf(x property.Value, left *int) (plain any, ok bool) {
 		return out, true
 	}
 	return sizeOf(inner), true
+}
+
+// optionOf returns the value of an option as JSON, nil if it is not set.
+func (v Viewer) optionOf(r *state.Resource, name string) json.RawMessage {
+	switch name {
+	case "additionalSecretOutputs":
+		return v.textsOf(r.AdditionalSecretOutputs)
+	case "deletedWith":
+		return v.textOf(string(r.DeletedWith))
+	case "dependencies":
+		return v.textsOf(dependenciesOf(r))
+	case "hideDiffs":
+		return v.textsOf(r.HideDiff)
+	case "ignoreChanges":
+		return v.textsOf(r.IgnoreChanges)
+	case "import":
+		return v.textOf(r.ImportID)
+	case "name":
+		return v.textOf(string(r.URN))
+	case "parent":
+		return v.textOf(string(r.Parent))
+	case "protect":
+		return encoded(r.Protect)
+	case "provider":
+		return v.textOf(r.Provider)
+	case "replaceOnChanges":
+		return v.textsOf(r.ReplaceOnChanges)
+	case "replaceWith":
+		return v.textsOf(namesOf(r.ReplaceWith))
+	case "replacementTrigger":
+		return v.shown(r.ReplacementTrigger)
+	case "retainOnDelete":
+		return encoded(r.RetainOnDelete)
+	}
+	return nil
+}
+
+func (v Viewer) textOf(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return encoded(v.text(s))
+}
+
+func (v Viewer) textsOf(list []string) json.RawMessage {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]property.Value, len(list))
+	for i, s := range list {
+		out[i] = property.String(s)
+	}
+	return v.shown(property.ArrayOf(out...))
+}
+
+func namesOf(us []urn.URN) []string {
+	out := make([]string, len(us))
+	for i, u := range us {
+		out[i] = string(u)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// dependenciesOf lists all dependencies that the program declares for a state, of any property or none.
+func dependenciesOf(r *state.Resource) []string {
+	var us []urn.URN
+	for ref := range r.References() {
+		if ref.Kind == graph.Dependency || ref.Kind == graph.PropertyDependency {
+			us = append(us, ref.URN)
+		}
+	}
+	return namesOf(us)
 }
 
 // sizeOf describes a value that is not shown.

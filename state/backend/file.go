@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sourcegraph/conc/iter"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/backend/internal/location"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
-	"github.com/sourcegraph/conc/iter"
 )
 
 // File is a backend with one file for each stack, in a directory or any other [store.Store].
@@ -164,18 +165,6 @@ func (f *File) Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, err
 	return s, nil
 }
 
-func (s *fileStack) create(ctx context.Context) error {
-	if s.exists(ctx) == nil {
-		return &ExistsError{s.ref.Name}
-	}
-	v := s.options.Version
-	snapshot := &state.Snapshot{Manifest: state.Manifest{Time: s.options.Now(), Version: v, Magic: state.Magic(v)}}
-	if s.secrets != nil {
-		snapshot.SecretsProvider = s.secrets.Provider()
-	}
-	return s.Save(ctx, snapshot)
-}
-
 // StackOutputs implements [Backend].
 func (f *File) StackOutputs(ctx context.Context, name string) (property.Map, error) {
 	return Referenced(f.referenced).Outputs(ctx, name)
@@ -301,6 +290,83 @@ func (f *File) completeUpgrade(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// Remove implements [Backend]. A stack whose file cannot be read is removed only with Force.
+func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
+	s := f.files(ref)
+	if err := s.exists(ctx); err != nil {
+		return err
+	}
+	l, err := s.lock(ctx, LockOptions{Operation: "stack rm"})
+	if err != nil {
+		return err
+	}
+	if err = recoverBeforeRemoval(ctx, s, o); err == nil {
+		err = s.exists(ctx) // an interrupted rename may have been completed
+	}
+	if err == nil {
+		err = remove(ctx, s, o)
+	}
+	return errors.Join(err, l.Release())
+}
+
+// recoverBeforeRemoval recovers the stack. With Force its journal is removed instead, but an operation that also
+// concerns another stack is completed, or set aside if it needs a decision.
+func recoverBeforeRemoval(ctx context.Context, s stackFiles, o RemoveOptions) error {
+	if !o.Force {
+		return remains{s}.recover(ctx)
+	}
+	intents := stackIntents{s}
+	err := intents.recover(ctx)
+	var undecided *JournalError
+	if errors.As(err, &undecided) {
+		_, err = intents.setAside(ctx)
+	}
+	return err
+}
+
+func remove(ctx context.Context, s stackFiles, o RemoveOptions) error {
+	if !o.Force {
+		summary, err := s.summary(ctx)
+		if err != nil {
+			return err
+		}
+		if summary.Resources > 1 || summary.Resources == 1 && !summary.OnlyRoot {
+			return &NotEmptyError{s.ref.Name, summary.Resources}
+		}
+	}
+	// As long as there is a stack file, an interrupted removal can be repeated.
+	if err := removeFolder(ctx, s.store, s.keys().History()); err != nil {
+		return err
+	}
+	gone := []string{s.keys().Tags()}
+	if o.Backups {
+		if err := removeFolder(ctx, s.store, s.keys().Backups()); err != nil {
+			return err
+		}
+		gone = append(gone, s.keys().Previous()...)
+	}
+	if err := s.store.Remove(ctx, gone...); err != nil {
+		return err
+	}
+	if err := s.file().Remove(ctx, !o.Backups); err != nil {
+		return err
+	}
+	_, err := s.journal().setAllAside(ctx)
+	return err
+}
+
+func removeFolder(ctx context.Context, from store.Store, folder string) error {
+	infos, err := from.List(ctx, folder+"/")
+	if err != nil {
+		return err
+	}
+	keys := make([]string, len(infos))
+	for i, info := range infos {
+		keys[i] = info.Key
+	}
+	return from.Remove(ctx, keys...)
 }
 
 // guessProject returns the project in the URNs of a state.

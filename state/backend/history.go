@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/state/backend/internal/compression"
+	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -184,6 +185,22 @@ func (h history) moveTo(ctx context.Context, to stackFiles) error {
 	return nil
 }
 
+// recordInterrupted writes the history of an interrupted operation. Its configuration is that of the latest record: no
+// other is available, and later operations look for one there.
+func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error {
+	u := Update{
+		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.options.Now().Unix(), Result: ResultFailed,
+		Message: "interrupted, and recovered from its journal", ResourceChanges: map[string]int{},
+	}
+	for _, c := range shownChanges(r.Done) {
+		u.ResourceChanges[c.Op()]++
+	}
+	if before, _, err := h.list(ctx); err == nil && len(before) > 0 {
+		u.Config = before[0].Config
+	}
+	return h.write(ctx, u)
+}
+
 // fileRun is an operation on a stack file. Nobody follows it; its end is in the history.
 type fileRun struct {
 	history history
@@ -207,4 +224,9 @@ func (f fileRun) End(ctx context.Context, u Update) error {
 		return nil
 	}
 	return f.history.write(ctx, u)
+}
+
+// shownChanges leaves out default providers, which no program declares (steps.md 1.6).
+func shownChanges(done []journal.Completed) []journal.Completed {
+	return slices.DeleteFunc(slices.Clone(done), func(c journal.Completed) bool { return c.Resource.URN.IsDefaultProvider() })
 }

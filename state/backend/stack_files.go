@@ -25,8 +25,6 @@ type stackFiles struct {
 	ref Ref
 }
 
-func (s *storage) files(ref Ref) stackFiles { return stackFiles{s, ref} }
-
 func (s stackFiles) keys() layout.Stack {
 	return layout.Stack{Project: s.ref.Project, Name: s.ref.Name}
 }
@@ -181,4 +179,8 @@ func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error)
 	how := s.lockOptions()
 	how.Operation, how.OnLost, how.Note = o.Operation, o.OnLost, func(text string) { s.options.note(text) }
 	return lock.Acquire(ctx, how)
+}
+
+func (s stackFiles) journal() *journalFile {
+	return &journalFile{store.NewLog(s.store, s.keys().Journal()), s}
 }

@@ -123,5 +123,22 @@ func (s *storage) refsOf(ctx context.Context, legacy bool, project string) ([]Re
 	return slices.Compact(refs), nil
 }
 
+// intents lists the intents that have not ended.
+func (s *storage) intents(ctx context.Context) ([]*intent, error) {
+	infos, err := s.store.List(ctx, layout.Intents())
+	if err != nil {
+		return nil, fmt.Errorf("look for interrupted operations: %w", err)
+	}
+	var all []*intent
+	for _, i := range infos {
+		if keys, is := layout.IntentOf(i.Key); is {
+			all = append(all, &intent{stacks: [2]stackFiles{s.files(refOf(keys[0])), s.files(refOf(keys[1]))}})
+		}
+	}
+	return all, nil
+}
+
+func (s *storage) files(ref Ref) stackFiles { return stackFiles{s, ref} }
+
 // parallelReads is the number of stacks that a list reads at once (state.md 7.4).
 const parallelReads = 10

@@ -41,13 +41,6 @@ type secrets struct {
 	State json.RawMessage `json:"state,omitempty"`
 }
 
-func secretsOf(p *state.SecretsProvider) *secrets {
-	if p == nil {
-		return nil
-	}
-	return &secrets{p.Type, p.State}
-}
-
 func (s *secrets) provider() *state.SecretsProvider {
 	if s == nil {
 		return nil

@@ -21,6 +21,33 @@ func (j *Journal) isBegun() bool { return j.Header.Format != 0 }
 // Records returns the number of records after the header.
 func (j *Journal) Records() int { return len(j.entries) }
 
+// wrote reports whether a checkpoint is the base of the journal or was written under it.
+func (j *Journal) wrote(digest string) bool {
+	if digest == j.Header.Base.Digest {
+		return true
+	}
+	for _, e := range j.entries {
+		if e.Kind == kindCheckpoint && e.Digest == digest {
+			return true
+		}
+	}
+	return false
+}
+
+// isCompacted reports whether a checkpoint contains all records of the journal.
+func (j *Journal) isCompacted(digest string) bool {
+	for i := len(j.entries) - 1; i >= 0; i-- {
+		e := j.entries[i]
+		if e.Kind != kindCheckpoint {
+			return false
+		}
+		if e.Digest == digest {
+			return true
+		}
+	}
+	return false
+}
+
 // FormatError reports that a later version of sluice wrote a journal.
 type FormatError struct {
 	Name   string // where the journal is

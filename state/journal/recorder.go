@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/internal/commit"
 )
@@ -346,4 +347,174 @@ func (r *Recorder) introduceBase(ctx context.Context) error {
 		r.commits.Fail(fault)
 	}
 	return fault
+}
+
+// compactNow writes a checkpoint during the run. A checkpoint that cannot be written does not end the run: the
+// journal holds everything, and the next attempt follows.
+func (r *Recorder) compactNow(ctx context.Context) {
+	began := time.Now()
+	_, err := r.compact(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.compactor.took, r.compactor.waiting = time.Since(began), time.Time{}
+	switch {
+	case err != nil && !isUnsaved(err):
+		r.commits.Fail(err)
+	case r.compactor.through < r.changed:
+		r.compactor.schedule(ctx, r)
+	}
+}
+
+// compactLast writes the checkpoint at the end, unless the latest one holds everything. written reports whether the journal is
+// no longer needed.
+func (r *Recorder) compactLast(ctx context.Context) (written bool, err error) {
+	r.mu.Lock()
+	fault, complete, repaired := r.commits.Err(), r.compactor.through >= r.changed, r.compactor.repaired
+	r.mu.Unlock()
+	switch {
+	case repaired:
+		return true, fault // the records of the journal lead to the invalid snapshot
+	case isInvalid(fault):
+		return false, fault
+	case complete && fault == nil:
+		return true, nil
+	}
+	return r.compact(ctx)
+}
+
+// isUnsaved reports whether a good checkpoint could not be written.
+func isUnsaved(err error) bool { return errors.As(err, new(*saveError)) && !isInvalid(err) }
+
+func isInvalid(err error) bool { return errors.As(err, new(*state.IntegrityError)) }
+
+// compact writes the ledger's snapshot as the checkpoint. Before that it records the digest in the journal, so that a
+// checkpoint of another process is recognised.
+func (r *Recorder) compact(ctx context.Context) (written bool, err error) {
+	r.mu.Lock()
+	through, size := r.commits.Added(), 0
+	r.compactor.grown = 0
+	snapshot, err := r.options.Ledger.Snapshot() // under the lock: it holds exactly the records up to through
+	r.mu.Unlock()
+	if err != nil {
+		return false, err
+	}
+	o := r.options.Checkpoint
+	o.Save = func(ctx context.Context, b []byte) error {
+		size = len(b)
+		if err := r.recordCheckpoint(ctx, state.Digest(b), through); err != nil {
+			return &saveError{err}
+		}
+		if err := r.options.Checkpoint.Save(ctx, b); err != nil {
+			return &saveError{err}
+		}
+		return nil
+	}
+	written, err = o.Write(ctx, snapshot)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if written {
+		r.compactor.through, r.compactor.size, r.compactor.repaired = through, size, err != nil
+	}
+	return written, err
+}
+
+// recordCheckpoint appends the record of a checkpoint before it is written. Without a journal, or with one that can no
+// longer be written, it does nothing.
+func (r *Recorder) recordCheckpoint(ctx context.Context, digest string, through int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.created || r.commits.Err() != nil {
+		return nil
+	}
+	e := &entry{Number: r.commits.Add(), Kind: kindCheckpoint, Digest: digest, Through: through}
+	r.queue = append(r.queue, e)
+	err := r.flush(ctx, e.Number)
+	if err != nil && r.closed {
+		return nil // the checkpoint can still be saved
+	}
+	return err
+}
+
+func secretsOf(p *state.SecretsProvider) *secrets {
+	if p == nil {
+		return nil
+	}
+	return &secrets{p.Type, p.State}
+}
+
+// flush returns when the first n records are durable. r.mu is held.
+func (r *Recorder) flush(ctx context.Context, n int) error {
+	return r.commits.Flush(n, func() commit.Batch { return r.takeQueue(ctx) })
+}
+
+// takeQueue makes a write of the queue. r.mu is held.
+func (r *Recorder) takeQueue(ctx context.Context) commit.Batch {
+	queue, create := r.queue, !r.created
+	r.queue, r.begun = nil, true
+	if !create {
+		r.group++
+	}
+	group, size := r.group, 0
+	return commit.Batch{
+		Write: func() (err error) {
+			size, err = r.write(ctx, queue, group, create)
+			return err
+		},
+		End: func(err error) error {
+			if err != nil {
+				return fmt.Errorf("write the journal of stack %s (%s): %w", r.options.Checkpoint.Stack, r.options.Store.Name(), err)
+			}
+			r.created = true
+			r.compactor.grown += size
+			r.compactor.schedule(ctx, r)
+			return nil
+		},
+	}
+}
+
+// write returns the number of bytes that it has written.
+func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create bool) (size int, err error) {
+	b := make([]byte, 0, sizeOf(queue))
+	if create {
+		if b, err = appendHeader(b, r.header()); err != nil {
+			return 0, err
+		}
+	}
+	for _, e := range queue {
+		e.Group = group
+		if !create {
+			e.First = queue[0].Number
+		}
+		if b, err = appendEntry(b, e); err != nil {
+			return 0, err
+		}
+	}
+	if create {
+		return len(b), r.options.Store.Create(ctx, b, r.options.Content)
+	}
+	return len(b), r.options.Store.Append(ctx, b)
+}
+
+// sizeOf is the approximate size of the frames of a queue in bytes, so that long records are copied once.
+func sizeOf(queue []*entry) int {
+	const header, each = 1024, 256
+	n := header + each*len(queue)
+	for _, e := range queue {
+		for _, r := range e.New {
+			n += len(r)
+		}
+	}
+	return n
+}
+
+func (r *Recorder) header() *Header {
+	o := r.options
+	h := &Header{
+		Format: format, Stack: o.Checkpoint.Stack, Run: r.run, Tool: o.Tool, Start: o.Now(), Secrets: secretsOf(o.Secrets),
+		Base: Base{Digest: state.Digest(o.Content)},
+	}
+	if r.isNumbered() {
+		h.Base.Numbered, h.Base.Resources, h.Base.Pending = true, len(o.Base.Resources), len(o.Base.Pending)
+	}
+	return h
 }

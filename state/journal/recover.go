@@ -193,33 +193,6 @@ func (o Recovery) setAside(ctx context.Context, torn []byte) error {
 	return o.Aside(ctx, torn)
 }
 
-// wrote reports whether a checkpoint is the base of the journal or was written under it.
-func (j *Journal) wrote(digest string) bool {
-	if digest == j.Header.Base.Digest {
-		return true
-	}
-	for _, e := range j.entries {
-		if e.Kind == kindCheckpoint && e.Digest == digest {
-			return true
-		}
-	}
-	return false
-}
-
-// isCompacted reports whether a checkpoint contains all records of the journal.
-func (j *Journal) isCompacted(digest string) bool {
-	for i := len(j.entries) - 1; i >= 0; i-- {
-		e := j.entries[i]
-		if e.Kind != kindCheckpoint {
-			return false
-		}
-		if e.Digest == digest {
-			return true
-		}
-	}
-	return false
-}
-
 // base is the checkpoint that the journal starts from: the present one, or the kept copy.
 func (o Recovery) base(ctx context.Context, j *Journal) (*state.Snapshot, error) {
 	content := o.Content

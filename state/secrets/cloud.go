@@ -191,64 +191,10 @@ func (l later) Decrypt(ctx context.Context, text string) (string, error) {
 	return k.Decrypt(ctx, text)
 }
 
-// WithKeepers returns the source with openers of key services, by the scheme of their URLs.
-func (s Source) WithKeepers(keepers map[string]KeeperOpener) Source {
-	s.keepers = keepers
-	return s
-}
-
 func schemeOf(url string) string {
 	scheme, _, _ := strings.Cut(url, ":")
 	return scheme
 }
 
-func (s Source) override(url string) string {
-	if s.lookup != nil {
-		if other, ok := s.lookup(EnvCloudOverride); ok && other != "" {
-			return other
-		}
-	}
-	return url
-}
-
-func (s Source) keeper(url string) (KeeperOpener, error) {
-	if open, ok := s.keepers[schemeOf(url)]; ok {
-		return open, nil
-	}
-	if isCloud(url) {
-		return nil, &UnsupportedProviderError{TypeCloud}
-	}
-	return nil, &UnknownProviderError{schemeOf(url)}
-}
-
-// withKeeper opens the key for one use.
-func (s Source) withKeeper(ctx context.Context, url string, use func(Keeper) error) error {
-	open, err := s.keeper(url)
-	if err != nil {
-		return err
-	}
-	lookup := s.lookup
-	if lookup == nil {
-		lookup = func(string) (string, bool) { return "", false }
-	}
-	keeper, err := open(ctx, url, lookup)
-	if err != nil {
-		return fmt.Errorf("the secrets provider %s: %w", url, err)
-	}
-	if err := errors.Join(use(keeper), keeper.Close()); err != nil {
-		return fmt.Errorf("the secrets provider %s: %w", url, err)
-	}
-	return nil
-}
-
 // cloudSchemes are the schemes of the key services that Pulumi supports.
 func cloudSchemes() []string { return []string{"awskms", azureScheme, "gcpkms", "hashivault"} }
-
-func isCloud(url string) bool {
-	for _, scheme := range cloudSchemes() {
-		if strings.HasPrefix(url, scheme+"://") {
-			return true
-		}
-	}
-	return false
-}

@@ -132,12 +132,3 @@ func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvi
 	}
 	return Choice{Manager: m, Save: &Settings{Provider: settings.Provider, Salt: m.Salt()}}, nil
 }
-
-func (p *Passphrase) chosen(recorded *state.SecretsProvider) Choice {
-	return Choice{Manager: p, Disagrees: recorded != nil && !sameSalt(p.salt, recorded)}
-}
-
-func sameSalt(salt string, p *state.SecretsProvider) bool {
-	var s passphraseState
-	return p.Type == TypePassphrase && json.Unmarshal(p.State, &s) == nil && s.Salt == salt
-}

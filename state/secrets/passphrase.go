@@ -122,34 +122,12 @@ func splitSalt(salt string) (raw []byte, proof string, err error) {
 	return raw, proof, nil
 }
 
-// check derives a key and makes sure that it is the right one.
-func (s Source) check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*Key, error) {
-	return func(passphrase string) (*Key, error) {
-		k, err := s.derive(passphrase, salt)
-		if err != nil {
-			return nil, err
-		}
-		if got, err := k.Decrypt(ctx, proof); err != nil || got != verifier {
-			return nil, ErrIncorrectPassphrase
-		}
-		return k, nil
-	}
-}
-
 func newPassphrase(salt string, k func() (*Key, error)) *Passphrase {
 	s, err := json.Marshal(passphraseState{salt})
 	if err != nil {
 		panic(err) // a struct of one string always marshals
 	}
 	return &Passphrase{salt: salt, key: k, provider: &state.SecretsProvider{Type: TypePassphrase, State: s}}
-}
-
-func (s Source) derive(passphrase string, salt []byte) (*Key, error) {
-	raw, err := s.derivation.Key(passphrase, salt)
-	if err != nil {
-		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
-	}
-	return NewKey(raw)
 }
 
 // Salt is the value of encryptionsalt in the configuration file.
@@ -169,6 +147,15 @@ func (p *Passphrase) Decrypter() property.Decrypter { return later(p.key) }
 func (p *Passphrase) Unlock() error {
 	_, err := p.key()
 	return err
+}
+
+func (p *Passphrase) chosen(recorded *state.SecretsProvider) Choice {
+	return Choice{Manager: p, Disagrees: recorded != nil && !sameSalt(p.salt, recorded)}
+}
+
+func sameSalt(salt string, p *state.SecretsProvider) bool {
+	var s passphraseState
+	return p.Type == TypePassphrase && json.Unmarshal(p.State, &s) == nil && s.Salt == salt
 }
 
 // ErrLocked is returned by the crypter of a state with another passphrase than the given one, when something has to be

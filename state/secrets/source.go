@@ -303,6 +303,82 @@ func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase 
 	return nil
 }
 
+// WithKeepers returns the source with openers of key services, by the scheme of their URLs.
+func (s Source) WithKeepers(keepers map[string]KeeperOpener) Source {
+	s.keepers = keepers
+	return s
+}
+
+func (s Source) override(url string) string {
+	if s.lookup != nil {
+		if other, ok := s.lookup(EnvCloudOverride); ok && other != "" {
+			return other
+		}
+	}
+	return url
+}
+
+func (s Source) keeper(url string) (KeeperOpener, error) {
+	if open, ok := s.keepers[schemeOf(url)]; ok {
+		return open, nil
+	}
+	if isCloud(url) {
+		return nil, &UnsupportedProviderError{TypeCloud}
+	}
+	return nil, &UnknownProviderError{schemeOf(url)}
+}
+
+// withKeeper opens the key for one use.
+func (s Source) withKeeper(ctx context.Context, url string, use func(Keeper) error) error {
+	open, err := s.keeper(url)
+	if err != nil {
+		return err
+	}
+	lookup := s.lookup
+	if lookup == nil {
+		lookup = func(string) (string, bool) { return "", false }
+	}
+	keeper, err := open(ctx, url, lookup)
+	if err != nil {
+		return fmt.Errorf("the secrets provider %s: %w", url, err)
+	}
+	if err := errors.Join(use(keeper), keeper.Close()); err != nil {
+		return fmt.Errorf("the secrets provider %s: %w", url, err)
+	}
+	return nil
+}
+
+func isCloud(url string) bool {
+	for _, scheme := range cloudSchemes() {
+		if strings.HasPrefix(url, scheme+"://") {
+			return true
+		}
+	}
+	return false
+}
+
+// check derives a key and makes sure that it is the right one.
+func (s Source) check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*Key, error) {
+	return func(passphrase string) (*Key, error) {
+		k, err := s.derive(passphrase, salt)
+		if err != nil {
+			return nil, err
+		}
+		if got, err := k.Decrypt(ctx, proof); err != nil || got != verifier {
+			return nil, ErrIncorrectPassphrase
+		}
+		return k, nil
+	}
+}
+
+func (s Source) derive(passphrase string, salt []byte) (*Key, error) {
+	raw, err := s.derivation.Key(passphrase, salt)
+	if err != nil {
+		return nil, fmt.Errorf("derive a key from the passphrase: %w", err)
+	}
+	return NewKey(raw)
+}
+
 // keyring keeps derived keys: deriving one is slow on purpose.
 type keyring struct {
 	derived await.Flight[keyName, *Key]

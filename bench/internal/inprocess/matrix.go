@@ -11,9 +11,6 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 	"github.com/sluice-iac/sluice/bench/shape"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/providers/providertest"
-	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // concurrency is how many calls of one kind that change nothing the engine makes at once (stages.Check, stages.Diff).
@@ -196,20 +193,6 @@ func (o row) floor(k results.Key, d delays, callers int) func(ctx context.Contex
 		}
 		return s.observe(ctx, func(ctx context.Context) error { return o.channels(c, ctx, s.program) })
 	}
-}
-
-// importAll measures the import of existing objects.
-func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
-	requests := make([]stages.ImportRequest, s.program.size)
-	for i := range requests {
-		id := shape.Name(i)
-		q := stages.ImportRequest{Type: shape.Type, Name: shape.Name(i), ID: id}
-		if err := s.cloud.Put(providertest.Record{ID: id, URN: q.URN(stackName, project), Type: urn.Type(shape.Type), Inputs: s.program.inputs(i, 0)}); err != nil {
-			return nil, err
-		}
-		requests[i] = q
-	}
-	return s.measure(ctx, importing(requests))
 }
 
 // ideal returns the duration in seconds of an operation in which only calls take time: that of the longest chain, or of all calls at the maximal

@@ -9,8 +9,10 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
+	"github.com/sluice-iac/sluice/bench/shape"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // The subjects measured in process.
@@ -88,6 +90,20 @@ func (s *stack) observe(ctx context.Context, do func(ctx context.Context) error)
 		r[results.P50], r[results.P95], r[results.P99] = results.Quantile(answered, 0.5), results.Quantile(answered, 0.95), results.Quantile(answered, 0.99)
 	}
 	return r, nil
+}
+
+// importAll measures the import of existing objects.
+func (s *stack) importAll(ctx context.Context) (meter.Reading, error) {
+	requests := make([]stages.ImportRequest, s.program.size)
+	for i := range requests {
+		id := shape.Name(i)
+		q := stages.ImportRequest{Type: shape.Type, Name: shape.Name(i), ID: id}
+		if err := s.cloud.Put(providertest.Record{ID: id, URN: q.URN(stackName, project), Type: urn.Type(shape.Type), Inputs: s.program.inputs(i, 0)}); err != nil {
+			return nil, err
+		}
+		requests[i] = q
+	}
+	return s.measure(ctx, importing(requests))
 }
 
 func destroy(ctx context.Context, o sluice.Options) (*sluice.Result, error) {

@@ -2,19 +2,13 @@ package processes
 
 import (
 	"context"
-	"embed"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/bench/shape"
 )
-
-//go:embed all:programs
-var programs embed.FS
 
 // front defines how programs of a client run: the interpreter and the project.
 type front struct {
@@ -81,55 +75,6 @@ func python() string {
 		return "python"
 	}
 	return "python3"
-}
-
-// project returns the folder with the project of a client.
-func (b *workbench) project(client string) string {
-	return filepath.Join(b.directory, "project-"+client)
-}
-
-// front makes a missing project of a client, with the dependencies of its program.
-func (b *workbench) front(ctx context.Context, f front) error {
-	directory := b.project(f.client)
-	if !fresh(directory) {
-		return nil
-	}
-	options := f.options
-	if f.interpreter == "" {
-		options = fmt.Sprintf("{name: go, options: {binary: %q}}", b.executable("program"))
-	}
-	if err := writeFile(directory, "Pulumi.yaml", fmt.Sprintf("name: bench\nruntime: %s\n", options)); err != nil {
-		return err
-	}
-	if f.install == nil {
-		return nil
-	}
-	folder := "programs/" + f.client
-	files, err := programs.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		text, err := programs.ReadFile(folder + "/" + file.Name())
-		if err != nil {
-			return err
-		}
-		if err := writeFile(directory, file.Name(), string(text)); err != nil {
-			return err
-		}
-	}
-	in := func(name string, args ...string) error {
-		cmd := exec.CommandContext(ctx, name, args...)
-		if filepath.Base(name) != name {
-			cmd = exec.CommandContext(ctx, filepath.Join(directory, name), args...)
-		}
-		cmd.Dir = directory
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("installing the dependencies of a program for %s: %s %s: %w\n%s", f.client, name, strings.Join(args, " "), err, out)
-		}
-		return nil
-	}
-	return f.install(ctx, in, sdk)
 }
 
 // sdk is the version of Pulumi's SDK for Node.js and Python. Not every version is published for every language: it is the newest that both have and

@@ -3,9 +3,13 @@ package processes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/sluice-iac/sluice/bench/internal/meter"
 	"github.com/sluice-iac/sluice/bench/internal/results"
@@ -301,3 +305,250 @@ func (p *Processes) startUp(ctx context.Context, r *runner.Runner) error {
 		},
 	})
 }
+
+// Targets for reading a checkpoint of 100 MB.
+const (
+	targetRead     = 2   // seconds
+	targetReadPeak = 1e9 // bytes
+)
+
+// reads measures a command that reads and verifies a whole checkpoint.
+func (p *Processes) reads(ctx context.Context, r *runner.Runner) error {
+	k := results.Key{Case: "read a checkpoint", Subject: results.Sluice}
+	if r.Checkpoint == 0 || !r.Wants(k) {
+		return nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return err
+	}
+	stack := fmt.Sprintf("megabytes-%d", r.Checkpoint)
+	if err := b.stack(ctx, stack); err != nil {
+		return err
+	}
+	if k.Size, err = b.fill(ctx, stack, r.Checkpoint); err != nil {
+		return err
+	}
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Probe: b.sluice(stack, load{}, "stack"),
+		Targets: []results.Target{{Metric: results.Time, AtMost: targetRead}, {Metric: results.Peak, AtMost: targetReadPeak}},
+	})
+}
+
+// parallelDiff makes Pulumi call Diff for several resources at once.
+func parallelDiff() setting {
+	return setting{suffix: "-parallel-diff", environment: []string{"PULUMI_PARALLEL_DIFF=true"}}
+}
+
+// updatesAtService measures an update that creates everything with the state at a service with slow calls, less the time of ten calls, beside the
+// same with the state in a folder.
+func (p *Processes) updatesAtService(ctx context.Context, r *runner.Runner, size int) (err error) {
+	l := load{shape: shape.Wide, client: shape.ClientThin, size: size}
+	k := results.Key{Case: "process update service thin", Shape: l.shape, Latency: serviceDelay.String(), Size: size}
+	if !r.Wants(k) {
+		return nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := b.startService(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop()) }()
+	up, down := []string{"up", "--yes", "--skip-preview"}, []string{"destroy", "--yes", "--skip-preview"}
+	at := func(who, executable string) (probe, error) {
+		environment := append(b.environment(l), "PULUMI_HOME="+filepath.Join(b.directory, "home-service-"+who), "PULUMI_BACKEND_URL="+s.url, "PULUMI_ACCESS_TOKEN=pul-alice")
+		in := func(args ...string) probe {
+			return b.in(b.project(l.client), environment, executable, append(args, "--non-interactive", "--stack", fmt.Sprintf("acme/bench/%s-%d", who, size))...)
+		}
+		update := in(up...).then(in(down...))
+		_, err := in("stack", "init")(ctx)
+		return func(ctx context.Context) (meter.Reading, error) {
+			reading, err := update(ctx)
+			if err == nil {
+				reading[results.Time] = max(0, reading[results.Time]-serviceCalls*serviceDelay.Seconds())
+			}
+			return reading, err
+		}, err
+	}
+	ours, err := at(results.Sluice, b.executable("sluice"))
+	if err != nil {
+		return err
+	}
+	stack := fmt.Sprintf("files-%d", size)
+	if err := b.stack(ctx, stack); err != nil {
+		return err
+	}
+	contenders := []runner.Contender{
+		{Subject: results.Sluice, Probe: ours, Targets: []results.Target{{Metric: results.Time, Versus: files, AtMost: targetService}}},
+		{Subject: files, Probe: b.sluice(stack, l, up...).then(b.sluice(stack, l, down...))},
+	}
+	if pulumi, ok := p.peers[Pulumi]; ok {
+		theirs, err := at(Pulumi, pulumi.path)
+		if err != nil {
+			return err
+		}
+		contenders = append(contenders, runner.Contender{Subject: Pulumi, Probe: theirs})
+	}
+	return r.Measure(ctx, k, contenders...)
+}
+
+const (
+	slowness         = 10 * time.Millisecond // the latency of each call of the plugin
+	concurrency      = 512                   // calls of one kind at once
+	targetIdeal      = 1.2
+	targetSlowPulumi = 1.0 / 50 // a preview without changes, compared with Pulumi's
+
+	hubSlowness     = 20 * time.Millisecond
+	targetHubPulumi = 1.0 / 40 // a replacement of a hub with its dependents
+)
+
+// slowly adds a latency to each call of the plugin.
+func slowly(c command, l load, d time.Duration) probe {
+	return c(l, "config", "set", "simple:delayMs", strconv.FormatInt(d.Milliseconds(), 10))
+}
+
+// slow measures the preview of a stack without changes, with a plugin whose Check and Diff are slow.
+func (p *Processes) slow(ctx context.Context, r *runner.Runner, size int) error {
+	l := load{shape: shape.Wide, client: shape.ClientThin, size: size}
+	k := results.Key{Case: "process preview same thin", Shape: l.shape, Latency: slowness.String(), Size: size}
+	if !r.Wants(k) {
+		return nil
+	}
+	targets := []results.Target{
+		{Metric: results.Time, Versus: results.Ideal, AtMost: targetIdeal}, {Metric: results.Time, Versus: Pulumi, AtMost: targetSlowPulumi},
+	}
+	contenders, err := p.rivals(ctx, r, l.client, fmt.Sprintf("slow-%d", size), targets, func(c command) probe {
+		return c(l, "preview", "--expect-no-changes").once(slowly(c, l, slowness), c(l, "up", "--yes", "--skip-preview", "--parallel", "256"))
+	}, parallelDiff())
+	if err != nil {
+		return err
+	}
+	contenders[0].Ideal = 2 * slowness.Seconds() * max(1, float64(size)/concurrency)
+	return r.Measure(ctx, k, contenders...)
+}
+
+// slowHub measures the preview and the update that replace a hub, which is deleted first together with its dependents, with a slow plugin.
+func (p *Processes) slowHub(ctx context.Context, r *runner.Runner) error {
+	before := load{shape: shape.Hub, client: shape.ClientThin, size: r.Dependents + 1, key: "one"}
+	after := before
+	after.key = "two"
+	targets := []results.Target{{Metric: results.Time, Versus: Pulumi, AtMost: targetHubPulumi}}
+	up := []string{"up", "--yes", "--skip-preview"}
+	for _, operation := range []string{"preview", "update"} {
+		k := results.Key{Case: "process " + operation + " replace thin", Shape: before.shape, Latency: hubSlowness.String(), Size: r.Dependents}
+		if !r.Wants(k) {
+			continue
+		}
+		contenders, err := p.rivals(ctx, r, after.client, "hub-"+operation, targets, func(c command) probe {
+			first := c(before, append(slices.Clone(up), "--parallel", "256")...).after(slowly(c, before, hubSlowness))
+			if operation == "preview" {
+				return c(after, "preview").once(first)
+			}
+			return c(after, up...).after(first)
+		})
+		if err != nil {
+			return err
+		}
+		if err := r.Measure(ctx, k, contenders...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Targets for declarative programs.
+const (
+	targetYAML      = 200e-6 // seconds for each resource of a preview, besides the start: two seconds for 10,000
+	targetOpenTofu  = 0.5    // the fraction of OpenTofu's time for an update
+	targetTerraform = 1.0 / 30
+	targetNothing   = 0.05 // seconds: the whole preview of a program without resources
+)
+
+// configurations measures declarative configurations: sluice evaluates YAML, with the provider sim in the same process, and Terraform and OpenTofu
+// evaluate HCL with their built-in terraform_data. None of the providers does anything.
+func (p *Processes) configurations(ctx context.Context, r *runner.Runner, size int) error {
+	for _, operation := range []string{"preview", "update", "destroy"} {
+		k := results.Key{Case: "process " + operation + " yaml", Size: size}
+		if !r.Wants(k) {
+			continue
+		}
+		b, err := p.bench(ctx)
+		if err != nil {
+			return err
+		}
+		directory, err := b.yamlProject(ctx, size)
+		if err != nil {
+			return err
+		}
+		sluice := func(args ...string) probe {
+			return b.timing(load{}, b.executable("sluice"), append(args, "--non-interactive", "--cwd", directory, "--stack", yamlStack)...)
+		}
+		c := runner.Contender{
+			Subject: results.Sluice,
+			Probe:   choose(operation, sluice("preview"), sluice("up", "--yes", "--skip-preview"), sluice("destroy", "--yes", "--skip-preview")),
+		}
+		switch operation {
+		case "preview":
+			c.Targets = []results.Target{{Metric: results.Time, AtMost: targetStartUp + targetYAML*float64(size)}}
+		case "update":
+			c.Targets = []results.Target{{Metric: results.Time, Versus: OpenTofu, AtMost: targetOpenTofu}, {Metric: results.Time, Versus: Terraform, AtMost: targetTerraform}}
+		}
+		contenders := []runner.Contender{c}
+		for _, name := range []string{Terraform, OpenTofu} {
+			peer, ok := p.peers[name]
+			if !ok {
+				continue
+			}
+			directory, err := b.hclProject(ctx, peer, size)
+			if err != nil {
+				return err
+			}
+			in := func(args ...string) probe {
+				return b.terraform(peer, directory, append(args, "-input=false", "-no-color")...)
+			}
+			contenders = append(contenders, runner.Contender{
+				Subject: name, Probe: choose(operation, in("plan"), in("apply", "-auto-approve"), in("destroy", "-auto-approve")),
+			})
+		}
+		if err := r.Measure(ctx, k, contenders...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nothing measures the preview of a YAML program without resources.
+func (p *Processes) nothing(ctx context.Context, r *runner.Runner) error {
+	k := results.Key{Case: "process preview nothing yaml"}
+	if !r.Wants(k) {
+		return nil
+	}
+	b, err := p.bench(ctx)
+	if err != nil {
+		return err
+	}
+	directory, err := b.yamlProject(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return r.Measure(ctx, k, runner.Contender{
+		Subject: results.Sluice, Targets: []results.Target{{Metric: results.Time, AtMost: targetNothing}},
+		Probe: b.timing(load{}, b.executable("sluice"), "preview", "--non-interactive", "--cwd", directory, "--stack", yamlStack),
+	})
+}
+
+// choose returns a probe of one of the operations. It restores the state before the operation.
+func choose(operation string, preview, update, destroy probe) probe {
+	switch operation {
+	case "preview":
+		return preview
+	case "update":
+		return update.then(destroy)
+	}
+	return destroy.after(update)
+}
+
+const yamlStack = "yaml"

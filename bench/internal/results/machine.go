@@ -9,9 +9,6 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// busyLoad is the load of a processor from which other work disturbs the measurement.
-const busyLoad = 0.5
-
 // Machine has the conditions of the figures that the benchmark cannot choose.
 type Machine struct {
 	System     string  `json:"system"`

@@ -3,11 +3,14 @@ package results
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Metric names a figure by its unit, as benchstat does.
@@ -83,6 +86,21 @@ type Result struct {
 	Targets  []Target          `json:"targets,omitempty"`
 	Load     float64           `json:"load"` // of the machine at the beginning of the runs, for each processor; negative if it is unknown
 	Warnings []string          `json:"warnings,omitempty"`
+}
+
+// busyLoad is the load of a processor from which other work disturbs the measurement.
+const busyLoad = 0.5
+
+// Warn adds warnings about conditions that make the result doubtful.
+func (r *Result) Warn() {
+	if r.Load > busyLoad {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the machine was busy: %.1f processes waited for each processor", r.Load))
+	}
+	for _, m := range []Metric{Time, Work} {
+		if far := r.Runs[m].Outliers(); len(far) > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d runs are far from the others in %s", len(far), len(r.Runs[m]), m))
+		}
+	}
 }
 
 // Report has all results of one run of the command.
@@ -171,4 +189,43 @@ func (r *Report) Write(path string) error {
 		return err
 	}
 	return os.WriteFile(path, append(data, '\n'), 0o644)
+}
+
+// Grown fits the growth of metrics, for each case that has several sizes.
+func (r *Report) Grown(metrics ...Metric) []Growth {
+	var out []Growth
+	seen := map[Key]bool{}
+	for i := range r.Results {
+		k := r.Results[i].Key
+		k.Size = 0
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		for _, m := range metrics {
+			var sizes []int
+			var logSizes, logValues []float64
+			for j := range r.Results {
+				other := &r.Results[j]
+				v := other.Runs[m].Median()
+				same := other.Key
+				same.Size = 0
+				if same != k || other.Size == 0 || v <= 0 {
+					continue
+				}
+				sizes = append(sizes, other.Size)
+				logSizes, logValues = append(logSizes, math.Log(float64(other.Size))), append(logValues, math.Log(v))
+			}
+			if len(sizes) < 2 {
+				continue
+			}
+			alpha, beta := stat.LinearRegression(logSizes, logValues, nil, false)
+			fit := stat.RSquared(logSizes, logValues, nil, alpha, beta)
+			if math.IsNaN(fit) { // all values are equal
+				fit = 1
+			}
+			out = append(out, Growth{Key: k, Metric: m, Exponent: beta, Fit: fit, Sizes: sizes})
+		}
+	}
+	return out
 }

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -79,55 +78,4 @@ type Growth struct {
 	Exponent float64 `json:"exponent"`
 	Fit      float64 `json:"fit"`
 	Sizes    []int   `json:"sizes"`
-}
-
-// Grown fits the growth of metrics, for each case that has several sizes.
-func (r *Report) Grown(metrics ...Metric) []Growth {
-	var out []Growth
-	seen := map[Key]bool{}
-	for i := range r.Results {
-		k := r.Results[i].Key
-		k.Size = 0
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		for _, m := range metrics {
-			var sizes []int
-			var logSizes, logValues []float64
-			for j := range r.Results {
-				other := &r.Results[j]
-				v := other.Runs[m].Median()
-				same := other.Key
-				same.Size = 0
-				if same != k || other.Size == 0 || v <= 0 {
-					continue
-				}
-				sizes = append(sizes, other.Size)
-				logSizes, logValues = append(logSizes, math.Log(float64(other.Size))), append(logValues, math.Log(v))
-			}
-			if len(sizes) < 2 {
-				continue
-			}
-			alpha, beta := stat.LinearRegression(logSizes, logValues, nil, false)
-			fit := stat.RSquared(logSizes, logValues, nil, alpha, beta)
-			if math.IsNaN(fit) { // all values are equal
-				fit = 1
-			}
-			out = append(out, Growth{Key: k, Metric: m, Exponent: beta, Fit: fit, Sizes: sizes})
-		}
-	}
-	return out
-}
-
-// Warn adds warnings about conditions that make the result doubtful.
-func (r *Result) Warn() {
-	if r.Load > busyLoad {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the machine was busy: %.1f processes waited for each processor", r.Load))
-	}
-	for _, m := range []Metric{Time, Work} {
-		if far := r.Runs[m].Outliers(); len(far) > 0 {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d runs are far from the others in %s", len(far), len(r.Runs[m]), m))
-		}
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sourcegraph/conc"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
-	"github.com/sluice-iac/sluice/fleet/watch"
 	"github.com/sluice-iac/sluice/fleet/worker"
 	"github.com/sluice-iac/sluice/internal/syntax"
 )
@@ -189,38 +187,6 @@ func confirm(op run.Operation, o *operationFlags, count int) error {
 		return &statusError{status: statusFailure, err: errors.New("nothing was done")}
 	}
 	return nil
-}
-
-// follow shows a run until it is over. Interrupts cancel it.
-func (s *session) follow(ctx context.Context, id string, show *show) (watch.State, error) {
-	following, leave := context.WithCancel(ctx)
-	defer leave()
-	signals, stop := newSignals()
-	defer stop()
-	var wg conc.WaitGroup
-	defer wg.Wait()
-	defer leave()
-	wg.Go(func() {
-		for count := 1; signals(following); count++ {
-			switch count {
-			case 1:
-				show.note("stopping: running operations finish, and no others begin; press ^C again to abort them")
-				_, _ = s.client.Cancel(following, id) // on an error, the run is over
-			case 2:
-				show.note("aborting; press ^C again to leave the run to itself")
-				if err := s.client.Abort(following, id); err != nil && following.Err() == nil {
-					show.note(fmt.Sprintf("it is not aborted: %v; `sluice fleet cancel --abort` tries again", err))
-				}
-			default:
-				leave()
-			}
-		}
-	})
-	end, err := s.client.Follow(following, id, show.every(), show.look, show.note)
-	if err != nil && ctx.Err() == nil && following.Err() != nil {
-		return end, &statusError{status: statusCancelled, err: fmt.Errorf("the run %s was left to itself; the same command follows it again", id)}
-	}
-	return end, err
 }
 
 // newSignals returns a function that waits for the next interrupt. It reports whether there was one before the context ended.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,34 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/fleet/run"
-	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/watch"
 	"github.com/sluice-iac/sluice/fleet/worker"
 )
-
-// pick returns the named run, or the newest one. If open is true, it returns the newest one that has not ended.
-func (s *session) pick(ctx context.Context, args []string, open bool) (string, error) {
-	if len(args) > 0 {
-		return args[0], nil
-	}
-	var runs []watch.Run
-	err := server.Persist(ctx, time.Minute, func(ctx context.Context) (err error) {
-		runs, err = s.client.History(ctx, s.fleet.Name, 1000)
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	for _, r := range runs {
-		if !open || r.Ended.IsZero() {
-			return r.ID, nil
-		}
-	}
-	if open {
-		return "", errors.New("no run of the fleet goes on; `sluice fleet history` lists those that have ended")
-	}
-	return "", errors.New("the fleet has had no run")
-}
 
 // onRun returns a command on one run. Only a worker answers queries, so it starts one that takes no operations.
 func onRun(g *global, open bool, do func(context.Context, *session, string) error) func(*cobra.Command, []string) error {

@@ -9,14 +9,21 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/worker"
 
+	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/seal"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
 	"github.com/sluice-iac/sluice/fleet/watch"
+	"github.com/sluice-iac/sluice/fleet/worker"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // global are the flags of all commands.
@@ -169,6 +176,130 @@ func (s *session) close() {
 	}
 	if s.joined != nil {
 		_ = s.joined.Close() // the system releases the lock too
+	}
+}
+
+// follow shows a run until it is over. Interrupts cancel it.
+func (s *session) follow(ctx context.Context, id string, show *show) (watch.State, error) {
+	following, leave := context.WithCancel(ctx)
+	defer leave()
+	signals, stop := newSignals()
+	defer stop()
+	var wg conc.WaitGroup
+	defer wg.Wait()
+	defer leave()
+	wg.Go(func() {
+		for count := 1; signals(following); count++ {
+			switch count {
+			case 1:
+				show.note("stopping: running operations finish, and no others begin; press ^C again to abort them")
+				_, _ = s.client.Cancel(following, id) // on an error, the run is over
+			case 2:
+				show.note("aborting; press ^C again to leave the run to itself")
+				if err := s.client.Abort(following, id); err != nil && following.Err() == nil {
+					show.note(fmt.Sprintf("it is not aborted: %v; `sluice fleet cancel --abort` tries again", err))
+				}
+			default:
+				leave()
+			}
+		}
+	})
+	end, err := s.client.Follow(following, id, show.every(), show.look, show.note)
+	if err != nil && ctx.Err() == nil && following.Err() != nil {
+		return end, &statusError{status: statusCancelled, err: fmt.Errorf("the run %s was left to itself; the same command follows it again", id)}
+	}
+	return end, err
+}
+
+// pick returns the named run, or the newest one. If open is true, it returns the newest one that has not ended.
+func (s *session) pick(ctx context.Context, args []string, open bool) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	var runs []watch.Run
+	err := server.Persist(ctx, time.Minute, func(ctx context.Context) (err error) {
+		runs, err = s.client.History(ctx, s.fleet.Name, 1000)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, r := range runs {
+		if !open || r.Ended.IsZero() {
+			return r.ID, nil
+		}
+	}
+	if open {
+		return "", errors.New("no run of the fleet goes on; `sluice fleet history` lists those that have ended")
+	}
+	return "", errors.New("the fleet has had no run")
+}
+
+// startWorkers starts workers for the fleet's workflows and for the queues of operations, with at most so many operations at once. stop
+// interrupts running operations, which another worker then continues.
+func (s *session) startWorkers(ctx context.Context, queues []string, most int) (stop func(), err error) {
+	path, err := worker.FindSluice(s.sluice)
+	if err != nil {
+		return nil, usagef("%v", err)
+	}
+	w, err := worker.New(ctx, s.fleet, s.home, path, s.works)
+	if err != nil {
+		return nil, err
+	}
+	var started []sdk.Worker
+	stop = func() {
+		for _, w := range started {
+			w.Stop()
+		}
+	}
+	start := func(queue string, o sdk.Options, register func(sdk.Worker)) error {
+		o.OnFatalError = func(err error) {
+			fmt.Fprintf(errs(), "error: no work is taken from the queue %s any more: %v\n", queue, err)
+		}
+		one, err := startWorker(ctx, s.works, queue, o, register)
+		if err == nil {
+			started = append(started, one)
+		}
+		return err
+	}
+	err = start(run.WorkflowQueue(s.fleet.Name), sdk.Options{LocalActivityWorkerOnly: true}, func(one sdk.Worker) {
+		run.Register(one)
+		one.RegisterActivityWithOptions(w.Ask, activity.RegisterOptions{Name: run.AskActivity})
+		one.RegisterActivityWithOptions(w.Ended, activity.RegisterOptions{Name: run.EndedActivity})
+	})
+	for _, queue := range queues {
+		if err != nil {
+			break
+		}
+		err = start(run.ActivityQueue(s.fleet.Name, queue), sdk.Options{
+			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: most, WorkerStopTimeout: time.Minute,
+			MaxHeartbeatThrottleInterval: 2 * time.Second, DefaultHeartbeatThrottleInterval: 2 * time.Second,
+		}, func(one sdk.Worker) {
+			one.RegisterActivityWithOptions(w.Survey, activity.RegisterOptions{Name: run.SurveyActivity})
+			one.RegisterActivityWithOptions(w.Perform, activity.RegisterOptions{Name: run.PerformActivity})
+		})
+	}
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return stop, nil
+}
+
+// startWorker starts a worker for one queue. It waits for a server that restarts in the meantime.
+func startWorker(ctx context.Context, c client.Client, queue string, o sdk.Options, register func(sdk.Worker)) (sdk.Worker, error) {
+	waiting, cancel := context.WithTimeout(ctx, server.Patience)
+	defer cancel()
+	for {
+		one := sdk.New(c, queue, o)
+		register(one)
+		err := one.Start()
+		if err == nil {
+			return one, nil
+		}
+		if !server.IsPassing(err) || await.For(waiting, time.Second) != nil {
+			return nil, fmt.Errorf("take from the queue %s: %w", queue, err)
+		}
 	}
 }
 

@@ -4,22 +4,14 @@ import (
 	"context"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/urn"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/sluice-iac/sluice/providers"
 )
 
 // viewStatus publishes views to the engine that made a call.
 type viewStatus struct{ token providers.StatusToken }
-
-// statusOf returns where a call may publish views; nil when it may not.
-func statusOf(address, token string) providers.Status {
-	if address == "" || token == "" {
-		return nil
-	}
-	return viewStatus{providers.StatusToken{Address: address, Token: token}}
-}
 
 // Token returns the token of the request.
 func (s viewStatus) Token() (providers.StatusToken, error) { return s.token, nil }
@@ -49,26 +41,4 @@ func (s viewStatus) Publish(ctx context.Context, steps ...providers.ViewStep) er
 	_, err = pulumirpc.NewResourceStatusClient(conn).PublishViewSteps(ctx, req)
 	_ = conn.Close()
 	return err
-}
-
-func (c *codec) viewState(v *providers.View) *pulumirpc.ViewStepState {
-	if v == nil {
-		return nil
-	}
-	return &pulumirpc.ViewStepState{
-		Type: string(v.Type), Name: v.Name, ParentType: string(v.ParentType), ParentName: v.ParentName,
-		Inputs: c.out(v.Inputs), Outputs: c.out(v.Outputs),
-	}
-}
-
-// views decodes the views in a request.
-func (c *codec) views(list []*pulumirpc.View) []providers.View {
-	var out []providers.View
-	for _, v := range list {
-		out = append(out, providers.View{
-			Type: urn.Type(v.GetType()), Name: v.GetName(), ParentType: urn.Type(v.GetParentType()), ParentName: v.GetParentName(),
-			Inputs: c.in(v.GetInputs()), Outputs: c.in(v.GetOutputs()),
-		})
-	}
-	return out
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/sluice-iac/sluice/providers/native"
 )
 
 // member is a file of an archive: a file of this machine, or a content.
@@ -22,39 +21,18 @@ type member struct {
 	content string
 }
 
-// members lists the files that the inputs define, in the order in which they are written.
-func (d disk) members(in native.Values) ([]member, error) {
-	switch {
-	case in.Has("sourceDir"):
-		w := walk{excludes: in.Texts("excludes"), follow: !in.Bool("excludeSymlinkDirectories")}
-		w.output, _ = os.Stat(d.options.Path(in.Text("outputPath"))) // it may be missing
-		if err := w.directory("", d.options.Path(in.Text("sourceDir"))); err != nil {
-			return nil, err
-		}
-		if len(w.found) == 0 {
-			return nil, fmt.Errorf("the archive of %s would be empty", in.Text("sourceDir"))
-		}
-		return w.found, nil
-	case in.Has("sourceFile"):
-		path := d.options.Path(in.Text("sourceFile"))
-		info, err := os.Stat(path)
-		if err == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is not a file", path)
-		}
-		return []member{{name: filepath.Base(path), path: path, info: info}}, err
-	case in.Has("sourceContentFilename"):
-		return []member{{name: filepath.ToSlash(in.Text("sourceContentFilename")), content: in.Text("sourceContent")}}, nil
+func (m member) copyTo(w io.Writer) error {
+	if m.info == nil {
+		_, err := io.Copy(w, strings.NewReader(m.content))
+		return err
 	}
-	contents := map[string]string{}
-	for _, s := range in.List("sources") {
-		contents[s.AsMap().At("filename").AsString()] = s.AsMap().At("content").AsString()
+	f, err := os.Open(m.path)
+	if err != nil {
+		return err
 	}
-	var out []member
-	for name, content := range contents {
-		out = append(out, member{name: filepath.ToSlash(name), content: content})
-	}
-	slices.SortFunc(out, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	return out, nil
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
 }
 
 // walk looks for the files of a directory.

@@ -6,11 +6,26 @@
 package archive
 
 import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
 	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -112,6 +127,151 @@ func (d disk) get() native.Function {
 			return made, err
 		},
 	}
+}
+
+// members lists the files that the inputs define, in the order in which they are written.
+func (d disk) members(in native.Values) ([]member, error) {
+	switch {
+	case in.Has("sourceDir"):
+		w := walk{excludes: in.Texts("excludes"), follow: !in.Bool("excludeSymlinkDirectories")}
+		w.output, _ = os.Stat(d.options.Path(in.Text("outputPath"))) // it may be missing
+		if err := w.directory("", d.options.Path(in.Text("sourceDir"))); err != nil {
+			return nil, err
+		}
+		if len(w.found) == 0 {
+			return nil, fmt.Errorf("the archive of %s would be empty", in.Text("sourceDir"))
+		}
+		return w.found, nil
+	case in.Has("sourceFile"):
+		path := d.options.Path(in.Text("sourceFile"))
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a file", path)
+		}
+		return []member{{name: filepath.Base(path), path: path, info: info}}, err
+	case in.Has("sourceContentFilename"):
+		return []member{{name: filepath.ToSlash(in.Text("sourceContentFilename")), content: in.Text("sourceContent")}}, nil
+	}
+	contents := map[string]string{}
+	for _, s := range in.List("sources") {
+		contents[s.AsMap().At("filename").AsString()] = s.AsMap().At("content").AsString()
+	}
+	var out []member
+	for name, content := range contents {
+		out = append(out, member{name: filepath.ToSlash(name), content: content})
+	}
+	slices.SortFunc(out, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
+
+// write makes the archive and returns its outputs.
+func (d disk) write(in native.Values) (native.Outputs, error) {
+	members, err := d.members(in)
+	if err != nil {
+		return nil, err
+	}
+	path := d.options.Path(in.Text("outputPath"))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".archive-*")
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := fill(f, in, members)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(f.Name()))
+	}
+	return outputs, nil
+}
+
+// fill writes the archive and computes its hashes.
+func fill(f *os.File, in native.Values, members []member) (native.Outputs, error) {
+	m5, s1, s256, s512 := md5.New(), sha1.New(), sha256.New(), sha512.New()
+	to := io.MultiWriter(f, m5, s1, s256, s512)
+	m, err := mode(in)
+	if err != nil {
+		return nil, err
+	}
+	if in.Text("type") == "zip" {
+		err = writeZip(to, members, fs.FileMode(m))
+	} else {
+		err = writeTar(to, members, int64(m))
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	encode := base64.StdEncoding.EncodeToString
+	return native.Outputs{
+		"outputSize": native.Int(info.Size()), "outputMd5": native.Text(hex.EncodeToString(m5.Sum(nil))),
+		"outputSha":    native.Text(hex.EncodeToString(s1.Sum(nil))),
+		"outputSha256": native.Text(hex.EncodeToString(s256.Sum(nil))), "outputBase64sha256": native.Text(encode(s256.Sum(nil))),
+		"outputSha512": native.Text(hex.EncodeToString(s512.Sum(nil))), "outputBase64sha512": native.Text(encode(s512.Sum(nil))),
+	}, nil
+}
+
+func writeZip(to io.Writer, members []member, mode fs.FileMode) error {
+	z := zip.NewWriter(to)
+	for _, m := range members {
+		if err := addToZip(z, m, mode); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+func addToZip(z *zip.Writer, m member, mode fs.FileMode) error {
+	if m.info == nil {
+		w, err := z.Create(m.name)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(w, m.content)
+		return err
+	}
+	h, err := zip.FileInfoHeader(m.info)
+	if err != nil {
+		return err
+	}
+	h.Name, h.Method = m.name, zip.Deflate
+	//lint:ignore SA1019 the public package has these bytes for no time
+	h.SetModTime(time.Time{})
+	if mode != 0 {
+		h.SetMode(mode)
+	}
+	w, err := z.CreateHeader(h)
+	if err != nil {
+		return err
+	}
+	return m.copyTo(w)
+}
+
+func writeTar(to io.Writer, members []member, mode int64) error {
+	z := gzip.NewWriter(to)
+	t := tar.NewWriter(z)
+	for _, m := range members {
+		h := &tar.Header{Name: m.name, Size: int64(len(m.content))}
+		if m.info != nil {
+			h.Size, h.Mode = m.info.Size(), int64(m.info.Mode())
+		}
+		if mode != 0 {
+			h.Mode = mode
+		}
+		if err := t.WriteHeader(h); err != nil {
+			return err
+		}
+		if err := m.copyTo(t); err != nil {
+			return err
+		}
+	}
+	return errors.Join(t.Close(), z.Close())
 }
 
 func check(in native.Values) []providers.CheckFailure {

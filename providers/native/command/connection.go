@@ -7,15 +7,20 @@ import (
 	"io"
 	"maps"
 	"net"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice/pipeline/await"
-	"github.com/sluice-iac/sluice/providers/native"
+	"github.com/pkg/sftp"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/native"
 )
 
 // connectionType returns the type of a connection to a machine. what names the machine, for documentation.
@@ -289,4 +294,146 @@ func (r *remote) perform(ctx context.Context, c native.Call, command string) (na
 		return nil, o.failure(ctx, command, err)
 	}
 	return native.Outputs{"stdout": native.Text(o.text("stdout")), "stderr": native.Text(o.text("stderr"))}, nil
+}
+
+func remotePath(doc string) native.Field {
+	f := optional("remotePath", native.KindString, doc)
+	f.Required = true
+	return f
+}
+
+func (r *remote) copyToRemote() native.Resource {
+	source := native.Field{
+		Name: "source", Type: native.Of(native.KindAsset), Required: true,
+		Doc: "What to copy: a file or a folder. Archives are not unpacked, and a folder whose path ends with / is its files.",
+	}
+	return native.Resource{
+		Type: "command:remote:CopyToRemote", Doc: "Files that are copied to another machine over SFTP. Deleting it leaves them there.",
+		Inputs: []native.Field{
+			connection(),
+			remotePath("Where to copy to. Directories above it are made; into one that is there the file or folder is put."),
+			source, triggers(),
+		},
+		Create: func(ctx context.Context, c native.Call) (native.Made, error) {
+			id, err := newID("")
+			if err == nil {
+				err = r.copy(ctx, c)
+			}
+			return native.Made{ID: id}, err
+		},
+		Update: func(ctx context.Context, c native.Call) (native.Outputs, error) {
+			if sameCopy(c) {
+				return nil, nil
+			}
+			return nil, r.copy(ctx, c)
+		},
+	}
+}
+
+// copyFile returns the old form of copyToRemote, in which every change of an input copies again.
+func (r *remote) copyFile() native.Resource {
+	local := optional("localPath", native.KindString, "The file to copy.")
+	local.Required = true
+	inputs := []native.Field{connection(), local, remotePath("Where to copy to."), triggers()}
+	for i := range inputs {
+		inputs[i].Replace = true
+	}
+	return native.Resource{
+		Type: "command:remote:CopyFile", Doc: "The old form of CopyToRemote.", Inputs: inputs,
+		Create: func(ctx context.Context, c native.Call) (native.Made, error) {
+			id, err := newID("")
+			if err != nil {
+				return native.Made{}, err
+			}
+			return native.Made{ID: id}, r.during(ctx, c, func(to *target) error {
+				content, err := open(ctx, to.here(c.Inputs.Text("localPath")))
+				if err != nil {
+					return err
+				}
+				defer content.Close()
+				return to.write(c.Inputs.Text("remotePath"), content)
+			})
+		},
+	}
+}
+
+// sameCopy reports whether the update would change nothing: the same content is at the same place.
+func sameCopy(c native.Call) bool {
+	was, now := c.State.Object("connection"), c.Inputs.Object("connection")
+	hash := func(v property.Value) string { return v.AsAsset().Hash + v.AsArchive().Hash }
+	wasSource, nowSource := c.State.Value("source"), c.Inputs.Value("source")
+	return hash(nowSource) != "" && hash(wasSource) == hash(nowSource) && wasSource.IsAsset() == nowSource.IsAsset() &&
+		c.State.Text("remotePath") == c.Inputs.Text("remotePath") &&
+		was.Text("host") == now.Text("host") && was.Int("port") == now.Int("port")
+}
+
+// during calls f with the files of the machine. They must not be used after ctx ends.
+func (r *remote) during(ctx context.Context, c native.Call, f func(*target) error) error {
+	conn, err := r.dial(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer conn.endWith(ctx, nil)()
+	files, err := sftp.NewClient(conn.Client, sftp.UseConcurrentWrites(true))
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	if err := f(&target{files, r.options.Directory}); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+		return err
+	}
+	return nil
+}
+
+func (r *remote) copy(ctx context.Context, c native.Call) error {
+	dest := c.Inputs.Text("remotePath")
+	reader := property.AssetReader{Dir: r.options.Directory}
+	return r.during(ctx, c, func(to *target) error {
+		source := c.Inputs.Value("source")
+		if a := source.AsAsset(); source.IsAsset() {
+			if a.Kind == property.KindPath {
+				return to.put(ctx, a.Path, dest)
+			}
+			content, err := reader.Open(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer content.Close()
+			return to.putContent(baseOf(a.URI), content, dest)
+		}
+		switch a := source.AsArchive(); a.Kind {
+		case property.KindPath:
+			return to.put(ctx, a.Path, dest)
+		case property.KindURI:
+			content, err := reader.OpenArchive(ctx, a)
+			if err != nil {
+				return err
+			}
+			defer content.Close()
+			return to.putContent(baseOf(a.URI), content, dest)
+		default:
+			if err := to.directory(dest); err != nil {
+				return err
+			}
+			return reader.Members(ctx, a, func(name string, content io.Reader) error {
+				return to.write(path.Join(dest, name), content)
+			})
+		}
+	})
+}
+
+// baseOf returns the name of the file at the end of a URI; "" for none.
+func baseOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	if base := path.Base(u.Path); base != "/" && base != "." {
+		return base
+	}
+	return ""
 }

@@ -30,30 +30,6 @@ func listed(list []byte, name string) ([]byte, error) {
 	return nil, nil
 }
 
-// expected returns the checksum that an archive must have, and its origin: the request, or else the source. It is nil if
-// neither has one. A list that exists and cannot be read is an error.
-func (i *Installer) expected(ctx context.Context, r Request, a asset) (want []byte, from string, err error) {
-	if given := r.Checksums[platform()]; len(given) > 0 {
-		return given, "", nil
-	}
-	if a.sum != nil {
-		return a.sum, a.from, nil
-	}
-	for _, c := range a.lists {
-		list, err := i.web.document(ctx, c)
-		if isAbsent(err) {
-			continue
-		}
-		if err != nil {
-			return nil, "", fmt.Errorf("its checksums at %s cannot be read: %w", shown(c.url), err)
-		}
-		if want, err := listed(list, r.archive()); want != nil || err != nil {
-			return want, shown(c.url), err
-		}
-	}
-	return nil, "", nil
-}
-
 // verify compares a file with the checksum that it must have; an empty one matches any file.
 func verify(ctx context.Context, file io.Reader, want []byte, from string) error {
 	if len(want) == 0 {

@@ -6,8 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
@@ -155,10 +160,6 @@ func (i *Installer) latest(ctx context.Context, r Request, sources []source) (st
 	return "", failed
 }
 
-func (p place) installed(present bool) Installed {
-	return Installed{Kind: p.request.Kind, Name: p.request.Name, Version: p.request.Version, Directory: p.directory, Present: present}
-}
-
 // install installs a plugin of a known version from the first source that has it.
 func (i *Installer) install(ctx context.Context, r Request, sources []source) (Installed, error) {
 	p := i.place(r)
@@ -299,4 +300,285 @@ func (i *Installer) dependencies(ctx context.Context, p place) error {
 		return context.Cause(ctx)
 	}
 	return &DependenciesError{Output: last.Text("its last output was:"), Err: err}
+}
+
+// Acquire returns the function that installs plugins on demand, unless the environment forbids it.
+func (i *Installer) Acquire(m Messages) plugin.Acquire {
+	return func(ctx context.Context, w plugin.Wanted) error {
+		if err := i.Forbidden(); err != nil {
+			return err
+		}
+		if w.Recorded {
+			if err := i.mayObtain(w); err != nil {
+				return err
+			}
+		}
+		_, err := i.Once(ctx, Request{
+			Kind: w.Kind, Name: w.Name, Version: w.Version, Source: w.DownloadURL, Checksums: w.Checksums,
+			Observe: (&telling{messages: m}).observe,
+		})
+		return err
+	}
+}
+
+// mayObtain refuses a download that only the recorded state requires, unless the user has configured the sources of such
+// plugins.
+func (i *Installer) mayObtain(w plugin.Wanted) error {
+	if i.env(mirrorVariable) != "" {
+		return nil
+	}
+	from, err := Request{Kind: w.Kind, Name: w.Name, Source: w.DownloadURL}.from()
+	if err != nil {
+		return err
+	}
+	if overridden, err := override(from, i.env(overridesVariable)); err != nil || overridden != from {
+		return err
+	}
+	return fmt.Errorf("%w, as only the recorded state says that it comes from %s", plugin.ErrNotAcquired, w.DownloadURL)
+}
+
+// Forbidden returns the error of an automatic installation if the environment forbids them, otherwise nil.
+func (i *Installer) Forbidden() error {
+	if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
+		return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
+	}
+	return nil
+}
+
+// expected returns the checksum that an archive must have, and its origin: the request, or else the source. It is nil if
+// neither has one. A list that exists and cannot be read is an error.
+func (i *Installer) expected(ctx context.Context, r Request, a asset) (want []byte, from string, err error) {
+	if given := r.Checksums[platform()]; len(given) > 0 {
+		return given, "", nil
+	}
+	if a.sum != nil {
+		return a.sum, a.from, nil
+	}
+	for _, c := range a.lists {
+		list, err := i.web.document(ctx, c)
+		if isAbsent(err) {
+			continue
+		}
+		if err != nil {
+			return nil, "", fmt.Errorf("its checksums at %s cannot be read: %w", shown(c.url), err)
+		}
+		if want, err := listed(list, r.archive()); want != nil || err != nil {
+			return want, shown(c.url), err
+		}
+	}
+	return nil, "", nil
+}
+
+// fromFile installs an archive, an executable or a folder.
+func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
+	want := p.request.Checksums[platform()]
+	info, err := os.Stat(path)
+	if err != nil {
+		return absent(err)
+	}
+	if info.IsDir() {
+		if len(want) > 0 {
+			return errors.New("a folder has no checksum to compare")
+		}
+		return i.put(ctx, p, func(half string) error { return os.CopyFS(half, os.DirFS(path)) })
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("it is neither a file nor a folder")
+	}
+	isArchive, err := isArchive(path)
+	if err != nil {
+		return err
+	}
+	return i.put(ctx, p, func(half string) error {
+		if isArchive {
+			return i.unpackFile(ctx, p, path, half, want, "")
+		}
+		return copyProgram(ctx, path, filepath.Join(half, p.request.executable()+ending()), want)
+	})
+}
+
+func ending() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
+func copyProgram(ctx context.Context, from, to string, want []byte) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := verify(ctx, in, want, ""); err != nil {
+		return err
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, &attentive{ctx, in})
+	return errors.Join(err, out.Close())
+}
+
+func (i *Installer) place(r Request) place {
+	return place{filepath.Join(i.cache(), string(r.Kind)+"-"+r.Name+"-v"+r.Version), r}
+}
+
+// Remove removes a plugin from the cache: the folder that a [plugin.Listing] of the cache names.
+func (i *Installer) Remove(ctx context.Context, l plugin.Listing) error {
+	directory := l.Location.Directory
+	if l.Location.Source != plugin.FromCache || filepath.Dir(directory) != i.cache() ||
+		!strings.HasPrefix(filepath.Base(directory), string(l.Kind)+"-"+l.Name) {
+		return fmt.Errorf("%s is not in the cache of plugins", directory)
+	}
+	p := place{directory, Request{Kind: l.Kind, Name: l.Name, Version: l.Version}}
+	unlock, err := p.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
+		return err
+	}
+	if err := errors.Join(p.clean(), os.RemoveAll(directory)); err != nil {
+		return err
+	}
+	p.forget()
+	removeAll(directory+".lastused", p.partial())
+	return nil
+}
+
+// sources returns the possible sources of a plugin, in the order in which they are tried.
+func (i *Installer) sources(r Request) ([]source, error) {
+	if mirror := i.env(mirrorVariable); mirror != "" {
+		s, err := i.mirror(mirror)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", mirrorVariable, err)
+		}
+		return []source{s}, nil
+	}
+	from, err := r.from()
+	if err != nil {
+		return nil, err
+	}
+	overridden, err := override(from, i.env(overridesVariable))
+	if err != nil {
+		return nil, err
+	}
+	if overridden == from && r.Source != "" {
+		overridden = r.Source
+	}
+	list, err := i.sourcesAt(overridden, r)
+	if err == nil && r.Source == "" && overridden == from {
+		list = append(list, &template{i, publicHost, true})
+	}
+	return list, err
+}
+
+// override replaces a URL by that of the first expression that matches it: "regexp=URL,...". $1 and ${name} in the URL are
+// the groups of the match.
+func override(from, overrides string) (string, error) {
+	for entry := range strings.SplitSeq(overrides, ",") {
+		expression, to, ok := strings.Cut(entry, "=")
+		if strings.TrimSpace(entry) == "" {
+			continue
+		}
+		if !ok || to == "" {
+			return "", fmt.Errorf("%s: %q is not of the form <regular expression>=<URL>", overridesVariable, entry)
+		}
+		e, err := regexp.Compile(expression)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", overridesVariable, err)
+		}
+		if at := e.FindStringSubmatchIndex(from); at != nil {
+			return string(e.ExpandString(nil, variables.Replace(to), from, at)), nil
+		}
+	}
+	return from, nil
+}
+
+// variables protects the variables of URL templates, which are not groups.
+var variables = strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}", "$${ARCH}")
+
+// sourcesAt returns the sources for a plugin download URL.
+func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
+	u, err := url.Parse(text)
+	if err != nil && strings.HasPrefix(text, "http") {
+		u, err = url.Parse(strings.NewReplacer("${", "", "}", "").Replace(text)) // braces are not allowed in hosts
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a URL for plugins: %w", text, err)
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return []source{&template{i, text, false}}, nil
+	case "github":
+		return i.github(u, r)
+	case "gitlab":
+		project := strings.Trim(u.Path, "/")
+		if u.Host == "" || project == "" {
+			return nil, fmt.Errorf("%q is not of the form gitlab://<host>/<project>", text)
+		}
+		return []source{&gitlab{i, u.Host, url.PathEscape(project)}}, nil
+	case "file":
+		return []source{&folder{filepath.FromSlash(u.Path)}}, nil
+	case "git":
+		g, err := plugin.ParseGitSource(text)
+		return []source{inGit{&repository{g, i.env}}}, err
+	}
+	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, git://, https:// or file://", text)
+}
+
+// mirror returns the source that replaces all others: a folder, or a URL template.
+func (i *Installer) mirror(text string) (source, error) {
+	switch {
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		return &template{i, text, false}, nil
+	case strings.HasPrefix(text, "file://"):
+		text = strings.TrimPrefix(text, "file://")
+	case strings.Contains(text, "://"):
+		return nil, fmt.Errorf("%q is neither a folder nor a URL that begins with https://", text)
+	}
+	if info, err := os.Stat(text); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%q is not a folder", text)
+	}
+	return &folder{text}, nil
+}
+
+// github returns the sources for a repository on GitHub. Public files are at a URL that needs no call of the API, whose
+// number of calls is limited.
+func (i *Installer) github(u *url.URL, r Request) ([]source, error) {
+	owner, repository, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
+	if u.Host == "" || owner == "" || strings.Contains(repository, "/") {
+		return nil, fmt.Errorf("%q is not of the form github://<host>/<organization>/<repository>", u)
+	}
+	if repository == "" {
+		repository = r.repository()
+	}
+	api := &github{installer: i, host: u.Host, owner: owner, repository: repository}
+	if token := i.env("GITHUB_TOKEN"); token != "" {
+		api.secret = credential{"https://" + u.Host, "token " + token}
+	}
+	if u.Host != publicAPI {
+		return []source{api}, nil
+	}
+	return []source{&releases{api}, api}, nil
+}
+
+// isAbsent reports whether an error means that the server has no such file. Object stores answer 403 if their files may not
+// be listed.
+func isAbsent(err error) bool {
+	var e *StatusError
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case http.StatusNotFound, http.StatusForbidden, http.StatusGone, http.StatusUnauthorized:
+		return true
+	}
+	return false
 }

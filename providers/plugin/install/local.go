@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -21,34 +19,6 @@ func (l *local) place() string { return l.path }
 func (l *local) latest(context.Context, Request) (string, error) { return "", errLatest }
 
 func (l *local) find(context.Context, Request) (asset, error) { return asset{file: l.path}, nil }
-
-// fromFile installs an archive, an executable or a folder.
-func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
-	want := p.request.Checksums[platform()]
-	info, err := os.Stat(path)
-	if err != nil {
-		return absent(err)
-	}
-	if info.IsDir() {
-		if len(want) > 0 {
-			return errors.New("a folder has no checksum to compare")
-		}
-		return i.put(ctx, p, func(half string) error { return os.CopyFS(half, os.DirFS(path)) })
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it is neither a file nor a folder")
-	}
-	isArchive, err := isArchive(path)
-	if err != nil {
-		return err
-	}
-	return i.put(ctx, p, func(half string) error {
-		if isArchive {
-			return i.unpackFile(ctx, p, path, half, want, "")
-		}
-		return copyProgram(ctx, path, filepath.Join(half, p.request.executable()+ending()), want)
-	})
-}
 
 // isArchive reports whether a file begins like a gzip file. A file that begins neither like that nor like a program is
 // refused.
@@ -78,30 +48,3 @@ func isArchive(path string) (bool, error) {
 
 // programs are the beginnings of executables: scripts, and those of Linux, Windows and macOS.
 var programs = [...]string{"#!", "\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
-
-func ending() string {
-	if runtime.GOOS == "windows" {
-		return ".exe"
-	}
-	return ""
-}
-
-func copyProgram(ctx context.Context, from, to string, want []byte) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if err := verify(ctx, in, want, ""); err != nil {
-		return err
-	}
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, &attentive{ctx, in})
-	return errors.Join(err, out.Close())
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
@@ -21,10 +20,6 @@ import (
 type place struct {
 	directory string // "<home>/plugins/<kind>-<name>-v<version>"
 	request   Request
-}
-
-func (i *Installer) place(r Request) place {
-	return place{filepath.Join(i.cache(), string(r.Kind)+"-"+r.Name+"-v"+r.Version), r}
 }
 
 func (p place) partial() string  { return p.directory + ".partial" }
@@ -141,6 +136,10 @@ func (p place) revert() error {
 // forget removes the download.
 func (p place) forget() { removeAll(p.download(), p.download()+".json") }
 
+func (p place) installed(present bool) Installed {
+	return Installed{Kind: p.request.Kind, Name: p.request.Name, Version: p.request.Version, Directory: p.directory, Present: present}
+}
+
 func removeAll(paths ...string) {
 	for _, path := range paths {
 		_ = os.Remove(path) // a remaining file is overwritten or ignored
@@ -173,28 +172,4 @@ func Describe(directory string) Details {
 		return nil
 	})
 	return d
-}
-
-// Remove removes a plugin from the cache: the folder that a [plugin.Listing] of the cache names.
-func (i *Installer) Remove(ctx context.Context, l plugin.Listing) error {
-	directory := l.Location.Directory
-	if l.Location.Source != plugin.FromCache || filepath.Dir(directory) != i.cache() ||
-		!strings.HasPrefix(filepath.Base(directory), string(l.Kind)+"-"+l.Name) {
-		return fmt.Errorf("%s is not in the cache of plugins", directory)
-	}
-	p := place{directory, Request{Kind: l.Kind, Name: l.Name, Version: l.Version}}
-	unlock, err := p.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
-		return err
-	}
-	if err := errors.Join(p.clean(), os.RemoveAll(directory)); err != nil {
-		return err
-	}
-	p.forget()
-	removeAll(directory+".lastused", p.partial())
-	return nil
 }

@@ -134,6 +134,18 @@ func (r Request) observe(p Progress) {
 	}
 }
 
+// from returns the URL of the plugin's source that overrides are matched against: for a git repository its own URL.
+func (r Request) from() (string, error) {
+	switch {
+	case r.Source == "":
+		return "github://" + publicAPI + "/" + publicOwner + "/" + r.repository(), nil
+	case strings.HasPrefix(r.Source, plugin.GitScheme):
+		g, err := plugin.ParseGitSource(r.Source)
+		return g.Repository, err
+	}
+	return r.Source, nil
+}
+
 // shown is a URL without the password that may be in it, and without its query, which may be a signature.
 func shown(text string) string {
 	u, err := url.Parse(text)

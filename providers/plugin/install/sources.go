@@ -8,13 +8,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-
-	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // source is a place where plugins are published.
@@ -61,115 +58,6 @@ const (
 	mirrorVariable    = "SLUICE_PLUGIN_MIRROR"
 	overridesVariable = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
 )
-
-// sources returns the possible sources of a plugin, in the order in which they are tried.
-func (i *Installer) sources(r Request) ([]source, error) {
-	if mirror := i.env(mirrorVariable); mirror != "" {
-		s, err := i.mirror(mirror)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", mirrorVariable, err)
-		}
-		return []source{s}, nil
-	}
-	from, err := r.from()
-	if err != nil {
-		return nil, err
-	}
-	overridden, err := override(from, i.env(overridesVariable))
-	if err != nil {
-		return nil, err
-	}
-	if overridden == from && r.Source != "" {
-		overridden = r.Source
-	}
-	list, err := i.sourcesAt(overridden, r)
-	if err == nil && r.Source == "" && overridden == from {
-		list = append(list, &template{i, publicHost, true})
-	}
-	return list, err
-}
-
-// from returns the URL of the plugin's source that overrides are matched against: for a git repository its own URL.
-func (r Request) from() (string, error) {
-	switch {
-	case r.Source == "":
-		return "github://" + publicAPI + "/" + publicOwner + "/" + r.repository(), nil
-	case strings.HasPrefix(r.Source, plugin.GitScheme):
-		g, err := plugin.ParseGitSource(r.Source)
-		return g.Repository, err
-	}
-	return r.Source, nil
-}
-
-// override replaces a URL by that of the first expression that matches it: "regexp=URL,...". $1 and ${name} in the URL are
-// the groups of the match.
-func override(from, overrides string) (string, error) {
-	for entry := range strings.SplitSeq(overrides, ",") {
-		expression, to, ok := strings.Cut(entry, "=")
-		if strings.TrimSpace(entry) == "" {
-			continue
-		}
-		if !ok || to == "" {
-			return "", fmt.Errorf("%s: %q is not of the form <regular expression>=<URL>", overridesVariable, entry)
-		}
-		e, err := regexp.Compile(expression)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", overridesVariable, err)
-		}
-		if at := e.FindStringSubmatchIndex(from); at != nil {
-			return string(e.ExpandString(nil, variables.Replace(to), from, at)), nil
-		}
-	}
-	return from, nil
-}
-
-// variables protects the variables of URL templates, which are not groups.
-var variables = strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}", "$${ARCH}")
-
-// sourcesAt returns the sources for a plugin download URL.
-func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
-	u, err := url.Parse(text)
-	if err != nil && strings.HasPrefix(text, "http") {
-		u, err = url.Parse(strings.NewReplacer("${", "", "}", "").Replace(text)) // braces are not allowed in hosts
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a URL for plugins: %w", text, err)
-	}
-	switch u.Scheme {
-	case "http", "https":
-		return []source{&template{i, text, false}}, nil
-	case "github":
-		return i.github(u, r)
-	case "gitlab":
-		project := strings.Trim(u.Path, "/")
-		if u.Host == "" || project == "" {
-			return nil, fmt.Errorf("%q is not of the form gitlab://<host>/<project>", text)
-		}
-		return []source{&gitlab{i, u.Host, url.PathEscape(project)}}, nil
-	case "file":
-		return []source{&folder{filepath.FromSlash(u.Path)}}, nil
-	case "git":
-		g, err := plugin.ParseGitSource(text)
-		return []source{inGit{&repository{g, i.env}}}, err
-	}
-	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, git://, https:// or file://", text)
-}
-
-// mirror returns the source that replaces all others: a folder, or a URL template.
-func (i *Installer) mirror(text string) (source, error) {
-	switch {
-	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
-		return &template{i, text, false}, nil
-	case strings.HasPrefix(text, "file://"):
-		text = strings.TrimPrefix(text, "file://")
-	case strings.Contains(text, "://"):
-		return nil, fmt.Errorf("%q is neither a folder nor a URL that begins with https://", text)
-	}
-	if info, err := os.Stat(text); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%q is not a folder", text)
-	}
-	return &folder{text}, nil
-}
 
 // template is a server with one archive at each URL.
 type template struct {
@@ -244,26 +132,6 @@ func (f *folder) find(_ context.Context, r Request) (asset, error) {
 type inGit struct{ *repository }
 
 func (inGit) find(context.Context, Request) (asset, error) { return asset{}, nil }
-
-// github returns the sources for a repository on GitHub. Public files are at a URL that needs no call of the API, whose
-// number of calls is limited.
-func (i *Installer) github(u *url.URL, r Request) ([]source, error) {
-	owner, repository, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
-	if u.Host == "" || owner == "" || strings.Contains(repository, "/") {
-		return nil, fmt.Errorf("%q is not of the form github://<host>/<organization>/<repository>", u)
-	}
-	if repository == "" {
-		repository = r.repository()
-	}
-	api := &github{installer: i, host: u.Host, owner: owner, repository: repository}
-	if token := i.env("GITHUB_TOKEN"); token != "" {
-		api.secret = credential{"https://" + u.Host, "token " + token}
-	}
-	if u.Host != publicAPI {
-		return []source{api}, nil
-	}
-	return []source{&releases{api}, api}, nil
-}
 
 // releases is the page of a public repository on GitHub.
 type releases struct{ *github }

@@ -172,20 +172,6 @@ func refusal(r *http.Response, secret credential) error {
 	return backoff.Permanent(e)
 }
 
-// isAbsent reports whether an error means that the server has no such file. Object stores answer 403 if their files may not
-// be listed.
-func isAbsent(err error) bool {
-	var e *StatusError
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Code {
-	case http.StatusNotFound, http.StatusForbidden, http.StatusGone, http.StatusUnauthorized:
-		return true
-	}
-	return false
-}
-
 // maxDocument is the maximum size of a document beside archives, such as the description of a release.
 const maxDocument = 8 << 20
 

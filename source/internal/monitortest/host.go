@@ -6,12 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // Host serves m and an Engine service that passes its messages to m, both until the end of the test.
@@ -42,14 +40,6 @@ type OnLog struct {
 // Log calls the function.
 func (o *OnLog) Log(context.Context, stages.LogMessage) { o.Do() }
 
-// StackOutputs returns the exports of the program of [Preview].
-func (m *Monitor) StackOutputs(t testing.TB) property.Map {
-	t.Helper()
-	stack := urn.RootStack("dev", "proj")
-	require.Contains(t, m.Record().Outputs, stack)
-	return m.Record().Outputs[stack]
-}
-
 // At is a service at a fixed address.
 type At string
 
@@ -58,14 +48,3 @@ func (a At) Address() (string, error) { return string(a), nil }
 
 // SocketAddress returns the address.
 func (a At) SocketAddress() (string, error) { return string(a), nil }
-
-// Messages returns the text of the logged messages of one severity, in the order of arrival.
-func (m *Monitor) Messages(s stages.Severity) []string {
-	var texts []string
-	for _, l := range m.Record().Logs {
-		if l.Severity == s {
-			texts = append(texts, l.Message)
-		}
-	}
-	return texts
-}

@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
@@ -186,3 +189,22 @@ func (m *Monitor) WaitForShutdown(ctx context.Context) error {
 
 // Info returns Run.
 func (m *Monitor) Info() stages.RunInfo { return m.Run }
+
+// StackOutputs returns the exports of the program of [Preview].
+func (m *Monitor) StackOutputs(t testing.TB) property.Map {
+	t.Helper()
+	stack := urn.RootStack("dev", "proj")
+	require.Contains(t, m.Record().Outputs, stack)
+	return m.Record().Outputs[stack]
+}
+
+// Messages returns the text of the logged messages of one severity, in the order of arrival.
+func (m *Monitor) Messages(s stages.Severity) []string {
+	var texts []string
+	for _, l := range m.Record().Logs {
+		if l.Severity == s {
+			texts = append(texts, l.Message)
+		}
+	}
+	return texts
+}

@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/state"
 )
 
 // extensions layers packages on running providers (steps.md 1.8). Each provider gets each extension once, before the first call
@@ -102,32 +101,6 @@ func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref
 	}
 	if res.Name != ext.Name {
 		return fmt.Errorf("parameterize response name %q does not match expected package %q", res.Name, ext.Name)
-	}
-	return nil
-}
-
-// extended returns p after it has the extension that the resource needs, if any.
-func (a *Access) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
-	if s.ExtensionRef == "" {
-		return p, nil
-	}
-	if err := a.Extensions.Apply(ctx, p, s.ExtensionRef); err != nil {
-		return nil, fmt.Errorf("could not parameterize extension for resource %v: %w", s.URN, err)
-	}
-	return p, nil
-}
-
-// ExtendFor prepares the provider of a registration for it.
-func (a *Access) ExtendFor(ctx context.Context, l stages.Located) error {
-	if l.Goal.ExtensionRef == "" {
-		return nil
-	}
-	p, err := a.ProviderOf(l)
-	if err != nil {
-		return err
-	}
-	if err := a.Extensions.Apply(ctx, p, l.Goal.ExtensionRef); err != nil {
-		return a.Control.Bail(l, stages.CodeFailed, err)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/sluice-iac/sluice/property"
 )
 
 // difference is one deviation from the plan: the rule's text, and both values.
@@ -60,48 +58,3 @@ func set[S ~string](list []S) map[S]bool {
 
 // bracedLimit is the length up to which a message shows a value.
 const bracedLimit = 200
-
-// braced returns a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for an unknown one.
-func (p *Plans) braced(v property.Value) string {
-	text := p.bracedValue(v)
-	if len(text) > bracedLimit {
-		return strings.ToValidUTF8(text[:bracedLimit], "") + "…}"
-	}
-	return text
-}
-
-func (p *Plans) bracedValue(v property.Value) string {
-	switch {
-	case v.IsUnknown():
-		return "output<string>{}"
-	case v.IsSecret() && p.showSecrets:
-		return p.bracedValue(v.AsSecret())
-	case v.IsSecret():
-		return "{[secret]}"
-	case v.IsArray():
-		var parts []string
-		for _, e := range v.AsArray().All() {
-			parts = append(parts, p.bracedValue(e))
-		}
-		return "{[" + strings.Join(parts, " ") + "]}"
-	case v.IsMap():
-		var parts []string
-		for name, e := range v.AsMap().All() {
-			parts = append(parts, name+":"+p.bracedValue(e))
-		}
-		return "{map[" + strings.Join(parts, " ") + "]}"
-	case v.IsString():
-		return "{" + v.AsString() + "}"
-	case v.IsNumber():
-		return fmt.Sprintf("{%v}", v.AsNumber())
-	case v.IsBool():
-		return fmt.Sprintf("{%v}", v.AsBool())
-	case v.IsAsset():
-		return "{asset " + v.AsAsset().Hash + "}"
-	case v.IsArchive():
-		return "{archive " + v.AsArchive().Hash + "}"
-	case v.IsReference():
-		return fmt.Sprintf("{%v}", v.AsReference().URN)
-	}
-	return "{<nil>}"
-}

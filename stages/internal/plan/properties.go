@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
@@ -16,37 +14,6 @@ const (
 	propertyDeleted = "-"
 	propertySame    = "="
 )
-
-// changedProperties returns the properties that change otherwise than planned (steps.md 12.3), nil if there are none.
-func (p *Plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
-	names := map[string]bool{}
-	for _, m := range []property.Map{former, now, plan.Adds, plan.Updates} {
-		for _, name := range m.Names() {
-			names[name] = true
-		}
-	}
-	for _, name := range plan.Deletes {
-		names[name] = true
-	}
-	var texts, planned, actual []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		c := propertyChange{was: former.At(name), is: now.At(name)}
-		c.plan(name, plan)
-		if c.isPlanned() {
-			continue
-		}
-		texts = append(texts, c.planned+c.actual()+name+p.sides(c))
-		planned = append(planned, "`"+name+"` "+p.plannedSide(c))
-		actual = append(actual, "`"+name+"` "+p.actualSide(c))
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	slices.Sort(texts)
-	return &difference{
-		text: "properties changed: " + strings.Join(texts, ", "), planned: strings.Join(planned, ", "), now: strings.Join(actual, ", "),
-	}
-}
 
 // propertyChange is the planned and the actual change of one property. A null value is none.
 type propertyChange struct {
@@ -104,36 +71,3 @@ func (c *propertyChange) isPlanned() bool {
 }
 
 func isUnknown(v property.Value) bool { return v.StripSecrets().IsUnknown() }
-
-// sides are the values of a violation: [planned!=actual].
-func (p *Plans) sides(c propertyChange) string {
-	var values []string
-	for _, v := range []property.Value{c.expected, c.is} {
-		if !v.IsNull() {
-			values = append(values, p.braced(v))
-		}
-	}
-	if len(values) == 0 {
-		return ""
-	}
-	return "[" + strings.Join(values, "!=") + "]"
-}
-
-func (p *Plans) plannedSide(c propertyChange) string {
-	switch {
-	case c.planned == propertyDeleted:
-		return "is deleted"
-	case c.planned == propertySame && c.was.IsNull():
-		return "is not set"
-	case c.planned == propertySame:
-		return "stays " + p.braced(c.was)
-	}
-	return "becomes " + p.braced(c.expected)
-}
-
-func (p *Plans) actualSide(c propertyChange) string {
-	if c.is.IsNull() {
-		return "is not set"
-	}
-	return "is " + p.braced(c.is)
-}

@@ -93,3 +93,45 @@ func (c *Changes) NoteClosure(root stages.Diffed, members []closure.Member) {
 		c.decisions.Add(members[i].Res.URN, rooms.PossiblyReplaced)
 	}
 }
+
+// unknown describes an unknown input: the resource that it comes from, and the output. Programs report only the resources that an
+// input comes from. The output is the one whose recorded value is in the recorded input.
+func (c *Changes) unknown(d stages.Diffed, path property.Path) stages.Unknown {
+	u := stages.Unknown{Property: path.String()}
+	was, _ := d.Old.Inputs.StripSecretsAndOutputs().Lookup(path)
+	var best found
+	for _, dep := range slices.Sorted(slices.Values(d.Goal.PropertyDependencies[path[0].Key])) {
+		made, ok := c.rooms.Results.Lookup(dep)
+		if !ok {
+			continue
+		}
+		op := c.opOf(dep)
+		if u.Of == "" || u.Op == "" && op != "" {
+			u.Of, u.Op = dep, op
+		}
+		if !made.Custom || !was.IsString() {
+			continue
+		}
+		if f := outputIn(was.AsString(), c.rooms.Base.Olds[dep], made, op); f.isBetterThan(best) {
+			best = f
+			u.Of, u.Output, u.Op = dep, f.output, op
+		}
+	}
+	return u
+}
+
+// opOf returns the decided operation on a resource, "" if it does not change.
+func (c *Changes) opOf(u urn.URN) stages.Op {
+	o := c.rooms.Decisions
+	switch {
+	case o.Has(u, rooms.Replaced):
+		return stages.OpReplace
+	case o.Has(u, rooms.Created):
+		return stages.OpCreate
+	case o.Has(u, rooms.Updated):
+		return stages.OpUpdate
+	case o.Has(u, rooms.Read):
+		return stages.OpRead
+	}
+	return ""
+}

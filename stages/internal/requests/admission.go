@@ -1,12 +1,18 @@
 package requests
 
 import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/stages/internal/step"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // NewAdmission returns the admission of a run, with a monitor.
@@ -38,4 +44,88 @@ type Admission struct {
 
 	Directory      string
 	MonitorAddress func() (string, error)
+}
+
+// deployment describes the run for providers that call back.
+func (a *Admission) deployment() providers.Deployment {
+	return providers.Deployment{
+		Project: a.control.Info.Project, Stack: a.control.Info.Stack, Organization: a.control.Info.Organization, Config: a.control.Info.Config,
+		ConfigSecretKeys: a.control.Info.ConfigSecretKeys, DryRun: a.control.DryRun(), Parallel: a.control.Info.Parallel,
+		MonitorAddress: a.MonitorAddress,
+	}
+}
+
+// Monitor returns the monitor for the run's program.
+func (a *Admission) Monitor() stages.Monitor { return a.monitor }
+
+// Close ends the source of the pipeline: nothing more is submitted.
+func (a *Admission) Close() { a.intake.Close() }
+
+// EndOfProgram records that no more registrations will come.
+func (a *Admission) EndOfProgram() { a.monitor.end() }
+
+// Submissions is the source of the pipeline: everything that programs submit, until the program has ended.
+func (a *Admission) Submissions() pipeline.Flow[stages.Submitted] {
+	return pipeline.From("submit", 0, func(ctx context.Context, emit pipeline.Emit[stages.Submitted]) error {
+		for {
+			s, ok := a.intake.Take(ctx)
+			if !ok {
+				return nil
+			}
+			if err := emit(s); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// resolveProvider finds the explicit provider of a resource: its own, that of its package among those given with it, or that of its
+// package among its parent component's (protocol.md 4.5).
+func (a *Admission) resolveProvider(own string, given map[string]string, parent urn.URN, pkg string) string {
+	if own != "" {
+		return own
+	}
+	if p, ok := given[pkg]; ok {
+		return p
+	}
+	if f := a.Families.Of(parent); parent != "" && f != nil {
+		return f.providers[pkg]
+	}
+	return ""
+}
+
+// CompleteRead turns a read request into a goal.
+func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
+	req := s.Read
+	if !req.Type.IsToken() {
+		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
+	}
+	if err := req.Type.CheckPackage(); err != nil {
+		return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
+	}
+	pkg, err := a.packages.meant(req.Package, req.PackageRef)
+	if err != nil {
+		return nil, err
+	}
+	provider := req.Provider
+	if provider == "" {
+		if provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
+			return nil, err
+		}
+	}
+	if ref, err := urn.ParseProviderRef(provider); err == nil {
+		if pkg, denied := ref.Denied(); denied {
+			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
+		}
+	}
+	a.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
+	extension := ""
+	if pkg.Extension != nil {
+		extension = a.access.Extensions.Register(*pkg.Extension)
+	}
+	return &stages.ReadGoal{
+		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
+		Dependencies: urn.SortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		SourcePosition: req.SourcePosition, StackTrace: req.StackTrace,
+	}, nil
 }

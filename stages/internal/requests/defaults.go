@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -160,14 +159,4 @@ func urlAsName(url string) string {
 		parts = append(parts, string(name))
 	}
 	return cmp.Or(strings.Join(parts, "/"), "_")
-}
-
-// mergeProviders returns the providers of a component, completed from its parent component's.
-func mergeProviders(own, parents map[string]string) map[string]string {
-	if len(parents) == 0 {
-		return own
-	}
-	merged := maps.Clone(parents)
-	maps.Copy(merged, own)
-	return merged
 }

@@ -21,6 +21,10 @@ var (
 
 type unknownPackageError struct{ ref string }
 
+func (e *unknownPackageError) Error() string {
+	return fmt.Sprintf("unknown provider package '%v'", e.ref)
+}
+
 // packageKey returns the text of a package, so that equal requests have equal keys.
 func packageKey(p stages.Package) []byte {
 	var b strings.Builder

@@ -2,14 +2,17 @@ package requests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -259,6 +262,177 @@ func (c *Completion) goal() (*stages.Goal, error) {
 	return g, nil
 }
 
+// Construct makes a provider create a remote component (steps.md 10.1). The component and its children come back through the
+// monitor as registrations of their own, so this runs outside every pool and holds no lock.
+func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
+	q := c.PendingReply
+	p, err := c.Admission.access.RemoteProvider(g.Provider, string(g.Type))
+	if err != nil {
+		q.Reject(err)
+		return nil
+	}
+	if err := available(g.Inputs); err != nil {
+		return c.notConstructed(g, err)
+	}
+	if g.ExtensionRef != "" {
+		if err := c.Admission.access.Extensions.Apply(ctx, p, g.ExtensionRef); err != nil {
+			return c.notConstructed(g, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.providers)) {
+		if c.providers[name] == "" {
+			delete(c.providers, name)
+		}
+	}
+	res, err := p.Construct(ctx, providers.ConstructRequest{
+		Deployment: c.Admission.deployment(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
+		Providers: c.providers, Dependencies: g.Dependencies, Protect: g.Protect, Aliases: g.Aliases,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		CustomTimeouts:          providers.Timeouts(g.CustomTimeouts), DeletedWith: g.DeletedWith, DeleteBeforeReplace: g.DeleteBeforeReplace,
+		IgnoreChanges: g.IgnoreChanges, ReplaceOnChanges: g.ReplaceOnChanges, RetainOnDelete: g.RetainOnDelete,
+		ReplaceWith: g.ReplaceWith, ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks,
+	})
+	if errors.Is(err, providers.ErrConfigurationUnknown) {
+		return c.constructUnknown(ctx, g)
+	}
+	if err != nil {
+		return c.notConstructed(g, err)
+	}
+	deps := map[string][]urn.URN{}
+	for name, ds := range res.OutputDependency {
+		deps[name] = ds
+	}
+	for name, ds := range res.Outputs.OutputDependencies() {
+		deps[name] = urn.SortedSet(append(deps[name], ds...))
+	}
+	c.constructed(res.URN)
+	q.Answer(&stages.RegisterReply{URN: res.URN, Outputs: res.Outputs.DowngradeOutputs(), PropertyDependencies: deps})
+	return nil
+}
+
+// constructed adopts the goal of the registration that the component's provider has made: children inherit from it, and its
+// provider serves methods (steps.md 1.3, 10.2).
+func (c *Completion) constructed(u urn.URN) {
+	var of *own
+	if inner := c.Admission.Families.Of(u); inner != nil {
+		of = inner.Own
+	}
+	c.Admission.Families.setOwn(c.PendingReply, of)
+}
+
+// notConstructed stops the run, unless it has stopped already and the error is a consequence.
+func (c *Completion) notConstructed(g *stages.Goal, err error) error {
+	q := c.PendingReply
+	if c.Admission.control.IsHalted() {
+		q.Reject(stages.ErrShutDown)
+		return nil
+	}
+	l := stages.Located{Registered: stages.Registered{PendingReply: q, Goal: g}}
+	return c.Admission.control.Bail(l, stages.CodeInvalidResource, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
+}
+
+// constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).
+func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error {
+	reply, err := c.Admission.monitor.Register(ctx, &stages.RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
+	if err != nil {
+		c.PendingReply.Reject(err)
+		return nil
+	}
+	c.constructed(reply.URN)
+	c.PendingReply.Answer(&stages.RegisterReply{URN: reply.URN, Outputs: property.Map{}})
+	return nil
+}
+
+// mergeProviders returns the providers of a component, completed from its parent component's.
+func mergeProviders(own, parents map[string]string) map[string]string {
+	if len(parents) == 0 {
+		return own
+	}
+	merged := maps.Clone(parents)
+	maps.Copy(merged, own)
+	return merged
+}
+
+// completeProviders adds the parent component's providers to a component's.
+func (c *Completion) completeProviders() {
+	c.providers = c.opts.Providers
+	if f := c.Admission.Families.Of(c.Req.Parent); !c.Req.Custom && c.Req.Parent != "" && f != nil {
+		c.providers = mergeProviders(c.opts.Providers, f.providers)
+	}
+}
+
+// chooseProvider finds the provider reference (steps.md 1.2 item 11).
+func (c *Completion) chooseProvider(ctx context.Context) error {
+	if (!c.Req.Custom || c.Req.Type.IsProvider()) && !c.Req.Remote {
+		return nil
+	}
+	if c.opts.Provider != "" {
+		c.provider = c.opts.Provider
+		return nil
+	}
+	pkg, err := c.pkg()
+	if err != nil {
+		return err
+	}
+	c.provider, err = c.Admission.Defaults.reference(ctx, pkg.ServedBy(c.Req.Type), pkg)
+	return err
+}
+
+// extension returns the reference of the extension that the resource belongs to, "" for none.
+func (c *Completion) extension() (string, error) {
+	if c.Req.PackageRef == "" || c.Req.Type.IsProvider() || !c.Req.Custom && !c.Req.Remote {
+		return "", nil
+	}
+	pkg, err := c.pkg()
+	if err != nil || pkg.Extension == nil {
+		return "", err
+	}
+	return c.Admission.access.Extensions.Register(*pkg.Extension), nil
+}
+
+// pkg returns the package that the request names, as changed by transforms.
+func (c *Completion) pkg() (stages.Package, error) {
+	p := c.Req.Package
+	p.Version, p.DownloadURL, p.Checksums = c.opts.Version, c.opts.PluginDownloadURL, c.opts.PluginChecksums
+	if p.Version != "" {
+		if _, err := semver.NewVersion(p.Version); err != nil {
+			return stages.Package{}, stages.Invalid("%s %q: version %q is not a semantic version: %w", c.Req.Type, c.Req.Name, p.Version, err)
+		}
+	}
+	return c.Admission.packages.meant(p, c.Req.PackageRef)
+}
+
+// providerInputs adds the data for starting a provider to its inputs (steps.md 1.2 item 13).
+func (c *Completion) providerInputs() error {
+	if !c.Req.Type.IsProvider() {
+		return nil
+	}
+	pkg, err := c.pkg()
+	if err != nil {
+		return err
+	}
+	c.Admission.Defaults.name(pkg.DownloadURL)
+	name := c.Req.Type.ProviderPackage()
+	if known, ok := c.Admission.Defaults.newest[name]; ok && c.opts.Version == "" && c.opts.PluginDownloadURL == "" && c.Req.PackageRef == "" {
+		pkg.Version, pkg.DownloadURL = known.Version, known.DownloadURL
+	}
+	have, err := providers.SpecFromInputs(c.Req.Type, c.props)
+	if err != nil {
+		return stages.Invalid("provider %q: %w", c.Req.Name, err)
+	}
+	c.Admission.Defaults.name(have.DownloadURL)
+	want := pkg.Spec(name)
+	if want.Version == "" {
+		want.Version = have.Version
+	}
+	if want.DownloadURL == "" {
+		want.DownloadURL = have.DownloadURL
+	}
+	want.Environment = c.Req.EnvVarMappings
+	c.props = want.Inputs(c.props)
+	return nil
+}
+
 func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
 	if t == (stages.CustomTimeouts{}) {
 		return state.Timeouts{}, nil
@@ -278,40 +452,4 @@ func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
 		*x.seconds = d.Seconds()
 	}
 	return out, nil
-}
-
-// CompleteRead turns a read request into a goal.
-func (a *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
-	req := s.Read
-	if !req.Type.IsToken() {
-		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
-	}
-	if err := req.Type.CheckPackage(); err != nil {
-		return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
-	}
-	pkg, err := a.packages.meant(req.Package, req.PackageRef)
-	if err != nil {
-		return nil, err
-	}
-	provider := req.Provider
-	if provider == "" {
-		if provider, err = a.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
-			return nil, err
-		}
-	}
-	if ref, err := urn.ParseProviderRef(provider); err == nil {
-		if pkg, denied := ref.Denied(); denied {
-			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
-		}
-	}
-	a.Families.expect(s.PendingReply, &family{parent: req.Parent, Own: &own{provider: provider}, custom: true})
-	extension := ""
-	if pkg.Extension != nil {
-		extension = a.access.Extensions.Register(*pkg.Extension)
-	}
-	return &stages.ReadGoal{
-		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
-		Dependencies: urn.SortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
-		SourcePosition: req.SourcePosition, StackTrace: req.StackTrace,
-	}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/graph"
-	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -122,21 +121,3 @@ func (an *Ancestors) AwaitDecisions(ctx context.Context, seq int, res *state.Res
 
 // ClosureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
 const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
-
-// IsDeletedBefore reports whether a delete-before-replace of something else has deleted the recorded state of a registration, so
-// that the state does not count any more (steps.md 3.6 "recreate"). Names decide: a resource to which the program gives another
-// name is checked and compared as usual, as one whose replacement has begun.
-func (rooms *Rooms) IsDeletedBefore(l stages.Located) bool {
-	return !l.IsRenamed() && rooms.Decisions.IsDeletedByClosure(l.Claimed)
-}
-
-// IsDeletedOnceDecided is IsDeletedBefore once every decision that could concern the recorded state has been made.
-func (rooms *Rooms) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool, error) {
-	if l.Claimed == nil || l.IsRenamed() {
-		return false, nil
-	}
-	if err := rooms.Ancestors.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
-		return false, err
-	}
-	return rooms.IsDeletedBefore(l), nil
-}

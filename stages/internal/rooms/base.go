@@ -1,6 +1,7 @@
 package rooms
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -92,4 +93,9 @@ func (b *Base) WithinComponents() *graph.Graph {
 		})
 	})
 	return b.expanded
+}
+
+// hasObject reports whether the object of a resource is recorded under its URN.
+func (b *Base) hasObject(res *state.Resource) bool {
+	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
 }

@@ -1,7 +1,6 @@
 package rooms
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -57,9 +56,4 @@ func (w *InterruptedCreatesWriter) Resolve(u urn.URN) []*state.Resource {
 // HasNoObject reports whether the create of a resource makes nothing outside the state, so that its outcome cannot be uncertain.
 func HasNoObject(res *state.Resource) bool {
 	return !res.Custom || res.Type.IsProvider() || res.Type.Package() == stages.BuiltinPackage
-}
-
-// hasObject reports whether the object of a resource is recorded under its URN.
-func (b *Base) hasObject(res *state.Resource) bool {
-	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
 }

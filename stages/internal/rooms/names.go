@@ -268,3 +268,13 @@ func (w *ViewNamesWriter) Claim(u, owner urn.URN) error {
 	n.views[u] = owner
 	return nil
 }
+
+// refersTo reports whether a state refers to a member of the set by a reference of another kind than those in without.
+func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
+	for ref := range s.References() {
+		if ref.Kind&without == 0 && set.Matches(ref.URN) {
+			return true
+		}
+	}
+	return false
+}

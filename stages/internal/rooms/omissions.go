@@ -92,24 +92,3 @@ func (o *Omissions) all() []*stages.Decision {
 	defer o.mu.Unlock()
 	return slices.Clone(o.decisions)
 }
-
-// FailureOf returns the resource because of which a registration failed, was skipped or was omitted: itself if it failed.
-func (rooms *Rooms) FailureOf(u urn.URN) (cause urn.URN, ok bool) {
-	if cause, ok = rooms.Results.failureOf(u); ok {
-		return cause, true
-	}
-	return rooms.Omissions.causeOf(u)
-}
-
-// FirstCause returns the first by name of a cause, "" if there is none so far, and the cause of the failure of u, if it has failed.
-func (rooms *Rooms) FirstCause(cause, u urn.URN) urn.URN {
-	if c, failed := rooms.FailureOf(u); failed && (cause == "" || c < cause) {
-		return c
-	}
-	return cause
-}
-
-// HasFailures reports whether a registration failed, was skipped or was omitted.
-func (rooms *Rooms) HasFailures() bool {
-	return rooms.Results.haveFailures() || rooms.Omissions.areAny()
-}

@@ -187,6 +187,27 @@ func (r *Results) all() map[urn.URN]*state.Resource {
 	return maps.Clone(r.news)
 }
 
+// ViewsOf returns the views that are recorded for a resource, those of its old copies among them.
+func (r *Results) ViewsOf(u urn.URN) []*state.Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []*state.Resource
+	for _, v := range r.views[u] {
+		if now := r.follow(v); now != nil {
+			out = append(out, now)
+		}
+	}
+	return out
+}
+
+// isOfAnother reports whether a view is one of another copy of its resource, and that one still exists.
+func (r *Results) isOfAnother(v, owner *state.Resource) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	of := r.follow(r.copies[v])
+	return of != nil && of != owner
+}
+
 // SetOutputs gives the state of a URN other outputs and returns it before and after that.
 func (w *ResultsWriter) SetOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
 	r := w.results
@@ -197,4 +218,24 @@ func (w *ResultsWriter) SetOutputs(u urn.URN, outputs property.Map) (before, aft
 	after.Outputs = outputs
 	r.news[u] = after
 	return before, after
+}
+
+// addViews adds the views of a base. Their states name their resource by URN alone. If it has several copies, a view belongs to the
+// copy before and next to it. Any other choice would do as well, if only each view belongs to one copy.
+func (w *ResultsWriter) addViews(base []*state.Resource) {
+	r := w.results
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	type copies struct {
+		of  urn.URN
+		old bool
+	}
+	last := map[copies]*state.Resource{}
+	for _, res := range base {
+		if res.ViewOf != "" {
+			r.views[res.ViewOf] = append(r.views[res.ViewOf], res)
+			r.copies[res] = last[copies{res.ViewOf, res.Delete}]
+		}
+		last[copies{res.URN, res.Delete}] = res
+	}
 }

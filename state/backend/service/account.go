@@ -46,12 +46,6 @@ func Login(ctx context.Context, o Options, token string, insecure bool) (Identit
 	return who, nil
 }
 
-// WhoAmI returns the owner of the token in use, as the service reports it.
-func (b *Backend) WhoAmI(ctx context.Context) (Identity, error) {
-	user, err := b.client.User(ctx)
-	return identityOf(user), err
-}
-
 func identityOf(u api.User) Identity {
 	who := Identity{User: u.Login, Organizations: []string{}}
 	for _, o := range u.Organizations {

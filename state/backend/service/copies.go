@@ -6,14 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
-	"github.com/sluice-iac/sluice/internal/private"
-	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
-	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -23,45 +19,10 @@ type copies struct {
 	dir   *store.Dir
 }
 
-// copiesOf returns the working copies of an organization.
-func (c *core) copiesOf(ctx context.Context, organization string) (*copies, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if known := c.copies[organization]; known != nil {
-		return known, nil
-	}
-	root := filepath.Join(c.options.Home, "sluice", "service", strings.ReplaceAll(c.host(), ":", "_"), organization)
-	if err := private.MkdirAll(root, private.Folder); err != nil {
-		return nil, err
-	}
-	o := c.options.Options
-	o.URL, o.Stores, o.Renamed = "file://"+root, nil, nil
-	o.Passphrases = c.options.Passphrases.WithService(func(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
-		m, err := c.openKeys(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		return c.shelter(m), nil
-	})
-	o.Environment = nil // variables about self-managed backends do not count here
-	files, err := backend.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	made := &copies{files: files, dir: store.NewDir(root)}
-	c.copies[organization] = made
-	return made, nil
-}
-
 // workingCopy is the working copy of one stack.
 type workingCopy struct {
 	*copies
 	keys layout.Stack
-}
-
-func (c *core) copyOf(ctx context.Context, ref backend.Ref) (workingCopy, error) {
-	all, err := c.copiesOf(ctx, ref.Organization())
-	return workingCopy{all, layout.Stack{Project: ref.Project, Name: ref.Name}}, err
 }
 
 func (c workingCopy) ref() backend.Ref {

@@ -2,16 +2,15 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -55,19 +54,6 @@ var (
 	_ secrets.Manager = (*keys)(nil)
 	_ secrets.Batch   = (*keys)(nil)
 )
-
-func newKeys(b *core, s api.StackID) *keys {
-	raw, err := json.Marshal(keyState{
-		URL: b.client.URL(), Owner: s.Organization, Project: s.Project, Stack: s.Name, Insecure: b.client.Insecure(),
-	})
-	if err != nil {
-		panic(err) // a struct of texts always marshals
-	}
-	return &keys{
-		backend: b, stack: s, provider: &state.SecretsProvider{Type: secrets.TypeService, State: raw}, turns: await.NewSlots(turns),
-		plain: map[string]string{}, ready: map[string][]string{}, there: map[string]string{},
-	}
-}
 
 // Provider implements [secrets.Manager].
 func (k *keys) Provider() *state.SecretsProvider { return k.provider }
@@ -279,36 +265,81 @@ func (k *keys) open(ctx context.Context, sealed []string) error {
 	return nil
 }
 
-// keysOf returns the keys of a stack, the same ones each time.
-func (c *core) keysOf(s api.StackID) *keys {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.keys[s]
-	if k == nil {
-		k = newKeys(c, s)
-		c.keys[s] = k
-	}
-	return k
+func (k *keys) isAway() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.away
 }
 
-// openKeys returns the manager that a state names. After a rename, states still have the old name of the stack.
-func (c *core) openKeys(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
-	var s keyState
-	if err := json.Unmarshal(p.State, &s); err != nil {
-		return nil, fmt.Errorf("the state of the service's secrets provider: %w", err)
-	}
-	if s.URL != "" && s.URL != c.client.URL() {
-		m, err := secrets.FromState(ctx, p, c.options.Passphrases)
-		if err != nil {
-			err = fmt.Errorf("the secrets are encrypted by another service, %s; this one is %s: %w", backend.MaskURL(s.URL), c.client.URL(), err)
+func (k *keys) setAway(away bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.away = away
+}
+
+// openSheltered opens the ciphertexts of this machine, and returns the others.
+func (k *keys) openSheltered(ctx context.Context, sealed []string) (others []string, err error) {
+	for _, s := range sealed {
+		text, is := strings.CutPrefix(s, sheltered)
+		if !is {
+			others = append(others, s)
+			continue
 		}
-		return m, err
+		own, err := k.backend.localKey(ctx, k.stack.Organization)
+		if err != nil {
+			return nil, err
+		}
+		plain, err := own.Decrypt(ctx, text)
+		if err != nil {
+			return nil, fmt.Errorf("a secret was encrypted on another machine, while the service was away: %w", err)
+		}
+		k.remember([]string{s}, []string{plain})
 	}
-	k := c.keysOf(api.StackID{Organization: s.Owner, Project: s.Project, Name: s.Stack})
-	if k.provider.Identity() != p.Identity() { // other bytes that mean the same
-		return &recordedKeys{k, p}, nil
+	return others, nil
+}
+
+// deliver returns ciphertexts of the service in place of those of this machine.
+func (k *keys) deliver(ctx context.Context, own []string) ([]string, error) {
+	if err := k.open(ctx, own); err != nil {
+		return nil, err
 	}
-	return k, nil
+	var texts []string // of those that the service has not encrypted yet
+	k.mu.Lock()
+	for _, sealed := range own {
+		if _, known := k.there[sealed]; !known {
+			texts = append(texts, k.plain[sealed])
+		}
+	}
+	k.mu.Unlock()
+	if err := secrets.EncryptAhead(ctx, k, texts); err != nil {
+		return nil, err
+	}
+	all := make([]string, len(own))
+	for i, sealed := range own {
+		var err error
+		if all[i], err = k.deliverOne(ctx, sealed); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (k *keys) deliverOne(ctx context.Context, sealed string) (string, error) {
+	k.mu.Lock()
+	there, known := k.there[sealed]
+	plain := k.plain[sealed]
+	k.mu.Unlock()
+	if known {
+		return there, nil
+	}
+	there, err := k.Encrypt(ctx, plain)
+	if err != nil {
+		return "", err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.there[sealed], k.away = there, false
+	return there, nil
 }
 
 // recordedKeys are keys as described in a state.

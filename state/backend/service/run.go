@@ -233,27 +233,6 @@ func (r *run) Policies() []backend.RequiredPolicy {
 	return r.stack.backend.required(r.created.Policies)
 }
 
-// RequiredPolicies implements [backend.Requirer].
-func (s subject) RequiredPolicies(ctx context.Context) ([]backend.RequiredPolicy, error) {
-	all, err := s.backend.client.StackPolicies(ctx, s.id())
-	return s.backend.required(all), err
-}
-
-// required returns policy packs with their fetch functions.
-func (c *core) required(packs []api.RequiredPolicy) []backend.RequiredPolicy {
-	var all []backend.RequiredPolicy
-	for _, p := range packs {
-		all = append(all, backend.RequiredPolicy{
-			Name: p.Name, Version: cmp.Or(p.VersionTag, strconv.Itoa(p.Version)), ID: fmt.Sprintf("%d %s", p.Version, p.VersionTag),
-			Config: p.Config, Environments: p.Environments,
-			Fetch: func(ctx context.Context) (io.ReadCloser, error) {
-				return c.client.Download(ctx, p.Location)
-			},
-		})
-	}
-	return all
-}
-
 // Events implements [backend.Run].
 func (r *run) Events() io.Writer { return r.events }
 

@@ -10,17 +10,22 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/internal/doubts"
@@ -398,4 +403,91 @@ func (s *Store) mayNotEnd(ctx context.Context, which store.Session, refusal erro
 		right = "only a superuser may end the session of one"
 	}
 	return fmt.Errorf("%s: the role %s may not end the session %s of the role %s: %s: %w", s.name, self, which.ID, which.Account, right, refusal)
+}
+
+// number returns the number of the advisory lock of a name.
+func (s *Store) number(name string) int64 { return number(s.table + "\x00" + name) }
+
+// Exclude implements [store.Excluder] with an advisory lock, on a connection of its own.
+func (s *Store) Exclude(ctx context.Context, name, holder string) (taken store.Hold, err error) {
+	var lost []string // sessions of this call without an answer: one may have the lock until the server ends it
+	err = s.retry(ctx, func() error {
+		h, session, err := s.take(ctx, name, holder)
+		switch {
+		case err != nil && session != "":
+			lost = append(lost, session)
+		case h != nil:
+			taken = h
+		case err == nil && len(lost) > 0:
+			has, err := s.Holding(ctx, name)
+			if err == nil && has != nil && slices.Contains(lost, has.ID) {
+				return errLingers
+			}
+			return err
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return taken, nil
+}
+
+// errLingers is the error if this process has taken a name on a connection that it has lost since.
+var errLingers = errors.New("a session of this process whose connection was lost still holds the name")
+
+// take takes a name, or returns nil if another session has it. The statement that takes the lock names the session, so that a
+// process that stops right afterwards does not hold it without a name. With an error it returns the session if that may have the
+// lock.
+func (s *Store) take(ctx context.Context, name, holder string) (h *hold, session string, err error) {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	h = &hold{number: s.number(name), conn: pooled.Hijack()}
+	session = strconv.FormatUint(uint64(h.conn.PgConn().PID()), 10)
+	var got bool
+	var named string
+	err = h.conn.QueryRow(ctx, `SELECT set_config('application_name', $2, false), pg_try_advisory_lock($1), pg_backend_pid()`,
+		h.number, locking+holder).Scan(&named, &got, &h.backend)
+	if h.isHeld = got; err == nil && got {
+		return h, session, nil
+	}
+	return nil, session, errors.Join(err, h.Close())
+}
+
+// retry calls f again while the server is away. f may have had its effect when its connection breaks. It is repeated because every
+// request of the store has the same effect twice, or recognises its own earlier success.
+func (s *Store) retry(ctx context.Context, f func() error) error {
+	return s.retryWhile(ctx, isAway, f)
+}
+
+func (s *Store) retryWhile(ctx context.Context, away func(error) bool, f func() error) error {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = 50*time.Millisecond, 2*time.Second
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := f()
+		switch {
+		case err == nil || !away(err):
+			s.outage.end()
+		case s.outage.lasts() < s.patience:
+			return struct{}{}, err
+		}
+		if err != nil {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0)) // the limit is that of the outage
+	return err
+}
+
+// isAway reports whether there was no answer, since there was no connection or it was lost. An error from the server, such as for a
+// wrong password, is an answer.
+func isAway(err error) bool {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return isBusy(err) || strings.HasPrefix(answer.Code, "08") || answer.Code == "57P01" || answer.Code == "57P02" // the connection was lost
+	}
+	return errors.As(err, new(*pgconn.ConnectError)) || pgconn.SafeToRetry(err) || errors.As(err, new(net.Error)) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, errLingers)
 }

@@ -7,17 +7,6 @@ import (
 	"sync"
 )
 
-// Guard returns a writer to out that escapes, with a backslash, each text that the service would execute as a command. Messages of providers and
-// programs are data, whatever they contain. Without a service it returns out.
-//
-// GitHub's alternative, `::stop-commands::`, needs a word that nobody can guess, so that no two logs would be the same.
-func (s *Service) Guard(out io.Writer) io.Writer {
-	if s == nil {
-		return out
-	}
-	return &guard{kind: s.kind, out: out, start: true}
-}
-
 // guard looks at each byte once, because a command may be split over several writes.
 type guard struct {
 	kind kind

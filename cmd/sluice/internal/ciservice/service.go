@@ -3,6 +3,9 @@ package ciservice
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -292,6 +295,65 @@ func (s *Service) marksText() string {
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// The files that GitLab reads, in the folder that the job names.
+const (
+	qualityFile = "gl-code-quality-report.json"
+	plannedFile = "gl-plan.json"
+)
+
+// Files reports whether the job has a folder for files that the service reads.
+func (s *Service) Files() bool { return s != nil && s.folder != "" }
+
+// WriteFiles writes the annotations of source lines so far and, after a preview, the planned counts. It leaves out annotations without a place,
+// because GitLab does not show them.
+func (s *Service) WriteFiles(planned *Planned) error {
+	findings := []finding{}
+	for _, a := range s.marks {
+		if a.File == "" {
+			continue
+		}
+		f := finding{
+			Description: oneLine(a.Title) + ": " + oneLine(a.text()), CheckName: "sluice", Severity: "critical",
+			Location: location{s.relative(a.File), lines{max(a.Line, 1)}},
+		}
+		if a.Warning {
+			f.Severity = "minor"
+		}
+		hash := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", f.Location.Path, f.Location.Lines.Begin, f.Description))
+		f.Fingerprint = hex.EncodeToString(hash[:16])
+		findings = append(findings, f)
+	}
+	if err := s.writeFile(qualityFile, findings); err != nil || planned == nil {
+		return err
+	}
+	return s.writeFile(plannedFile, planned)
+}
+
+func (s *Service) writeFile(name string, content any) error {
+	text, err := json.MarshalIndent(content, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(s.folder, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.folder, name), append(text, '\n'), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("the files for the service that runs the job: %w", err)
+	}
+	return nil
+}
+
+// Guard returns a writer to out that escapes, with a backslash, each text that the service would execute as a command. Messages of providers and
+// programs are data, whatever they contain. Without a service it returns out.
+//
+// GitHub's alternative, `::stop-commands::`, needs a word that nobody can guess, so that no two logs would be the same.
+func (s *Service) Guard(out io.Writer) io.Writer {
+	if s == nil {
+		return out
+	}
+	return &guard{kind: s.kind, out: out, start: true}
 }
 
 // inlineCode returns a text as Markdown in which nothing is a command.

@@ -29,14 +29,3 @@ func OfOperation(project, stack string, rs []Resource) *Diagram {
 	}
 	return b.build()
 }
-
-// Changed returns the part of the diagram that changes or is in trouble, with its neighbours.
-func (d *Diagram) Changed() *Diagram {
-	var start []int
-	for i, n := range d.Nodes {
-		if n.Change != "" || n.Trouble != "" {
-			start = append(start, i)
-		}
-	}
-	return d.near(start, 1)
-}

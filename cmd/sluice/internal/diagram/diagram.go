@@ -1,7 +1,13 @@
 package diagram
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -207,4 +213,140 @@ func (d *Diagram) only(keep []bool) *Diagram {
 		}
 	}
 	return &out
+}
+
+// Changed returns the part of the diagram that changes or is in trouble, with its neighbours.
+func (d *Diagram) Changed() *Diagram {
+	var start []int
+	for i, n := range d.Nodes {
+		if n.Change != "" || n.Trouble != "" {
+			start = append(start, i)
+		}
+	}
+	return d.near(start, 1)
+}
+
+// Draw returns the drawing of a diagram.
+func (d *Diagram) Draw(o Options) *Drawing {
+	arrangements := []arrangement{collapsed}
+	switch {
+	case d.Waves > 0:
+		arrangements = []arrangement{flat}
+	case o.Expand:
+		arrangements = []arrangement{framed, collapsed}
+	}
+	var out *Drawing
+	for _, a := range arrangements {
+		p := newPainter(d, a)
+		for _, m := range []Merging{"", Twins, OfType} {
+			out = p.draw(m, o)
+			out.Collapsed = o.Expand && a == collapsed
+			if o.Limit == 0 || len(out.boxes) <= o.Limit {
+				return out
+			}
+		}
+	}
+	collapse := out.Collapsed
+	p := newPainter(d, arrangements[len(arrangements)-1])
+	for _, m := range []Merging{OfPackage, OfChange} {
+		if out = p.draw(m, o); len(out.boxes) <= o.Limit {
+			break
+		}
+	}
+	out.Collapsed = collapse
+	return out
+}
+
+func newPainter(d *Diagram, a arrangement) *painter {
+	p := &painter{Diagram: d, unit: make([]int, len(d.Nodes))}
+	frames := p.addFrames(a)
+	ends := p.ends()
+	for i := range d.Nodes {
+		p.unit[i] = none
+	}
+	for i := range d.Nodes {
+		at := i
+		if a == collapsed {
+			at = p.outermost(i)
+		}
+		if frames[i] != none && !ends[i] {
+			continue
+		}
+		if p.unit[at] == none {
+			p.unit[at] = len(p.units)
+			p.units = append(p.units, box{frame: p.frameOf(at, frames)})
+		}
+		p.unit[i] = p.unit[at]
+		u := &p.units[p.unit[at]]
+		u.members = append(u.members, i)
+	}
+	p.connectUnits()
+	for i := range p.units {
+		p.describe(&p.units[i])
+	}
+	return p
+}
+
+func (d *Diagram) title() string {
+	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + count(len(d.Nodes), "resource", "resources")
+	if d.Waves > 0 {
+		text += ", deleted in " + count(d.Waves, "wave", "waves")
+	}
+	return text
+}
+
+// legend explains the marks and colours of a diagram.
+func (d *Diagram) legend() string {
+	var t tally
+	for _, n := range d.Nodes {
+		t.count(n)
+	}
+	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, thousands(n)) })
+	if d.Planned && parts == nil {
+		return "the plan changes nothing"
+	}
+	return strings.Join(parts, "    ")
+}
+
+// JSON returns the whole diagram as JSON. Nothing is collapsed, and names are exact.
+func (d *Diagram) JSON() ([]byte, error) {
+	doc := document{Version: 1, Project: d.Project, Stack: d.Stack, Waves: d.Waves, Nodes: []documentNode{}, Edges: []documentEdge{}}
+	for i, n := range d.Nodes {
+		node := documentNode{
+			ID: nodeName(i), URN: n.URN, Type: n.Type, Name: n.Name, Component: n.Component, Protected: n.Protected, Old: n.Old,
+			Change: n.Change, Uncertain: n.Uncertain, Wave: n.Wave,
+		}
+		if n.Parent != none {
+			node.Parent = nodeName(n.Parent)
+		}
+		doc.Nodes = append(doc.Nodes, node)
+	}
+	for _, e := range d.Edges {
+		doc.Edges = append(doc.Edges, documentEdge{nodeName(e.Node), nodeName(e.On), e.Kind, e.Properties})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return nil, err
+	}
+	return escapeInvisible(b.Bytes()), nil
+}
+
+// escapeInvisible escapes the invisible characters of JSON texts, such as those that change the direction of the text.
+func escapeInvisible(text []byte) []byte {
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r < unicode.MaxASCII || unicode.IsPrint(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
 }

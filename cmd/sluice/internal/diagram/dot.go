@@ -2,11 +2,8 @@ package diagram
 
 import (
 	"fmt"
-	"html"
-	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 const (
@@ -85,51 +82,6 @@ func (d *Drawing) dotFrame(b *strings.Builder, z sizes, within int, named [][]ar
 				dotText(n.tip), styles[n.done].fill, border, dotShape[n.shape], n.dotWidth())
 		}
 	}
-}
-
-// dotWidth sets the minimal width of a box whose lines have mathematical signs to their width in DejaVu Sans. Those signs are nearly half as wide
-// again as in Helvetica, for which Graphviz plans.
-func (b *box) dotWidth() string {
-	const sign, other, margin = 0.84, 0.62, 0.3 // of the size of the text; inches
-	widest := 0.0
-	for _, line := range b.lines {
-		signs := strings.Count(line, "<") + strings.Count(line, ">") + strings.Count(line, "=") + strings.Count(line, "+") + strings.Count(line, "~")
-		if n := utf8.RuneCountInString(line); signs > 2 { // the mark of a change is one of the signs
-			widest = max(widest, sign*float64(signs)+other*float64(n-signs))
-		}
-	}
-	if widest == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", width=%.2f", widest*shownSizes.text/72+margin)
-}
-
-// dotLabel returns the lines of a box. A box of many resources has their names in a table that is about as high as it is wide.
-func (b *box) dotLabel() string {
-	if len(b.names) == 0 {
-		return dotText(strings.Join(b.lines, "\n"))
-	}
-	lines := append(b.lines[:1:1], b.lines[2:]...) // without the first and the last name
-	widest := 0
-	for _, name := range b.names {
-		widest = max(widest, utf8.RuneCountInString(name))
-	}
-	const letter, padding, row, wideness = 6.0, 14.0, 19.0, 1.5 // points, and how much wider than high
-	columns := int(math.Ceil(math.Sqrt(wideness * row * float64(len(b.names)) / (letter*float64(widest) + padding))))
-	var out strings.Builder
-	fmt.Fprintf(&out, `<<table border="0" cellborder="1" cellspacing="3" cellpadding="3" color=%q>`, lineColor)
-	for _, line := range lines {
-		fmt.Fprintf(&out, `<tr><td border="0" colspan="%d">%s</td></tr>`, columns, html.EscapeString(line))
-	}
-	for row := range slices.Chunk(b.names, columns) {
-		out.WriteString("<tr>")
-		for _, name := range row {
-			fmt.Fprintf(&out, `<td bgcolor="#ffffff">%s</td>`, html.EscapeString(name))
-		}
-		out.WriteString("</tr>")
-	}
-	out.WriteString("</table>>")
-	return out.String()
 }
 
 var dotShape = map[shape]string{

@@ -3,10 +3,13 @@ package diagram
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/maruel/natural"
 
@@ -73,6 +76,51 @@ type box struct {
 	key       boxKey
 }
 
+// dotWidth sets the minimal width of a box whose lines have mathematical signs to their width in DejaVu Sans. Those signs are nearly half as wide
+// again as in Helvetica, for which Graphviz plans.
+func (b *box) dotWidth() string {
+	const sign, other, margin = 0.84, 0.62, 0.3 // of the size of the text; inches
+	widest := 0.0
+	for _, line := range b.lines {
+		signs := strings.Count(line, "<") + strings.Count(line, ">") + strings.Count(line, "=") + strings.Count(line, "+") + strings.Count(line, "~")
+		if n := utf8.RuneCountInString(line); signs > 2 { // the mark of a change is one of the signs
+			widest = max(widest, sign*float64(signs)+other*float64(n-signs))
+		}
+	}
+	if widest == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", width=%.2f", widest*shownSizes.text/72+margin)
+}
+
+// dotLabel returns the lines of a box. A box of many resources has their names in a table that is about as high as it is wide.
+func (b *box) dotLabel() string {
+	if len(b.names) == 0 {
+		return dotText(strings.Join(b.lines, "\n"))
+	}
+	lines := append(b.lines[:1:1], b.lines[2:]...) // without the first and the last name
+	widest := 0
+	for _, name := range b.names {
+		widest = max(widest, utf8.RuneCountInString(name))
+	}
+	const letter, padding, row, wideness = 6.0, 14.0, 19.0, 1.5 // points, and how much wider than high
+	columns := int(math.Ceil(math.Sqrt(wideness * row * float64(len(b.names)) / (letter*float64(widest) + padding))))
+	var out strings.Builder
+	fmt.Fprintf(&out, `<<table border="0" cellborder="1" cellspacing="3" cellpadding="3" color=%q>`, lineColor)
+	for _, line := range lines {
+		fmt.Fprintf(&out, `<tr><td border="0" colspan="%d">%s</td></tr>`, columns, html.EscapeString(line))
+	}
+	for row := range slices.Chunk(b.names, columns) {
+		out.WriteString("<tr>")
+		for _, name := range row {
+			fmt.Fprintf(&out, `<td bgcolor="#ffffff">%s</td>`, html.EscapeString(name))
+		}
+		out.WriteString("</tr>")
+	}
+	out.WriteString("</table>>")
+	return out.String()
+}
+
 // boxKey has the properties that boxes must share to be merged.
 type boxKey struct {
 	typ        urn.Type
@@ -117,37 +165,6 @@ const (
 	isParent
 )
 
-// Draw returns the drawing of a diagram.
-func (d *Diagram) Draw(o Options) *Drawing {
-	arrangements := []arrangement{collapsed}
-	switch {
-	case d.Waves > 0:
-		arrangements = []arrangement{flat}
-	case o.Expand:
-		arrangements = []arrangement{framed, collapsed}
-	}
-	var out *Drawing
-	for _, a := range arrangements {
-		p := newPainter(d, a)
-		for _, m := range []Merging{"", Twins, OfType} {
-			out = p.draw(m, o)
-			out.Collapsed = o.Expand && a == collapsed
-			if o.Limit == 0 || len(out.boxes) <= o.Limit {
-				return out
-			}
-		}
-	}
-	collapse := out.Collapsed
-	p := newPainter(d, arrangements[len(arrangements)-1])
-	for _, m := range []Merging{OfPackage, OfChange} {
-		if out = p.draw(m, o); len(out.boxes) <= o.Limit {
-			break
-		}
-	}
-	out.Collapsed = collapse
-	return out
-}
-
 // Boxes returns how many boxes the drawing has.
 func (d *Drawing) Boxes() int { return len(d.boxes) }
 
@@ -179,36 +196,6 @@ type painter struct {
 	unit   []int // of each node, none for a component that is only a frame
 	frames []frame
 	arrows []arrow // between units
-}
-
-func newPainter(d *Diagram, a arrangement) *painter {
-	p := &painter{Diagram: d, unit: make([]int, len(d.Nodes))}
-	frames := p.addFrames(a)
-	ends := p.ends()
-	for i := range d.Nodes {
-		p.unit[i] = none
-	}
-	for i := range d.Nodes {
-		at := i
-		if a == collapsed {
-			at = p.outermost(i)
-		}
-		if frames[i] != none && !ends[i] {
-			continue
-		}
-		if p.unit[at] == none {
-			p.unit[at] = len(p.units)
-			p.units = append(p.units, box{frame: p.frameOf(at, frames)})
-		}
-		p.unit[i] = p.unit[at]
-		u := &p.units[p.unit[at]]
-		u.members = append(u.members, i)
-	}
-	p.connectUnits()
-	for i := range p.units {
-		p.describe(&p.units[i])
-	}
-	return p
 }
 
 // addFrames adds the frames, and returns the frame of each component that has one, and none for all other nodes.
@@ -547,25 +534,4 @@ func arrows(all []arrow, at []int) []arrow {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.to, y.to), cmp.Compare(x.kind, y.kind))
 	})
 	return slices.CompactFunc(out, func(x, y arrow) bool { return x.from == y.from && x.to == y.to })
-}
-
-func (d *Diagram) title() string {
-	text := shown(d.Project) + "/" + shown(d.Stack) + ": " + count(len(d.Nodes), "resource", "resources")
-	if d.Waves > 0 {
-		text += ", deleted in " + count(d.Waves, "wave", "waves")
-	}
-	return text
-}
-
-// legend explains the marks and colours of a diagram.
-func (d *Diagram) legend() string {
-	var t tally
-	for _, n := range d.Nodes {
-		t.count(n)
-	}
-	parts := t.parts(func(c Change, n int) string { return fmt.Sprintf("%s %s: %s", marks[c], c, thousands(n)) })
-	if d.Planned && parts == nil {
-		return "the plan changes nothing"
-	}
-	return strings.Join(parts, "    ")
 }

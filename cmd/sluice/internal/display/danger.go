@@ -224,19 +224,6 @@ func (p stepPrinter) protectedLines(d *dangers) []string {
 	return lines
 }
 
-// listText names the first resources in the order of their names, and counts the others.
-func (p *whyPrinter) listText(us []urn.URN, most int) string {
-	if len(us) == most+1 {
-		most++ // a name is as short as a count
-	}
-	sorted := slices.SortedStableFunc(slices.Values(us), func(a, b urn.URN) int { return natural.Compare(a.Name(), b.Name()) })
-	text := p.names(sorted[:min(len(sorted), most)])
-	if more := len(sorted) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 // orders are the reasons why a replacement deletes first.
 var orders = map[stages.Order]string{
 	stages.OrderOption:      "deleteBeforeReplace",

@@ -207,6 +207,18 @@ type diagnosticEvent struct {
 	diagnosticExtensions
 }
 
+func (d *diagnosticEvent) diagnostic() stages.Diagnostic {
+	severity := stages.Info
+	for s := stages.Debug; s <= stages.Error; s++ {
+		if s.String() == d.Severity {
+			severity = s
+		}
+	}
+	return stages.Diagnostic{LogMessage: stages.LogMessage{
+		Severity: severity, Message: strings.TrimSuffix(d.Message, "\n"), URN: urn.URN(d.URN), StreamID: d.StreamID, Ephemeral: d.Ephemeral,
+	}}
+}
+
 // diagnosticExtensions are sluice's extensions of a message.
 type diagnosticExtensions struct {
 	Pending []pendingOperation `json:"pendingOperations,omitempty"` // the interrupted operations that the message is about
@@ -245,6 +257,17 @@ type summaryEvent struct {
 	IsPreview       bool              `json:"isPreview"`
 	Result          string            `json:"result,omitempty"`
 	summaryExtensions
+}
+
+func (s *summaryEvent) summary() stages.Summary {
+	out := stages.Summary{
+		IsPreview: s.IsPreview, MaybeCorrupt: s.MaybeCorrupt, Duration: time.Duration(s.DurationSeconds) * time.Second,
+		Changes: make(map[stages.Op]int, len(s.ResourceChanges)), Result: stages.RunResult(s.Result), Possible: s.Possible, Kept: s.Kept,
+	}
+	for op, n := range s.ResourceChanges {
+		out.Changes[stages.Op(op)] = n
+	}
+	return out
 }
 
 // summaryExtensions are sluice's extensions of the summary.

@@ -120,43 +120,6 @@ func (m *messages) leaveOut() {
 	})
 }
 
-// trim drops messages when there are too many about all resources together: of output the oldest, of errors and warnings those in the
-// middle.
-func (m *model) trim(w weight) {
-	total, list := 0, []*message(nil)
-	for _, of := range m.diagnostics {
-		total += of.size[w]
-	}
-	if m.kept[w] = total; m.whole || total <= maxKept {
-		return
-	}
-	for _, of := range m.diagnostics {
-		for i := range of.list {
-			if of.list[i].weight() == w {
-				list = append(list, &of.list[i])
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b *message) int { return a.number - b.number })
-	first := 0
-	if w == serious {
-		first = maxKept / 4
-	}
-	for _, x := range list {
-		switch {
-		case first > 0:
-			first -= x.kept()
-		case total > maxKept/2:
-			x.gone = true
-			total -= x.kept()
-		}
-	}
-	for _, of := range m.diagnostics {
-		of.leaveOut()
-	}
-	m.kept[w] = total
-}
-
 // notes describe the dropped messages.
 func (m *messages) notes() []string {
 	var list []string

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // policyEvents are the kinds of events about policies (protocol.md 9.2).
@@ -31,6 +32,14 @@ type policyEvent struct {
 	packIdentity
 	Level    string `json:"enforcementLevel"`
 	Severity string `json:"severity,omitempty"`
+}
+
+func (p *policyEvent) violation() stages.PolicyViolation {
+	level, _ := stages.ParseEnforcementLevel(p.Level)
+	return stages.PolicyViolation{
+		Policy: stages.PolicyName{Pack: p.Pack, Version: p.Version, Name: p.Name}, URN: urn.URN(p.URN),
+		Message: strings.TrimSuffix(p.Message, "\n"), Level: level, Severity: p.Severity,
+	}
 }
 
 type remediationEvent struct {

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -247,4 +249,60 @@ func (d *PreviewDocument) state(r *state.Resource) *documentState {
 		s.Modified = &r.Modified
 	}
 	return s
+}
+
+// plain returns the document without extensions.
+func (d *PreviewDocument) plain(steps []stages.StepInfo) (*plainDocument, error) {
+	doc := &plainDocument{Config: d.config, Diagnostics: d.plainDiagnostics}
+	if d.summary != nil {
+		doc.Duration, doc.MaybeCorrupt = d.summary.Duration, d.summary.MaybeCorrupt
+		doc.ChangeSummary = make(map[string]int, len(d.summary.Changes))
+		for op, n := range d.summary.Changes {
+			doc.ChangeSummary[string(op)] = n
+		}
+	}
+	states := state.NewEncoder(state.EncoderOptions{Masked: true})
+	for _, s := range steps {
+		if !d.shows(s) {
+			continue
+		}
+		step := d.step(s)
+		out := plainStep{
+			Op: step.Op, URN: step.URN, Provider: step.Provider, DiffReasons: step.DiffReasons, ReplaceReasons: step.ReplaceReasons,
+			DetailedDiff: step.DetailedDiff,
+		}
+		var err error
+		if out.OldState, err = plainState(states, s.Old); err != nil {
+			return nil, err
+		}
+		if out.NewState, err = plainState(states, beforeStep(s)); err != nil {
+			return nil, err
+		}
+		doc.Steps = append(doc.Steps, out)
+	}
+	return doc, nil
+}
+
+// beforeStep returns the planned state of a step without the values that only the step provides.
+func beforeStep(s stages.StepInfo) *state.Resource {
+	if s.New == nil || s.New == s.Old || s.Op == stages.OpRefresh {
+		return s.New
+	}
+	r := s.New.Clone()
+	r.Outputs, r.Created, r.Modified = property.Map{}, time.Time{}, time.Time{}
+	if s.Old != nil {
+		r.Created, r.Modified = s.Old.Created, s.Old.Modified
+	}
+	switch s.Op {
+	case stages.OpSame, stages.OpCreate, stages.OpUpdate, stages.OpCreateReplacement, stages.OpReplace:
+		r.ID = ""
+	}
+	return r
+}
+
+func plainState(states *state.Encoder, r *state.Resource) (json.RawMessage, error) {
+	if r == nil {
+		return nil, nil
+	}
+	return states.Resource(context.Background(), r, false)
 }

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -118,4 +119,29 @@ func (r *Report) Explain(e Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.explain(e)
+}
+
+// Look calls f with the present sight, which is valid until f returns.
+func (r *Report) Look(f func(Sight)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.p.Now()
+	s := Sight{
+		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
+		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, said: r.said, p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
+	}
+	switch {
+	case r.isBeginning():
+		s.Doing = r.p.Beginning
+	case s.Running > 0:
+	case r.p.WaitsFor != "":
+		s.Doing = r.waits(now)
+	}
+	if r.p.Left != nil {
+		s.Left = r.p.Left(now)
+	}
+	if len(r.m.limits) > 0 {
+		s.Limit = limitNames(r.m.limits)
+	}
+	f(s)
 }

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -256,37 +254,4 @@ func limitWaits(st style, waits []providers.LimitWait) string {
 		text = "\n" + text
 	}
 	return text
-}
-
-// stackOutputs prints the outputs of the stack and marks those that changed.
-func (p *diffPrinter) stackOutputs(old, new property.Map, which outputs) {
-	var names []string
-	names = append(names, new.Names()...)
-	for _, name := range old.Names() {
-		if _, kept := new.Get(name); !kept {
-			names = append(names, name)
-		}
-	}
-	if which == changedOutputs {
-		names = slices.DeleteFunc(names, func(name string) bool { return property.Equal(old.At(name), new.At(name)) })
-	}
-	slices.Sort(names)
-	width := labelWidth(names)
-	for _, name := range names {
-		was, is := old.At(name), new.At(name)
-		l := label{name: padName(name, width)}
-		switch {
-		case was.IsNull() && is.IsNull():
-		case was.IsNull() && which == firstOutputs:
-			p.value(0, same, l, is)
-		case was.IsNull():
-			p.value(0, added, l, is)
-		case is.IsNull():
-			p.value(0, removed, l, was)
-		case property.Equal(was, is):
-			p.value(0, same, l, is)
-		default:
-			p.compare(0, l, property.Path{property.Key(name)}, was, is)
-		}
-	}
 }

@@ -75,31 +75,6 @@ func (p stepPrinter) reasons(s stages.StepInfo, decided *why.Log) []string {
 
 func textLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
-// Look calls f with the present sight, which is valid until f returns.
-func (r *Report) Look(f func(Sight)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.p.Now()
-	s := Sight{
-		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
-		Expected: r.p.Expected, Done: r.m.done, Remaining: r.m.remaining, Waiting: r.m.waiting(r.p.Expected), Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, said: r.said, p: r.p, m: r.m, now: now, opened: &r.opened, decided: cmp.Or(r.ending.Log, r.p.Planned),
-	}
-	switch {
-	case r.isBeginning():
-		s.Doing = r.p.Beginning
-	case s.Running > 0:
-	case r.p.WaitsFor != "":
-		s.Doing = r.waits(now)
-	}
-	if r.p.Left != nil {
-		s.Left = r.p.Left(now)
-	}
-	if len(r.m.limits) > 0 {
-		s.Limit = limitNames(r.m.limits)
-	}
-	f(s)
-}
-
 // Said returns the last lines about the operation as a whole, broken between words to a width in cells.
 func (s Sight) Said(width int) []string {
 	if len(s.said) == 0 {

@@ -22,52 +22,6 @@ const (
 	maxPairedLines = 100     // neighbouring lines up to which words are compared
 )
 
-// compareTexts prints two texts: by value if both hold documents, line by line if they have several lines, else on one line or two.
-func (p *diffPrinter) compareTexts(depth int, l label, at property.Path, old, new string) {
-	if p.compareDocuments(depth, l, at, old, new) {
-		return
-	}
-	if strings.Count(old, "\n") > 1 || strings.Count(new, "\n") > 1 {
-		p.compareLines(depth, l, old, new)
-		return
-	}
-	was, is, hidden := excerpts{p.full}.abreast(old, new, quotedPart)
-	quote := func(c colour, w window) []span {
-		spans := append([]span{{text: w.before + `"`, colour: c}}, w.spans(c)...)
-		return append(spans, span{text: `"` + w.after, colour: c})
-	}
-	if was.length()+is.length() <= maxAbreast {
-		spans := append(quote(red, was), span{text: arrow, colour: grey})
-		p.spans(depth, changed, l, append(append(spans, quote(green, is)...), span{text: hidden})...)
-		return
-	}
-	p.line(depth, changed, l, strings.TrimSpace(hidden))
-	p.spans(depth+1, removed, label{}, quote(red, was)...)
-	p.spans(depth+1, added, label{}, quote(green, is)...)
-}
-
-// compareDocuments compares two texts by value if both hold documents, and reports whether it has done so.
-func (p *diffPrinter) compareDocuments(depth int, l label, at property.Path, old, new string) bool {
-	was, ok := comparison.DocumentIn(old)
-	if !ok {
-		return false
-	}
-	is, ok := comparison.DocumentIn(new)
-	if !ok || was.Value.IsMap() != is.Value.IsMap() {
-		return false
-	}
-	l.what = "(" + is.Format + ")"
-	if was.Format != is.Format {
-		l.what = "(" + was.Format + arrow + is.Format + ")"
-	}
-	if property.Identical(was.Value, is.Value) {
-		p.line(depth, changed, l, onlyFormat(was, is))
-		return true
-	}
-	p.exactly(func() { p.compareShown(depth, l, at, was.Value, is.Value) })
-	return true
-}
-
 // onlyFormat describes the difference between two documents with the same value.
 func onlyFormat(old, new comparison.Document) string {
 	if old.Format == "YAML" || new.Format == "YAML" {
@@ -229,33 +183,6 @@ type textLine struct {
 	mark     mark
 	text     string // with its line end, if it has one
 	old, new int    // lines of each text before it
-}
-
-// compareLines prints the parts in which two texts differ as a unified diff. It skips equal lines at both ends without splitting them.
-func (p *diffPrinter) compareLines(depth int, l label, old, new string) {
-	head := commonHead(old, new)
-	before := lastLines(old[:head], contextLines)
-	skipped := strings.Count(old[:head-len(before)], "\n")
-	old, new = old[head:], new[head:]
-	tail := commonTail(old, new)
-	after := firstLines(old[len(old)-tail:], contextLines)
-	isWhole := len(before) == head && len(after) == tail
-	old, new = old[:len(old)-tail], new[:len(new)-tail]
-	h := &hunkPrinter{p: p, excerpts: excerpts{p.full}, depth: depth + 1, room: maxElementsShown}
-	if !p.full && (len(old) > maxCompared || len(new) > maxCompared) {
-		was, is := firstLines(old, maxElementsShown), firstLines(new, maxElementsShown)
-		h.left = countLines(old[len(was):]) + countLines(new[len(is):])
-		old, new, after, isWhole = was, is, "", false
-	}
-	lines := merged(before, old, new, after, skipped)
-	p.line(depth, changed, l, `"""`)
-	for _, hunk := range hunks(lines) {
-		h.print(hunk, !isWhole || len(hunk) < len(lines))
-	}
-	if h.left > 0 {
-		p.add(depth+1, changed, fmt.Sprintf("... %s more; --show-full-output shows them", plural(h.left, "changed line", "changed lines")))
-	}
-	p.add(depth, same, `"""`)
 }
 
 // merged merges the lines of two texts between equal ones.
@@ -470,57 +397,3 @@ func countLines(text string) int {
 }
 
 func chomp(line string) string { return strings.TrimSuffix(line, "\n") }
-
-// commonHead returns the length of the equal whole lines at the beginning.
-func commonHead(a, b string) int {
-	n := 0
-	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
-		if a[i] == '\n' {
-			n = i + 1
-		}
-	}
-	return n
-}
-
-// commonTail returns the length of the equal whole lines at the end. Both texts begin at the start of a line.
-func commonTail(a, b string) int {
-	i := 0
-	for i < len(a) && i < len(b) && a[len(a)-1-i] == b[len(b)-1-i] {
-		i++
-	}
-	if i == len(a) && i == len(b) {
-		return i
-	}
-	if n := strings.IndexByte(a[len(a)-i:], '\n'); n >= 0 {
-		if wholeLine := (i == len(a) || a[len(a)-i-1] == '\n') && (i == len(b) || b[len(b)-i-1] == '\n'); wholeLine {
-			return i
-		}
-		return i - n - 1
-	}
-	return 0
-}
-
-// lastLines returns the last lines of a text that ends with a line end.
-func lastLines(s string, n int) string {
-	at := len(s)
-	for range n {
-		if at == 0 {
-			break
-		}
-		at = strings.LastIndexByte(s[:at-1], '\n') + 1
-	}
-	return s[at:]
-}
-
-// firstLines returns the first lines of a text.
-func firstLines(s string, n int) string {
-	at := 0
-	for range n {
-		i := strings.IndexByte(s[at:], '\n')
-		if i < 0 {
-			return s
-		}
-		at += i + 1
-	}
-	return s[:at]
-}

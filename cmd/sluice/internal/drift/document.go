@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -74,6 +75,17 @@ func (doc *Document) summary() string {
 		text += "; skipped, because read recently: " + format.Resources(doc.Skipped)
 	}
 	return text
+}
+
+func (doc *Document) save(path string) error {
+	text, err := json.Marshal(doc)
+	if err == nil {
+		err = private.Write(path, append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the drift: %w", err)
+	}
+	return nil
 }
 
 func (e *Entry) goneText() string {

@@ -2,14 +2,11 @@ package drift
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
-	"github.com/sluice-iac/sluice/internal/private"
 )
 
 // Options select what is read, and what is written.
@@ -59,15 +56,4 @@ func Run(ctx context.Context, open *session.Opener, o Options) (*Document, error
 		s.Terminal.Warn("cannot predict what `up --refresh` would do: %s", doc.Unplanned)
 	}
 	return doc, nil
-}
-
-func (doc *Document) save(path string) error {
-	text, err := json.Marshal(doc)
-	if err == nil {
-		err = private.Write(path, append(text, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("write the drift: %w", err)
-	}
-	return nil
 }

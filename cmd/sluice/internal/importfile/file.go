@@ -2,12 +2,16 @@ package importfile
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -45,6 +49,20 @@ type Resource struct {
 	LogicalName      string            `json:"logicalName,omitempty"`
 	Parameterization *Parameterization `json:"parameterization,omitempty"`
 	Extension        *Extension        `json:"extension,omitempty"`
+}
+
+// setPlugin sets the plugin of a provider.
+func (q *Resource) setPlugin(p *state.Resource) error {
+	pkg, err := stages.PackageOf(p.Type, p.Inputs)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.URN, err)
+	}
+	q.Version, q.PluginDownloadURL = pkg.Version, pkg.DownloadURL
+	if x := pkg.Parameterization; x != nil {
+		q.Version = x.Version
+		q.Parameterization = &Parameterization{PluginName: pkg.Name, PluginVersion: pkg.Version, Value: x.Value}
+	}
+	return nil
 }
 
 // Parameterization names the plugin that serves the package of a resource, and its parameter.
@@ -110,4 +128,30 @@ func (f *File) Write(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "    ")
 	return enc.Encode(f)
+}
+
+// Requests returns the imports that the file describes, and the names of all resources that it names. The error lists
+// all faults that can be found at once. A file without entries describes no imports.
+func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, Names, error) {
+	b := &resolver{file: f, target: t, resources: slices.Clone(f.Resources), urns: map[string]urn.URN{}, names: Names{}, used: map[string]bool{}}
+	for _, step := range []func(){b.sanity, b.nameTable, b.resolve} {
+		if step(); len(b.faults) > 0 {
+			return nil, nil, errors.Join(b.faults...)
+		}
+	}
+	requests := make([]stages.ImportRequest, len(b.resources))
+	for i := range b.resources {
+		requests[i] = b.request(ctx, i)
+	}
+	if len(b.faults) > 0 {
+		return nil, nil, errors.Join(b.faults...)
+	}
+	return requests, b.names, nil
+}
+
+// HasProperties reports whether the file has property values, which may be encrypted.
+func (f *File) HasProperties() bool {
+	return len(f.ProviderInputs) > 0 || slices.ContainsFunc(f.Resources, func(q Resource) bool {
+		return isGiven(q.Inputs) || isGiven(q.Outputs)
+	})
 }

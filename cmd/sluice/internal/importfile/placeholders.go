@@ -84,20 +84,6 @@ func (b *writer) add(ctx context.Context, r *state.Resource) error {
 	return nil
 }
 
-// setPlugin sets the plugin of a provider.
-func (q *Resource) setPlugin(p *state.Resource) error {
-	pkg, err := stages.PackageOf(p.Type, p.Inputs)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.URN, err)
-	}
-	q.Version, q.PluginDownloadURL = pkg.Version, pkg.DownloadURL
-	if x := pkg.Parameterization; x != nil {
-		q.Version = x.Version
-		q.Parameterization = &Parameterization{PluginName: pkg.Name, PluginVersion: pkg.Version, Value: x.Value}
-	}
-	return nil
-}
-
 // configuration sets the inputs of a provider. It leaves unknown inputs to the user.
 func (b *writer) configuration(ctx context.Context, q *Resource, r *state.Resource) error {
 	if err := q.setPlugin(r); err != nil {

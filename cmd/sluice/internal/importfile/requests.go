@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,25 +21,6 @@ type Target struct {
 	Protect        bool // of the imported resources
 	// Decrypter decrypts the secrets in the file; nil if it has none.
 	Decrypter property.Decrypter
-}
-
-// Requests returns the imports that the file describes, and the names of all resources that it names. The error lists
-// all faults that can be found at once. A file without entries describes no imports.
-func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, Names, error) {
-	b := &resolver{file: f, target: t, resources: slices.Clone(f.Resources), urns: map[string]urn.URN{}, names: Names{}, used: map[string]bool{}}
-	for _, step := range []func(){b.sanity, b.nameTable, b.resolve} {
-		if step(); len(b.faults) > 0 {
-			return nil, nil, errors.Join(b.faults...)
-		}
-	}
-	requests := make([]stages.ImportRequest, len(b.resources))
-	for i := range b.resources {
-		requests[i] = b.request(ctx, i)
-	}
-	if len(b.faults) > 0 {
-		return nil, nil, errors.Join(b.faults...)
-	}
-	return requests, b.names, nil
 }
 
 // resolver resolves the names of a file to URNs.
@@ -304,11 +284,4 @@ func (b *resolver) properties(ctx context.Context, i int, what string, text json
 func isGiven(text json.RawMessage) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) > 0 && !bytes.Equal(text, []byte("null"))
-}
-
-// HasProperties reports whether the file has property values, which may be encrypted.
-func (f *File) HasProperties() bool {
-	return len(f.ProviderInputs) > 0 || slices.ContainsFunc(f.Resources, func(q Resource) bool {
-		return isGiven(q.Inputs) || isGiven(q.Outputs)
-	})
 }

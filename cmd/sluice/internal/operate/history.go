@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/provenance"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
@@ -41,12 +40,6 @@ func begin(ctx context.Context, o *operation, preview bool) (backend.Run, error)
 		fmt.Fprintf(j.Terminal.Out, "View in the service: %s\n\n", page)
 	}
 	return run, nil
-}
-
-// lost stops the operation when its lease is lost.
-func (o *operation) lost(err error) {
-	o.foreground.note(o.Terminal.Named(advise.Text(err)))
-	o.interrupts.Stop()
 }
 
 // end reports the end of a phase. An operation, unlike a preview, is recorded in the history, and the state is backed up (state.md 4.7, 4.8).

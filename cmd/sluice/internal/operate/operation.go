@@ -1,10 +1,14 @@
 package operate
 
 import (
+	"time"
+
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/estimate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/stages/why"
 )
@@ -23,4 +27,30 @@ type operation struct {
 	explained  bool               // the signs of the display are explained
 	// warnedOfPending is true once the preview has listed interrupted operations, so that they are listed only once.
 	warnedOfPending bool
+}
+
+// lost stops the operation when its lease is lost.
+func (o *operation) lost(err error) {
+	o.foreground.note(o.Terminal.Named(advise.Text(err)))
+	o.interrupts.Stop()
+}
+
+// left formats how long the operation will still take, "" if there is no estimate, such as while the user has paused
+// it.
+func (o *operation) left(now time.Time) string {
+	if o.interrupts.Stopped() || o.interrupts.Paused() {
+		return ""
+	}
+	return o.work.Left(now)
+}
+
+// screens reports whether the operation draws on the whole screen and reads keys.
+func (o *operation) screens() bool {
+	return o.Terminal.Drawable() && (o.Flags.Display.Form == flags.Tree || o.Flags.Display.Form == flags.Unset)
+}
+
+// asks reports whether a question follows the preview, with saving the plan as one answer.
+func (o *operation) asks() bool {
+	f := o.Flags.Confirmation
+	return o.screens() && o.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.plan == nil
 }

@@ -110,15 +110,6 @@ func openScreen(ctx context.Context, o *operation, run backend.Run, preview bool
 	return s, nil
 }
 
-// left formats how long the operation will still take, "" if there is no estimate, such as while the user has paused
-// it.
-func (o *operation) left(now time.Time) string {
-	if o.interrupts.Stopped() || o.interrupts.Paused() {
-		return ""
-	}
-	return o.work.Left(now)
-}
-
 // openDelay is how long a phase has to take before the whole screen is used.
 const openDelay = 400 * time.Millisecond
 
@@ -151,17 +142,6 @@ func openView(o *operation, d display.Options) view {
 		how.Pauser = &o.interrupts
 	}
 	return live.Open(report, how)
-}
-
-// screens reports whether the operation draws on the whole screen and reads keys.
-func (o *operation) screens() bool {
-	return o.Terminal.Drawable() && (o.Flags.Display.Form == flags.Tree || o.Flags.Display.Form == flags.Unset)
-}
-
-// asks reports whether a question follows the preview, with saving the plan as one answer.
-func (o *operation) asks() bool {
-	f := o.Flags.Confirmation
-	return o.screens() && o.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.plan == nil
 }
 
 func displayOptions(j *Job, preview bool, expected int, forecast *display.Forecast) display.Options {

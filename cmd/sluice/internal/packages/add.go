@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
@@ -63,40 +58,6 @@ func FindTarget(language string) (Target, error) {
 	return t, err
 }
 
-// Add adds a package to the file of the target, generates its SDK, links it to the program, and installs the dependencies of the
-// program.
-func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
-	if err := r.enter(p, t); err != nil {
-		return err
-	}
-	instructions, err := r.use(ctx, p, t)
-	if errors.As(err, new(*source.NoGeneratorError)) {
-		return withoutSDK(p, t, err)
-	}
-	if err != nil {
-		return err
-	}
-	if t.Program.Runtime != "yaml" {
-		if err := dependencies.Install(ctx, r.Terminal, t.Program, r.Options); err != nil {
-			return err
-		}
-	}
-	if instructions = strings.TrimSpace(instructions); instructions != "" {
-		fmt.Fprintln(r.Terminal.Out, instructions)
-	}
-	return nil
-}
-
-// use generates the SDK of a package and links it to the program.
-func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions string, err error) {
-	folder := t.sdk(p)
-	if err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
-		return "", err
-	}
-	fmt.Fprintf(r.Terminal.Err, "The SDK of %s is in %s\n", p.Title(), folder)
-	return r.Link(ctx, p, t.Program, folder)
-}
-
 // sdk returns the folder of a package's SDK.
 func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
 
@@ -125,108 +86,4 @@ func InstallHere(ctx context.Context, t *terminal.Terminal) error {
 		return err
 	}
 	return r.Install(ctx, target)
-}
-
-// Install installs the plugins of the target's packages, and the dependencies of those that are written in a program language, and
-// generates the SDKs. If there is no generator for an SDK, it uses the existing one, or the published one.
-func (r *Reader) Install(ctx context.Context, t Target) error { return r.installFor(ctx, t, nil) }
-
-// installFor installs the packages of a target. users are the files of the packages that need it, the first one first.
-func (r *Reader) installFor(ctx context.Context, t Target, users []string) error {
-	list, err := workspace.ReadPackages(t.File)
-	if err != nil {
-		return err
-	}
-	users = append(slices.Clip(users), t.File)
-	for _, entry := range list {
-		if err := r.prepare(ctx, entry, users); err != nil {
-			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
-		}
-		p, err := r.Ask(ctx, entry)
-		if err != nil {
-			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
-		}
-		_, err = r.use(ctx, p, t)
-		if !errors.As(err, new(*source.NoGeneratorError)) {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		if _, missing := os.Stat(t.sdk(p)); missing != nil && p.Published(t.Program.Runtime) == "" {
-			return withoutSDK(p, t, err)
-		}
-	}
-	return nil
-}
-
-// prepare installs the dependencies of a plugin on the disk: its own packages, and those of its language. users are the files of the
-// packages that need the plugin.
-func (r *Reader) prepare(ctx context.Context, entry workspace.Package, users []string) error {
-	if !filepath.IsAbs(entry.Source) {
-		return nil
-	}
-	m, err := source.ReadManifest(entry.Source, plugin.PluginManifest)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil // it is an executable
-	case err != nil:
-		return err
-	}
-	t := Target{File: filepath.Join(entry.Source, plugin.PluginManifest), Program: m.Project(entry.Source)}
-	if at := slices.Index(users, t.File); at >= 0 {
-		return cycle(users, at)
-	}
-	if err := r.installFor(ctx, t, users); err != nil {
-		return err
-	}
-	return dependencies.Install(ctx, r.Terminal, t.Program, r.Options)
-}
-
-// cycle returns the error of plugins that need each other: from index at on, each file needs the next, and the last one the first.
-func cycle(users []string, at int) error {
-	var folders []string
-	for _, file := range append(users[at:], users[at]) {
-		folder, err := filepath.Rel(filepath.Dir(users[0]), filepath.Dir(file))
-		if err != nil {
-			return err
-		}
-		folders = append(folders, folder)
-	}
-	return fmt.Errorf("installing `packages` from %s: cycle found: %s\nName under `packages` only what does not need the plugin itself",
-		filepath.Base(users[0]), strings.Join(folders, " -> "))
-}
-
-// enter adds a package to the file of the target. It leaves out a package that consists of a schema alone.
-func (r *Reader) enter(p *Package, t Target) error {
-	if t.File == "" || p.Entry == nil {
-		return nil
-	}
-	entry := *p.Entry
-	if p.plugin != "" {
-		relative, err := filepath.Rel(filepath.Dir(t.File), p.plugin)
-		if err != nil {
-			return err
-		}
-		if entry.Source = filepath.ToSlash(relative); !strings.HasPrefix(entry.Source, ".") {
-			entry.Source = "./" + entry.Source
-		}
-	}
-	if err := workspace.AddPackage(t.File, entry); err != nil {
-		return err
-	}
-	fmt.Fprintf(r.Terminal.Err, "Added the package %s to %s\n", p.Title(), filepath.Base(t.File))
-	return nil
-}
-
-// withoutSDK returns the error of a package whose SDK cannot be generated. It explains what has been done and what can be done.
-func withoutSDK(p *Package, t Target, why error) error {
-	text := fmt.Sprintf("the SDK of %s was not generated: %v", p.Title(), why)
-	if t.File != "" && p.Entry != nil {
-		text += fmt.Sprintf("\nThe package is in %s: when the plugin is there, `sluice install` generates the SDK", filepath.Base(t.File))
-	}
-	if command := p.Published(t.Program.Runtime); command != "" {
-		text += fmt.Sprintf("\nIf its authors have published one, `%s` installs it", command)
-	}
-	return errors.New(text)
 }

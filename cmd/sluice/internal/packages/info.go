@@ -1,9 +1,7 @@
 package packages
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -43,45 +41,6 @@ type property struct {
 	Ref                         string `json:"$ref"`
 	Items, AdditionalProperties *property
 	OneOf                       []property
-}
-
-// Describe writes a description of the selected part of the schema.
-func (p *Package) Describe(w io.Writer, q Question) error {
-	var d described
-	if err := json.Unmarshal(p.Schema, &d); err != nil {
-		return fmt.Errorf("the schema of %s cannot be read: %w", p.Name, err)
-	}
-	out := &strings.Builder{}
-	var err error
-	switch {
-	case q.Resource != "" && q.Function != "":
-		err = exit.Usagef("--resource and --function cannot be used together")
-	case q.Resource != "":
-		err = one(out, "resource", q.Module, q.Resource, d.Resources)
-	case q.Function != "":
-		err = one(out, "function", q.Module, q.Function, d.Functions)
-	case q.Module != "":
-		err = d.module(out, q.Module)
-	default:
-		p.overview(out, d)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, out.String())
-	return err
-}
-
-func (p *Package) overview(out *strings.Builder, d described) {
-	modules := map[string]int{}
-	for _, list := range []map[string]member{d.Resources, d.Functions} {
-		for token := range list {
-			modules[moduleOf(token)]++
-		}
-	}
-	fmt.Fprintf(out, "Name: %s\nVersion: %s\nDescription: %s\n", p.Name, p.Version, summary(d.Description))
-	fmt.Fprintf(out, "Resources: %d\nFunctions: %d\nModules: %s\n", len(d.Resources), len(d.Functions),
-		strings.Join(slices.Sorted(maps.Keys(modules)), ", "))
 }
 
 func (d described) module(out *strings.Builder, module string) error {

@@ -1,18 +1,25 @@
 package packages
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/grpc/status"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -32,6 +39,78 @@ type Package struct {
 	Entry *workspace.Package
 	// plugin is the folder of a plugin on the disk, "" for one that is found by its name.
 	plugin string
+}
+
+// Describe writes a description of the selected part of the schema.
+func (p *Package) Describe(w io.Writer, q Question) error {
+	var d described
+	if err := json.Unmarshal(p.Schema, &d); err != nil {
+		return fmt.Errorf("the schema of %s cannot be read: %w", p.Name, err)
+	}
+	out := &strings.Builder{}
+	var err error
+	switch {
+	case q.Resource != "" && q.Function != "":
+		err = exit.Usagef("--resource and --function cannot be used together")
+	case q.Resource != "":
+		err = one(out, "resource", q.Module, q.Resource, d.Resources)
+	case q.Function != "":
+		err = one(out, "function", q.Module, q.Function, d.Functions)
+	case q.Module != "":
+		err = d.module(out, q.Module)
+	default:
+		p.overview(out, d)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, out.String())
+	return err
+}
+
+func (p *Package) overview(out *strings.Builder, d described) {
+	modules := map[string]int{}
+	for _, list := range []map[string]member{d.Resources, d.Functions} {
+		for token := range list {
+			modules[moduleOf(token)]++
+		}
+	}
+	fmt.Fprintf(out, "Name: %s\nVersion: %s\nDescription: %s\n", p.Name, p.Version, summary(d.Description))
+	fmt.Fprintf(out, "Resources: %d\nFunctions: %d\nModules: %s\n", len(d.Resources), len(d.Functions),
+		strings.Join(slices.Sorted(maps.Keys(modules)), ", "))
+}
+
+// Published returns the command that installs the published SDK of a package; "" if there can be none.
+func (p *Package) Published(language string) string {
+	if p.Entry == nil || p.plugin != "" || p.Parameterization != nil || p.ExtensionParameterization != nil {
+		return ""
+	}
+	var s struct {
+		Language struct {
+			Nodejs, Python struct{ PackageName string }
+			Go             struct{ ImportBasePath string }
+		}
+	}
+	if json.Unmarshal(p.Schema, &s) != nil { // only this command needs this part of the schema
+		return ""
+	}
+	at := func(mark string) string {
+		if p.Version == "" {
+			return ""
+		}
+		return mark + p.Version
+	}
+	switch language {
+	case "nodejs":
+		return "npm install " + cmp.Or(s.Language.Nodejs.PackageName, "@pulumi/"+p.Name) + at("@")
+	case "python":
+		return "pip install " + cmp.Or(s.Language.Python.PackageName, "pulumi_"+strings.ReplaceAll(p.Name, "-", "_")) + at("==")
+	case "go":
+		if base := s.Language.Go.ImportBasePath; base != "" {
+			return "go get " + base
+		}
+	}
+	return ""
 }
 
 // Parameters are the parameters of a package.
@@ -312,6 +391,269 @@ func (r *Reader) Mapping(
 		}
 	}
 	return p.Mapping(ctx, req)
+}
+
+// Add adds a package to the file of the target, generates its SDK, links it to the program, and installs the dependencies of the
+// program.
+func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
+	if err := r.enter(p, t); err != nil {
+		return err
+	}
+	instructions, err := r.use(ctx, p, t)
+	if errors.As(err, new(*source.NoGeneratorError)) {
+		return withoutSDK(p, t, err)
+	}
+	if err != nil {
+		return err
+	}
+	if t.Program.Runtime != "yaml" {
+		if err := dependencies.Install(ctx, r.Terminal, t.Program, r.Options); err != nil {
+			return err
+		}
+	}
+	if instructions = strings.TrimSpace(instructions); instructions != "" {
+		fmt.Fprintln(r.Terminal.Out, instructions)
+	}
+	return nil
+}
+
+// use generates the SDK of a package and links it to the program.
+func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions string, err error) {
+	folder := t.sdk(p)
+	if err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(r.Terminal.Err, "The SDK of %s is in %s\n", p.Title(), folder)
+	return r.Link(ctx, p, t.Program, folder)
+}
+
+// Install installs the plugins of the target's packages, and the dependencies of those that are written in a program language, and
+// generates the SDKs. If there is no generator for an SDK, it uses the existing one, or the published one.
+func (r *Reader) Install(ctx context.Context, t Target) error { return r.installFor(ctx, t, nil) }
+
+// installFor installs the packages of a target. users are the files of the packages that need it, the first one first.
+func (r *Reader) installFor(ctx context.Context, t Target, users []string) error {
+	list, err := workspace.ReadPackages(t.File)
+	if err != nil {
+		return err
+	}
+	users = append(slices.Clip(users), t.File)
+	for _, entry := range list {
+		if err := r.prepare(ctx, entry, users); err != nil {
+			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
+		}
+		p, err := r.Ask(ctx, entry)
+		if err != nil {
+			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
+		}
+		_, err = r.use(ctx, p, t)
+		if !errors.As(err, new(*source.NoGeneratorError)) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, missing := os.Stat(t.sdk(p)); missing != nil && p.Published(t.Program.Runtime) == "" {
+			return withoutSDK(p, t, err)
+		}
+	}
+	return nil
+}
+
+// prepare installs the dependencies of a plugin on the disk: its own packages, and those of its language. users are the files of the
+// packages that need the plugin.
+func (r *Reader) prepare(ctx context.Context, entry workspace.Package, users []string) error {
+	if !filepath.IsAbs(entry.Source) {
+		return nil
+	}
+	m, err := source.ReadManifest(entry.Source, plugin.PluginManifest)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil // it is an executable
+	case err != nil:
+		return err
+	}
+	t := Target{File: filepath.Join(entry.Source, plugin.PluginManifest), Program: m.Project(entry.Source)}
+	if at := slices.Index(users, t.File); at >= 0 {
+		return cycle(users, at)
+	}
+	if err := r.installFor(ctx, t, users); err != nil {
+		return err
+	}
+	return dependencies.Install(ctx, r.Terminal, t.Program, r.Options)
+}
+
+// cycle returns the error of plugins that need each other: from index at on, each file needs the next, and the last one the first.
+func cycle(users []string, at int) error {
+	var folders []string
+	for _, file := range append(users[at:], users[at]) {
+		folder, err := filepath.Rel(filepath.Dir(users[0]), filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		folders = append(folders, folder)
+	}
+	return fmt.Errorf("installing `packages` from %s: cycle found: %s\nName under `packages` only what does not need the plugin itself",
+		filepath.Base(users[0]), strings.Join(folders, " -> "))
+}
+
+// enter adds a package to the file of the target. It leaves out a package that consists of a schema alone.
+func (r *Reader) enter(p *Package, t Target) error {
+	if t.File == "" || p.Entry == nil {
+		return nil
+	}
+	entry := *p.Entry
+	if p.plugin != "" {
+		relative, err := filepath.Rel(filepath.Dir(t.File), p.plugin)
+		if err != nil {
+			return err
+		}
+		if entry.Source = filepath.ToSlash(relative); !strings.HasPrefix(entry.Source, ".") {
+			entry.Source = "./" + entry.Source
+		}
+	}
+	if err := workspace.AddPackage(t.File, entry); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.Terminal.Err, "Added the package %s to %s\n", p.Title(), filepath.Base(t.File))
+	return nil
+}
+
+// withoutSDK returns the error of a package whose SDK cannot be generated. It explains what has been done and what can be done.
+func withoutSDK(p *Package, t Target, why error) error {
+	text := fmt.Sprintf("the SDK of %s was not generated: %v", p.Title(), why)
+	if t.File != "" && p.Entry != nil {
+		text += fmt.Sprintf("\nThe package is in %s: when the plugin is there, `sluice install` generates the SDK", filepath.Base(t.File))
+	}
+	if command := p.Published(t.Program.Runtime); command != "" {
+		text += fmt.Sprintf("\nIf its authors have published one, `%s` installs it", command)
+	}
+	return errors.New(text)
+}
+
+// Generate generates the SDK of a package. The error is a *source.NoGeneratorError if nothing can.
+func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
+	extra, err := overlay(q.Overlays, q.Language)
+	if err != nil {
+		return err
+	}
+	g, err := r.generator(ctx, p, q.Language)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = g.Close() }() // its error changes nothing
+	folder, err := filepath.Abs(q.Folder)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	half, err := os.MkdirTemp(filepath.Dir(folder), ".generating-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(half) }() // it no longer exists if all went well
+	if err := os.Chmod(half, 0o755); err != nil {
+		return err
+	}
+	text := p.Schema
+	if q.Local {
+		if text, err = packable(text); err != nil {
+			return err
+		}
+	}
+	remarks, err := g.Generate(ctx, source.SDK{Directory: half, Schema: text, Local: q.Local, Extra: extra})
+	if err = errors.Join(err, r.show(p, remarks)); err != nil {
+		return fmt.Errorf("generate the SDK of %s for %s: %w", p.Title(), q.Language, err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	return os.Rename(half, folder)
+}
+
+func (r *Reader) generator(ctx context.Context, p *Package, language string) (*host.SDKGenerator, error) {
+	return host.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, dependencies.Printer(r.Terminal.Err, r.Terminal.Err))
+}
+
+// show prints a generator's remarks about a schema, and returns its errors.
+func (r *Reader) show(p *Package, remarks []source.Remark) error {
+	var bad []error
+	for _, remark := range remarks {
+		if remark.IsError {
+			bad = append(bad, errors.New(remark.Text))
+			continue
+		}
+		r.Terminal.Warn("the schema of %s: %s", p.Name, remark.Text)
+	}
+	return errors.Join(bad...)
+}
+
+// packable returns a schema that requests an SDK that can be packed: an SDK of a local package has another layout in some
+// languages.
+func packable(text []byte) ([]byte, error) {
+	var members, meta map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	if raw, has := members["meta"]; has {
+		if err := json.Unmarshal(raw, &meta); err != nil {
+			return nil, fmt.Errorf("the schema cannot be used: its `meta` is not an object: %w", err)
+		}
+	}
+	if meta == nil {
+		meta = map[string]json.RawMessage{}
+	}
+	meta["supportPack"] = json.RawMessage("true")
+	var err error
+	if members["meta"], err = json.Marshal(meta); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members)
+}
+
+// overlay reads the files of a folder for a language.
+func overlay(folder, language string) (map[string][]byte, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	root := filepath.Join(folder, language)
+	files := map[string][]byte{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		files[filepath.ToSlash(relative)] = content
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the overlays: %w", err)
+	}
+	return files, nil
+}
+
+// Link links the SDK in a folder to a program, and returns what remains for its author to do.
+func (r *Reader) Link(ctx context.Context, p *Package, program source.Project, folder string) (string, error) {
+	g, err := r.generator(ctx, p, program.Runtime)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = g.Close() }() // its error changes nothing
+	relative, err := filepath.Rel(program.Root, folder)
+	if err != nil {
+		return "", err
+	}
+	instructions, err := g.Link(ctx, program, []source.LinkedSDK{{Directory: relative, Package: p.Package()}})
+	if errors.Is(err, source.ErrNoGenerator) {
+		return fmt.Sprintf("Add the folder %s to what the program needs, with the package manager of its language.", relative), nil
+	}
+	return instructions, err
 }
 
 // explain adds advice to an error of a plugin that returned no schema.

@@ -3,9 +3,14 @@ package plugins
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -17,7 +22,6 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
-	"github.com/sourcegraph/conc/pool"
 )
 
 // Places are the places of plugins.
@@ -243,4 +247,8 @@ func (p *Places) need(pkg stages.Package) (Need, error) {
 		need.Builtin = err != nil && !pkg.Exact && host.IsBuiltin(pkg.Spec(pkg.Name))
 	}
 	return need, nil
+}
+
+func (p *Places) note(text string, as ...advice.Advice) {
+	fmt.Fprintf(p.Terminal.Err, "note: %s\n", p.Terminal.Named(advise.With(text, as...)))
 }

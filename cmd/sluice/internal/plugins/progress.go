@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -121,8 +119,4 @@ func (p *progress) text() string {
 	}
 	full := int(done * barWidth / total)
 	return fmt.Sprintf("[%s%s] %3d%% of %s  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done*100/total, format.Bytes(total), what)
-}
-
-func (p *Places) note(text string, as ...advice.Advice) {
-	fmt.Fprintf(p.Terminal.Err, "note: %s\n", p.Terminal.Named(advise.With(text, as...)))
 }

@@ -241,6 +241,15 @@ func (b *Builder) result(log *why.Log) Result {
 	return Interrupted
 }
 
+// learn derives from a step what the events of an operation lack. Pulumi's logs have no more.
+func (b *Builder) learn(u urn.URN, planning bool) {
+	o := &b.o.Operation
+	b.preview = b.preview || planning
+	if o.Stack == "" {
+		o.Stack, o.Project = u.Stack(), u.Project()
+	}
+}
+
 // decisionsOf returns the most significant decision about each resource.
 func decisionsOf(log *why.Log) map[urn.URN]*why.Decision {
 	out := map[urn.URN]*why.Decision{}

@@ -10,44 +10,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/why"
 )
 
-func (w *writer) viewer() why.Viewer {
-	return why.Viewer{
-		IsSensitive: func(text string) bool { return w.o.Mask(text) != text },
-		Texts:       w.o.Limits.Text, Elements: w.o.Limits.Elements,
-	}
-}
-
-// changes returns the changed properties of a resource, and how many more there are.
-func (w *writer) changes(r *Resource) (out []Change, more int) {
-	s, seen := w.latest[r.URN]
-	decision := w.decided[r.URN]
-	if !seen {
-		if decision != nil {
-			return decided(decision), decision.More
-		}
-		return nil, 0
-	}
-	if n := w.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
-		s = n.Step // the step with the changes
-	}
-	c := differences{writer: w, step: s, viewer: w.viewer()}
-	var old, new property.Map
-	if s.Old != nil && r.Operation != stages.OpCreate {
-		old = s.Old.Inputs
-	}
-	if s.New != nil && r.Operation != stages.OpDelete && r.Operation != stages.OpDiscard {
-		new = s.New.Inputs
-	}
-	if r.Operation == stages.OpRefresh && s.Old != nil && s.New != nil {
-		old, new = s.Old.Outputs, s.New.Outputs
-	}
-	c.compare(old, new)
-	if decision != nil {
-		c.annotate(decision)
-	}
-	return c.out, c.more
-}
-
 // differences collects the differences between two objects.
 type differences struct {
 	*writer
@@ -156,40 +118,4 @@ func kindOf(c why.Change) ChangeKind {
 		return Removed
 	}
 	return Updated
-}
-
-// outputs writes the outputs of the stack, changed and unchanged.
-func (w *writer) outputs() {
-	var old, new property.Map
-	switch {
-	case w.summary != nil && w.summary.Outputs.Len()+w.summary.OldOutputs.Len() > 0:
-		old, new = w.summary.OldOutputs, w.summary.Outputs
-	case w.stack.New != nil:
-		new = w.stack.New.Outputs
-		if w.stack.Old != nil {
-			old = w.stack.Old.Outputs
-		}
-	}
-	viewer := w.viewer()
-	names := slices.Concat(old.Names(), new.Names())
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		path := property.Path{property.Key(name)}
-		c := Change{Path: path.String(), Kind: Updated}
-		was, had := old.Get(name)
-		is, has := new.Get(name)
-		switch {
-		case !had:
-			c.Kind = Added
-		case !has:
-			c.Kind = Removed
-		case property.Equal(was, is):
-			c.Kind = Same
-		}
-		c.Old, c.New = viewer.Pair(old, new, path)
-		if c.Kind == Same {
-			c.Old = nil
-		}
-		w.d.Outputs = append(w.d.Outputs, c)
-	}
 }

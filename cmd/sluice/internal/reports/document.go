@@ -1,9 +1,19 @@
 package reports
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/diagram"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/renames"
 	"github.com/sluice-iac/sluice/stages/why"
@@ -38,6 +48,305 @@ type Document struct {
 	CriticalPath []PathStep `json:"criticalPath,omitempty"`
 	// Omitted counts what was left out for lack of room.
 	Omitted *Omitted `json:"omitted,omitempty"`
+}
+
+func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow {
+	row := pageRow{
+		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation), Danger: r.danger(),
+		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged, Full: display.CleanLine(string(r.URN)),
+		ID: display.CleanLine(r.ID), Position: display.CleanLine(r.Position),
+		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached || r.Status == Kept,
+	}
+	if i, known := at[r.Parent]; known {
+		row.Parent = i
+	}
+	if row.Unchanged {
+		row.Class, row.Sign = "same", ""
+	}
+	if r.Reason != nil {
+		row.Why, row.Causes = cmp.Or(r.why(), display.CleanLine(r.Reason.Text)), numbers(r.Reason.Causes, at)
+	}
+	row.Needs = numbers(r.DependsOn, at)
+	for _, c := range r.Changes {
+		for _, l := range diffLines(c) {
+			row.Lines = append(row.Lines, [2]string{l.sign, l.text})
+		}
+	}
+	if r.More > 0 {
+		row.Lines = append(row.Lines, [2]string{" ", plural(r.More, "more change", "more changes")})
+	}
+	if r.Error != "" {
+		row.Messages = append(row.Messages, [2]string{"error", r.Error})
+	}
+	for _, m := range r.Messages {
+		row.Messages = append(row.Messages, [2]string{m.Severity, m.Text})
+	}
+	for _, s := range r.Steps {
+		ended := s.Ended
+		if ended.IsZero() {
+			ended = d.Operation.Ended
+		}
+		row.Steps = append(row.Steps, pageBar{
+			display.Doing(s.Operation), milliseconds(s.Began.Sub(began)), milliseconds(ended.Sub(began)), s.Failed, s.Ended.IsZero(),
+		})
+	}
+	return row
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(100*time.Microsecond)) / float64(time.Millisecond)
+}
+
+func numbers(us []urn.URN, at map[urn.URN]int) []int {
+	var out []int
+	for _, u := range us {
+		if i, known := at[u]; known {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Limits on the drawing of a report.
+const (
+	maxWhole  = 40               // resources up to which all are drawn; above, only the changes with their neighbours are
+	maxBoxes  = 100              // resources are merged down to this number
+	maxArrows = 600              // resources are merged until there are at most this many
+	maxLayout = 20 * time.Second // for a graph that is slow to lay out all the same
+)
+
+// draw draws the changes with their dependencies. Without a drawing, the report is still complete.
+func (d *Document) draw(ctx context.Context) picture {
+	rs := make([]diagram.Resource, 0, len(d.Resources))
+	changes := false
+	for i := range d.Resources {
+		r := d.Resources[i].drawn()
+		changes = changes || (r.Change != "" || r.Trouble != "") && !r.URN.IsRootStack()
+		rs = append(rs, r)
+	}
+	if !changes {
+		return picture{}
+	}
+	whole := diagram.OfOperation(d.Operation.Project, d.Operation.Stack, rs)
+	shown, out := whole, picture{}
+	if len(whole.Nodes) > maxWhole {
+		shown = whole.Changed()
+	}
+	drawing := shown.Draw(diagram.Options{Expand: true, Limit: maxBoxes})
+	for limit := maxBoxes / 2; drawing.Arrows() > maxArrows && limit > 0; limit /= 2 {
+		drawing = shown.Draw(diagram.Options{Expand: true, Limit: limit})
+	}
+	out.Note = noteOf(whole, shown, drawing)
+	ctx, cancel := context.WithTimeout(ctx, maxLayout)
+	defer cancel()
+	svg, err := drawing.SVG(ctx)
+	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("laying it out takes more than %s", maxLayout)
+		}
+		out.Note = fmt.Sprintf("The graph is not drawn: %v.", err)
+		return out
+	}
+	out.SVG = inline(svg)
+	at := make(map[urn.URN]int, len(d.Resources))
+	for i := range d.Resources {
+		at[d.Resources[i].URN] = i
+	}
+	for _, n := range drawing.Heads() {
+		out.Heads = append(out.Heads, at[shown.Nodes[n].URN])
+	}
+	return out
+}
+
+// noteOf describes the part of the report that a drawing leaves out.
+func noteOf(whole, shown *diagram.Diagram, drawing *diagram.Drawing) string {
+	note := ""
+	if hidden := len(whole.Nodes) - len(shown.Nodes); hidden > 0 {
+		note = plural(hidden, "resource that neither changes nor is next to a change is", "resources that neither change nor are next to a change are") + " not drawn. "
+	}
+	switch {
+	case drawing.Merged != "":
+		note += fmt.Sprintf("Resources of the same %s are one box.", drawing.Merged)
+	case drawing.Collapsed:
+		note += "A component is one box."
+	}
+	return note
+}
+
+// inline returns an image as a part of a page: without the declarations of a file.
+func inline(svg []byte) string {
+	if i := bytes.Index(svg, []byte("<svg")); i >= 0 {
+		svg = svg[i:]
+	}
+	for _, name := range []string{` xmlns="http://www.w3.org/2000/svg"`, ` xmlns:xlink="http://www.w3.org/1999/xlink"`} {
+		svg = bytes.Replace(svg, []byte(name), nil, 1)
+	}
+	return string(svg) // Graphviz has escaped the texts
+}
+
+// title returns the title of the report: "Preview of update of shop/dev: succeeded".
+func (d *Document) title() string {
+	what := cmp.Or(d.Operation.Kind, "operation")
+	switch {
+	case d.Operation.Preview && d.Operation.Kind == "":
+		what = "preview"
+	case d.Operation.Preview:
+		what = "preview of " + what
+	}
+	if d.Operation.Stack != "" {
+		what += " of " + display.CleanLine(d.Operation.Project) + "/" + display.CleanLine(d.Operation.Stack)
+	}
+	return strings.ToUpper(what[:1]) + what[1:] + ": " + string(d.Operation.Result)
+}
+
+// when formats the time and the duration of the operation.
+func (d *Document) when() string {
+	o := d.Operation
+	if o.Began.IsZero() {
+		return ""
+	}
+	return o.Began.UTC().Format("2006-01-02 15:04:05 UTC") + ", " + took(o.Ended.Sub(o.Began))
+}
+
+// fate describes the actual or planned change of a resource, "created", "create", "creating failed", and its danger: "delete,
+// protected".
+func (d *Document) fate(r *Resource) string {
+	text := d.become(r)
+	if r.Status == Unchanged {
+		return text
+	}
+	if r.DeleteFirst {
+		text += ", deleted first"
+	}
+	if r.OldRemains {
+		text += ", the old one is still there"
+	}
+	if r.Protected {
+		text += ", protected"
+	}
+	return text
+}
+
+func (d *Document) become(r *Resource) string {
+	switch r.Status {
+	case Failing:
+		if r.Operation == stages.OpSame {
+			return "failed"
+		}
+		if d.Operation.Preview {
+			return display.Done(r.Operation, true) + " failed"
+		}
+		return display.Doing(r.Operation) + " failed"
+	case Unfinished:
+		return display.Doing(r.Operation) + " (the end is not known)"
+	case Kept:
+		return "kept because of the failure"
+	case Skipped:
+		if r.Operation == stages.OpSame { // the operation that it would have had is unknown
+			return "skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+		}
+		return display.Done(r.Operation, true) + " skipped because " + display.CleanLine(r.FailedDependency.Name()) + " failed"
+	case NotReached:
+		return display.Done(r.Operation, true) + " not reached"
+	case Unchanged:
+		return "unchanged"
+	}
+	text := display.Done(r.Operation, d.Operation.Preview)
+	if r.Certainty == Possible {
+		text = "possibly " + text
+	}
+	return text
+}
+
+// tally returns the counts of the summary, troubles first, then the most dangerous operations, and the number of unchanged resources.
+func (d *Document) tally() (changes []count, unchanged int) {
+	for _, t := range troubles {
+		if n := d.Summary.Statuses[t.status]; n > 0 {
+			changes = append(changes, count{"", thousands(n) + " " + t.text, n})
+		}
+	}
+	if n := d.leftOver(); n > 0 {
+		text := thousands(n) + " old deleted"
+		if d.Operation.Preview {
+			text = thousands(n) + " old to delete"
+		}
+		changes = append(changes, count{stages.OpDeleteReplaced, text + " (replaced by an earlier operation)", n})
+	}
+	for _, op := range slices.Concat(display.ByDanger(), []stages.Op{stages.OpReadReplacement}) {
+		n := d.Summary.Changes[op]
+		if n == 0 {
+			continue
+		}
+		text := thousands(n) + " " + display.Done(op, d.Operation.Preview)
+		if d.Operation.Preview {
+			text = thousands(n) + " to " + display.Done(op, true) + display.PossiblyOf(d.Summary.Possible[op], n)
+		}
+		if op == stages.OpReplace {
+			text += d.remaining()
+		}
+		changes = append(changes, count{op, text, n})
+	}
+	return changes, d.Summary.Changes[stages.OpSame]
+}
+
+// leftOver returns how many resources only have an old object of an earlier operation deleted.
+func (d *Document) leftOver() int {
+	n := 0
+	for i := range d.Resources {
+		if r := &d.Resources[i]; r.isOld() && (r.Status == Planned || r.Status == Done) {
+			n++
+		}
+	}
+	return n
+}
+
+// remaining describes how many old objects of replacements are still there.
+func (d *Document) remaining() string {
+	n := 0
+	for _, r := range d.Resources {
+		if r.OldRemains {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return " (" + plural(n, "old one is", "old ones are") + " still there)"
+}
+
+// byDanger returns the changed resources, the most dangerous first.
+func (d *Document) byDanger() []*Resource {
+	var out []*Resource
+	for i := range d.Resources {
+		if d.Resources[i].Status != Unchanged {
+			out = append(out, &d.Resources[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Resource) int { return a.danger() - b.danger() })
+	return out
+}
+
+// rootCauses returns the root causes that add something to the rows of the resources, and how many of them are left out.
+func (d *Document) rootCauses(most int) (texts []string, more int) {
+	for _, c := range d.RootCauses {
+		if !display.IsSaidByResources(c.RootCause) {
+			texts = append(texts, display.CleanLine(c.Text))
+		}
+	}
+	shown := min(most, len(texts))
+	return texts[:shown], len(texts) - shown
+}
+
+// aliases returns the renames that need an alias.
+func (d *Document) aliases() []Rename {
+	return slices.DeleteFunc(slices.Clone(d.Renames), func(r Rename) bool { return r.Alias == "" })
+}
+
+// untold are the messages about no resource that are not in Failure.
+func (d *Document) untold() []Message {
+	return slices.DeleteFunc(slices.Clone(d.Messages), func(m Message) bool {
+		return m.Severity == stages.Error.String() && d.Failure != "" && (strings.Contains(d.Failure, m.Text) || m.Text == d.Operation.Kind+" failed" || m.Text == d.Operation.Kind+" canceled")
+	})
 }
 
 // Operation describes the subject of the report.
@@ -97,6 +406,15 @@ type Rename struct {
 	Alias string `json:"alias,omitempty"`
 	// Others is the number of other resources that the alias keeps.
 	Others int `json:"others,omitempty"`
+}
+
+// text names the resources: "aws:s3:Bucket archive, which was logs, with 3 resources in it".
+func (r Rename) text() string {
+	text := display.Renamed(r.Rename)
+	if r.Others > 0 {
+		text += ", with " + plural(r.Others, "resource", "resources") + " in it"
+	}
+	return text
 }
 
 // Certainty is the certainty of a predicted change.
@@ -159,6 +477,53 @@ type Resource struct {
 	DependsOn []urn.URN `json:"dependsOn,omitempty"`
 	// FailedDependency is the failed resource because of which this one was skipped.
 	FailedDependency urn.URN `json:"failedDependency,omitempty"`
+}
+
+// drawn returns a resource in the form of a drawing.
+func (r *Resource) drawn() diagram.Resource {
+	out := diagram.Resource{
+		URN: r.URN, Parent: r.Parent, Dependencies: r.DependsOn, Component: r.Component, Protected: r.Protected, Uncertain: r.Certainty == Possible,
+	}
+	switch {
+	case r.isOld():
+		out.Change, out.Old = diagram.Delete, true
+	case r.Status != Unchanged:
+		out.Change = diagram.ChangeOf(string(r.Operation))
+	}
+	for _, t := range troubles {
+		if r.Status == t.status {
+			out.Trouble = t.text
+		}
+	}
+	return out
+}
+
+// isOld reports whether an operation concerns only an old object of a resource, left by an earlier replacement.
+func (r *Resource) isOld() bool {
+	return r.Operation == stages.OpDeleteReplaced || r.Operation == stages.OpDiscardReplaced
+}
+
+// why formats the reason of a resource on one line, "" if there is none.
+func (r *Resource) why() string {
+	if r.Reason == nil || r.Reason.Kind == stages.ReasonNew {
+		return ""
+	}
+	text := display.CleanLine(r.Reason.Text)
+	if r.Reason.Possibly != "" {
+		text += "; only possible: " + display.CleanLine(r.Reason.Possibly)
+	}
+	return text
+}
+
+// danger returns the rank of a resource: failures come first, then dangerous changes, unchanged resources last.
+func (r *Resource) danger() int {
+	switch {
+	case r.Status == Failing, r.Status == Unfinished:
+		return -1
+	case r.Status == Unchanged:
+		return stages.LeastDanger + 1
+	}
+	return r.Operation.Danger()
 }
 
 // Reason is the reason of the decision. The reasons of Causes are the next links of the chain that `sluice why` shows.

@@ -2,12 +2,15 @@ package reports
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"io"
 	"strings"
 	"time"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/stages"
@@ -59,6 +62,167 @@ type page struct {
 	Omitted    *Omitted
 	Timeline   bool
 	Data       pageData
+}
+
+// contentPolicy forbids the page to load anything.
+const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// node returns the page. Package gomponents escapes the texts; package json escapes texts that would end the script element.
+//
+// It does not use package html/template, which calls methods by name. The linker would then have to keep every exported method of
+// every type, a fifth of the program (decision 0113).
+func (p *page) node() (g.Node, error) {
+	data, err := json.Marshal(p.Data)
+	if err != nil {
+		return nil, err
+	}
+	return h.Doctype(h.HTML(h.Lang("en"),
+		h.Head(
+			h.Meta(h.Charset("utf-8")),
+			h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+			h.Meta(h.Name("color-scheme"), h.Content("light dark")),
+			h.Meta(h.Name("referrer"), h.Content("no-referrer")),
+			h.Meta(g.Attr("http-equiv", "Content-Security-Policy"), h.Content(contentPolicy)),
+			h.TitleEl(g.Text(p.Title)),
+			h.StyleEl(g.Raw(pageStyle)),
+		),
+		h.Body(
+			p.header(),
+			h.Main(p.failure(), p.messages(), p.policies(), p.kinds(), p.causes(), p.renames(), p.graph(), resourceSection(), p.timeline(), p.waves(), p.outputs()),
+			h.Footer(g.Text("sluice "+p.Sluice)),
+			h.Script(h.Type("application/json"), h.ID("data"), g.Raw(string(data))), g.Text("\n"),
+			h.Script(g.Raw(pageScript)),
+		),
+	)), nil
+}
+
+// bdi isolates a name, so that one written from right to left does not reorder its surroundings.
+func bdi(text string) g.Node { return g.El("bdi", g.Text(text)) }
+
+func notice(text string) g.Node { return h.P(h.Class("note"), g.Text(text)) }
+
+func (p *page) header() g.Node {
+	counts := g.Map(p.Counts, func(c pageCount) g.Node {
+		return h.Span(h.Class("count "+c.Class), h.B(g.Text(c.Sign)), g.Text(" "+c.Text))
+	})
+	if len(counts) == 0 {
+		counts = g.Group{h.Span(h.Class("count same"), g.Text("nothing changes"))}
+	}
+	return h.Header(
+		h.H1(g.Text(p.Title)),
+		h.P(h.Class("when"), g.Text(p.When), g.If(p.Remark != "", g.Group{g.Text(" — "), bdi(p.Remark)})),
+		h.P(h.Class("counts"), counts, g.If(p.Unchanged != "", h.Span(h.Class("count same"), g.Text(p.Unchanged)))),
+		g.If(p.Corrupt, notice("The outcome of an operation on a resource is not known: refresh the stack.")),
+		g.Iff(p.Omitted != nil && p.Omitted.Details > 0, func() g.Node {
+			return notice(thousands(p.Omitted.Details) + " resources are without their properties and messages, because there are too many.")
+		}),
+	)
+}
+
+func (p *page) failure() g.Node {
+	return g.If(p.Failure != "", h.Section(h.ID("failure"), h.H2(g.Text("Why it failed")), h.Pre(h.Class("message error"), g.Text(p.Failure))))
+}
+
+func (p *page) messages() g.Node {
+	return g.If(len(p.Messages) > 0, h.Section(h.ID("messages"), h.H2(g.Text("Messages")), g.Map(p.Messages, func(m Message) g.Node {
+		return h.Pre(h.Class("message "+m.Severity), h.B(g.Text(m.Severity+":")), g.Text(" "+m.Text))
+	})))
+}
+
+func (p *page) policies() g.Node {
+	return g.If(len(p.Policies) > 0, h.Section(h.ID("policies"), h.H2(g.Text("Policies")), h.Ul(g.Map(p.Policies, func(v pagePolicy) g.Node {
+		return h.Li(h.B(g.Text(v.Level)), g.Text(" "), bdi(v.Policy), g.Text(" — "), bdi(v.Subject), h.Pre(g.Text(v.Text)))
+	}))))
+}
+
+func (p *page) kinds() g.Node {
+	return g.If(len(p.Kinds) > 0, folded("kinds", "Counts by type", h.Ul(g.Map(p.Kinds, func(k pageKind) g.Node {
+		return h.Li(h.Class(k.Class), g.Text(k.Text+" "), bdi(k.Type))
+	}))))
+}
+
+func (p *page) causes() g.Node {
+	return g.If(len(p.Causes) > 0, h.Section(h.ID("causes"), h.H2(g.Text("Root causes")), h.Ul(
+		g.Map(p.Causes, func(cause string) g.Node { return h.Li(bdi(cause)) }),
+		g.If(p.MoreCauses != "", h.Li(g.Text("and "+p.MoreCauses+" more"))),
+	)))
+}
+
+func (p *page) renames() g.Node {
+	return g.If(len(p.Renames) > 0, h.Section(h.ID("renames"), h.H2(g.Text("Renamed?")),
+		h.P(g.Text("What is deleted looks like what is created. An alias keeps a resource under its new name:")),
+		h.Ul(g.Map(p.Renames, func(r pageRename) g.Node { return h.Li(bdi(r.Text), h.Pre(g.Text(r.Alias))) })),
+	))
+}
+
+// graph shows a drawing, in which Graphviz has escaped the texts.
+func (p *page) graph() g.Node {
+	drawing := func() g.Node {
+		return g.Group{
+			h.P(h.Class("tools"),
+				button("smaller", "−", h.Aria("label", "smaller")), g.Text(" "), button("larger", "+", h.Aria("label", "larger")), g.Text(" "),
+				button("fit", "fit"), g.Text(" "), button("actual", "actual size"), g.Text(" "),
+				h.Span(h.Class("same"), g.Text("Arrows run to what needs a resource. Select a box to open it in the list.")),
+			),
+			h.Div(h.ID("drawing"), h.Class("list"), h.TabIndex("0"), h.Aria("label", "Graph of what changes"), g.Raw(p.Graph.SVG)),
+		}
+	}
+	return g.If(p.Graph.SVG != "" || p.Graph.Note != "", h.Section(h.ID("graph"), h.H2(g.Text("What changes, and what needs it")),
+		g.If(p.Graph.Note != "", h.P(h.Class("same"), g.Text(p.Graph.Note))),
+		g.Iff(p.Graph.SVG != "", drawing),
+	))
+}
+
+func button(id, text string, with ...g.Node) g.Node {
+	return h.Button(h.ID(id), h.Type("button"), g.Group(with), g.Text(text))
+}
+
+// resourceSection is the element that the script fills with the resources.
+func resourceSection() g.Node {
+	const find = "Find names, types, URNs"
+	option := func(value, text string) g.Node { return h.Option(h.Value(value), g.Text(text)) }
+	return h.Section(h.ID("resources"), h.H2(g.Text("Resources")),
+		h.NoScript(notice("The list of resources needs JavaScript. `sluice report` writes the same as Markdown and JSON.")),
+		h.P(h.Class("tools"),
+			h.Input(h.ID("find"), h.Type("search"), h.Placeholder(find), h.Aria("label", find)),
+			h.Select(h.ID("arrange"), h.Aria("label", "Arrange"),
+				option("parts", "as components"), option("needs", "as what depends on what"), option("danger", "most dangerous first")),
+			h.Label(h.Input(h.ID("sames"), h.Type("checkbox")), g.Text(" show unchanged")),
+			button("fold", "fold all"), g.Text(" "), button("unfold", "unfold all"),
+			h.Span(h.ID("shown"), h.Role("status")),
+		),
+		h.Div(h.Class("panes"),
+			h.Div(h.ID("rows"), h.Class("list"), h.TabIndex("0"), h.Role("tree"), h.Aria("label", "Resources")),
+			h.Aside(h.ID("open"), h.Aria("live", "polite"), h.P(g.Text("Select a resource to see what changes, and why."))),
+		),
+	)
+}
+
+func (p *page) timeline() g.Node {
+	return g.If(p.Timeline, h.Section(h.ID("timeline"), h.H2(g.Text("What ran when")),
+		h.P(h.Class("axis"), h.ID("axis")),
+		h.Div(h.ID("bars"), h.Class("list"), h.TabIndex("0"), h.Role("list"), h.Aria("label", "Steps in the order in which they began")),
+		g.If(len(p.Critical) > 0, folded("", "Critical path: "+p.Path+", marked with ◆", h.Ol(g.Map(p.Critical, func(s pageStep) g.Node {
+			return h.Li(g.Text(s.Doing+" "), bdi(s.Subject), g.Text(": "+s.Took+", after waiting "+s.Waited))
+		})))),
+	))
+}
+
+func (p *page) waves() g.Node {
+	return g.If(len(p.Waves) > 0, folded("waves", "Waves of deletion", g.Map(p.Waves, func(w pageWaves) g.Node {
+		title := g.Group{g.Text("When the program has ended:")}
+		if w.Root != "" {
+			title = g.Group{g.Text("With "), bdi(w.Root), g.Text(", which is replaced:")}
+		}
+		return g.Group{h.P(title), h.Ol(g.Map(w.Waves, func(names string) g.Node { return h.Li(bdi(names)) }))}
+	})))
+}
+
+func (p *page) outputs() g.Node {
+	return g.If(len(p.Outputs) > 0, h.Details(h.ID("outputs"), g.Attr("open"), h.Summary(g.Text("Outputs")),
+		h.Pre(h.Class("diff"), g.Map(p.Outputs, func(l pageLine) g.Node {
+			return h.Span(g.If(l.Class != "", h.Class(l.Class)), g.Text(l.Sign+" "+l.Text+"\n"))
+		}))))
 }
 
 type pageCount struct{ Class, Sign, Text string }
@@ -133,21 +297,6 @@ func classOf(op stages.Op) string {
 		return "create"
 	}
 	return "same"
-}
-
-// class and sign are those of the operation, or of trouble.
-func (c count) class() string {
-	if c.Op == "" {
-		return "delete"
-	}
-	return classOf(c.Op)
-}
-
-func (c count) sign() string {
-	if c.Op == "" {
-		return "✗"
-	}
-	return strings.TrimSpace(display.Sign(c.Op))
 }
 
 func newPage(ctx context.Context, d *Document) *page {
@@ -257,59 +406,13 @@ func dataOf(d *Document) pageData {
 	return out
 }
 
-func (d *Document) row(r *Resource, at map[urn.URN]int, began time.Time) pageRow {
-	row := pageRow{
-		Name: display.CleanLine(r.Name), Type: display.ShortType(r.Type), Parent: -1, Class: classOf(r.Operation), Danger: r.danger(),
-		Sign: strings.TrimSpace(display.Sign(r.Operation)), Fate: d.fate(r), Unchanged: r.Status == Unchanged, Full: display.CleanLine(string(r.URN)),
-		ID: display.CleanLine(r.ID), Position: display.CleanLine(r.Position),
-		Trouble: r.Status == Failing || r.Status == Unfinished || r.Status == Skipped || r.Status == NotReached || r.Status == Kept,
-	}
-	if i, known := at[r.Parent]; known {
-		row.Parent = i
-	}
-	if row.Unchanged {
-		row.Class, row.Sign = "same", ""
-	}
-	if r.Reason != nil {
-		row.Why, row.Causes = cmp.Or(r.why(), display.CleanLine(r.Reason.Text)), numbers(r.Reason.Causes, at)
-	}
-	row.Needs = numbers(r.DependsOn, at)
-	for _, c := range r.Changes {
-		for _, l := range diffLines(c) {
-			row.Lines = append(row.Lines, [2]string{l.sign, l.text})
-		}
-	}
-	if r.More > 0 {
-		row.Lines = append(row.Lines, [2]string{" ", plural(r.More, "more change", "more changes")})
-	}
-	if r.Error != "" {
-		row.Messages = append(row.Messages, [2]string{"error", r.Error})
-	}
-	for _, m := range r.Messages {
-		row.Messages = append(row.Messages, [2]string{m.Severity, m.Text})
-	}
-	for _, s := range r.Steps {
-		ended := s.Ended
-		if ended.IsZero() {
-			ended = d.Operation.Ended
-		}
-		row.Steps = append(row.Steps, pageBar{
-			display.Doing(s.Operation), milliseconds(s.Began.Sub(began)), milliseconds(ended.Sub(began)), s.Failed, s.Ended.IsZero(),
-		})
-	}
-	return row
+// picture is the drawn graph of the changes.
+type picture struct {
+	SVG   string // "" if there is none
+	Note  string // the parts left out or merged, or why there is no drawing
+	Heads []int  // the resource that each box is named after
 }
 
-func milliseconds(d time.Duration) float64 {
-	return float64(d.Round(100*time.Microsecond)) / float64(time.Millisecond)
-}
-
-func numbers(us []urn.URN, at map[urn.URN]int) []int {
-	var out []int
-	for _, u := range us {
-		if i, known := at[u]; known {
-			out = append(out, i)
-		}
-	}
-	return out
+func folded(id, title string, content ...g.Node) g.Node {
+	return h.Details(g.If(id != "", h.ID(id)), h.Summary(g.Text(title)), g.Group(content))
 }

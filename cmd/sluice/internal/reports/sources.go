@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state/backend"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // ReadEventLog makes the report of the last preview or operation in an event log. The log of a killed operation is that of an
@@ -53,15 +52,6 @@ func ReadEventLog(ctx context.Context, in io.Reader) (*Document, error) {
 	b.o.Operation.Preview = b.preview
 	b.o.Operation.Ended = last
 	return b.Document(display.Ending{}, last), nil
-}
-
-// learn derives from a step what the events of an operation lack. Pulumi's logs have no more.
-func (b *Builder) learn(u urn.URN, planning bool) {
-	o := &b.o.Operation
-	b.preview = b.preview || planning
-	if o.Stack == "" {
-		o.Stack, o.Project = u.Stack(), u.Project()
-	}
 }
 
 // OfDecisions makes the report of an operation from the decisions of `sluice why`: without times, messages and outputs. Aliases are

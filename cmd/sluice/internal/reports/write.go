@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
@@ -56,17 +57,6 @@ func (w *writer) resources() {
 			w.omitted().Details++
 		}
 	}
-}
-
-// danger returns the rank of a resource: failures come first, then dangerous changes, unchanged resources last.
-func (r *Resource) danger() int {
-	switch {
-	case r.Status == Failing, r.Status == Unfinished:
-		return -1
-	case r.Status == Unchanged:
-		return stages.LeastDanger + 1
-	}
-	return r.Operation.Danger()
 }
 
 func (w *writer) resource(n *tree.Node, parent urn.URN) Resource {
@@ -252,5 +242,79 @@ func (w *writer) causes(log *why.Log) {
 			one.Alias, one.Others = aliases.Text(w.o.Runtime, r), others[r.To]
 		}
 		w.d.Renames = append(w.d.Renames, one)
+	}
+}
+
+func (w *writer) viewer() why.Viewer {
+	return why.Viewer{
+		IsSensitive: func(text string) bool { return w.o.Mask(text) != text },
+		Texts:       w.o.Limits.Text, Elements: w.o.Limits.Elements,
+	}
+}
+
+// changes returns the changed properties of a resource, and how many more there are.
+func (w *writer) changes(r *Resource) (out []Change, more int) {
+	s, seen := w.latest[r.URN]
+	decision := w.decided[r.URN]
+	if !seen {
+		if decision != nil {
+			return decided(decision), decision.More
+		}
+		return nil, 0
+	}
+	if n := w.tree.Node(r.URN); n != nil && n.Step.Old != nil && n.Step.New != nil {
+		s = n.Step // the step with the changes
+	}
+	c := differences{writer: w, step: s, viewer: w.viewer()}
+	var old, new property.Map
+	if s.Old != nil && r.Operation != stages.OpCreate {
+		old = s.Old.Inputs
+	}
+	if s.New != nil && r.Operation != stages.OpDelete && r.Operation != stages.OpDiscard {
+		new = s.New.Inputs
+	}
+	if r.Operation == stages.OpRefresh && s.Old != nil && s.New != nil {
+		old, new = s.Old.Outputs, s.New.Outputs
+	}
+	c.compare(old, new)
+	if decision != nil {
+		c.annotate(decision)
+	}
+	return c.out, c.more
+}
+
+// outputs writes the outputs of the stack, changed and unchanged.
+func (w *writer) outputs() {
+	var old, new property.Map
+	switch {
+	case w.summary != nil && w.summary.Outputs.Len()+w.summary.OldOutputs.Len() > 0:
+		old, new = w.summary.OldOutputs, w.summary.Outputs
+	case w.stack.New != nil:
+		new = w.stack.New.Outputs
+		if w.stack.Old != nil {
+			old = w.stack.Old.Outputs
+		}
+	}
+	viewer := w.viewer()
+	names := slices.Concat(old.Names(), new.Names())
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		path := property.Path{property.Key(name)}
+		c := Change{Path: path.String(), Kind: Updated}
+		was, had := old.Get(name)
+		is, has := new.Get(name)
+		switch {
+		case !had:
+			c.Kind = Added
+		case !has:
+			c.Kind = Removed
+		case property.Equal(was, is):
+			c.Kind = Same
+		}
+		c.Old, c.New = viewer.Pair(old, new, path)
+		if c.Kind == Same {
+			c.Old = nil
+		}
+		w.d.Outputs = append(w.d.Outputs, c)
 	}
 }

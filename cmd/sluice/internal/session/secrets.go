@@ -85,17 +85,6 @@ func choose(ctx context.Context, s *Stack, settings secrets.Settings, recorded *
 	return secrets.Choice{Manager: usual, Disagrees: recorded != nil && recorded.Identity() != usual.Provider().Identity()}, nil
 }
 
-// Keys returns the source of the passphrase of the stack.
-func (s *Stack) Keys() secrets.Source { return s.Passphrases.For(s.Ref.Project, s.Ref.Name) }
-
-// encryptedIn returns the file with the secrets provider of the stack.
-func (s *Stack) encryptedIn(ctx context.Context) string {
-	if s.Settings.Path == "" {
-		return s.State.File(ctx)
-	}
-	return s.Settings.Path
-}
-
 // SettingsDecrypter returns the decrypter for the settings of a stack.
 func SettingsDecrypter(ctx context.Context, s *Stack) (workspace.Decrypter, error) {
 	m, err := SecretsManager(ctx, s)

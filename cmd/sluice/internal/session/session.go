@@ -232,6 +232,17 @@ func (s *Stack) Stamp(ctx context.Context) string {
 	return revision
 }
 
+// Keys returns the source of the passphrase of the stack.
+func (s *Stack) Keys() secrets.Source { return s.Passphrases.For(s.Ref.Project, s.Ref.Name) }
+
+// encryptedIn returns the file with the secrets provider of the stack.
+func (s *Stack) encryptedIn(ctx context.Context) string {
+	if s.Settings.Path == "" {
+		return s.State.File(ctx)
+	}
+	return s.Settings.Path
+}
+
 // ChooseOrAsk is [Session.Choose] for commands that need a stack: if none is selected, a user at a terminal chooses or makes one, which is
 // then selected.
 func (s *Session) ChooseOrAsk(ctx context.Context, name string) (backend.Ref, error) {

@@ -1,12 +1,9 @@
 package templates
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -23,60 +20,6 @@ type settingText struct {
 	Description string  `yaml:"description"`
 	Default     *string `yaml:"default"`
 	Secret      bool    `yaml:"secret"`
-}
-
-// describe reads the description and the settings from the project file.
-func (t *Template) describe(text []byte) error {
-	var file struct {
-		Description string    `yaml:"description"`
-		Runtime     yaml.Node `yaml:"runtime"`
-		Template    section   `yaml:"template"`
-	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		return err
-	}
-	if err := t.readRuntime(&file.Runtime); err != nil {
-		return fmt.Errorf("runtime: %w", err)
-	}
-	t.Description = file.Template.Description
-	if file.Description != "${DESCRIPTION}" {
-		t.ProjectDescription = file.Description
-	}
-	t.ProjectDescription = cmp.Or(t.ProjectDescription, t.Description)
-	config := file.Template.Config
-	for i := 0; i+1 < len(config.Content); i += 2 {
-		s := Setting{Key: config.Content[i].Value}
-		value := config.Content[i+1]
-		if value.Kind == yaml.ScalarNode {
-			s.Default, s.HasDefault = value.Value, true
-		} else {
-			var long settingText
-			if err := value.Decode(&long); err != nil {
-				return fmt.Errorf("template.config.%s: %w", s.Key, err)
-			}
-			s.Description, s.Secret = long.Description, long.Secret
-			if long.Default != nil {
-				s.Default, s.HasDefault = *long.Default, true
-			}
-		}
-		t.Settings = append(t.Settings, s)
-	}
-	return nil
-}
-
-// readRuntime reads the runtime, which is a name or a mapping.
-func (t *Template) readRuntime(n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
-		t.Runtime = n.Value
-		return nil
-	}
-	var long struct {
-		Name    string         `yaml:"name"`
-		Options map[string]any `yaml:"options"`
-	}
-	err := n.Decode(&long)
-	t.Runtime, t.RuntimeOptions = long.Name, slices.Sorted(maps.Keys(long.Options))
-	return err
 }
 
 // personalize sets the name, the description and the runtime options in a project file, and removes the section "template". Without a

@@ -1,13 +1,20 @@
 package templates
 
 import (
+	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
 //go:embed all:builtin all:policies
@@ -49,6 +56,152 @@ type Template struct {
 	kind  Kind
 	files fs.FS
 }
+
+// describe reads the description and the settings from the project file.
+func (t *Template) describe(text []byte) error {
+	var file struct {
+		Description string    `yaml:"description"`
+		Runtime     yaml.Node `yaml:"runtime"`
+		Template    section   `yaml:"template"`
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return err
+	}
+	if err := t.readRuntime(&file.Runtime); err != nil {
+		return fmt.Errorf("runtime: %w", err)
+	}
+	t.Description = file.Template.Description
+	if file.Description != "${DESCRIPTION}" {
+		t.ProjectDescription = file.Description
+	}
+	t.ProjectDescription = cmp.Or(t.ProjectDescription, t.Description)
+	config := file.Template.Config
+	for i := 0; i+1 < len(config.Content); i += 2 {
+		s := Setting{Key: config.Content[i].Value}
+		value := config.Content[i+1]
+		if value.Kind == yaml.ScalarNode {
+			s.Default, s.HasDefault = value.Value, true
+		} else {
+			var long settingText
+			if err := value.Decode(&long); err != nil {
+				return fmt.Errorf("template.config.%s: %w", s.Key, err)
+			}
+			s.Description, s.Secret = long.Description, long.Secret
+			if long.Default != nil {
+				s.Default, s.HasDefault = *long.Default, true
+			}
+		}
+		t.Settings = append(t.Settings, s)
+	}
+	return nil
+}
+
+// readRuntime reads the runtime, which is a name or a mapping.
+func (t *Template) readRuntime(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		t.Runtime = n.Value
+		return nil
+	}
+	var long struct {
+		Name    string         `yaml:"name"`
+		Options map[string]any `yaml:"options"`
+	}
+	err := n.Decode(&long)
+	t.Runtime, t.RuntimeOptions = long.Name, slices.Sorted(maps.Keys(long.Options))
+	return err
+}
+
+// Write writes the files of a project into a directory, and makes the directory if it does not exist. It returns an
+// [*ExistsError] for files that exist, unless force is set. If it fails, nothing has been written.
+func (t *Template) Write(directory string, p Project, force bool) (*Written, error) {
+	files, err := t.render(p)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(files))
+	var there []string
+	for name := range files {
+		names = append(names, name)
+		if _, err := os.Lstat(filepath.Join(directory, name)); err == nil {
+			there = append(there, name)
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(there)
+	if len(there) > 0 && !force {
+		return nil, &ExistsError{Files: there}
+	}
+	w := &Written{before: map[string][]byte{}}
+	for _, name := range names {
+		if err := w.write(filepath.Join(directory, name), files[name]); err != nil {
+			return nil, errors.Join(err, w.Undo())
+		}
+	}
+	return w, nil
+}
+
+// render returns the content of the files of a project, by path.
+func (t *Template) render(p Project) (map[string][]byte, error) {
+	replace := strings.NewReplacer("${PROJECT}", p.Name, "${DESCRIPTION}", p.Description)
+	files := map[string][]byte{}
+	size := 0
+	err := fs.WalkDir(t.files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if slices.Contains([]string{".git", "node_modules"}, d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		content, err := t.content(path)
+		if err != nil {
+			return fmt.Errorf("the template %s: %w", t.Name, err)
+		}
+		if size += len(content); size > maxSize {
+			return fmt.Errorf("the template %s is larger than %d MiB; is its folder the right one?", t.Name, maxSize>>20)
+		}
+		switch {
+		case path == t.kind.file:
+			personal := p
+			if !t.kind.named {
+				personal.Name = ""
+			}
+			text, err := personalize(string(content), personal)
+			if err != nil {
+				return fmt.Errorf("the template %s: %s: %w", t.Name, t.kind.file, err)
+			}
+			content = []byte(strings.ReplaceAll(text, "${PROJECT}", p.Name))
+		case isText(content):
+			content = []byte(replace.Replace(string(content)))
+		}
+		files[filepath.FromSlash(strings.TrimSuffix(path, ending))] = content
+		return nil
+	})
+	return files, err
+}
+
+// maxSize is the maximal total size of the files of a template in bytes.
+const maxSize = 100 << 20
+
+// content reads a regular file, or the regular file in the template that a link leads to. Opening other files could
+// block for ever.
+func (t *Template) content(path string) ([]byte, error) {
+	info, err := fs.Stat(t.files, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxSize>>20)
+	}
+	return fs.ReadFile(t.files, path)
+}
+
+// isText reports whether a file is a text file, in which placeholders are replaced.
+func isText(content []byte) bool { return utf8.Valid(content) && !bytes.ContainsRune(content, 0) }
 
 // Setting is one setting that a new project should have.
 type Setting struct {

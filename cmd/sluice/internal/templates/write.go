@@ -1,7 +1,6 @@
 package templates
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Project is the data that completes a template.
@@ -31,98 +29,6 @@ type Written struct {
 	before map[string][]byte // by path; nil for a file that did not exist
 	made   []string          // directories, parents first
 }
-
-// Write writes the files of a project into a directory, and makes the directory if it does not exist. It returns an
-// [*ExistsError] for files that exist, unless force is set. If it fails, nothing has been written.
-func (t *Template) Write(directory string, p Project, force bool) (*Written, error) {
-	files, err := t.render(p)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(files))
-	var there []string
-	for name := range files {
-		names = append(names, name)
-		if _, err := os.Lstat(filepath.Join(directory, name)); err == nil {
-			there = append(there, name)
-		}
-	}
-	slices.Sort(names)
-	slices.Sort(there)
-	if len(there) > 0 && !force {
-		return nil, &ExistsError{Files: there}
-	}
-	w := &Written{before: map[string][]byte{}}
-	for _, name := range names {
-		if err := w.write(filepath.Join(directory, name), files[name]); err != nil {
-			return nil, errors.Join(err, w.Undo())
-		}
-	}
-	return w, nil
-}
-
-// render returns the content of the files of a project, by path.
-func (t *Template) render(p Project) (map[string][]byte, error) {
-	replace := strings.NewReplacer("${PROJECT}", p.Name, "${DESCRIPTION}", p.Description)
-	files := map[string][]byte{}
-	size := 0
-	err := fs.WalkDir(t.files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if slices.Contains([]string{".git", "node_modules"}, d.Name()) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		content, err := t.content(path)
-		if err != nil {
-			return fmt.Errorf("the template %s: %w", t.Name, err)
-		}
-		if size += len(content); size > maxSize {
-			return fmt.Errorf("the template %s is larger than %d MiB; is its folder the right one?", t.Name, maxSize>>20)
-		}
-		switch {
-		case path == t.kind.file:
-			personal := p
-			if !t.kind.named {
-				personal.Name = ""
-			}
-			text, err := personalize(string(content), personal)
-			if err != nil {
-				return fmt.Errorf("the template %s: %s: %w", t.Name, t.kind.file, err)
-			}
-			content = []byte(strings.ReplaceAll(text, "${PROJECT}", p.Name))
-		case isText(content):
-			content = []byte(replace.Replace(string(content)))
-		}
-		files[filepath.FromSlash(strings.TrimSuffix(path, ending))] = content
-		return nil
-	})
-	return files, err
-}
-
-// maxSize is the maximal total size of the files of a template in bytes.
-const maxSize = 100 << 20
-
-// content reads a regular file, or the regular file in the template that a link leads to. Opening other files could
-// block for ever.
-func (t *Template) content(path string) ([]byte, error) {
-	info, err := fs.Stat(t.files, path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	case info.Size() > maxSize:
-		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxSize>>20)
-	}
-	return fs.ReadFile(t.files, path)
-}
-
-// isText reports whether a file is a text file, in which placeholders are replaced.
-func isText(content []byte) bool { return utf8.Valid(content) && !bytes.ContainsRune(content, 0) }
 
 func (w *Written) write(path string, content []byte) error {
 	if err := w.makeDirectory(filepath.Dir(path)); err != nil {

@@ -2,11 +2,16 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
@@ -220,4 +225,85 @@ func (t *Terminal) Cancel() {
 	t.Leave()
 	fmt.Fprintf(t.Err, "\nerror: %v\n", ErrInterrupted)
 	os.Exit(exit.Cancelled)
+}
+
+// Draw runs a Bubble Tea program for a question on the terminal, until it ends or ctx is done.
+func (t *Terminal) Draw(ctx context.Context, m tea.Model) error {
+	return t.console.question(ctx, func(ctx context.Context) error { return t.draw(ctx, m) })
+}
+
+// Show runs a Bubble Tea program for output on the terminal, until it ends or ctx is done. A question takes the terminal from it; the same model is
+// run again afterwards. Signals are handled elsewhere.
+func (t *Terminal) Show(ctx context.Context, m tea.Model) error {
+	return t.console.screen(ctx, func(ctx context.Context) error { return t.draw(ctx, m) })
+}
+
+// draw runs a Bubble Tea program and restores the terminal.
+func (t *Terminal) draw(ctx context.Context, m tea.Model) error {
+	ctx, done := context.WithCancel(ctx)
+	var p *tea.Program
+	in, leave := t.console.in, func() {}
+	if f, is := in.(*os.File); is { // the library needs a file to read from a terminal
+		i := &input{File: f, ended: func() { p.Send(GoneMsg{}) }}
+		in, leave = i, i.leave
+	}
+	options := []tea.ProgramOption{tea.WithInput(in), tea.WithOutput(t.console.out), tea.WithoutSignalHandler(), tea.WithFPS(20)}
+	if !t.Colored() {
+		options = append(options, tea.WithColorProfile(colorprofile.Ascii))
+	}
+	p = tea.NewProgram(m, options...)
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		<-ctx.Done()
+		leave()
+		p.Quit()
+	})
+	_, err := p.Run()
+	done()
+	wg.Wait()
+	return err
+}
+
+// FirstLine reads the first line of a command's standard input that is data, not answers of a user.
+func (t *Terminal) FirstLine(ctx context.Context) (line string, err error) {
+	err = t.console.question(ctx, func(ctx context.Context) error {
+		var err error
+		if line, err = t.console.readAnswer(ctx); errors.Is(err, io.EOF) && line != "" {
+			err = nil
+		}
+		return err
+	})
+	return line, err
+}
+
+// Input calls f with a command's standard input that is data, not answers of a user.
+func (t *Terminal) Input(ctx context.Context, f func(io.Reader) error) error {
+	return t.console.question(ctx, func(ctx context.Context) error {
+		in, done := t.console.reader(ctx)
+		defer done()
+		return f(in)
+	})
+}
+
+// ReadAll reads the standard input to its end.
+func (t *Terminal) ReadAll(ctx context.Context) (text []byte, err error) {
+	err = t.Input(ctx, func(in io.Reader) (err error) {
+		text, err = io.ReadAll(in)
+		return err
+	})
+	return text, err
+}
+
+// ReadValue reads a value from a command's standard input that is data, not answers of a user. It removes the final line end unless
+// raw is set.
+func (t *Terminal) ReadValue(ctx context.Context, raw bool) (string, error) {
+	data, err := t.ReadAll(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read the value from the standard input: %w", err)
+	}
+	text := string(data)
+	if !raw {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	}
+	return text, nil
 }

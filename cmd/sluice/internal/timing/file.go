@@ -278,51 +278,6 @@ func (f *File) drawArrows(s *span, to slice) {
 	}
 }
 
-// title returns the title of a slice: "create web", "Check web".
-func (s *span) title() string {
-	name := s.name
-	switch {
-	case s.kind == kindCall:
-		name = s.method
-	case s.kind == kindPlugin && s.pkg != "":
-		return name + " " + s.pkg
-	}
-	switch {
-	case s.urn != "":
-		return name + " " + s.urn.Name()
-	case s.kind == kindCall && s.typ != "":
-		return name + " " + string(s.typ)
-	}
-	return name
-}
-
-func (s *span) category() string {
-	switch s.kind {
-	case kindCall:
-		return "provider"
-	case kindStep:
-		return "step"
-	}
-	return "engine"
-}
-
-// arguments returns the details of a selected slice.
-func (s *span) arguments() any {
-	out := struct {
-		URN        string   `json:"urn,omitempty"`
-		Type       string   `json:"type,omitempty"`
-		Provider   string   `json:"provider,omitempty"`
-		Version    string   `json:"version,omitempty"`
-		Reason     string   `json:"reason,omitempty"`
-		Properties []string `json:"properties,omitempty"`
-		Failed     bool     `json:"failed,omitempty"`
-		Unfinished bool     `json:"unfinished,omitempty"`
-	}{
-		string(s.urn), string(s.typ), s.provides(), s.version, s.reason, s.properties, s.failed, s.unfinished,
-	}
-	return out
-}
-
 // gauge is a counter over time. Its value is plotted at most once a millisecond, and always before a pause.
 type gauge struct {
 	name    string

@@ -90,14 +90,6 @@ func (p *paths) ends(s *span) {
 	}
 }
 
-// needs returns how long a resource takes without waits for workers.
-func (s *span) needs() time.Duration {
-	if s.kind == kindStep || s.took.queued.IsZero() {
-		return s.duration()
-	}
-	return s.took.queued.Sub(s.start) + s.took.steps
-}
-
 // critical returns the chain of resources whose ends determined the end of the operation, the first one first.
 func (p *paths) critical() []*link {
 	var chain []*link

@@ -276,3 +276,56 @@ func (s *span) count() {
 }
 
 func (s *span) isStep() bool { return s != nil && s.kind == kindStep }
+
+// title returns the title of a slice: "create web", "Check web".
+func (s *span) title() string {
+	name := s.name
+	switch {
+	case s.kind == kindCall:
+		name = s.method
+	case s.kind == kindPlugin && s.pkg != "":
+		return name + " " + s.pkg
+	}
+	switch {
+	case s.urn != "":
+		return name + " " + s.urn.Name()
+	case s.kind == kindCall && s.typ != "":
+		return name + " " + string(s.typ)
+	}
+	return name
+}
+
+func (s *span) category() string {
+	switch s.kind {
+	case kindCall:
+		return "provider"
+	case kindStep:
+		return "step"
+	}
+	return "engine"
+}
+
+// arguments returns the details of a selected slice.
+func (s *span) arguments() any {
+	out := struct {
+		URN        string   `json:"urn,omitempty"`
+		Type       string   `json:"type,omitempty"`
+		Provider   string   `json:"provider,omitempty"`
+		Version    string   `json:"version,omitempty"`
+		Reason     string   `json:"reason,omitempty"`
+		Properties []string `json:"properties,omitempty"`
+		Failed     bool     `json:"failed,omitempty"`
+		Unfinished bool     `json:"unfinished,omitempty"`
+	}{
+		string(s.urn), string(s.typ), s.provides(), s.version, s.reason, s.properties, s.failed, s.unfinished,
+	}
+	return out
+}
+
+// needs returns how long a resource takes without waits for workers.
+func (s *span) needs() time.Duration {
+	if s.kind == kindStep || s.took.queued.IsZero() {
+		return s.duration()
+	}
+	return s.took.queued.Sub(s.start) + s.took.steps
+}

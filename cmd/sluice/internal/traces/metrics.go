@@ -8,15 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	"go.opentelemetry.io/otel/sdk/resource"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/timing"
 )
 
 // metrics are the metrics of a command.
@@ -25,30 +20,6 @@ type metrics struct {
 	patience time.Duration
 	provider *sdkmetric.MeterProvider
 	exporter *tolerant
-}
-
-// startMetrics begins to send metrics to the destination of the standard variables; nil if they name none.
-func (o Options) startMetrics(ctx context.Context, about *resource.Resource) (*metrics, *timing.Metrics, error) {
-	to := o.standard("METRICS")
-	if to.scheme == "" {
-		return nil, nil, nil
-	}
-	patience := o.patience("METRICS")
-	var exporter sdkmetric.Exporter
-	var err error
-	if to.scheme == envGRPC {
-		exporter, err = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}), otlpmetricgrpc.WithTimeout(patience))
-	} else {
-		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}), otlpmetrichttp.WithTimeout(patience))
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	m := &metrics{place: to, patience: patience, exporter: &tolerant{Exporter: exporter}}
-	m.provider = sdkmetric.NewMeterProvider(sdkmetric.WithResource(about),
-		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(m.exporter, sdkmetric.WithTimeout(patience))))
-	sink, err := timing.NewMetrics(m.provider.Meter(scope))
-	return m, sink, err
 }
 
 // end sends the remaining metrics. Its error reports that metrics are missing. The receiver may be nil.

@@ -15,10 +15,13 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetricgrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
@@ -301,6 +304,58 @@ func (o Options) standard(signal string) destination {
 	return to
 }
 
+// startMetrics begins to send metrics to the destination of the standard variables; nil if they name none.
+func (o Options) startMetrics(ctx context.Context, about *resource.Resource) (*metrics, *timing.Metrics, error) {
+	to := o.standard("METRICS")
+	if to.scheme == "" {
+		return nil, nil, nil
+	}
+	patience := o.patience("METRICS")
+	var exporter sdkmetric.Exporter
+	var err error
+	if to.scheme == envGRPC {
+		exporter, err = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}), otlpmetricgrpc.WithTimeout(patience))
+	} else {
+		exporter, err = otlpmetrichttp.New(ctx, otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}), otlpmetrichttp.WithTimeout(patience))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &metrics{place: to, patience: patience, exporter: &tolerant{Exporter: exporter}}
+	m.provider = sdkmetric.NewMeterProvider(sdkmetric.WithResource(about),
+		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(m.exporter, sdkmetric.WithTimeout(patience))))
+	sink, err := timing.NewMetrics(m.provider.Meter(scope))
+	return m, sink, err
+}
+
+// sampler returns the sampler that OTEL_TRACES_SAMPLER names, as the SDK parses it. The SDK has no other way to wrap it. Without a
+// destination nothing is sent: the decision of the caller's trace is passed on, so that plugins that send spans of their own still do.
+func (o Options) sampler(to destination) sdktrace.Sampler {
+	if to.scheme == "" {
+		return sdktrace.ParentBased(sdktrace.NeverSample())
+	}
+	name, ofParent := strings.CutPrefix(strings.ToLower(strings.TrimSpace(o.env("OTEL_TRACES_SAMPLER"))), "parentbased_")
+	var root sdktrace.Sampler
+	switch name {
+	case "always_on":
+		root = sdktrace.AlwaysSample()
+	case "always_off":
+		root = sdktrace.NeverSample()
+	case "traceidratio":
+		ratio, err := strconv.ParseFloat(strings.TrimSpace(o.env("OTEL_TRACES_SAMPLER_ARG")), 64)
+		if err != nil || ratio < 0 || ratio > 1 {
+			ratio = 1
+		}
+		root = sdktrace.TraceIDRatioBased(ratio)
+	default:
+		return sdktrace.ParentBased(sdktrace.AlwaysSample())
+	}
+	if ofParent {
+		return sdktrace.ParentBased(root)
+	}
+	return root
+}
+
 // client returns a client that sends spans. It does not connect yet.
 func (d destination) client(patience time.Duration) (otlptrace.Client, error) {
 	// There are no retries: a deployment does not wait for a collector.
@@ -330,3 +385,18 @@ func (d destination) client(patience time.Duration) (otlptrace.Client, error) {
 	}
 	return otlptracehttp.NewClient(plainHTTP...), nil
 }
+
+// recorded makes the spans that a sampler drops visible to processors in this process. They are not sent.
+type recorded struct{ sent sdktrace.Sampler }
+
+// ShouldSample implements [sdktrace.Sampler].
+func (r recorded) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	result := r.sent.ShouldSample(p)
+	if result.Decision == sdktrace.Drop {
+		result.Decision = sdktrace.RecordOnly
+	}
+	return result
+}
+
+// Description implements [sdktrace.Sampler].
+func (r recorded) Description() string { return "Recorded(" + r.sent.Description() + ")" }

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Declaration is a setting that the project file declares (state.md 6.2).
@@ -22,6 +19,45 @@ type Declaration struct {
 	Line        int
 }
 
+// given returns the value that a stack gets from the project if it sets none itself.
+func (d *Declaration) given(v Value) Value {
+	v = untyped(v)
+	if d.Secret {
+		return Declared{v}
+	}
+	return v
+}
+
+// untyped converts a scalar to the text that stack files hold.
+func untyped(v Value) Value {
+	switch v := v.(type) {
+	case bool:
+		return fmt.Sprint(v)
+	case json.Number:
+		return v.String()
+	}
+	return v
+}
+
+// check returns an error if a setting does not match d.
+func (d *Declaration) check(p *Project, stack string, v Value, decrypted func(Value) (Value, error)) error {
+	if d.Secret && !HasSecrets(v) {
+		return configErrorf("%s is declared secret in %s but stored in plain text on stack '%s'; set it with `sluice config set --secret %s`",
+			d.Key, p.Path, stack, d.Key)
+	}
+	if d.Type == nil {
+		return nil
+	}
+	plain, err := decrypted(v)
+	if err != nil {
+		return Undecryptable(d.Key, err)
+	}
+	if !d.Type.accepts(plain) {
+		return configErrorf("the setting %s of stack '%s' must be of the type %s, as %s declares", d.Key, stack, d.Type, p.Path)
+	}
+	return nil
+}
+
 // Type is the type of a declared setting: string, integer, boolean, array or object.
 type Type struct {
 	Name  string
@@ -34,130 +70,6 @@ func (t *Type) String() string {
 		return fmt.Sprintf("array<%s>", t.Items)
 	}
 	return t.Name
-}
-
-var typeNames = []string{"string", "integer", "boolean", "array", "object"}
-
-func (pr *projectReader) readConfig() {
-	_, n := child(pr.doc.root(), "config")
-	if pr.err != nil || n == nil || isNull(resolve(n)) {
-		return
-	}
-	n = resolve(n)
-	if n.Kind == yaml.ScalarNode { // the obsolete spelling of stackConfigDir
-		if pr.p.StackConfigDir != "" {
-			pr.fail(n, "`config` is a text and `stackConfigDir` is set as well", "remove `config`")
-			return
-		}
-		pr.p.StackConfigDir = n.Value
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		pr.fail(n, "`config` must be a mapping of keys to values, not "+describe(n), "")
-		return
-	}
-	for i := 0; i+1 < len(n.Content) && pr.err == nil; i += 2 {
-		pr.readDeclaration(resolve(n.Content[i]), resolve(n.Content[i+1]))
-	}
-	slices.SortFunc(pr.p.Declarations, func(a, b Declaration) int { return CompareKeys(a.Key, b.Key) })
-	for i := 1; i < len(pr.p.Declarations); i++ {
-		if d := pr.p.Declarations[i]; d.Key == pr.p.Declarations[i-1].Key && pr.err == nil {
-			pr.err = pr.doc.errorAt(d.Line, fmt.Sprintf("the setting %s is declared twice", d.Key), "remove one of the declarations")
-		}
-	}
-}
-
-func (pr *projectReader) readDeclaration(name, n *yaml.Node) {
-	key, err := ParseKey(name.Value, pr.p.Name)
-	if err != nil {
-		pr.fail(name, err.Error(), "")
-		return
-	}
-	d := Declaration{Key: key, Line: name.Line}
-	if n.Kind != yaml.MappingNode {
-		pr.bareDeclaration(&d, n)
-	} else {
-		pr.fullDeclaration(&d, n)
-	}
-	if pr.err == nil {
-		pr.p.Declarations = append(pr.p.Declarations, d)
-	}
-}
-
-// bareDeclaration reads `key: value`: a default in the project's namespace, a value in other namespaces.
-func (pr *projectReader) bareDeclaration(d *Declaration, n *yaml.Node) {
-	v, err := pr.doc.value(n)
-	if err != nil {
-		pr.err = err
-		return
-	}
-	if d.Key.Namespace == pr.p.Name {
-		d.Default, d.HasDefault = v, !isNull(n)
-		return
-	}
-	d.Value, d.HasValue = v, true
-}
-
-func (pr *projectReader) fullDeclaration(d *Declaration, n *yaml.Node) {
-	d.Description = pr.text(n, "description", "")
-	d.Type = pr.readType(n, d.Key.String())
-	d.Default, d.HasDefault = pr.readValue(n, "default")
-	d.Value, d.HasValue = pr.readValue(n, "value")
-	if secret := pr.text(n, "secret", "write true or false"); secret != "" {
-		d.Secret = secret == "true"
-	}
-	if pr.err != nil {
-		return
-	}
-	own := d.Key.Namespace == pr.p.Name
-	switch {
-	case !own && (d.Type != nil || d.HasDefault):
-		pr.fail(n, fmt.Sprintf("%s belongs to another namespace, so it can have a `value` but no `type` or `default`", d.Key), "")
-	case !own && !d.HasValue:
-		pr.fail(n, fmt.Sprintf("%s has no `value`", d.Key), "write `value: ...`")
-	case d.HasDefault && d.HasValue:
-		pr.fail(n, fmt.Sprintf("%s has both `default` and `value`", d.Key), "keep one of them")
-	case d.HasDefault && d.Type != nil && !d.Type.accepts(d.Default):
-		pr.fail(n, fmt.Sprintf("the default of %s is not of the type %s", d.Key, d.Type), "")
-	}
-}
-
-func (pr *projectReader) readValue(n *yaml.Node, key string) (Value, bool) {
-	_, v := child(n, key)
-	if v == nil || pr.err != nil {
-		return nil, false
-	}
-	value, err := pr.doc.value(v)
-	if err != nil {
-		pr.err = err
-	}
-	return value, !isNull(resolve(v))
-}
-
-func (pr *projectReader) readType(n *yaml.Node, what string) *Type {
-	name := pr.text(n, "type", "write one of "+strings.Join(typeNames, ", "))
-	if name == "" || pr.err != nil {
-		return nil
-	}
-	_, at := child(n, "type")
-	if !slices.Contains(typeNames, name) {
-		pr.fail(at, fmt.Sprintf("%s has the unknown type %q", what, name), "write one of "+strings.Join(typeNames, ", "))
-		return nil
-	}
-	t := &Type{Name: name}
-	if name != "array" {
-		return t
-	}
-	items := pr.mapping(n, "items")
-	if items == nil {
-		pr.fail(at, what+" is an array without `items`", "write `items: {type: string}`")
-		return nil
-	}
-	if t.Items = pr.readType(items, "the elements of "+what); t.Items == nil {
-		pr.fail(items, "the elements of "+what+" have no type", "write `items: {type: string}`")
-		return nil
-	}
-	return t
 }
 
 // accepts reports whether a decrypted value has the type. A string that spells an integer or a boolean has that type,

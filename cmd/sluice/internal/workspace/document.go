@@ -2,7 +2,9 @@ package workspace
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -262,6 +264,91 @@ func (d *document) encode() (out []byte, err error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// topValue decodes a setting. A scalar becomes a string, whatever its type in YAML.
+func (d *document) topValue(n *yaml.Node) (Value, error) {
+	n = resolve(n)
+	if n.Kind == yaml.ScalarNode {
+		if isNull(n) {
+			return "", nil
+		}
+		return n.Value, nil
+	}
+	return d.value(n)
+}
+
+// value decodes a part of a setting, or a value of the project file, and keeps its types.
+func (d *document) value(n *yaml.Node) (Value, error) {
+	n = resolve(n)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		out := make([]any, 0, len(n.Content))
+		for _, c := range n.Content {
+			v, err := d.value(c)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	case yaml.MappingNode:
+		return d.mappingValue(n)
+	}
+	return d.scalarValue(n)
+}
+
+func (d *document) mappingValue(n *yaml.Node) (Value, error) {
+	if len(n.Content) == 2 && resolve(n.Content[0]).Value == secureKey {
+		if v := resolve(n.Content[1]); v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
+			return Secure(v.Value), nil
+		}
+	}
+	out := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := resolve(n.Content[i])
+		if key.ShortTag() == "!!merge" {
+			return nil, d.errorAt(key.Line, "merge keys (<<) are not supported", "write the values out")
+		}
+		v, err := d.value(n.Content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		out[key.Value] = v
+	}
+	return out, nil
+}
+
+func (d *document) scalarValue(n *yaml.Node) (Value, error) {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		var b bool
+		if err := n.Decode(&b); err != nil {
+			return nil, d.errorAt(n.Line, fmt.Sprintf("%q is not a boolean", n.Value), "write true or false")
+		}
+		return b, nil
+	case "!!int", "!!float":
+		return d.numberValue(n)
+	}
+	return n.Value, nil
+}
+
+func (d *document) numberValue(n *yaml.Node) (Value, error) {
+	var i int64
+	if n.ShortTag() == "!!int" && n.Decode(&i) == nil {
+		return json.Number(strconv.FormatInt(i, 10)), nil
+	}
+	var f float64
+	if err := n.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, d.errorAt(n.Line, fmt.Sprintf("%q is not a number that a configuration can hold", n.Value), "quote it to make it a text")
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, d.errorAt(n.Line, err.Error(), "")
+	}
+	return json.Number(text), nil
 }
 
 // sameNode reports whether two nodes mean the same. Their comments and styles may differ.

@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -29,26 +27,6 @@ func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
 		}
 	}
 	return values, missing
-}
-
-// given returns the value that a stack gets from the project if it sets none itself.
-func (d *Declaration) given(v Value) Value {
-	v = untyped(v)
-	if d.Secret {
-		return Declared{v}
-	}
-	return v
-}
-
-// untyped converts a scalar to the text that stack files hold.
-func untyped(v Value) Value {
-	switch v := v.(type) {
-	case bool:
-		return fmt.Sprint(v)
-	case json.Number:
-		return v.String()
-	}
-	return v
 }
 
 // Validate checks the settings against the declarations of the project. dec is used only for secrets.

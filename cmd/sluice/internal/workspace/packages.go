@@ -2,19 +2,14 @@ package workspace
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // Package is a package in the `packages` of a project.
@@ -55,78 +50,6 @@ func (p Package) Repository() (downloadURL, version string, err error) {
 		return plugin.ParsePackageSource(p.String())
 	}
 	return downloadURL, version, err
-}
-
-// packages reads the packages of the file.
-func (pr *projectReader) packages() []Package {
-	entries := pr.mapping(pr.doc.root(), "packages")
-	var list []Package
-	for i := 0; entries != nil && i+1 < len(entries.Content) && pr.err == nil; i += 2 {
-		p := pr.pkg(entries, entries.Content[i].Value)
-		pr.checkPackage(entries.Content[i], p)
-		list = append(list, p)
-	}
-	return list
-}
-
-// checkPackage refuses a package without a source, and one of a plugin with an invalid version. The version of a package in a git
-// repository may be a commit.
-func (pr *projectReader) checkPackage(at *yaml.Node, p Package) {
-	if p.Source == "" {
-		pr.fail(at, fmt.Sprintf("the package %q has no source", p.Name), "name a plugin such as `random@4.0.0`, or a directory such as `./components`")
-		return
-	}
-	if _, err := semver.NewVersion(p.Version); p.Version != "" && err != nil && urn.CheckPluginName(p.Source) == nil {
-		pr.fail(at, fmt.Sprintf("%q is not a version of the package %q", p.Version, p.Name), "write one such as 1.2.3")
-	}
-}
-
-// splitVersion splits the short form of a package after its source. The path of a folder may contain an "@".
-func splitVersion(text string) (source, version string) {
-	if at := strings.LastIndexByte(text, '@'); at > strings.LastIndexByte(text, '/') {
-		return text[:at], strings.TrimPrefix(text[at+1:], "v")
-	}
-	return text, ""
-}
-
-func (pr *projectReader) pkg(entries *yaml.Node, name string) Package {
-	_, n := child(entries, name)
-	if n = resolve(n); n.Kind != yaml.MappingNode {
-		p := Package{Name: name}
-		p.Source, p.Version = splitVersion(pr.text(entries, name, "name a plugin or a directory"))
-		return p
-	}
-	pr.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "extensions", "pluginDownloadURL")
-	p := Package{
-		Name: name, Source: pr.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(pr.text(n, "version", ""), "v"),
-		Server: pr.text(n, "pluginDownloadURL", "write a URL"),
-	}
-	p.Parameters, p.Extensions = pr.parameters(n, name, "parameters"), pr.parameters(n, name, "extensions")
-	if len(p.Parameters) > 0 && len(p.Extensions) > 0 {
-		pr.fail(n, fmt.Sprintf("the package %q has both `parameters` and `extensions`", name), "leave one of them out")
-	}
-	return p
-}
-
-// parameters reads a list of texts of a package.
-func (pr *projectReader) parameters(entry *yaml.Node, name, key string) []string {
-	_, list := child(entry, key)
-	if list = resolve(list); list == nil || isNull(list) || pr.err != nil {
-		return nil
-	}
-	if list.Kind != yaml.SequenceNode {
-		pr.fail(list, fmt.Sprintf("the `%s` of the package %q must be a list, not %s", key, name, describe(list)), "")
-		return nil
-	}
-	var texts []string
-	for _, one := range list.Content {
-		if one = resolve(one); one.Kind != yaml.ScalarNode || isNull(one) {
-			pr.fail(one, fmt.Sprintf("one of the `%s` of the package %q must be a text, not %s", key, name, describe(one)), "")
-			return nil
-		}
-		texts = append(texts, one.Value)
-	}
-	return texts
 }
 
 // PackageFile returns the project file of a folder or of those above it, or the PulumiPlugin.yaml of a plugin if that is nearer. The
@@ -263,90 +186,6 @@ func setTexts(n *yaml.Node, key string, texts []string) {
 		list.Content = append(list.Content, newText(one))
 	}
 	setChild(n, key, list)
-}
-
-// readPackages adds the packages whose source is a directory or a git repository to the providers of the project, and the packages
-// in the files of those directories (protocol.md 1.3). Other sources name plugins, which are found by their names.
-func (pr *projectReader) readPackages() {
-	if pr.err != nil {
-		return
-	}
-	seen := map[string]bool{}
-	for _, p := range pr.p.Plugins.Providers {
-		seen[p.Name] = true
-	}
-	pr.localPackages(pr.doc, pr.p.Directory(), seen)
-}
-
-func (pr *projectReader) localPackages(doc *document, directory string, seen map[string]bool) {
-	reader := &projectReader{doc: doc, p: pr.p}
-	packages := reader.mapping(doc.root(), "packages")
-	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
-		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
-		place, _ := splitVersion(source) // a folder has one version, so that of the file is ignored
-		path, local := localPath(directory, place)
-		if seen[name] || reader.err != nil {
-			continue
-		}
-		if !local {
-			reader.gitPackage(packages, packages.Content[i], source)
-			continue
-		}
-		seen[name] = true
-		if err := urn.CheckPackageName("package", name); err != nil {
-			reader.fail(packages.Content[i], err.Error(), "")
-			break
-		}
-		pr.p.Plugins.Providers = append(pr.p.Plugins.Providers, NamedPlugin{Name: name, Path: path})
-		file := filepath.Join(path, plugin.PluginManifest)
-		data, err := os.ReadFile(file)
-		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-			continue // a directory with an executable; the search reports an error if that is missing
-		case err == nil:
-			var nested *document
-			if nested, err = parseDocument(file, data); err == nil {
-				pr.localPackages(nested, path, seen)
-			}
-		}
-		if err != nil {
-			pr.err = err
-		}
-		if pr.err != nil {
-			return
-		}
-	}
-	if pr.err == nil {
-		pr.err = reader.err
-	}
-}
-
-// gitPackage adds a package whose source is a git repository. It ignores other sources.
-func (pr *projectReader) gitPackage(packages, name *yaml.Node, source string) {
-	p := Package{Source: source}
-	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode {
-		p.Version = strings.TrimPrefix(pr.text(resolve(n), "version", ""), "v")
-	}
-	server, version, err := p.Repository()
-	if errors.Is(err, plugin.ErrNoGitSource) {
-		return
-	}
-	if err == nil {
-		err = urn.CheckPackageName("package", name.Value)
-	}
-	if err != nil {
-		pr.fail(name, err.Error(), "")
-		return
-	}
-	pr.p.Plugins.Providers = append(pr.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
-}
-
-// packageSource returns the source of a package, which is a string or a field of a mapping.
-func (pr *projectReader) packageSource(packages *yaml.Node, name string) string {
-	if _, n := child(packages, name); n != nil && resolve(n).Kind == yaml.MappingNode {
-		return pr.text(resolve(n), "source", "name a plugin or a directory")
-	}
-	return pr.text(packages, name, "name a plugin or a directory")
 }
 
 // localPath reports whether the source of a package is a directory, and returns its path. A relative source is relative

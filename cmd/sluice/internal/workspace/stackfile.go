@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sluice-iac/sluice/internal/private"
-	"go.yaml.in/yaml/v3"
 )
 
 // The keys of a stack file.
@@ -38,23 +37,6 @@ type StackFile struct {
 	environment map[Key]Value  // settings of the environments, below those of the file
 	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
-}
-
-// StackFilePath returns the path of the configuration file of a stack, "" if the project has no file.
-func (p *Project) StackFilePath(stack string) string {
-	if !p.HasFile() {
-		return ""
-	}
-	dir := filepath.Dir(p.Path)
-	if p.StackConfigDir != "" {
-		dir = filepath.Join(dir, p.StackConfigDir)
-	}
-	return filepath.Join(dir, p.StackFileName(stack))
-}
-
-// StackFileName returns the name of the configuration file of a stack.
-func (p *Project) StackFileName(stack string) string {
-	return "Pulumi." + strings.ReplaceAll(stack, "/", "-") + cmp.Or(filepath.Ext(p.Path), ".yaml")
 }
 
 // ReadStackFile reads a stack file. An absent file is read as an empty one, and so is the path "".

@@ -64,6 +64,11 @@ type Invoke struct {
 	Options InvokeOptions
 }
 
+// Mention returns the function that is called.
+func (i *Invoke) Mention() Mention {
+	return Mention{i.Token, i.Options.Version, i.Options.PluginDownloadURL, i.Options.Provider}
+}
+
 // InvokeOptions are the options of a call of a package's function.
 type InvokeOptions struct {
 	Parent, Provider, DependsOn Expr

@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 )
 
 // Resource is a type of resource.
@@ -78,131 +76,6 @@ type rawProperty struct {
 	Secret           bool
 	ReplaceOnChanges bool
 	Const            any
-}
-
-func (p *Package) decodeResource(token string, text json.RawMessage) *Resource {
-	var raw struct {
-		IsComponent        bool
-		Properties         map[string]rawProperty
-		InputProperties    map[string]rawProperty
-		RequiredInputs     []string
-		Aliases            []struct{ Type string }
-		DeprecationMessage string
-	}
-	if json.Unmarshal(text, &raw) != nil {
-		return nil // a malformed type is read as a missing description
-	}
-	r := &Resource{
-		IsComponent: raw.IsComponent && !strings.HasPrefix(token, "pulumi:providers:"),
-		Inputs:      p.properties(raw.InputProperties), Outputs: p.properties(raw.Properties),
-		Required: raw.RequiredInputs, Deprecation: raw.DeprecationMessage,
-	}
-	for _, a := range raw.Aliases {
-		if a.Type != "" {
-			r.Aliases = append(r.Aliases, a.Type)
-		}
-	}
-	return r
-}
-
-func (p *Package) decodeFunction(text json.RawMessage) *Function {
-	var raw struct {
-		Inputs             *rawType
-		Outputs            *rawType
-		DeprecationMessage string
-	}
-	if json.Unmarshal(text, &raw) != nil {
-		return nil
-	}
-	f := &Function{Inputs: map[string]*Property{}}
-	if raw.Inputs != nil {
-		f.Inputs, f.Required = p.properties(raw.Inputs.Properties), raw.Inputs.Required
-	}
-	if o := raw.Outputs; o != nil && o.Properties != nil {
-		f.Outputs = p.properties(o.Properties)
-	} else if o != nil {
-		t := p.typeOf(*o)
-		f.Outputs, f.IsScalar = t.Properties, t.Kind != Object && t.Kind != Any
-	}
-	return f
-}
-
-func (p *Package) properties(raw map[string]rawProperty) map[string]*Property {
-	out := make(map[string]*Property, len(raw))
-	for name, r := range raw {
-		out[name] = &Property{Type: p.typeOf(r.rawType), Secret: r.Secret, ReplaceOnChanges: r.ReplaceOnChanges, Const: r.Const}
-	}
-	return out
-}
-
-func (p *Package) decodeNamed(t *Type, text json.RawMessage) {
-	var raw rawType
-	if json.Unmarshal(text, &raw) != nil {
-		return
-	}
-	if len(raw.Enum) > 0 {
-		t.Kind, t.Element = Enum, p.typeOf(rawType{Type: raw.Type})
-		for _, v := range raw.Enum {
-			t.Values = append(t.Values, v.Value)
-		}
-		return
-	}
-	t.Kind, t.Required = Object, raw.Required
-	t.Properties = p.properties(raw.Properties)
-}
-
-func (p *Package) typeOf(r rawType) *Type {
-	switch {
-	case r.Ref != "":
-		return p.reference(r)
-	case len(r.OneOf) > 0:
-		t := &Type{Kind: Union}
-		for _, m := range r.OneOf {
-			t.Members = append(t.Members, p.typeOf(m))
-		}
-		return t
-	}
-	switch r.Type {
-	case "boolean":
-		return &Type{Kind: Boolean}
-	case "integer":
-		return &Type{Kind: Integer}
-	case "number":
-		return &Type{Kind: Number}
-	case "string":
-		return &Type{Kind: String}
-	case "array":
-		t := &Type{Kind: Array, Element: &Type{}}
-		if r.Items != nil {
-			t.Element = p.typeOf(*r.Items)
-		}
-		return t
-	case "object":
-		t := &Type{Kind: MapOf, Element: &Type{Kind: String}}
-		if r.AdditionalProperties != nil {
-			t.Element = p.typeOf(*r.AdditionalProperties)
-		}
-		return t
-	}
-	return &Type{}
-}
-
-// reference resolves "#/types/<token>" and the types common to all packages. Types of other packages are read as any type.
-func (p *Package) reference(r rawType) *Type {
-	file, path, _ := strings.Cut(r.Ref, "#")
-	if file == "pulumi.json" && slices.Contains([]string{"/Asset", "/Archive"}, path) {
-		return &Type{Kind: Asset}
-	}
-	if token, isType := strings.CutPrefix(path, "/types/"); file == "" && isType {
-		if t := p.named(token); t != nil {
-			return t
-		}
-	}
-	if r.Type != "" && r.Type != "object" {
-		r.Ref = ""
-		return p.typeOf(r)
-	}
-	return &Type{}
 }
 
 // SecretOutputs returns the names of the outputs that are secret, sorted.

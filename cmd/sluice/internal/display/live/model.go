@@ -1,16 +1,24 @@
 package live
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/progress"
 	"charm.land/bubbles/v2/textinput"
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -239,3 +247,287 @@ func (m *model) fold(hide bool) {
 		m.folds[m.selected] = hide
 	}
 }
+
+// linesOf returns the lines to draw. It folds finished resources if there is not room for all lines. Folds set by the user stay.
+func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) []line {
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100), order: s.ByName()}
+	switch all := s.Tree.Len(); {
+	case l.filter != "":
+		l.most = all
+	case all <= room:
+	case all-s.Tree.Top.Below.Done.Of(stages.OpSame) <= room:
+		l.extent = changes
+	default:
+		l.extent = current
+	}
+	l.list(s.Tree.Top, "")
+	return l.out
+}
+
+// planned returns the lines of all changes that an operation has made or will make. The most dangerous sibling is first, then types and names
+// decide.
+func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, order: s.ByDanger(), danger: true}
+	l.list(s.Tree.Top, "")
+	return l.out
+}
+
+// spinner shows that the process is alive.
+var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// View implements [tea.Model].
+func (m *model) View() tea.View {
+	var content string
+	if m.width >= minWidth && m.height >= minHeight {
+		m.report.Look(func(s display.Sight) { content = m.draw(s) })
+	} else if m.width > 0 {
+		content = ansi.Truncate("too small", m.width, "")
+	}
+	v := tea.NewView(content)
+	v.AltScreen = true
+	return v
+}
+
+// The smallest readable screen.
+const (
+	minWidth  = 20
+	minHeight = 6
+)
+
+func (m *model) draw(s display.Sight) string {
+	head := m.head(s)
+	foot := m.foot(s)
+	room := max(m.height-len(head)-len(foot), 1)
+	body := m.body(s, room)
+	for len(body) < room {
+		body = append(body, "")
+	}
+	all := append(append(head, body[:room]...), foot...)
+	for i, text := range all {
+		all[i] = ansi.Truncate(text, m.width, "…")
+	}
+	return strings.Join(all[:min(len(all), m.height)], "\n")
+}
+
+// room returns how many lines of the tree have been drawn.
+func (m *model) room() int { return max(m.height-6, 1) }
+
+func (m *model) head(s display.Sight) []string {
+	if m.isOver() {
+		return []string{bold.Render(s.Title)}
+	}
+	return []string{bold.Render(s.Title) + faint.Render("  "+s.Elapsed.Truncate(time.Second).String())}
+}
+
+func (m *model) body(s display.Sight, room int) []string {
+	if m.mode == opened {
+		m.detail.SetWidth(m.width)
+		m.detail.SetHeight(room)
+		m.detail.SetContentLines(s.Details(m.selected, m.width))
+		return strings.Split(m.detail.View(), "\n")
+	}
+	if m.isOver() {
+		m.lines = planned(s, m.folds, m.filter.Value())
+	} else {
+		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
+	}
+	if len(m.lines) == 0 && m.filter.Value() != "" {
+		what := "nothing has"
+		if s.Waiting > 0 { // waiting resources have no rows yet
+			what = "nothing that has begun has"
+		}
+		return []string{faint.Render(what + " \"" + m.filter.Value() + "\" in its name or type")}
+	}
+	m.scroll(room)
+	last := min(m.first+room, len(m.lines))
+	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
+}
+
+// scroll keeps the selected line and the lines of counts behind it visible, and leaves room for the count of following lines.
+func (m *model) scroll(room int) {
+	i := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
+	if i >= 0 {
+		last := i + 1
+		for last < len(m.lines)-1 && m.lines[last].node == nil {
+			last++
+		}
+		m.first = min(max(m.first, min(last, len(m.lines)-1)-room+1), i)
+	}
+	m.first = max(min(m.first, len(m.lines)-room), 0)
+}
+
+// rows draws lines of the tree in columns. The last one counts the lines that follow, if there are any.
+func (m *model) rows(s display.Sight, lines []line, more int) []string {
+	type cells struct {
+		display.Row
+		left string
+	}
+	var rows []cells
+	kinds, names := 0, 0
+	for _, l := range lines {
+		if l.node == nil {
+			rows = append(rows, cells{left: faint.Render(l.branch + l.others)})
+			continue
+		}
+		row := s.Row(l.node)
+		c := cells{row, faint.Render(l.branch) + row.Kind}
+		kinds = max(kinds, min(lipgloss.Width(c.left), m.width/2))
+		names = max(names, min(lipgloss.Width(row.Name), m.width/3))
+		rows = append(rows, c)
+	}
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		n := lines[i].node
+		if n == nil {
+			out[i] = "    " + r.left
+			continue
+		}
+		sign := " "
+		switch {
+		case r.Runs:
+			sign = spinner[m.frame%len(spinner)]
+		case n.Status == tree.Failed:
+			sign = failing.Render("✗")
+		}
+		name := ansi.Truncate(r.Name, names, "…")
+		out[i] = sign + r.Mark + " " + fit(r.left, kinds) + " " + fit(name, names) + " " + r.Fate
+		if n.URN == m.selected {
+			out[i] = selected.Render(fit(ansi.Strip(out[i]), m.width))
+		}
+	}
+	if more > 0 && len(out) > 1 {
+		out[len(out)-1] = faint.Render(fmt.Sprintf("    ↓ %d more lines", more+1))
+	}
+	return out
+}
+
+// fit pads or cuts a text to a width.
+func fit(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
+}
+
+func (m *model) foot(s display.Sight) []string {
+	if m.isOver() {
+		return []string{m.keys()}
+	}
+	out := []string{m.progress(s)}
+	switch {
+	case m.isPaused():
+		out = append(out, bold.Render("paused")+": nothing new begins until you press p")
+	case s.Limit != "":
+		out = append(out, "waiting for the "+s.Limit)
+	case s.Doing != "":
+		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+s.Doing))
+	}
+	slowest := len(out)
+	if s.Note != "" {
+		out = append(out, faint.Render(s.Note))
+	}
+	said := s.Said(m.width)
+	out = append(append(out, said[:min(len(said), m.height/3)]...), m.keys())
+	whole := m.mode != opened && m.filter.Value() == "" && !slices.Contains(slices.Collect(maps.Values(m.folds)), true)
+	if whole && s.Tree.Len() <= m.height-len(out)-1 {
+		return out // the tree shows all that runs
+	}
+	var rows []string
+	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest)) {
+		rows = append(rows, faint.Render(spinner[m.frame%len(spinner)]+" "+text))
+	}
+	return slices.Insert(out, slowest, rows...)
+}
+
+// maxSlowest is how many of the slowest operations the footer has on a tall screen.
+const maxSlowest = 8
+
+// progress draws a bar, if the number of resources is known, and as many counts as fit.
+func (m *model) progress(s display.Sight) string {
+	bar := ""
+	if s.Expected > 0 {
+		width := 30
+		if m.width < roomy {
+			width = m.width / 6
+		}
+		p := progress.New(progress.WithWidth(width), progress.WithoutPercentage())
+		done := float64(s.Done) + float64(s.Remaining)/2 // half of a replacement
+		bar = p.ViewAs(min(done/float64(s.Expected), 1)) + " "
+	}
+	parts := counted(s)
+	for len(parts) > 1 && lipgloss.Width(bar+strings.Join(parts, ", ")) > m.width {
+		parts = parts[:len(parts)-1]
+	}
+	return bar + strings.Join(parts, ", ")
+}
+
+// roomy is the width of a screen with room for a long bar.
+const roomy = 100
+
+// counted returns counts of the progress, the most important first.
+func counted(s display.Sight) []string {
+	parts := []string{fmt.Sprintf("%d done", s.Done)}
+	if s.Expected > 0 {
+		parts[0] = fmt.Sprintf("%d of %d done", s.Done, s.Expected)
+	}
+	if s.Remaining > 0 && !s.IsPreview {
+		parts = append(parts, fmt.Sprintf("%d old to delete", s.Remaining))
+	}
+	if s.Errored > 0 {
+		parts = append(parts, failing.Render(fmt.Sprintf("%d failed", s.Errored)))
+	}
+	if s.Left != "" {
+		parts = append(parts, bold.Render(s.Left))
+	}
+	if s.Running > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", s.Running))
+	}
+	if s.Waiting > 0 {
+		parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
+	}
+	if seconds := s.Elapsed.Seconds(); s.Done >= 20 && seconds >= 2 {
+		parts = append(parts, fmt.Sprintf("%.0f/s", float64(s.Done)/seconds))
+	}
+	return parts
+}
+
+func (m *model) keys() string {
+	switch m.mode {
+	case filtering:
+		return m.filter.View()
+	case opened:
+		return faint.Render("↑↓ scroll  esc back  " + m.stop())
+	}
+	text := "↑↓ select  enter open  ←→ fold  / find  "
+	if m.filter.Value() != "" {
+		text = "found: " + m.filter.Value() + "  enter open  esc all  "
+	}
+	if m.isOver() {
+		text += "q back"
+	} else {
+		switch {
+		case m.isPaused():
+			text += "p go on  "
+		case m.pauser != nil:
+			text += "p pause  "
+		}
+		text += m.stop()
+	}
+	return faint.Render(text)
+}
+
+// stop describes the effect of the next Ctrl-C.
+func (m *model) stop() string {
+	switch m.presses {
+	case 0:
+		return "^C cancel"
+	case 1:
+		return "^C abort"
+	}
+	return "^C leave"
+}
+
+var (
+	faint    = lipgloss.NewStyle().Faint(true)
+	bold     = lipgloss.NewStyle().Bold(true)
+	selected = lipgloss.NewStyle().Reverse(true)
+	failing  = lipgloss.NewStyle().Foreground(lipgloss.Red)
+)

@@ -2,6 +2,9 @@ package tree
 
 import (
 	"cmp"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +27,20 @@ const (
 type Counts struct {
 	Running, Failed int
 	Done            Tally
+}
+
+func (c *Counts) addDone(op stages.Op, by int) {
+	if op != "" {
+		c.Done.Add(op, by)
+	}
+}
+
+func (c *Counts) add(other Counts, by int) {
+	c.Running += by * other.Running
+	c.Failed += by * other.Failed
+	for _, x := range other.Done {
+		c.Done.Add(x.Op, by*x.N)
+	}
 }
 
 // Node is a resource.
@@ -237,6 +254,149 @@ func (n *Node) isBelow(other *Node) bool {
 	return false
 }
 
+// InOrder is [Node.Children] in the order of compare, which must always be the same. A call sorts only the children that are new since the last call,
+// and so takes little time for a node with many children.
+func (n *Node) InOrder(compare func(a, b *Node) int) iter.Seq[*Node] {
+	if late := slices.Clone(n.children[n.ordered:]); len(late) > 0 {
+		slices.SortFunc(late, compare)
+		at := n.ordered - 1 // merged from the end, so that sorted children stay in place
+		for to := len(n.children) - 1; len(late) > 0; to-- {
+			if last := late[len(late)-1]; at < 0 || compare(n.children[at], last) <= 0 {
+				n.children[to], late = last, late[:len(late)-1]
+				continue
+			}
+			n.children[to] = n.children[at]
+			at--
+		}
+		n.ordered = len(n.children)
+	}
+	return n.Children()
+}
+
+// Children returns the children of a node, in no order.
+func (n *Node) Children() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for _, c := range n.children {
+			if c.Parent == n && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Running returns the children that run, or have a running descendant, in no order.
+func (n *Node) Running() iter.Seq[*Node] { return maps.Keys(n.running) }
+
+// Failed returns the children that failed, or have a failed descendant, in the order of the first failures.
+func (n *Node) Failed() []*Node { return n.failed }
+
+// IsLeaf reports whether the node has no children.
+func (n *Node) IsLeaf() bool { return len(n.children) == n.moved }
+
+// Branch returns the prefixes of a node and of its children in a drawing. above is the prefix of its siblings. last reports whether it is the last
+// sibling. The children of the top have no prefix.
+func (n *Node) Branch(above string, last bool) (here, below string) {
+	if n.Parent.Parent == nil {
+		return "", ""
+	}
+	return Branch(above, last)
+}
+
+// Remains reports whether a resource is replaced and its old object is still there.
+func (n *Node) Remains() bool { return n.made && !n.gone }
+
+// IsOpen reports whether a component is being created or changed: it is not complete, or a descendant runs.
+func (n *Node) IsOpen() bool {
+	switch n.Step.Op {
+	case stages.OpCreate, stages.OpUpdate, stages.OpReplace, stages.OpImport:
+		return n.Status == Done && !IsCustom(&n.Step) && (!n.closed || n.Below.Running > 0)
+	}
+	return false
+}
+
+// Outcome is the contribution of the node itself to the tally of what is done, "" if it has none. A replacement whose old object is still there is a
+// [stages.OpCreateReplacement].
+func (n *Node) Outcome() stages.Op {
+	switch {
+	case n.Status != Done:
+		return ""
+	case n.Step.Op == stages.OpReplace && n.Remains():
+		return stages.OpCreateReplacement
+	}
+	return n.Step.Op
+}
+
+// share returns the contribution of the node itself to the counts.
+func (n *Node) share() (running, failed int, done stages.Op) {
+	switch n.Status {
+	case Running:
+		return 1, 0, ""
+	case Failed:
+		return 0, 1, ""
+	}
+	return 0, 0, n.Outcome()
+}
+
+// change calls f, which changes the node, and updates the counts of all ancestors.
+func (n *Node) change(f func()) {
+	running, failed, done := n.share()
+	f()
+	nowRunning, nowFailed, nowDone := n.share()
+	if running == nowRunning && failed == nowFailed && done == nowDone {
+		return
+	}
+	for at := n; at != nil; at = at.Parent {
+		at.Below.Running += nowRunning - running
+		at.Below.Failed += nowFailed - failed
+		at.Below.addDone(done, -1)
+		at.Below.addDone(nowDone, 1)
+		at.list()
+	}
+}
+
+// list enters the node in the lists of its parent.
+func (n *Node) list() {
+	p := n.Parent
+	if p == nil {
+		return
+	}
+	if n.Below.Running > 0 {
+		if p.running == nil {
+			p.running = map[*Node]struct{}{}
+		}
+		p.running[n] = struct{}{}
+	} else {
+		delete(p.running, n)
+	}
+	if n.Below.Failed > 0 && !n.listed {
+		n.listed = true
+		p.failed = append(p.failed, n)
+	}
+}
+
+// moveTo makes the node and its subtree a child of another node, which is not in that subtree.
+func (n *Node) moveTo(parent *Node) {
+	was := n.Parent
+	for at := was; at != nil; at = at.Parent {
+		at.Below.add(n.Below, -1)
+	}
+	delete(was.running, n)
+	was.failed = slices.DeleteFunc(was.failed, func(c *Node) bool { return c == n })
+	n.listed = false
+	if was.moved++; was.moved > len(was.children)/2 {
+		was.children = slices.DeleteFunc(was.children, func(c *Node) bool { return c.Parent != was || c == n })
+		was.moved, was.ordered = 0, 0
+	}
+	n.Parent = parent
+	parent.children = append(parent.children, n)
+	for at := parent; at != nil; at = at.Parent {
+		at.Below.add(n.Below, 1)
+	}
+	for at := n; at != nil; at = at.Parent {
+		at.list()
+	}
+}
+
 func (t *Tree) add(u urn.URN, parent *Node) *Node {
 	if len(t.room) == 0 {
 		t.room = make([]Node, roomFor)
@@ -247,4 +407,12 @@ func (t *Tree) add(u urn.URN, parent *Node) *Node {
 	parent.children = append(parent.children, n)
 	t.nodes[u] = n
 	return n
+}
+
+// Branch is [Node.Branch] for a node below the top.
+func Branch(above string, last bool) (here, below string) {
+	if last {
+		return above + "└─ ", above + "   "
+	}
+	return above + "├─ ", above + "│  "
 }

@@ -292,3 +292,304 @@ func (c *Client) note(text string) {
 func (c *Client) get(ctx context.Context, path string, query url.Values, out answer) error {
 	return c.do(ctx, call{method: http.MethodGet, path: path, query: query, repeat: true}, out)
 }
+
+// Download opens a file to which the service refers, at any address, without the token. A reference from an encrypted connection must lead to an
+// encrypted one, too: the file will be run.
+func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, error) {
+	at, err := url.Parse(location)
+	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+		return nil, errors.New("the service does not say where it can be downloaded")
+	}
+	web := &http.Client{Transport: c.http.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) > maxRedirects {
+			return backoff.Permanent(errors.New("there are too many redirects"))
+		}
+		return c.mayDownload(r.URL)
+	}}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = c.options.Pause
+	body, err := backoff.Retry(ctx, func() (io.ReadCloser, error) {
+		if err := c.mayDownload(at); err != nil {
+			return nil, err
+		}
+		return open(ctx, web, at, c.options.Slowest)
+	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var permanent *backoff.PermanentError
+	if errors.As(err, &permanent) {
+		err = permanent.Err
+	}
+	return body, err
+}
+
+func (c *Client) mayDownload(at *url.URL) error {
+	if c.base.Scheme == "https" && at.Scheme != "https" {
+		return backoff.Permanent(fmt.Errorf("%s is not reached over an encrypted connection, so the download cannot be trusted", at.Host))
+	}
+	return nil
+}
+
+// Environments returns the calls for the environments of an organization.
+func (c *Client) Environments(organization string) Environments { return Environments{c, organization} }
+
+// SaveEntries adds entries to the journal of an update. It may be repeated with the same entries.
+func (c *Client) SaveEntries(ctx context.Context, l *Lease, all []Entry) error {
+	in := struct {
+		Entries []Entry `json:"entries"`
+	}{all}
+	err := c.do(ctx, call{
+		method: http.MethodPatch, path: l.Update.path("journalentries"), in: in, lease: l, repeat: true, squeeze: true,
+	}, &nothing{})
+	if half := len(all) / 2; Is(err, http.StatusRequestEntityTooLarge) && half > 0 {
+		if err = c.SaveEntries(ctx, l, all[:half]); err == nil {
+			err = c.SaveEntries(ctx, l, all[half:])
+		}
+	}
+	return err
+}
+
+// Secrets returns the calls with the key of a stack.
+func (c *Client) Secrets(s StackID) Secrets { return Secrets{c, s} }
+
+// User returns the owner of the token.
+func (c *Client) User(ctx context.Context) (User, error) {
+	var u User
+	err := c.get(ctx, "/api/user", nil, &u)
+	return u, err
+}
+
+// DefaultOrganization returns the service's default organization for stacks named without one, "" if it has none.
+func (c *Client) DefaultOrganization(ctx context.Context) (string, error) {
+	var out organization
+	err := c.get(ctx, "/api/user/organizations/default", nil, &out)
+	if Is(err, http.StatusNotFound) {
+		return "", nil // an older service
+	}
+	return out.Login, err
+}
+
+// Capabilities returns the abilities of the service.
+func (c *Client) Capabilities(ctx context.Context) (Capabilities, error) {
+	var out capabilities
+	err := c.get(ctx, "/api/capabilities", nil, &out)
+	if Is(err, http.StatusNotFound) {
+		return Capabilities{}, nil // an older service
+	}
+	var all Capabilities
+	for _, one := range out.Capabilities {
+		var how configuration
+		if decode(one.Configuration, &how) != nil {
+			how = configuration{}
+		}
+		switch {
+		case one.Capability == "delta-checkpoint-uploads-v2" && one.Version == 2:
+			all.Delta, all.DeltaCutoff = true, how.Cutoff
+		case one.Capability == "batch-encrypt":
+			all.BatchEncrypt = true
+		case one.Capability == "deployment-schema-version" && one.Version == 1:
+			all.DeploymentVersion = how.Version
+		case one.Capability == "stack-policy-packs" && one.Version == 1:
+			all.StackPolicies = true
+		}
+	}
+	return all, err
+}
+
+// Stacks lists the stacks that are visible to the user, all pages of the list.
+func (c *Client) Stacks(ctx context.Context, f Filter) ([]Summary, error) {
+	var all []Summary
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"project": f.Project, "organization": f.Organization, "tagName": f.TagName, "tagValue": f.TagValue,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	for {
+		var page stacks
+		if err := c.get(ctx, "/api/user/stacks", query, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Stacks...)
+		if page.Next == nil || *page.Next == "" {
+			return all, nil
+		}
+		if query.Get("continuationToken") == *page.Next {
+			return nil, fmt.Errorf("the service at %s: its list of stacks has no end", c.base.Host)
+		}
+		query.Set("continuationToken", *page.Next)
+	}
+}
+
+// Stack returns one stack.
+func (c *Client) Stack(ctx context.Context, s StackID) (Stack, error) {
+	var out Stack
+	err := c.get(ctx, s.path(), nil, &out)
+	if err == nil && (!strings.EqualFold(out.Project, s.Project) || !strings.EqualFold(out.Name, s.Name)) {
+		err = &WrongAnswerError{c.base.Host, "GET " + s.path(), fmt.Errorf("it is about the stack %s/%s", out.Project, out.Name)}
+	}
+	return out, err
+}
+
+// CreateStack makes a stack.
+func (c *Client) CreateStack(ctx context.Context, s StackID, tags map[string]string) error {
+	in := struct {
+		Name string            `json:"stackName"`
+		Tags map[string]string `json:"tags,omitempty"`
+	}{s.Name, tags}
+	var out messages
+	path := "/api/stacks/" + url.PathEscape(s.Organization) + "/" + url.PathEscape(s.Project)
+	err := c.do(ctx, call{method: http.MethodPost, path: path, in: in}, &out)
+	c.notes(out.Messages)
+	return err
+}
+
+func (c *Client) notes(all []Message) {
+	for _, m := range all {
+		c.note(m.Message)
+	}
+}
+
+// DeleteStack removes a stack; with force, one that has resources too.
+func (c *Client) DeleteStack(ctx context.Context, s StackID, force bool) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: s.path(), query: url.Values{"force": {strconv.FormatBool(force)}}}, &nothing{})
+}
+
+// RenameStack gives a stack another name and project.
+func (c *Client) RenameStack(ctx context.Context, s StackID, project, name string) error {
+	in := map[string]string{"newName": name, "newProject": project}
+	return c.do(ctx, call{method: http.MethodPost, path: s.path("rename"), in: in}, &nothing{})
+}
+
+// SetTags replaces all tags of a stack.
+func (c *Client) SetTags(ctx context.Context, s StackID, tags map[string]string) error {
+	return c.do(ctx, call{method: http.MethodPatch, path: s.path("tags"), in: tags, repeat: true}, &nothing{})
+}
+
+// Export returns the state of a stack; that of an older version of it if version is not 0.
+func (c *Client) Export(ctx context.Context, s StackID, version int) (Deployment, error) {
+	path := s.path("export")
+	if version != 0 {
+		path += "/" + strconv.Itoa(version)
+	}
+	var d Deployment
+	err := c.do(ctx, call{method: http.MethodGet, path: path, repeat: true, large: true}, &d)
+	return d, err
+}
+
+// Import replaces the state of a stack and returns the update that does it.
+func (c *Client) Import(ctx context.Context, s StackID, d Deployment) (UpdateID, error) {
+	var out imported
+	err := c.do(ctx, call{method: http.MethodPost, path: s.path("import"), in: d, squeeze: true}, &out)
+	return UpdateID{s, out.ID}, err
+}
+
+// StackPolicies returns the policy packs that updates of a stack must be held to.
+func (c *Client) StackPolicies(ctx context.Context, s StackID) ([]RequiredPolicy, error) {
+	var out policies
+	err := c.get(ctx, s.path("policypacks"), nil, &out)
+	return out.Policies, err
+}
+
+// CreateUpdate makes an update. kind is "update", "preview", "refresh" or "destroy".
+func (c *Client) CreateUpdate(ctx context.Context, s StackID, kind string, p Program) (Created, error) {
+	var out created
+	err := c.do(ctx, call{method: http.MethodPost, path: s.path(kind), in: p}, &out)
+	c.notes(out.Messages)
+	return Created{UpdateID{s, out.ID}, out.Policies}, err
+}
+
+// StartUpdate begins an update and replaces the tags of the stack. journal is the newest version of the journal that the caller can
+// write. An answer with the status 409 means that another update runs.
+func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]string, journal int) (*Lease, error) {
+	in := struct {
+		Tags    map[string]string `json:"tags,omitempty"`
+		Journal int               `json:"journalVersion,omitempty"`
+	}{tags, journal}
+	out := started{offered: journal}
+	if err := c.do(ctx, call{method: http.MethodPost, path: u.path(), in: in}, &out); err != nil {
+		return nil, err
+	}
+	return &Lease{Update: u, Version: out.Version, Journal: out.Journal, token: out.Token}, nil
+}
+
+// Renew makes a lease last for some time from now.
+func (c *Client) Renew(ctx context.Context, l *Lease, lasts time.Duration) error {
+	in := struct {
+		Token    string `json:"token"` // former versions of the interface had it here
+		Duration int    `json:"duration"`
+	}{"", int(lasts / time.Second)}
+	var out renewed
+	err := c.do(ctx, call{method: http.MethodPost, path: l.Update.path("renew_lease"), in: in, lease: l, repeat: true}, &out)
+	if err == nil {
+		l.set(out.Token)
+	}
+	return err
+}
+
+// SaveCheckpoint replaces the state of the stack.
+func (c *Client) SaveCheckpoint(ctx context.Context, l *Lease, d Deployment) error {
+	in := struct {
+		Invalid bool `json:"isInvalid"`
+		Deployment
+	}{false, d}
+	return c.do(ctx, call{
+		method: http.MethodPatch, path: l.Update.path("checkpoint"), in: in, lease: l, repeat: true, squeeze: true,
+	}, &nothing{})
+}
+
+// SaveVerbatim replaces the state of the stack by one to which differences can refer.
+func (c *Client) SaveVerbatim(ctx context.Context, l *Lease, v Verbatim) error {
+	return c.do(ctx, call{
+		method: http.MethodPatch, path: l.Update.path("checkpointverbatim"), in: v, lease: l, repeat: true, squeeze: true,
+	}, &nothing{})
+}
+
+// SaveDelta changes the state of the stack.
+func (c *Client) SaveDelta(ctx context.Context, l *Lease, d Delta) error {
+	return c.do(ctx, call{
+		method: http.MethodPatch, path: l.Update.path("checkpointdelta"), in: d, lease: l, repeat: true, squeeze: true,
+	}, &nothing{})
+}
+
+// SaveEvents records events of the engine.
+func (c *Client) SaveEvents(ctx context.Context, l *Lease, events []json.RawMessage) error {
+	in := struct {
+		Events []json.RawMessage `json:"events"`
+	}{events}
+	return c.do(ctx, call{
+		method: http.MethodPost, path: l.Update.path("events", "batch"), in: in, lease: l, repeat: true, squeeze: true,
+	}, &nothing{})
+}
+
+// Complete ends an update.
+func (c *Client) Complete(ctx context.Context, l *Lease, status string) error {
+	in := map[string]string{"status": status}
+	return c.do(ctx, call{method: http.MethodPost, path: l.Update.path("complete"), in: in, lease: l, repeat: true}, &nothing{})
+}
+
+// Cancel ends an update of another process, or one without a process.
+func (c *Client) Cancel(ctx context.Context, u UpdateID) error {
+	return c.do(ctx, call{method: http.MethodPost, path: u.path("cancel"), repeat: true}, &nothing{})
+}
+
+// Status returns the status of an update, and a token for the next call; "" if the update has ended.
+func (c *Client) Status(ctx context.Context, u UpdateID) (now, next string, err error) {
+	var out status
+	err = c.get(ctx, u.path(), nil, &out)
+	if out.Next != nil {
+		next = *out.Next
+	}
+	return out.Status, next, err
+}
+
+// History returns a page of the history, the newest first. Pages begin with 1.
+func (c *Client) History(ctx context.Context, s StackID, size, page int) ([]Info, error) {
+	var out history
+	query := url.Values{"pageSize": {strconv.Itoa(size)}, "page": {strconv.Itoa(page)}}
+	err := c.get(ctx, s.path("updates"), query, &out)
+	return out.Updates, err
+}

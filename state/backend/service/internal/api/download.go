@@ -17,44 +17,6 @@ import (
 // maxDownload is the maximum size of a download.
 const maxDownload = 1 << 30
 
-// Download opens a file to which the service refers, at any address, without the token. A reference from an encrypted connection must lead to an
-// encrypted one, too: the file will be run.
-func (c *Client) Download(ctx context.Context, location string) (io.ReadCloser, error) {
-	at, err := url.Parse(location)
-	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
-		return nil, errors.New("the service does not say where it can be downloaded")
-	}
-	web := &http.Client{Transport: c.http.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects {
-			return backoff.Permanent(errors.New("there are too many redirects"))
-		}
-		return c.mayDownload(r.URL)
-	}}
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval = c.options.Pause
-	body, err := backoff.Retry(ctx, func() (io.ReadCloser, error) {
-		if err := c.mayDownload(at); err != nil {
-			return nil, err
-		}
-		return open(ctx, web, at, c.options.Slowest)
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(c.options.Patience))
-	if err != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	var permanent *backoff.PermanentError
-	if errors.As(err, &permanent) {
-		err = permanent.Err
-	}
-	return body, err
-}
-
-func (c *Client) mayDownload(at *url.URL) error {
-	if c.base.Scheme == "https" && at.Scheme != "https" {
-		return backoff.Permanent(fmt.Errorf("%s is not reached over an encrypted connection, so the download cannot be trusted", at.Host))
-	}
-	return nil
-}
-
 // open makes one attempt. Errors contain only the host: anybody with the whole address may download, too.
 func open(ctx context.Context, web *http.Client, at *url.URL, slowest pace.Rate) (io.ReadCloser, error) {
 	ctx, stop := context.WithCancelCause(ctx)

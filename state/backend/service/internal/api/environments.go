@@ -20,9 +20,6 @@ type Environments struct {
 	organization string
 }
 
-// Environments returns the calls for the environments of an organization.
-func (c *Client) Environments(organization string) Environments { return Environments{c, organization} }
-
 func (e Environments) path(parts ...string) string {
 	path := "/api/esc/environments/" + url.PathEscape(e.organization)
 	for _, part := range parts {

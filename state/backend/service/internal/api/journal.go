@@ -1,9 +1,7 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
-	"net/http"
 )
 
 // The kinds of entries of a journal.
@@ -50,20 +48,4 @@ type PendingOperation struct {
 type SecretsProvider struct {
 	Type  string          `json:"type"`
 	State json.RawMessage `json:"state,omitempty"`
-}
-
-// SaveEntries adds entries to the journal of an update. It may be repeated with the same entries.
-func (c *Client) SaveEntries(ctx context.Context, l *Lease, all []Entry) error {
-	in := struct {
-		Entries []Entry `json:"entries"`
-	}{all}
-	err := c.do(ctx, call{
-		method: http.MethodPatch, path: l.Update.path("journalentries"), in: in, lease: l, repeat: true, squeeze: true,
-	}, &nothing{})
-	if half := len(all) / 2; Is(err, http.StatusRequestEntityTooLarge) && half > 0 {
-		if err = c.SaveEntries(ctx, l, all[:half]); err == nil {
-			err = c.SaveEntries(ctx, l, all[half:])
-		}
-	}
-	return err
 }

@@ -73,9 +73,6 @@ type Secrets struct {
 	stack  StackID
 }
 
-// Secrets returns the calls with the key of a stack.
-func (c *Client) Secrets(s StackID) Secrets { return Secrets{c, s} }
-
 // sealed is the answer of a call that encrypts one text.
 type sealed struct {
 	Ciphertext []byte `json:"ciphertext"`

@@ -1,14 +1,10 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -84,13 +80,6 @@ func named(all []RequiredPolicy) error {
 	return nil
 }
 
-// StackPolicies returns the policy packs that updates of a stack must be held to.
-func (c *Client) StackPolicies(ctx context.Context, s StackID) ([]RequiredPolicy, error) {
-	var out policies
-	err := c.get(ctx, s.path("policypacks"), nil, &out)
-	return out.Policies, err
-}
-
 // Created is an update that has been made and has not begun.
 type Created struct {
 	ID       UpdateID
@@ -105,14 +94,6 @@ type created struct {
 }
 
 func (a *created) check(members) error { return errors.Join(text("updateID", a.ID), named(a.Policies)) }
-
-// CreateUpdate makes an update. kind is "update", "preview", "refresh" or "destroy".
-func (c *Client) CreateUpdate(ctx context.Context, s StackID, kind string, p Program) (Created, error) {
-	var out created
-	err := c.do(ctx, call{method: http.MethodPost, path: s.path(kind), in: p}, &out)
-	c.notes(out.Messages)
-	return Created{UpdateID{s, out.ID}, out.Policies}, err
-}
 
 // Lease is the right to carry out an update. It is safe for concurrent use.
 type Lease struct {
@@ -164,20 +145,6 @@ func leaseToken(value string) error {
 	return text("token", value)
 }
 
-// StartUpdate begins an update and replaces the tags of the stack. journal is the newest version of the journal that the caller can
-// write. An answer with the status 409 means that another update runs.
-func (c *Client) StartUpdate(ctx context.Context, u UpdateID, tags map[string]string, journal int) (*Lease, error) {
-	in := struct {
-		Tags    map[string]string `json:"tags,omitempty"`
-		Journal int               `json:"journalVersion,omitempty"`
-	}{tags, journal}
-	out := started{offered: journal}
-	if err := c.do(ctx, call{method: http.MethodPost, path: u.path(), in: in}, &out); err != nil {
-		return nil, err
-	}
-	return &Lease{Update: u, Version: out.Version, Journal: out.Journal, token: out.Token}, nil
-}
-
 // LeaseTime is how long a lease lasts at first, and the maximum time of a renewal.
 const LeaseTime = 5 * time.Minute
 
@@ -188,43 +155,11 @@ type renewed struct {
 
 func (a *renewed) check(members) error { return leaseToken(a.Token) }
 
-// Renew makes a lease last for some time from now.
-func (c *Client) Renew(ctx context.Context, l *Lease, lasts time.Duration) error {
-	in := struct {
-		Token    string `json:"token"` // former versions of the interface had it here
-		Duration int    `json:"duration"`
-	}{"", int(lasts / time.Second)}
-	var out renewed
-	err := c.do(ctx, call{method: http.MethodPost, path: l.Update.path("renew_lease"), in: in, lease: l, repeat: true}, &out)
-	if err == nil {
-		l.set(out.Token)
-	}
-	return err
-}
-
-// SaveCheckpoint replaces the state of the stack.
-func (c *Client) SaveCheckpoint(ctx context.Context, l *Lease, d Deployment) error {
-	in := struct {
-		Invalid bool `json:"isInvalid"`
-		Deployment
-	}{false, d}
-	return c.do(ctx, call{
-		method: http.MethodPatch, path: l.Update.path("checkpoint"), in: in, lease: l, repeat: true, squeeze: true,
-	}, &nothing{})
-}
-
 // Verbatim is a checkpoint whose exact bytes matter: later ones are differences from it.
 type Verbatim struct {
 	Version  int             `json:"version"`
 	Content  json.RawMessage `json:"untypedDeployment"`
 	Sequence int             `json:"sequenceNumber"` // grows with every checkpoint of an update
-}
-
-// SaveVerbatim replaces the state of the stack by one to which differences can refer.
-func (c *Client) SaveVerbatim(ctx context.Context, l *Lease, v Verbatim) error {
-	return c.do(ctx, call{
-		method: http.MethodPatch, path: l.Update.path("checkpointverbatim"), in: v, lease: l, repeat: true, squeeze: true,
-	}, &nothing{})
 }
 
 // Delta is a checkpoint as the difference from the one before.
@@ -233,23 +168,6 @@ type Delta struct {
 	Hash     string          `json:"checkpointHash"` // SHA-256 of the result, in hex
 	Sequence int             `json:"sequenceNumber"`
 	Delta    json.RawMessage `json:"deploymentDelta"` // edits of the text
-}
-
-// SaveDelta changes the state of the stack.
-func (c *Client) SaveDelta(ctx context.Context, l *Lease, d Delta) error {
-	return c.do(ctx, call{
-		method: http.MethodPatch, path: l.Update.path("checkpointdelta"), in: d, lease: l, repeat: true, squeeze: true,
-	}, &nothing{})
-}
-
-// SaveEvents records events of the engine.
-func (c *Client) SaveEvents(ctx context.Context, l *Lease, events []json.RawMessage) error {
-	in := struct {
-		Events []json.RawMessage `json:"events"`
-	}{events}
-	return c.do(ctx, call{
-		method: http.MethodPost, path: l.Update.path("events", "batch"), in: in, lease: l, repeat: true, squeeze: true,
-	}, &nothing{})
 }
 
 // The results of an update.
@@ -261,17 +179,6 @@ const (
 	Failed     = "failed"
 	Cancelled  = "cancelled"
 )
-
-// Complete ends an update.
-func (c *Client) Complete(ctx context.Context, l *Lease, status string) error {
-	in := map[string]string{"status": status}
-	return c.do(ctx, call{method: http.MethodPost, path: l.Update.path("complete"), in: in, lease: l, repeat: true}, &nothing{})
-}
-
-// Cancel ends an update of another process, or one without a process.
-func (c *Client) Cancel(ctx context.Context, u UpdateID) error {
-	return c.do(ctx, call{method: http.MethodPost, path: u.path("cancel"), repeat: true}, &nothing{})
-}
 
 // status is the answer of the call for the status of an update.
 type status struct {
@@ -290,16 +197,6 @@ func (a *status) check(members) error {
 		return fmt.Errorf("its status is %q, which no update has", a.Status)
 	}
 	return nil
-}
-
-// Status returns the status of an update, and a token for the next call; "" if the update has ended.
-func (c *Client) Status(ctx context.Context, u UpdateID) (now, next string, err error) {
-	var out status
-	err = c.get(ctx, u.path(), nil, &out)
-	if out.Next != nil {
-		next = *out.Next
-	}
-	return out.Status, next, err
 }
 
 // Info is an update in the history of a stack.
@@ -328,12 +225,4 @@ func (a *history) check(given members) error {
 		}
 	}
 	return given.list("updates")
-}
-
-// History returns a page of the history, the newest first. Pages begin with 1.
-func (c *Client) History(ctx context.Context, s StackID, size, page int) ([]Info, error) {
-	var out history
-	query := url.Values{"pageSize": {strconv.Itoa(size)}, "page": {strconv.Itoa(page)}}
-	err := c.get(ctx, s.path("updates"), query, &out)
-	return out.Updates, err
 }
