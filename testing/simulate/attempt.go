@@ -44,6 +44,7 @@ type attempt struct {
 	journal *journal
 	clock   int
 	calls   []*call
+	reads   []readCall
 	events  []stages.Event
 	faults  []string
 	cut     []effect // of the calls that were cut off
@@ -301,11 +302,13 @@ func (a *attempt) plan() string {
 	return b.String()
 }
 
-// outline returns the part of the plan that a preview can predict.
-func (a *attempt) outline() string {
+// outline returns the part of the plan that a preview can predict, if it cannot predict the updates of some resources.
+func (a *attempt) outline(late map[urn.URN]bool) string {
 	var b strings.Builder
 	for _, s := range a.result.Steps() {
-		fmt.Fprintf(&b, "%s %s\n", s.Op, s.URN)
+		if s.Op != stages.OpUpdate || !late[s.URN] {
+			fmt.Fprintf(&b, "%s %s\n", s.Op, s.URN)
+		}
 	}
 	return b.String()
 }

@@ -28,8 +28,10 @@
 //   - no unknown is recorded, or sent to a call that changes something;
 //   - a stack that reads the outputs of another one gets the recorded ones, secrets as secrets, and fails if and only if it
 //     uses an output that it cannot decrypt (reader.go);
-//   - a preview changes nothing and shows what the update does;
-//   - repeating an update or a refresh changes nothing, and a destroy leaves nothing;
+//   - a preview changes nothing and shows what the update does, except for an import of an object that the same update has
+//     changed before under another name;
+//   - repeating an update or a refresh changes nothing, unless it reads an object that was changed under another name, and a
+//     destroy leaves nothing;
 //   - at most as many calls change objects at once as there are workers, and at most as many policies check a resource at once
 //     as allowed;
 //   - a resource that violates a mandatory policy is neither created nor updated, and the other policies, the provider and

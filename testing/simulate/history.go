@@ -99,7 +99,7 @@ func (h *history) step(i int, op Operation) {
 	h.world = attempts[0].after
 	h.reread(i, attempts[0].text)
 	if attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
-		h.achieved(i, op)
+		h.achieved(i, attempts[0])
 	}
 	if len(h.Faults) == 0 {
 		h.race(i, op)
@@ -142,13 +142,17 @@ func (h *history) compare(i int, name string, attempts []*attempt) {
 
 // predicted compares an update with its preview, if the preview could predict it.
 func (h *history) predicted(i int, preview, real *attempt) {
-	if preview.err != nil || real.err != nil || real.op.Crash+real.op.Interrupt > 0 || excuseOf([]*attempt{real}) != mustBeEqual {
+	if preview.err != nil || real.err != nil || real.op.Crash+real.op.Interrupt > 0 {
+		return
+	}
+	if why := excuseOf([]*attempt{real}); why != mustBeEqual && why != shared {
 		return
 	}
 	if preview.program != nil && preview.program.sawUnknown.Load() {
 		return
 	}
-	if one, two := preview.outline(), real.outline(); one != two {
+	late := real.readLate()
+	if one, two := preview.outline(late), real.outline(late); one != two {
 		one, two = difference(one, two)
 		h.fault("%s %d: the preview is\n%s\nand what is done\n%s", real.op.Do, i, one, two)
 	}
@@ -162,22 +166,22 @@ func (h *history) held(i int, op Operation, preview *attempt) {
 	if preview.program.sawUnknown.Load() && slices.ContainsFunc(op.Program, func(d Declaration) bool { return d.Kind == Provider }) {
 		return // a provider whose configuration is unknown cannot predict its changes
 	}
-	if preview.sharesObjects() {
-		h.Excused[string(shared)]++ // one of them changes it, and the preview of the other cannot predict that
-		return
-	}
 	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan)
 	var violation *stages.PlanViolation
-	if errors.As(a.err, &violation) && len(a.errors()) == 1 { // resources missing because of another failure would be deleted
+	switch {
+	case !errors.As(a.err, &violation), len(a.errors()) != 1: // resources missing because of another failure would be deleted
+	case a.readLate()[violation.URN]:
+		h.Excused[string(shared)]++
+	default:
 		h.fault("update %d: held to its own plan it fails: %v", i, a.err)
 	}
 }
 
 // achieved checks that a successful operation has had its whole effect.
-func (h *history) achieved(i int, op Operation) {
-	switch left := h.world.resources(); op.Do {
+func (h *history) achieved(i int, a *attempt) {
+	switch left := h.world.resources(); a.op.Do {
 	case Update, Refresh:
-		h.again(i, op)
+		h.again(i, a)
 	case Destroy:
 		if len(left) > 0 {
 			h.fault("destroy %d: it leaves %s and %d more", i, left[0].URN, len(left)-1)
@@ -186,8 +190,8 @@ func (h *history) achieved(i int, op Operation) {
 }
 
 // again repeats a successful update or refresh, which must then change nothing.
-func (h *history) again(i int, op Operation) {
-	op = op.calm()
+func (h *history) again(i int, first *attempt) {
+	op := first.op.calm()
 	op.Refresh, op.Replace, op.Throw = op.Refresh && op.RunProgram, nil, 0
 	a := h.try(i+100, op, h.Schedules[0], false)
 	if a.err != nil {
@@ -202,9 +206,21 @@ func (h *history) again(i int, op Operation) {
 	if op.Do == Refresh && slices.ContainsFunc(h.world.resources(), func(r *state.Resource) bool { return r.PendingReplacement }) {
 		return // with the program, a resource awaiting replacement counts as changed (decision 0012)
 	}
-	if a.result.HasChanges() && !a.sharesObjects() {
-		h.fault("%s %d: done a second time it does\n%s", op.Do, i, a.plan())
+	if !a.result.HasChanges() {
+		return
 	}
+	contested := a.contested(first)
+	rest := &sluice.Result{Changes: map[stages.Op]int{}}
+	for _, s := range a.result.Steps() {
+		if !contested[s.URN] {
+			rest.Changes[s.Op]++
+		}
+	}
+	if len(contested) > 0 && !rest.HasChanges() {
+		h.Excused[string(shared)]++
+		return
+	}
+	h.fault("%s %d: done a second time it does\n%s", op.Do, i, a.plan())
 }
 
 // destroy ends the history with a destroy, which must leave nothing.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // excuse is the reason why the outcome of an operation may depend on timing; "" if it may not (decision 0002, its last
@@ -22,7 +24,8 @@ const (
 	// delete-before-replace includes a dependent, or whose name counts.
 	arrival excuse = "order of arrival"
 	// shared operations manage or read one object under two names at once. Which one gets the other's change depends on
-	// timing, and no preview can predict it. That is due to the cloud; the engine makes no promise about it.
+	// timing, and the preview of one that is read later cannot predict it. That is due to the cloud; the engine makes no
+	// promise about it.
 	shared excuse = "two resources share an object"
 )
 
@@ -145,6 +148,55 @@ func (a *attempt) sharesObjects() bool {
 	}
 	for _, names := range users {
 		if len(names) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// readLate returns the resources whose updates the preview cannot predict: those whose object the attempt read after it had changed the object under
+// another name. Only the objects of imports are read so late and then compared.
+func (a *attempt) readLate() map[urn.URN]bool {
+	return a.readChanged(a.calls, func(r readCall, c *call) bool { return c.begun < r.end })
+}
+
+// contested returns the resources that the attempt, which repeats another one, may have to change again: those whose object it reads and the other
+// one has changed or deleted under another name, and the dependents of those.
+func (a *attempt) contested(repeats *attempt) map[urn.URN]bool {
+	changed := a.readChanged(repeats.calls, func(readCall, *call) bool { return true })
+	return withDependents(changed, a.result.Steps())
+}
+
+// readChanged returns the resources whose object the attempt read and one of the calls changes under another name, if the pair counts.
+func (a *attempt) readChanged(calls []*call, counts func(readCall, *call) bool) map[urn.URN]bool {
+	out := map[urn.URN]bool{}
+	for _, r := range a.reads {
+		if slices.ContainsFunc(calls, func(c *call) bool { return c.id == r.id && c.urn != r.urn && counts(r, c) }) {
+			out[r.urn] = true
+		}
+	}
+	return out
+}
+
+// withDependents adds the dependents of resources, as the states of steps have them.
+func withDependents(of map[urn.URN]bool, steps []stages.StepInfo) map[urn.URN]bool {
+	for before := 0; before < len(of); {
+		before = len(of)
+		for _, s := range steps {
+			if dependsOnAny(s.Old, of) || dependsOnAny(s.New, of) {
+				of[s.URN] = true
+			}
+		}
+	}
+	return of
+}
+
+func dependsOnAny(r *state.Resource, of map[urn.URN]bool) bool {
+	if r == nil {
+		return false
+	}
+	for ref := range r.References() {
+		if of[ref.URN] {
 			return true
 		}
 	}

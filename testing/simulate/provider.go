@@ -74,6 +74,20 @@ type call struct {
 	err  error
 }
 
+// readCall is one read of an object that has ended.
+type readCall struct {
+	urn urn.URN
+	id  string
+	end int // by the clock of the attempt
+}
+
+// noteRead records a read that has ended.
+func (a *attempt) noteRead(u urn.URN, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reads = append(a.reads, readCall{u, id, a.tick()})
+}
+
 // begin records a call. It reports a fault if the call is not in the recorded state, or overlaps another one.
 func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.PendingType) (end func(error)) {
 	a.mu.Lock()
@@ -217,6 +231,7 @@ func (g *guard) Delete(ctx context.Context, r providers.DeleteRequest) error {
 func (g *guard) Read(ctx context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
 	res, err := g.Provider.Read(ctx, r)
 	res.RefreshBeforeUpdate = has(res.Inputs, refreshedName)
+	g.attempt.noteRead(r.URN, r.ID)
 	return res, err
 }
 
