@@ -12,7 +12,6 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -50,28 +49,6 @@ type opened struct {
 	of     state.Pending
 	// carried is set for one that an earlier run had begun.
 	carried bool
-}
-
-// newJournal begins a journal for a run on base, which was read from the state with the digest present.
-func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
-	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases().For(s.ref.Project, s.ref.Name)}
-	provider := seal.Provider(providerOf(base))
-	j := &journal{
-		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), sent: await.NewEvent(),
-		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
-	}
-	if provider != nil {
-		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
-	}
-	if base != nil && (base.Origin() != present || len(base.Pending) > 0) {
-		if err := j.write(ctx, base); err != nil {
-			return nil, err
-		}
-	} else if base != nil {
-		j.number(base.Resources)
-	}
-	j.work.Go(func() { j.send(context.WithoutCancel(ctx)) })
-	return j, nil
 }
 
 func (j *journal) number(base []*state.Resource) {

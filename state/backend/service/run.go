@@ -42,30 +42,6 @@ var _ backend.Run = (*run)(nil)
 // kinds are the names that the service has for operations.
 var kinds = map[string]string{"update": "update", "import": "update", "resource-import": "update", "refresh": "refresh", "destroy": "destroy", "preview": "preview"}
 
-// Begin implements [backend.Stack].
-func (s *stack) Begin(ctx context.Context, o backend.Operation) (backend.Run, error) {
-	h, before := s.now()
-	switch {
-	case !o.Preview && h == nil:
-		return nil, &backend.NotLockedError{Ref: s.ref}
-	case !o.Preview && before != nil:
-		return nil, &backend.RecordingError{Ref: s.ref}
-	}
-	r := &run{stack: s, preview: o.Preview, onLost: o.OnLost}
-	if !o.Preview {
-		r.held = h
-	}
-	if err := r.start(ctx, o); err != nil {
-		return nil, err
-	}
-	if !o.Preview {
-		if err := r.own(ctx); err != nil {
-			return nil, errors.Join(err, r.complete(context.WithoutCancel(ctx), api.Failed))
-		}
-	}
-	return r, nil
-}
-
 // start makes an update at the service and begins it.
 func (r *run) start(ctx context.Context, o backend.Operation) error {
 	s, client := r.stack, r.stack.backend.client
@@ -300,12 +276,4 @@ func (r *run) complete(ctx context.Context, status string) error {
 		return nil // the answer to the first attempt was lost
 	}
 	return err
-}
-
-// WriteHistory implements [backend.Stack]. It ends the operation that has begun: its record is that of the service.
-func (s *stack) WriteHistory(ctx context.Context, u backend.Update) error {
-	if _, r := s.now(); r != nil {
-		return r.End(ctx, u)
-	}
-	return nil
 }
