@@ -87,22 +87,22 @@ func (f *feed) follow(ctx context.Context) {
 func (f *feed) send(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	content, err := f.run.held.content(ctx)
+	content, err := f.run.held.workingCopy.content(ctx)
 	if err != nil || content == nil || state.Digest(content) == f.sent {
 		return err
 	}
-	d, err := f.run.stack.outgoing(ctx, content)
+	d, err := f.run.stack.subject.outgoing(ctx, content)
 	if err != nil || d.Deployment == nil {
 		return err
 	}
-	can, err := f.run.stack.backend.capabilities(ctx)
+	can, err := f.run.stack.subject.backend.capabilities(ctx)
 	if err != nil {
 		return err
 	}
 	if can.Delta {
 		err = f.saveText(ctx, d, can.DeltaCutoff)
 	} else {
-		err = f.run.stack.backend.client.SaveCheckpoint(ctx, f.run.lease, d)
+		err = f.run.stack.subject.backend.client.SaveCheckpoint(ctx, f.run.lease, d)
 	}
 	if err == nil {
 		f.sent = state.Digest(content)
@@ -116,7 +116,7 @@ func (f *feed) saveText(ctx context.Context, d api.Deployment, cutoff int) error
 	if err != nil {
 		return err
 	}
-	client := f.run.stack.backend.client
+	client := f.run.stack.subject.backend.client
 	f.sequence++
 	if f.text != nil && len(f.text) >= cutoff && len(text) >= cutoff {
 		edits, err := json.Marshal(editsOf(f.text, text))
@@ -163,15 +163,15 @@ func (f *feed) Close(ctx context.Context) error {
 		lost = f.run.lostBecause()
 	}
 	if lost != nil {
-		return errors.Join(err, &UnsentError{f.run.stack.ref, f.run.held.name(), lost})
+		return errors.Join(err, &UnsentError{f.run.stack.subject.ref, f.run.held.workingCopy.name(), lost})
 	}
-	return errors.Join(err, f.run.held.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
+	return errors.Join(err, f.run.held.workingCopy.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
 }
 
 // sendLast sends the changes that the service does not have yet.
 func (f *feed) sendLast(ctx context.Context) error {
 	if f.journal != nil {
-		content, err := f.run.held.content(ctx)
+		content, err := f.run.held.workingCopy.content(ctx)
 		return errors.Join(err, f.journal.close(ctx, content))
 	}
 	if f.run.lostBecause() != nil {

@@ -69,7 +69,7 @@ func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
 	without.Pending, without.SecretsProvider = nil, j.provider
 	text, err := j.encoder.Deployment(ctx, &without)
 	if err == nil {
-		text, err = j.run.stack.backend.delivered(ctx, j.provider, text)
+		text, err = j.run.stack.subject.backend.delivered(ctx, j.provider, text)
 	}
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (j *journal) resource(ctx context.Context, r *state.Resource) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	return j.run.stack.backend.delivered(ctx, j.provider, text)
+	return j.run.stack.subject.backend.delivered(ctx, j.provider, text)
 }
 
 // began is called when the begin of an operation has been recorded.
@@ -378,7 +378,7 @@ func (j *journal) send(ctx context.Context) {
 			all = append(all, next)
 		}
 		if j.complete() == nil {
-			if err := j.run.stack.backend.client.SaveEntries(ctx, j.run.lease, all); err != nil {
+			if err := j.run.stack.subject.backend.client.SaveEntries(ctx, j.run.lease, all); err != nil {
 				j.run.refused(err)
 				j.mu.Lock()
 				j.fail(err)

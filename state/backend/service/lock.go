@@ -43,9 +43,9 @@ func (l *ownLock) Close() error {
 	}
 	s.shared.held = nil
 	s.shared.mu.Unlock()
-	left, err := l.held.unsent(ctx)
+	left, err := l.held.workingCopy.unsent(ctx)
 	if err == nil && left == nil && l.Lock.Check(ctx) == nil {
-		err = l.held.remove(ctx)
+		err = l.held.workingCopy.remove(ctx)
 	}
 	return errors.Join(append(errs, err, l.Lock.Close())...)
 }
