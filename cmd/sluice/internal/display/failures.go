@@ -1,6 +1,7 @@
 package display
 
 import (
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -10,11 +11,14 @@ type Ending struct {
 	Failed string // the operation that has failed, for example "update"; "" if none has
 	// Canceled is true if the operation was ended early, and the only failures are aborted steps.
 	Canceled bool
-	Order    map[urn.URN]int  // the sequence number of the first failure of each resource
+	Order    map[urn.URN]int  // the sequence number of the first failure of each resource; nil if their order means nothing
 	Advised  map[urn.URN]bool // whose messages contain advice
 	Decided  []Unreached      // decided, and not reached
 	// NextStep returns advice about the first cause if its message contains none. It may be nil.
 	NextStep func(Failure) string
+	// Planned are the steps of a preview in their final form. An event may have named another one of several causes, because the first of
+	// them in the canonical order was decided later.
+	Planned []stages.StepInfo
 	// Log is the log of decisions; without it, there is nothing about root causes.
 	Log *why.Log
 }

@@ -1,5 +1,5 @@
 // A program that registers its resources from many goroutines, after random times. Each of its groups is a source, two users of the
-// source whose replacements delete first, and a resource that depends on both users.
+// source whose replacements delete first, and a resource that depends on both users. The setting "drop" leaves the last one out.
 package main
 
 import (
@@ -41,6 +41,9 @@ func group(ctx *pulumi.Context, i int, size string) {
 		})
 	}
 	wg.Wait()
+	if config.GetBool(ctx, "drop") {
+		return
+	}
 	register(ctx, fmt.Sprint("c", i), pulumi.Map{
 		"x": users[0].Values.MapIndex(pulumi.String("key")), "y": users[1].Values.MapIndex(pulumi.String("key")),
 	}, false)
