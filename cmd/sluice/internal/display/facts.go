@@ -294,7 +294,8 @@ func (f *facts) about(c *cause) string {
 	return f.p.speaker(c.urn)
 }
 
-// causes returns the causes of the failure, in the order of the plan, or of types and names if that means nothing. That the operation has failed is not one of them.
+// causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
+// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them.
 func (f *facts) causes() []*cause {
 	var out []*cause
 	for _, u := range f.m.speakers {
@@ -316,7 +317,7 @@ func (f *facts) causes() []*cause {
 	}
 	byName := ByKindAndName()
 	slices.SortStableFunc(out, func(a, b *cause) int {
-		if f.ending.Order == nil {
+		if f.p.IsPreview {
 			return cmp.Or(compareBools(a.urn == "", b.urn == ""), byName(a.urn, b.urn))
 		}
 		return cmp.Compare(seq(a), seq(b))
@@ -495,7 +496,7 @@ func (f *facts) failedTitle(n int) string {
 	}
 	if n > 1 {
 		title = fmt.Sprintf("%s %d causes", title, n)
-		if f.ending.Order != nil {
+		if !f.p.IsPreview {
 			title += ", the first one first"
 		}
 	}

@@ -11,7 +11,7 @@ type Ending struct {
 	Failed string // the operation that has failed, for example "update"; "" if none has
 	// Canceled is true if the operation was ended early, and the only failures are aborted steps.
 	Canceled bool
-	Order    map[urn.URN]int  // the sequence number of the first failure of each resource; nil if their order means nothing
+	Order    map[urn.URN]int  // the sequence number of the first failure of each resource
 	Advised  map[urn.URN]bool // whose messages contain advice
 	Decided  []Unreached      // decided, and not reached
 	// NextStep returns advice about the first cause if its message contains none. It may be nil.

@@ -255,11 +255,8 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 	}
 	var errs []error
 	end := ending(log, runErr, s.advised, s.named)
-	if s.options.IsPreview {
-		end.Order = nil // a preview calls providers side by side, and the order of its failures means nothing
-		if r != nil {
-			end.Planned = r.Steps()
-		}
+	if s.options.IsPreview && r != nil {
+		end.Planned = r.Steps()
 	}
 	if s.log != nil {
 		s.closeLog(ctx, end)
