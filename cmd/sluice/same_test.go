@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/nodesdk"
-	"github.com/sluice-iac/sluice/internal/pythonsdk"
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
+	"github.com/sluice-iac/sluice/testing/pythonsdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // The programs of these tests have six groups: a source, two users of the source whose replacements delete first, and a resource that depends
