@@ -427,7 +427,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 			}
 			line("    " + lines[0])
 			for _, text := range lines[1:] {
-				b.WriteString("    " + text + "\n") // unchanged: these are excerpts and lists
+				line("    " + text)
 			}
 		}
 		if n := len(c.unreached); n > 0 {

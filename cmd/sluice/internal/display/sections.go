@@ -26,7 +26,12 @@ func (p stepPrinter) diagnosticsSection(m *model, told map[int]bool, failed bool
 		}
 		for _, d := range list {
 			if (d.Severity != stages.Debug || p.Debug) && !told[d.number] {
-				lines = append(lines, once(details, d.Severity, p.message(d))...)
+				for _, text := range once(details, d.Severity, p.message(d)) {
+					if d.Severity == stages.Error || d.Severity == stages.Warning { // other lines are as the program wrote them
+						text = strings.TrimPrefix(p.fitted("    "+text), "    ")
+					}
+					lines = append(lines, text)
+				}
 			}
 		}
 		if len(lines) == 0 {
