@@ -229,6 +229,9 @@ func (s *screen) observe(e stages.Event) {
 func (s *screen) advise(e stages.Event) stages.Event {
 	e = advise.Event(e)
 	if d, is := e.(stages.Diagnostic); is {
+		if s.options.Command == "sluice" {
+			d.Message = advise.Translated(d.Message)
+		}
 		d.Message = s.named(d.Message)
 		return d
 	}
