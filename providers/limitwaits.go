@@ -42,7 +42,7 @@ type limitWait struct {
 }
 
 // errNotAsked is the error of calls that wait for limits when the providers are cancelled.
-var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
+var errNotAsked = errors.New("the operation was cancelled while this waited for a limit; the provider was not called")
 
 // during waits for a limit, until ctx ends or all waits are canceled.
 func (w *limitWaits) during(ctx context.Context, limit string, wait func(context.Context) error) error {

@@ -238,7 +238,11 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 		}
 	}
 	if s.Result == stages.Canceled {
-		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s canceled before it was complete", cmp.Or(p.Noun, "operation"))) + "\n" // client programs look for it
+		cancelled := "cancelled"
+		if p.Command == "pulumi" {
+			cancelled = "canceled" // client programs look for it
+		}
+		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s %s before it was complete", cmp.Or(p.Noun, "operation"), cancelled)) + "\n"
 	}
 	waited := limitWaits(p.style, s.LimitWaits)
 	if s.IsPreview {
