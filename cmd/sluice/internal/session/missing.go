@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
