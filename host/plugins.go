@@ -399,8 +399,8 @@ func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Pro
 	if b.debug.Named(spec.Package) {
 		return nil, source.NoPluginDebugger(spec.Package, "it is built in")
 	}
-	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used", spec.Package),
-		advice.On(advice.RefuseBuiltins))
+	b.note(fmt.Sprintf("the package %q is built in and needs no plugin", spec.Package),
+		advice.Advice{Action: advice.RefuseBuiltins, Plugin: advice.Plugin{Kind: string(plugin.Resource), Name: spec.Package}})
 	return b.catalog.Load(spec, b.options), nil
 }
 

@@ -428,7 +428,7 @@ func (r *Registry) loadFor(ctx context.Context, ref urn.ProviderRef, inputs prop
 }
 
 // errNotAsked is the error of calls that wait for limits when the providers are cancelled.
-var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
+var errNotAsked = errors.New("the operation was cancelled while this waited for a limit; the provider was not called")
 
 // StartAhead begins to start a provider for each spec, in the background. The next request for a provider with an equal spec
 // gets that one, with its error if it could not be started. A provider that is not needed is closed with the registry, and its

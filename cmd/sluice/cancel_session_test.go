@@ -89,7 +89,7 @@ func TestTheSessionThatHoldsALockIsEndedByName(t *testing.T) {
 		pid := fmt.Sprintf("(pid %d)", holder.Process.Pid)
 
 		out := run(9, url, "up", "--yes", "--skip-preview")
-		require.Contains(t, out, "the stack is currently locked by 1 lock(s)")
+		require.Contains(t, out, "the stack is currently locked by 1 lock. Either wait for the other process to end or delete the lock file with")
 		require.Contains(t, out, "created by "+lock.Self().Username+"@")
 		require.Contains(t, out, pid)
 		out = run(1, url, "cancel", "--yes")

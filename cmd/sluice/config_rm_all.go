@@ -15,8 +15,9 @@ import (
 func newConfigRemoveAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var path bool
 	cmd := &cobra.Command{
-		Use:   "rm-all <key>...",
-		Short: "Remove several settings",
+		Use:     "rm-all <key>...",
+		Aliases: []string{"remove-all"},
+		Short:   "Remove several settings",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usagef("name the settings to remove; see `%s --help`", cmd.CommandPath())

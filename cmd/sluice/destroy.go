@@ -78,7 +78,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 			return err
 		}
 		if protected = len(left); protected == all && protected > 0 {
-			tell("There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
+			tell("There were no unprotected resources to destroy. %s", stillProtected(protected))
 			return nil
 		}
 		f.Targeting.Excludes = append(f.Targeting.Excludes, left...)
@@ -92,7 +92,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	}
 	switch {
 	case protected > 0:
-		tell("All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
+		tell("All unprotected resources were destroyed. %s", stillProtected(protected))
 	case len(f.Targeting.Targets) > 0:
 	case f.remove:
 		// This refuses to remove a stack in which an excluded resource is left.
@@ -119,4 +119,12 @@ func protectedResources(ctx context.Context, s *session.Stack) (urns []string, a
 		urns = append(urns, string(u))
 	}
 	return urns, len(snapshot.Resources), nil
+}
+
+// stillProtected says how many protected resources a stack still has.
+func stillProtected(n int) string {
+	if n == 1 {
+		return "There is still 1 protected resource associated with this stack."
+	}
+	return fmt.Sprintf("There are still %d protected resources associated with this stack.", n)
 }

@@ -19,6 +19,9 @@ type hosted struct {
 	instead string // the alternative here: whole sentences without the last full stop
 }
 
+// hostedAnnotation marks the commands that only explain what they are.
+const hostedAnnotation = "hosted"
+
 // newHostedCommands returns commands that print an explanation and fail, whatever their arguments.
 func newHostedCommands(list ...hosted) []*cobra.Command {
 	var out []*cobra.Command
@@ -26,7 +29,7 @@ func newHostedCommands(list ...hosted) []*cobra.Command {
 		because := cmp.Or(h.because, "Sluice does not have this feature of Pulumi's hosted service")
 		cmd := &cobra.Command{
 			Use: h.name, Aliases: h.aliases, Short: h.short, Long: h.short + ".\n\n" + because + ". " + h.instead + ".",
-			DisableFlagParsing: true, ValidArgsFunction: cobra.NoFileCompletions,
+			Annotations: map[string]string{hostedAnnotation: "true"}, DisableFlagParsing: true, ValidArgsFunction: cobra.NoFileCompletions,
 		}
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
@@ -68,6 +71,8 @@ func newHiddenServiceCommands() []*cobra.Command {
 		hosted{name: "project", short: "Manage projects of the hosted service", instead: look},
 		hosted{name: "api", short: "Call the interface of the hosted service", instead: look},
 		hosted{name: "insights", short: "Search resources in the hosted service", instead: "`sluice stack --json` lists those of a stack"},
+		hosted{name: "do", short: "Create, read and change objects of a cloud without a program", because: "Sluice changes what programs declare", instead: "`sluice import` takes existing objects under management, and `sluice up` changes them"},
+		hosted{name: "template", short: "Publish templates in the hosted service", instead: "`sluice new` accepts any folder as a template"},
 		hosted{name: "neo", aliases: []string{"ai"}, short: "Ask the assistant of the hosted service", instead: look},
 	)
 	for _, cmd := range list {

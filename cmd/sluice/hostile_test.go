@@ -75,11 +75,11 @@ func callback(kind, answer string, presses, status, made int, says ...string) at
 
 var hostilePacks = map[string]attack{
 	"dies at its start":              {pack: "start die", status: 1, says: []string{"exit status 3"}},
-	"hangs at its start":             {pack: "start hang", presses: 1, status: 8, says: []string{"error: update canceled"}},
+	"hangs at its start":             {pack: "start hang", presses: 1, status: 8, says: []string{"error: update cancelled"}},
 	"dies in the handshake":          {pack: "handshake die", status: 1, says: []string{"ended unexpectedly (exit status 3)"}},
-	"hangs in the handshake":         {pack: "handshake hang", presses: 1, status: 8, says: []string{"error: update canceled"}},
+	"hangs in the handshake":         {pack: "handshake hang", presses: 1, status: 8, says: []string{"error: update cancelled"}},
 	"dies when it is asked":          {pack: "info die", status: 1, says: []string{"ended unexpectedly (exit status 3)"}},
-	"hangs when it is asked":         {pack: "info hang", presses: 1, status: 8, says: []string{"error: update canceled"}},
+	"hangs when it is asked":         {pack: "info hang", presses: 1, status: 8, says: []string{"error: update cancelled"}},
 	"hangs when it is configured":    {pack: "configure hang", presses: 1, status: 8},
 	"has no name":                    {pack: "info nameless", made: 1, says: []string{"pack@v1.0.0"}},
 	"dies in Remediate":              {pack: "remediate die", status: 1, says: []string{"ended unexpectedly (exit status 3)"}},

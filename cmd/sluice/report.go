@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -30,7 +31,8 @@ func report(open *session.Opener, err error) int {
 	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // a warning has explained it
 		fmt.Fprintf(says, "error: stack %s cannot be changed until its journal is dealt with, as the warning above describes\n", undecided.Stack)
 	default:
-		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(open.Terminal.Named(advise.Text(err)), "\n"))
+		text := "error: " + strings.TrimRight(open.Terminal.Named(advise.Text(err)), "\n")
+		fmt.Fprintln(says, display.Fit(text, open.Terminal.ErrWidth()))
 	}
 	return status
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 	"github.com/sluice-iac/sluice/state"
@@ -101,13 +101,13 @@ func mark(ctx context.Context, e *stateedit.Edit, m marking, args []string, all 
 	if err := e.Save(ctx, now, stateedit.List("This is to "+m.verb+":", changed)+m.note); err != nil {
 		return err
 	}
-	return stateedit.WriteReport(e, fmt.Sprintf("%s resources %s in the state of %s:", count(len(changed), all), m.done, e.Name), changed)
+	return stateedit.WriteReport(e, fmt.Sprintf("%s %s in the state of %s:", count(len(changed), all), m.done, e.Name), changed)
 }
 
-// count returns how many resources were marked. Scripts look for "All resources protected" and for "1 resources tainted".
+// count returns how many resources were marked. Scripts look for "All resources protected".
 func count(n int, all bool) string {
 	if all {
-		return "All"
+		return "All resources"
 	}
-	return strconv.Itoa(n)
+	return format.Resources(n)
 }

@@ -248,7 +248,7 @@ func TestTimingsAreToldOnTheStandardError(t *testing.T) {
 	require.NoError(t, cmd.Run(), errs.String())
 	require.NotContains(t, out.String(), "Timings of")
 	for _, line := range []string{
-		"Timings of the preview: ", "Timings of the update: ", "with --parallel 3", "Slowest resources", "create two simple:index:Thing", "Slowest calls of providers",
+		"Timings of the preview: ", "The program needed ", "Timings of the update: ", "with --parallel 3", "Slowest resources", "create two simple:index:Thing", "Slowest calls of providers",
 		"simple Create one", "Calls of providers", "Stages, with the time that resources waited there", "Critical path", "A wider --parallel ",
 	} {
 		require.Contains(t, errs.String(), line)

@@ -18,6 +18,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/watch"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newWatchCommand(open *session.Opener) *cobra.Command {
@@ -29,8 +31,8 @@ func newWatchCommand(open *session.Opener) *cobra.Command {
 		Long: "Whenever files of the project change, do what `sluice up --yes --skip-preview` does, until Ctrl-C. If an update\n" +
 			"fails, the command shows the error and waits for the next change.\n\n" +
 			"Only changes of content count. Ignored are names that begin with a period, node_modules, virtual environments of\n" +
-			"Python, and files of editors. If the program itself changes watched files in each run, the updates never stop: use\n" +
-			"--path to watch other files.",
+			"Python, and files of editors. What an update writes itself causes no other one: new files, files that a resource names,\n" +
+			"and files that change in each update. --path watches other files.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Confirmation.Yes, f.Confirmation.SkipPreview = true, true
@@ -81,7 +83,51 @@ func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation,
 		if err != nil {
 			report(open, err)
 		}
+		outputs, err := w.Settle(namedFiles(ctx, open, f, s.Project.Directory()))
+		if err != nil {
+			return err
+		}
+		for _, path := range outputs {
+			fmt.Fprintf(t.Err, "%s changes in each update, and so causes none\n", shortPath(path))
+		}
 	}
+}
+
+// namedFiles returns a function that reports whether a resource of the stack names a file in a property, as the resource for a local file does.
+func namedFiles(ctx context.Context, open *session.Opener, f *flags.Operation, directory string) func(path string) bool {
+	named := map[string]bool{}
+	var walk func(v property.Value)
+	walk = func(v property.Value) {
+		v, _ = v.Unwrap()
+		switch {
+		case v.IsString():
+			path := v.AsString()
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(directory, path)
+			}
+			named[filepath.Clean(path)] = true
+		case v.IsArray():
+			for _, e := range v.AsArray().All() {
+				walk(e)
+			}
+		case v.IsMap():
+			for _, e := range v.AsMap().All() {
+				walk(e)
+			}
+		}
+	}
+	var snapshot *state.Snapshot
+	s, err := open.State(ctx, f.Stack.Name)
+	if err == nil {
+		snapshot, err = s.State.LoadSealed(ctx)
+	}
+	if err == nil && snapshot != nil { // otherwise, no file is named
+		for _, r := range snapshot.Resources {
+			walk(property.Of(r.Inputs))
+			walk(property.Of(r.Outputs))
+		}
+	}
+	return func(path string) bool { return named[path] }
 }
 
 // ownOutput returns the files that the command itself writes to.

@@ -174,7 +174,7 @@ func operationText(s *session.Stack, log *decisions.Kept) string {
 func headline(s *session.Stack, log *decisions.Kept) string {
 	text := operationText(s, log)
 	text = strings.ToUpper(text[:1]) + text[1:]
-	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), format.Ago(time.Since(log.Ended)), log.Result)
+	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), format.Ago(time.Since(log.Ended)), resultText(log.Result))
 }
 
 // stateChange reports that the state has changed since the explained operation.
@@ -205,4 +205,12 @@ func changedSince(ctx context.Context, now string, history backend.History, log 
 		out.Kind, out.Time = updates[0].Kind, &at
 	}
 	return out
+}
+
+// resultText returns the result of an operation for people.
+func resultText(r stages.RunResult) string {
+	if r == stages.Canceled {
+		return "cancelled"
+	}
+	return string(r)
 }

@@ -102,6 +102,29 @@ func TestFailingProgramsSayWhyOnce(t *testing.T) {
 	}
 }
 
+// A future forgets the traceback of its exception when it is awaited for the second time, which depends on timing.
+func TestTracebacksNameTheFilesOfTheProgram(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"throws_later": {filepath.Join("throws_later", "helper.py") + `", line 9, in missing`, "KeyError: 'this program throws later'"},
+		"unreadable":   {filepath.Join("unreadable", "__main__.py") + `", line 3`, "SyntaxError: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 3 {
+				m := monitortest.Preview()
+				require.ErrorIs(t, run(t, project(t, name), m), source.ErrReported)
+				require.Len(t, m.Messages(stages.Error), 1)
+				said := m.Messages(stages.Error)[0]
+				for _, want := range wants {
+					require.Contains(t, said, want)
+				}
+				for _, foreign := range []string{"site-packages", "asyncio", "runpy", "sluice-run"} {
+					require.NotContains(t, said, foreign)
+				}
+			}
+		})
+	}
+}
+
 func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
 	err := run(t, project(t, "exits"), monitortest.Preview())
 	var exit *source.ProgramExitError

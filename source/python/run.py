@@ -44,14 +44,61 @@ def configure(pulumi, args):
     pulumi.runtime.configure(pulumi.runtime.Settings(**{k: v for k, v in settings.items() if k in known}))
 
 
-def own_frames(program):
-    """The text of the exception at hand, from the first frame in the program on."""
-    kind, value, trace = sys.exc_info()
-    main = os.path.join(program, "__main__.py") if os.path.isdir(program) else program
-    frame = trace
-    while frame is not None and os.path.abspath(frame.tb_frame.f_code.co_filename) != main:
-        frame = frame.tb_next
-    return "".join(traceback.format_exception(kind, value, frame or trace))
+class Tracebacks:
+    """The tracebacks of exceptions from the first frame in the program's files on.
+
+    A future forgets the traceback of its exception when it is awaited for the second time. The traceback is therefore recorded where a task fails.
+    """
+
+    def __init__(self, program, root):
+        folders = (root, program if os.path.isdir(program) else os.path.dirname(program))
+        self.folders = [os.path.realpath(folder) + os.sep for folder in folders if folder]
+        self.installed = [os.path.realpath(folder) + os.sep for folder in (sys.prefix, sys.base_prefix)]
+        self.recorded = {}  # by the identity of the exception, which is there, too, so that it stays alive
+
+    def is_own(self, file):
+        if file.startswith("<"):
+            return False
+        file = os.path.realpath(file)
+        if any(map(file.startswith, self.installed)) or "site-packages" in file.split(os.sep):
+            return False
+        return any(map(file.startswith, self.folders))
+
+    def from_own(self, trace):
+        while trace is not None and not self.is_own(trace.tb_frame.f_code.co_filename):
+            trace = trace.tb_next
+        return trace
+
+    def record(self, error):
+        own = self.from_own(error.__traceback__)
+        if own is not None:
+            self.recorded.setdefault(id(error), (error, own))
+
+    def task(self, loop, coroutine, **options):
+        async def recorded():
+            try:
+                return await coroutine
+            except Exception as error:
+                self.record(error)
+                raise
+
+        return asyncio.Task(recorded() if asyncio.iscoroutine(coroutine) else coroutine, loop=loop, **options)
+
+    def text(self, error):
+        """The text of an exception and of those that caused it."""
+        seen, left = set(), [error]
+        while left:
+            one = left.pop()
+            if one is None or id(one) in seen:
+                continue
+            seen.add(id(one))
+            left += [one.__cause__, one.__context__]
+            self.record(one)
+            if id(one) in self.recorded:
+                one.__traceback__ = self.recorded[id(one)][1]
+            elif isinstance(one, SyntaxError):  # its text has the place
+                one.__traceback__ = None
+        return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 
 
 def main():
@@ -69,7 +116,9 @@ def main():
     configure(pulumi, args)
     sys.argv = [args.program] + args.rest
 
+    tracebacks = Tracebacks(program, args.root_directory)
     loop = asyncio.new_event_loop()
+    loop.set_task_factory(tracebacks.task)
     asyncio.set_event_loop(loop)
     # What awaits an output holds a thread in some places of the SDK.
     executor = concurrent.futures.ThreadPoolExecutor(max_workers=4 * max(1, args.parallel))
@@ -82,8 +131,8 @@ def main():
     except pulumi.RunError as failure:
         pulumi.log.error(str(failure))
         return REPORTED
-    except Exception:
-        pulumi.log.error("Program failed with an unhandled exception:\n" + own_frames(program))
+    except Exception as failure:
+        pulumi.log.error("Program failed with an unhandled exception:\n" + tracebacks.text(failure))
         return REPORTED
     finally:
         executor.shutdown(wait=True)

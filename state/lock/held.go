@@ -55,8 +55,11 @@ func (e *HeldError) Error() string {
 		return "the stack is currently locked by a process that has just given the lock back. Try again."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
-		"lock file with `sluice cancel`.", len(e.Locks))
+	locks, processes, files := "1 lock", "process", "lock file"
+	if n := len(e.Locks); n > 1 {
+		locks, processes, files = fmt.Sprintf("%d locks", n), "processes", "lock files"
+	}
+	fmt.Fprintf(&b, "the stack is currently locked by %s. Either wait for the other %s to end or delete the %s with `sluice cancel`.", locks, processes, files)
 	for _, l := range e.Locks {
 		fmt.Fprintf(&b, "\n  %s: created by %s", l.URL, l.Describe())
 	}

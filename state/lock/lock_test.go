@@ -61,8 +61,8 @@ func TestHeldErrorHasTheTextThatScriptsKnow(t *testing.T) {
 		`"lease":{"run":"r","operation":"update","renewed":"2026-01-02T03:14:05Z","seconds":60}}`)
 	url := "file://" + o.Store.Name(folder)
 	_, err := Acquire(context.Background(), o)
-	require.EqualError(t, err, "the stack is currently locked by 3 lock(s). Either wait for the other process(es) to end or delete "+
-		"the lock file with `sluice cancel`.\n"+
+	require.EqualError(t, err, "the stack is currently locked by 3 locks. Either wait for the other processes to end or delete "+
+		"the lock files with `sluice cancel`.\n"+
 		"  "+url+"/a.json: created by me@box (pid 12) at 2026-01-02T03:04:05Z\n"+
 		"  "+url+"/b.json: created by an unknown owner: the lock file cannot be read\n"+
 		"  "+url+"/c.json: created by me@box (pid 13) at 2026-01-02T03:04:05Z for update; it was last known to be alive at 2026-01-02T03:14:05Z")

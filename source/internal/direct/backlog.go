@@ -86,7 +86,11 @@ func (b *Backlog) ShowTo(show func(plugin.Line)) {
 		show(l)
 	}
 	if b.dropped > 0 {
-		show(plugin.Line{Piece: plugin.Piece{Text: fmt.Sprintf("... (%d more lines are not shown)", b.dropped)}, Stderr: true})
+		text := "... (1 more line is not shown)"
+		if b.dropped > 1 {
+			text = fmt.Sprintf("... (%d more lines are not shown)", b.dropped)
+		}
+		show(plugin.Line{Piece: plugin.Piece{Text: text}, Stderr: true})
 	}
 	b.held, b.size, b.dropped = nil, 0, 0
 }

@@ -60,5 +60,5 @@ func TestABacklogKeepsWholeLines(t *testing.T) {
 	got := shown(&b)
 	b.Line(out("the end", false, true))
 	b.Line(out("next", false, false))
-	require.Equal(t, []string{"falsefalse first", "falsetrue error", "falsefalse ... (1 more lines are not shown)", "falsefalse next"}, *got)
+	require.Equal(t, []string{"falsefalse first", "falsetrue error", "falsefalse ... (1 more line is not shown)", "falsefalse next"}, *got)
 }

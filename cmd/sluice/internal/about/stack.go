@@ -2,12 +2,14 @@ package about
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/host"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // lookAtBackend opens the backend and returns its name, or an error if it cannot be opened.
@@ -48,6 +50,10 @@ func lookAtStack(ctx context.Context, open *session.Opener, name string) (*stack
 		return nil, err
 	}
 	s, err := in.Open(ctx, ref)
+	var missing *backend.NotFoundError
+	if errors.As(err, &missing) {
+		return nil, missing // without advice, in a report
+	}
 	if err != nil {
 		return nil, err
 	}

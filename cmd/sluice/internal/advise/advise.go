@@ -1,6 +1,8 @@
 package advise
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
@@ -23,6 +25,25 @@ func With(message string, as ...advice.Advice) string {
 		}
 	}
 	return text + end
+}
+
+// quotedCommand matches a command of Pulumi in the text of an SDK or provider.
+var quotedCommand = regexp.MustCompile("`pulumi ([a-z][^`\n]*)`")
+
+// Translated returns a message of an SDK or provider. If it suggests a command of Pulumi, sluice's follows.
+func Translated(message string) string {
+	var added []string
+	for _, found := range quotedCommand.FindAllStringSubmatch(message, -1) {
+		own := "`sluice " + found[1] + "`"
+		if !strings.Contains(message, own) && !slices.Contains(added, own) {
+			added = append(added, own)
+		}
+	}
+	if len(added) == 0 {
+		return message
+	}
+	text := strings.TrimRight(message, "\n")
+	return text + "\nwith sluice: " + strings.Join(added, ", ") + message[len(text):]
 }
 
 // Event returns an event whose message has the words for its advice.

@@ -71,3 +71,17 @@ func TestAdviceFollowsTheMessage(t *testing.T) {
 		})
 	}
 }
+
+func TestACommandOfPulumiIsFollowedBySluices(t *testing.T) {
+	for message, want := range map[string]string{
+		"no command": "no command",
+		"Missing required configuration variable 'p:k'\n\tplease set a value using the command `pulumi config set --secret p:k <value>`": "Missing required configuration variable 'p:k'\n" +
+			"\tplease set a value using the command `pulumi config set --secret p:k <value>`\nwith sluice: `sluice config set --secret p:k <value>`",
+		"run `pulumi config` to set\n":                       "run `pulumi config` to set\nwith sluice: `sluice config`\n",
+		"`pulumi up`, `pulumi up` or `pulumi refresh --yes`": "`pulumi up`, `pulumi up` or `pulumi refresh --yes`\nwith sluice: `sluice up`, `sluice refresh --yes`",
+		"`pulumi up` is `sluice up`":                         "`pulumi up` is `sluice up`",
+		"a `pulumi`-like":                                    "a `pulumi`-like",
+	} {
+		require.Equal(t, want, Translated(message))
+	}
+}

@@ -65,7 +65,7 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.SavePlan:       plain("; `sluice preview --save-plan FILE` writes one"),
 	advice.RunProgram:     plain("\nYou must run with the `--run-program` flag to use delete hooks during destroy."),
 	advice.DebugPlugins:   plain("; --attach-debugger=plugins attaches to plugins alone"),
-	advice.RefuseBuiltins: plain(" (--no-builtin-providers refuses it)"),
+	advice.RefuseBuiltins: plain(" (--no-builtin-providers uses plugins instead)"),
 
 	advice.InstallProject: plain("\nrun `sluice install`"),
 	advice.InstallPlugin: func(a advice.Advice) string {

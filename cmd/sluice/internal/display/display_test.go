@@ -425,12 +425,81 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 	var out bytes.Buffer
 	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
 	l.Observe(stages.StepStarted{Step: step(stages.OpDelete, "a", values{}, nil), At: c.now})
-	for range 5 {
+	for range 2 {
 		c.after(10 * time.Second)
 		l.Tick()
 	}
-	require.Equal(t, "T\n @  after 20s: 0 done, 1 running; deleting pkg:mod:Thing a (20s)\n"+
-		" @  after 40s: 0 done, 1 running; deleting pkg:mod:Thing a (40s)\n", out.String())
+	require.Equal(t, "T\n @  after 10s: 0 done, 1 running; deleting pkg:mod:Thing a (10s)\n"+
+		" @  after 20s: 0 done, 1 running; deleting pkg:mod:Thing a (20s)\n", out.String())
+}
+
+// Whatever runs, and whoever reads: the first line comes within 5 seconds, the next one within 10, and each has counts.
+func TestALogIsNeverSilentForLong(t *testing.T) {
+	const tick = 100 * time.Millisecond
+	for name, change := range map[string]func(*Options){
+		"usual":     func(*Options) {},
+		"a preview": func(o *Options) { o.IsPreview = true },
+		"a job":     func(o *Options) { o.Job = true },
+		"events":    func(o *Options) { o.Events = true },
+		"expected":  func(o *Options) { o.Expected = 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClock()
+			var out bytes.Buffer
+			o := Options{Title: "Updating (dev):", Out: &out, Beginning: "starting the program", WaitsFor: "the program", Now: func() time.Time { return c.now }}
+			change(&o)
+			for kind, log := range map[string]interface {
+				Observe(stages.Event)
+				Tick()
+			}{"log": NewLog(o), "report": NewReport(o)} {
+				out.Reset()
+				silent, longest := time.Duration(0), 5*time.Second
+				for i := range 600 {
+					if i == 200 {
+						log.Observe(stages.StepStarted{Step: step(stages.OpCreate, "a", nil, values{}), At: c.now})
+					}
+					if i == 400 {
+						log.Observe(stages.StepDone{Step: step(stages.OpCreate, "a", nil, values{}), At: c.now})
+					}
+					c.after(tick)
+					log.Tick()
+					if silent += tick; out.Len() > 0 {
+						if text := out.String(); strings.Contains(text, " @ ") {
+							require.Regexp(t, `\d+( of \d+)? done`, text, kind)
+						}
+						silent, longest = 0, 10*time.Second
+						out.Reset()
+					}
+					require.LessOrEqual(t, silent, longest, kind)
+				}
+			}
+		})
+	}
+}
+
+func TestEventsAreWrittenAsTheyCome(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Events: true, Forecast: &Forecast{}, Now: func() time.Time { return c.now }})
+	said := func() string {
+		defer out.Reset()
+		return out.String()
+	}
+	require.Equal(t, "T\n", said())
+	b, a := step(stages.OpCreate, "b", nil, values{}), step(stages.OpDelete, "a", values{}, nil)
+	l.Observe(stages.StepStarted{Step: b, At: c.now})
+	require.Equal(t, " +  pkg:mod:Thing b creating\n", said())
+	l.Observe(stages.StepStarted{Step: a, At: c.now})
+	require.Equal(t, " -  pkg:mod:Thing a deleting\n", said())
+	c.after(2 * time.Second)
+	l.Observe(stages.StepDone{Step: a, At: c.now})
+	require.Equal(t, " -  pkg:mod:Thing a deleted (2s)\n", said())
+	l.Observe(stages.StepDone{Step: b, At: c.now})
+	require.Equal(t, " +  pkg:mod:Thing b created (2s)\n", said())
+	same := step(stages.OpSame, "c", values{}, values{})
+	l.Observe(stages.StepStarted{Step: same, At: c.now})
+	l.Observe(stages.StepDone{Step: same, At: c.now})
+	require.Empty(t, said())
 }
 
 // doing returns the text on a screen about running steps.
@@ -448,7 +517,7 @@ func TestUntilTheFirstStepTheScreensSayWhatGoesOn(t *testing.T) {
 	r := NewReport(options)
 	c.after(25 * time.Second)
 	l.Tick()
-	require.Equal(t, "T\n @  after 25s: starting the program\n", out.String())
+	require.Equal(t, "T\n @  after 25s: 0 done, starting the program\n", out.String())
 	require.Equal(t, "starting the program", doing(r))
 	r.Observe(stages.StepStarted{Step: step(stages.OpSame, "a", values{}, values{}), At: c.now})
 	require.Equal(t, "waiting for the program", doing(r))
@@ -520,13 +589,13 @@ func TestWhenNoStepRunsTheScreensSayWhatIsWaitedFor(t *testing.T) {
 	}
 	require.Equal(t, "waiting for the program", doing(r), "nobody waits for 0 s")
 	out.Reset()
-	for range 5 {
+	for range 3 {
 		c.after(10 * time.Second)
 		l.Tick()
 	}
-	require.Equal(t, " ~  pkg:mod:Thing a updated\n @  after 30s: 1 done, waiting 30s for the program\n"+
-		" @  after 50s: 1 done, waiting 50s for the program\n", out.String())
-	require.Equal(t, "waiting 50s for the program", doing(r))
+	require.Equal(t, " ~  pkg:mod:Thing a updated\n @  after 20s: 1 done, waiting 20s for the program\n"+
+		" @  after 30s: 1 done, waiting 30s for the program\n", out.String())
+	require.Equal(t, "waiting 30s for the program", doing(r))
 }
 
 func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {

@@ -19,6 +19,7 @@ type facts struct {
 	m       *model
 	note    string             // the last ephemeral message
 	lastOut time.Time          // when something was last written, for heartbeats
+	lines   int                // how often something was written
 	signs   map[stages.Op]bool // of the rows that are written
 	refresh bool               // the text already shows that the operation refreshes
 	ending  Ending
@@ -42,6 +43,7 @@ func (f *facts) explain(e Ending) { f.ending, f.p.aborts = e, e.Canceled }
 func (f *facts) write(text string) {
 	_, _ = io.WriteString(f.p.Out, text+"\n")
 	f.lastOut = f.p.Now()
+	f.lines++
 }
 
 // line returns the line of an event about the operation as a whole, and whether there is one. It keeps an ephemeral message until the next one, and
@@ -100,16 +102,24 @@ func (f *facts) running() []string {
 	return out
 }
 
-// heartbeat is the longest time without output while an operation is under way.
-const heartbeat = 20 * time.Second
+// The longest times without output while an operation is under way: until the first line after the title, which comes within 5 seconds, and then until
+// the next line, which comes within 10. The rest is for the interval of [Log.Tick].
+const (
+	firstHeartbeat = 4800 * time.Millisecond
+	heartbeat      = 9800 * time.Millisecond
+)
 
 // beat writes the progress if nothing has been written for long.
 func (f *facts) beat() {
 	now := f.p.Now()
-	if f.p.SuppressProgress || now.Sub(f.lastOut) < cmp.Or(f.p.Heartbeat, heartbeat) || len(f.m.running) == 0 && !f.isBeginning() && f.p.WaitsFor == "" {
+	longest := heartbeat
+	if f.lines <= 1 {
+		longest = firstHeartbeat
+	}
+	if f.p.SuppressProgress || now.Sub(f.lastOut) < longest || len(f.m.running) == 0 && !f.isBeginning() && f.p.WaitsFor == "" {
 		return
 	}
-	if f.p.Heartbeat > 0 {
+	if f.p.Job {
 		f.write(f.still(now))
 		return
 	}
@@ -131,11 +141,11 @@ func (f *facts) waits(now time.Time) string {
 	return "waiting for " + f.p.WaitsFor
 }
 
-// progress describes the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It leaves out the counts
-// before the first step. If no step runs, or calls wait for limits, it describes what the operation waits for.
+// progress describes the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". If no step runs, or calls wait
+// for limits, it describes what the operation waits for.
 func (f *facts) progress(now time.Time) string {
-	if f.isBeginning() { // the line begins with the time
-		return f.p.Beginning
+	if f.isBeginning() {
+		return fmt.Sprintf("%d done, %s", f.m.done, f.p.Beginning)
 	}
 	if len(f.m.running) == 0 && f.p.WaitsFor != "" && len(f.m.limits) == 0 {
 		return fmt.Sprintf("%d done, %s", f.m.done, f.waits(now))
@@ -233,14 +243,14 @@ func (f *facts) legend() string {
 func (f *facts) still(now time.Time) string {
 	doing, _, _ := strings.Cut(strings.ToLower(f.p.Title), " (")
 	text := fmt.Sprintf(" @  still %s after %s: ", doing, formatTook(now.Sub(f.m.started)))
-	if f.isBeginning() {
-		return text + f.p.Beginning
-	}
 	done := fmt.Sprint(f.m.done, " done")
 	if f.p.Expected > 0 {
 		done = fmt.Sprintf("%d of %d done", f.m.done, max(f.p.Expected, f.m.done))
 	}
 	text += fmt.Sprintf("%d running, %s", len(f.m.running), done)
+	if f.isBeginning() {
+		return text + ", " + f.p.Beginning
+	}
 	if len(f.m.limits) > 0 {
 		text += ", waiting for the " + limitNames(f.m.limits)
 	}
@@ -434,7 +444,7 @@ func (f *facts) failureSection() (text string, told map[int]bool) {
 			}
 			line("    " + lines[0])
 			for _, text := range lines[1:] {
-				b.WriteString("    " + text + "\n") // unchanged: these are excerpts and lists
+				line("    " + text)
 			}
 		}
 		if n := len(c.unreached); n > 0 {

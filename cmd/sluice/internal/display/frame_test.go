@@ -32,17 +32,15 @@ func TestFramesHaveRowsAndDiagnostics(t *testing.T) {
 func TestAHeartbeatOfAJob(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
-	o := Options{Title: "Updating (dev):", Out: &out, Beginning: "starting the program", WaitsFor: "the program", Heartbeat: time.Minute, Now: func() time.Time { return c.now }}
+	o := Options{Title: "Updating (dev):", Out: &out, Beginning: "starting the program", WaitsFor: "the program", Job: true, Now: func() time.Time { return c.now }}
 	l := NewLog(o)
 	beat := func() string {
 		out.Reset()
-		for range 60 {
-			c.after(time.Second)
-			l.Tick()
-		}
+		c.after(time.Minute)
+		l.Tick()
 		return out.String()
 	}
-	require.Equal(t, " @  still updating after 1m0s: starting the program\n", beat())
+	require.Equal(t, " @  still updating after 1m0s: 0 running, 0 done, starting the program\n", beat())
 	l.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
 	require.Equal(t, " @  still updating after 2m0s: 1 running, 0 done, slowest pkg:mod:Thing a 1m0s\n", beat())
 	l.p.Expected = 40

@@ -26,6 +26,9 @@ type Log struct {
 
 // NewLog begins a log with its title.
 func NewLog(o Options) *Log {
+	if o.Events {
+		o.Forecast, o.ShowReplacementSteps = nil, true
+	}
 	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}, causes: map[string]string{}, replaced: replacements{of: map[urn.URN]*replacement{}}}
 	l.rows = newLogRows(l.p, o.Forecast)
 	l.begin()
@@ -43,6 +46,9 @@ func (l *Log) Observe(e stages.Event) {
 		}
 	}
 	took := l.m.observe(e)
+	if e, begins := e.(stages.StepStarted); begins && l.p.Events {
+		l.began(e.Step)
+	}
 	if text, said := l.line(e); said {
 		l.write(text)
 	}
@@ -53,6 +59,13 @@ func (l *Log) Observe(e stages.Event) {
 		l.failed(e, took)
 	}
 	l.flush(false)
+}
+
+// began writes a line for a step that begins. A preview takes no steps.
+func (l *Log) began(s stages.StepInfo) {
+	if w := wordsFor(s.Op); !l.p.IsPreview && w.running != "" && s.Op != stages.OpRefresh && l.p.shows(s) {
+		l.write(l.p.alignedRow(s, cleanLine(s.URN.Name()), l.p.style.paint(w.colour, w.running), l.rows.widths))
+	}
 }
 
 // Tick writes rows that have waited long enough, and reports slow steps. Call it about ten times a second.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -230,7 +228,8 @@ func (p stepPrinter) tookOf(g []logRow) string {
 // alignedRow returns the row of a step in columns.
 func (p stepPrinter) alignedRow(s stages.StepInfo, name, said string, c columns) string {
 	w := wordsFor(s.Op)
-	subject := padded(shortType(s.URN.Type()), c.kinds) + " " + padded(name, c.names)
+	c = p.narrowed(c)
+	subject := padded(p.shortened(shortType(s.URN.Type()), c.kinds), c.kinds) + " " + padded(name, c.names)
 	if p.ShowURNs {
 		subject = cleanLine(string(s.URN))
 	}
@@ -294,15 +293,4 @@ func (r *replacements) left() []logRow {
 		}
 	}
 	return out
-}
-
-// columns are the widths of types and names, in cells.
-type columns struct{ kinds, names int }
-
-// fit widens the columns for a resource.
-func (c *columns) fit(p stepPrinter, u urn.URN, name string) {
-	if !p.ShowURNs {
-		c.kinds = max(c.kinds, min(ansi.StringWidth(shortType(u.Type())), maxTypeWidth))
-		c.names = max(c.names, min(ansi.StringWidth(name), maxNameWidth))
-	}
 }

@@ -16,7 +16,12 @@ func (p stepPrinter) fitted(text string) string {
 	if p.Width == nil {
 		return text
 	}
-	return strings.Join(fitLines(strings.Split(text, "\n"), p.Width(), false), "\n")
+	return Fit(text, p.Width())
+}
+
+// Fit breaks the lines of a text that are wider than a terminal of this width in cells, between words.
+func Fit(text string, width int) string {
+	return strings.Join(fitLines(strings.Split(text, "\n"), width, false), "\n")
 }
 
 // fitLines breaks lines that are wider than width cells between words. If names is set, it also breaks names that do not fit on a line; users copy

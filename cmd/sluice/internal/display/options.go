@@ -27,6 +27,7 @@ type Options struct {
 
 	OnlyEnd          bool // show only the end: messages, outputs, counts
 	SuppressProgress bool // show only events, and no progress
+	Events           bool // a log has a line for each step that begins or ends, written at once
 	// Beginning describes the time until the first step begins, for example "starting the program".
 	Beginning string
 	// WaitsFor describes what the operation waits for later while no step runs, for example "the program or a provider":
@@ -42,11 +43,10 @@ type Options struct {
 	Planned *why.Log
 	Runtime string // of the program: the language of aliases
 	// Frame folds the parts of the text in a service that supports that; nil for plain text.
-	Frame Frame
-	// Heartbeat is the interval of progress lines while nothing else is written; 0 is the usual interval.
-	Heartbeat time.Duration
-	Legend    bool // explain the signs
-	Hidden    bool // count the unchanged resources, which are not shown
+	Frame  Frame
+	Job    bool // progress lines are those of a job in a CI service
+	Legend bool // explain the signs
+	Hidden bool // count the unchanged resources, which are not shown
 	// Unrealized holds the unrealized changes of the previous operation, by resource.
 	Unrealized map[urn.URN]stages.Op
 	Now        func() time.Time

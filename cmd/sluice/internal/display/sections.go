@@ -26,7 +26,12 @@ func (p stepPrinter) diagnosticsSection(m *model, told map[int]bool, failed bool
 		}
 		for _, d := range list {
 			if (d.Severity != stages.Debug || p.Debug) && !told[d.number] {
-				lines = append(lines, once(details, d.Severity, p.message(d))...)
+				for _, text := range once(details, d.Severity, p.message(d)) {
+					if d.Severity == stages.Error || d.Severity == stages.Warning { // other lines are as the program wrote them
+						text = strings.TrimPrefix(p.fitted("    "+text), "    ")
+					}
+					lines = append(lines, text)
+				}
 			}
 		}
 		if len(lines) == 0 {
@@ -233,7 +238,11 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 		}
 	}
 	if s.Result == stages.Canceled {
-		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s canceled before it was complete", cmp.Or(p.Noun, "operation"))) + "\n" // client programs look for it
+		cancelled := "cancelled"
+		if p.Command == "pulumi" {
+			cancelled = "canceled" // client programs look for it
+		}
+		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s %s before it was complete", cmp.Or(p.Noun, "operation"), cancelled)) + "\n"
 	}
 	waited := limitWaits(p.style, s.LimitWaits)
 	if s.IsPreview {

@@ -83,11 +83,16 @@ func (s Sight) Said(width int) []string {
 	return fitLines(strings.Split(strings.Join(s.said, "\n"), "\n"), width, true)
 }
 
-// Slowest describes the running steps that began first, the earliest first, at most so many.
-func (s Sight) Slowest(most int) []string {
+// Slowest describes the running steps that began first, the earliest first, at most so many. It leaves out the steps of some resources.
+func (s Sight) Slowest(most int, leaveOut func(urn.URN) bool) []string {
 	var out []string
-	for _, r := range s.m.running[:min(most, len(s.m.running))] {
-		out = append(out, s.p.describe(*r, s.now))
+	for _, r := range s.m.running {
+		if len(out) == most {
+			break
+		}
+		if !leaveOut(r.step.URN) {
+			out = append(out, s.p.describe(*r, s.now))
+		}
 	}
 	return out
 }

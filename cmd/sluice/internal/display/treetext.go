@@ -22,7 +22,7 @@ const minGroup = 8
 const (
 	maxTypeWidth = 60
 	maxNameWidth = 40
-	minFate      = 25 // the width left for the outcome of a resource, on a terminal
+	minFate      = 25 // the width left for the outcome of a resource, on a terminal that is not narrow
 )
 
 // treePrinter draws the tree of the changed resources.
@@ -46,17 +46,15 @@ type treeRow struct {
 func (p treePrinter) text(t *tree.Tree) string {
 	p.grouped = p.groupsOf(t)
 	rows := p.rows(t.Top, "")
-	kinds, names := 0, 0
+	var c columns
 	for _, r := range rows {
-		kinds = max(kinds, min(ansi.StringWidth(r.branch+r.kind), maxTypeWidth))
-		names = max(names, min(ansi.StringWidth(r.name), maxNameWidth))
+		c.widen(r.branch+r.kind, r.name)
 	}
-	if p.Width != nil {
-		names = min(names, max(p.Width()-kinds-minFate, 0))
-	}
+	c = p.narrowed(c)
 	var b strings.Builder
 	for _, r := range rows {
-		line := " " + r.mark + " " + padded(p.style.paint(grey, r.branch)+r.kind, kinds) + " " + padded(r.name, names) + " " + r.fate
+		kind := p.style.paint(grey, r.branch) + p.shortened(r.kind, c.kinds-ansi.StringWidth(r.branch))
+		line := " " + r.mark + " " + padded(kind, c.kinds) + " " + padded(r.name, c.names) + " " + r.fate
 		b.WriteString(p.fitted(strings.TrimRight(line, " ")) + "\n")
 	}
 	return b.String()

@@ -31,7 +31,8 @@ func (d *Display) Add(f *pflag.FlagSet) {
 	f.Var(&d.extended, "extended-events", "have JSON and event logs contain what Pulumi's do not, such as reasons; "+
 		"the default, except for a command that is called as pulumi")
 	f.Lookup("extended-events").NoOptDefVal = "true"
-	f.Var(&d.Form, "display", "how people see it: tree, log (each line as it happens) or quiet (only how it ends); the default is tree on a terminal")
+	f.Var(&d.Form, "display", "how people see it: tree, log (in the order of the plan), events (each step as it begins and ends) or quiet (only how it ends); "+
+		"the default is tree on a terminal, and else log, or events for a command that is called as pulumi")
 	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show running operations, only finished ones")
 	d.addLines(f)
 	d.addDetails(f)
@@ -99,20 +100,21 @@ type Form string
 
 // The forms of an operation.
 const (
-	Unset Form = ""
-	Tree  Form = "tree"
-	Log   Form = "log"
-	Quiet Form = "quiet"
+	Unset  Form = ""
+	Tree   Form = "tree"
+	Log    Form = "log"
+	Events Form = "events"
+	Quiet  Form = "quiet"
 )
 
 // Set implements [pflag.Value].
 func (f *Form) Set(text string) error {
 	switch Form(text) {
-	case Tree, Log, Quiet:
+	case Tree, Log, Events, Quiet:
 		*f = Form(text)
 		return nil
 	}
-	return errors.New("write tree, log or quiet")
+	return errors.New("write tree, log, events or quiet")
 }
 
 // String implements [pflag.Value].

@@ -30,19 +30,31 @@ func chooseTemplate(ctx context.Context, t *terminal.Terminal, kind templates.Ki
 	if name != "" {
 		return kind.Find(name)
 	}
-	for i, known := range kind.Names() {
+	names := kind.Names()
+	answers := make([]string, len(names))
+	for i, known := range names {
 		found, err := kind.Find(known)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(t.Out, "%3d  %-10s  %s\n", i+1, found.Name, found.Description)
+		answers[i] = fmt.Sprintf("%-10s  %s", found.Name, found.Description)
 	}
-	for {
-		answer, err := t.Ask(ctx, "Please choose a template by number or name: ")
+	if t.Drawable() {
+		at, err := terminal.Choose(ctx, t, "Which template?", answers, 0)
 		if err != nil {
 			return nil, err
 		}
-		found, err := kind.Find(terminal.ByNumber(answer, kind.Names()))
+		return kind.Find(names[at])
+	}
+	for i, a := range answers {
+		fmt.Fprintf(t.Out, "%3d  %s\n", i+1, a)
+	}
+	for { // unlike a list to choose from, a line can contain the path of a folder
+		answer, err := t.Ask(ctx, fmt.Sprintf("Which template? [number, name or folder] (%s): ", names[0]))
+		if err != nil {
+			return nil, err
+		}
+		found, err := kind.Find(terminal.ByNumber(cmp.Or(answer, names[0]), names))
 		if err == nil {
 			return found, nil
 		}

@@ -2,10 +2,8 @@ package newproject
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
@@ -50,23 +48,14 @@ func chooseRuntimeOptions(ctx context.Context, n *creation) (map[string]string, 
 	return options, nil
 }
 
-// ask requests an answer by number or name.
+// ask requests an answer.
 func (c runtimeChoice) ask(ctx context.Context, n *creation) (string, error) {
 	if !n.asks || len(c.answers) == 1 {
 		return c.answers[0], nil
 	}
-	for i, a := range c.answers {
-		fmt.Fprintf(n.terminal.Out, "%3d  %s\n", i+1, a)
+	at, err := terminal.Choose(ctx, n.terminal, c.question, c.answers, 0)
+	if err != nil {
+		return "", err
 	}
-	for {
-		answer, err := askDefault(ctx, n, c.question, c.answers[0])
-		if err != nil {
-			return "", err
-		}
-		answer = terminal.ByNumber(answer, c.answers)
-		if slices.Contains(c.answers, answer) {
-			return answer, nil
-		}
-		fmt.Fprintf(n.terminal.Err, "there is no %q; choose one of %s\n", answer, strings.Join(c.answers, ", "))
-	}
+	return c.answers[at], nil
 }

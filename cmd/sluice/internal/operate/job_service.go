@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/ciservice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
@@ -27,9 +26,6 @@ type jobPage struct {
 
 // maxMarks is the maximal number of annotations. GitHub shows ten of each kind.
 const maxMarks = 50
-
-// jobHeartbeat is the interval of progress lines in the log of a service.
-const jobHeartbeat = time.Minute
 
 // newJobPage returns the page of a phase; nil if no service has one.
 func newJobPage(o *operation) *jobPage {

@@ -12,6 +12,9 @@ import (
 
 // Open checks the flags of an operation and opens its stack, with the settings of its project.
 func Open(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, error) {
+	if _, err := session.FindProject(); err != nil {
+		return nil, err // advice about flags is of no use without a project
+	}
 	open, err := prepared(open, f)
 	if err != nil {
 		return nil, err
@@ -24,6 +27,11 @@ func Open(ctx context.Context, open *session.Opener, f *flags.Operation) (*sessi
 func OpenAny(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, error) {
 	if f.Program.Run {
 		return Open(ctx, open, f)
+	}
+	if f.Stack.Name == "" {
+		if err := open.CheckProject(); err != nil {
+			return nil, err
+		}
 	}
 	open, err := prepared(open, f)
 	if err != nil {

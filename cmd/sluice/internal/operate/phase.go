@@ -44,6 +44,7 @@ func followPhase(ctx context.Context, o *operation, run backend.Run, preview boo
 	if !preview && runErr != nil {
 		log = log.WithPlanned(o.planned)
 	}
+	o.remarks.noteBuiltins()
 	closeErr := screen.close(ctx, result, log, runErr)
 	o.warnedOfPending = screen.warned
 	note := decisions.Operation

@@ -3,6 +3,7 @@ package operate
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sluice-iac/sluice/advice"
@@ -19,6 +20,7 @@ type remarks struct {
 	masks    *redact.Set // nil if secrets are shown
 	told     *told.Stack // remarks of earlier operations on the stack
 	made     sync.Map
+	builtins sync.Map // the names of the built-in packages that have served
 }
 
 func (r *remarks) warn(format string, args ...any) {
@@ -34,12 +36,44 @@ func (r *remarks) warnOnce(format string, args ...any) {
 	}
 }
 
-// note shows a remark that is not a warning. A remark about a built-in provider is shown once for a stack.
+// note shows a remark that is not a warning. It collects the remarks about built-in providers for [remarks.noteBuiltins].
 func (r *remarks) note(text string, as ...advice.Advice) {
-	once := slices.ContainsFunc(as, func(a advice.Advice) bool { return a.Action == advice.RefuseBuiltins })
-	if text = r.masks.Mask(r.terminal.Named(advise.With(text, as...))); r.isNew("note: "+text) && (!once || r.told.First(text)) {
+	for _, a := range as {
+		if a.Action == advice.RefuseBuiltins {
+			r.builtins.Store(a.Plugin.Name, true)
+			return
+		}
+	}
+	if text = r.masks.Mask(r.terminal.Named(advise.With(text, as...))); r.isNew("note: " + text) {
 		fmt.Fprintf(r.terminal.Err, "note: %s\n", text)
 	}
+}
+
+// noteBuiltins shows one remark about the built-in providers that have served so far. A package is mentioned once for a stack.
+func (r *remarks) noteBuiltins() {
+	var names []string
+	r.builtins.Range(func(name, _ any) bool {
+		names = append(names, name.(string))
+		return true
+	})
+	slices.Sort(names)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		text := "built in: " + name
+		return !r.isNew(text) || !r.told.First(text)
+	})
+	if len(names) == 0 {
+		return
+	}
+	what, need := "the package ", "it needs no plugin"
+	if len(names) > 1 {
+		what, need = "the packages ", "they need no plugins"
+	}
+	last := len(names) - 1
+	if list := strings.Join(names[:last], ", "); list != "" {
+		what += list + " and "
+	}
+	text := "sluice serves " + what + names[last] + " itself, so " + need
+	fmt.Fprintf(r.terminal.Err, "note: %s\n", advise.With(text, advice.On(advice.RefuseBuiltins)))
 }
 
 func (r *remarks) isNew(text string) bool {

@@ -115,7 +115,7 @@ const openDelay = 400 * time.Millisecond
 
 func openView(o *operation, d display.Options) view {
 	if o.service != nil {
-		if d.Heartbeat = jobHeartbeat; !o.Flags.Confirmation.PreviewOnly { // otherwise only the preview is written
+		if d.Job = true; !o.Flags.Confirmation.PreviewOnly { // otherwise only the preview is written
 			if frame := o.service.Frame(o.Terminal.Commands()); frame != nil {
 				d.Frame = frame
 			}
@@ -126,8 +126,16 @@ func openView(o *operation, d display.Options) view {
 	if !o.screens() {
 		d.Legend, d.Hidden, o.explained = !o.explained, true, true
 	}
+	form := o.Flags.Display.Form
+	if form == flags.Unset && o.Terminal.AsPulumi && !o.Terminal.OutTerminal && o.service == nil {
+		form = flags.Events // scripts read them
+	}
+	if form == flags.Events {
+		d.Events = true
+		return display.NewLog(d)
+	}
 	// A preview has no natural order, so it is always a tree.
-	if !d.IsPreview && (o.Flags.Display.Form == flags.Log || o.Flags.Display.Form == flags.Unset && !o.Terminal.Drawable()) {
+	if !d.IsPreview && (form == flags.Log || form == flags.Unset && !o.Terminal.Drawable()) {
 		return display.NewLog(d)
 	}
 	report := display.NewReport(d)
@@ -229,6 +237,9 @@ func (s *screen) observe(e stages.Event) {
 func (s *screen) advise(e stages.Event) stages.Event {
 	e = advise.Event(e)
 	if d, is := e.(stages.Diagnostic); is {
+		if s.options.Command == "sluice" {
+			d.Message = advise.Translated(d.Message)
+		}
 		d.Message = s.named(d.Message)
 		return d
 	}

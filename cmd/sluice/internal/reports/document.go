@@ -196,7 +196,7 @@ func (d *Document) title() string {
 	if d.Operation.Stack != "" {
 		what += " of " + display.CleanLine(d.Operation.Project) + "/" + display.CleanLine(d.Operation.Stack)
 	}
-	return strings.ToUpper(what[:1]) + what[1:] + ": " + string(d.Operation.Result)
+	return strings.ToUpper(what[:1]) + what[1:] + ": " + d.Operation.Result.words()
 }
 
 // when formats the time and the duration of the operation.
@@ -640,4 +640,12 @@ type Limits struct {
 // DefaultLimits returns the limits of all reports.
 func DefaultLimits() Limits {
 	return Limits{Text: 2000, Elements: 200, Changes: 64, Message: 8 << 10, Messages: 200, Bytes: 24 << 20}
+}
+
+// words returns the result for people.
+func (r Result) words() string {
+	if r == Canceled {
+		return "cancelled"
+	}
+	return string(r)
 }

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
@@ -57,7 +56,7 @@ func note(c Change) string {
 		names := make([]string, 0, 3)
 		for i, u := range c.From {
 			if i == 3 {
-				names = append(names, fmt.Sprintf("%d others", len(c.From)-i))
+				names = append(names, plural(len(c.From)-i, "other", "others"))
 				break
 			}
 			names = append(names, display.CleanLine(u.Name()))

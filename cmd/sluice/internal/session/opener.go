@@ -113,6 +113,18 @@ func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
+// CheckProject returns an error if there is no project and no environment variable that names a stack.
+func (o *Opener) CheckProject() error {
+	_, err := FindProject()
+	switch {
+	case !errors.Is(err, workspace.ErrNoProject):
+		return err
+	case o.Terminal.Env("PULUMI_STACK") != "":
+		return nil
+	}
+	return unnamed(err)
+}
+
 // State opens a stack: the named one, or the selected one if name is "". It may belong to a project in another place. State does
 // not read the settings, because edits of a state do not need them.
 func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {

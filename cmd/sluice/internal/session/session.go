@@ -35,6 +35,10 @@ type Session struct {
 // Open opens an existing stack. Its settings are not read.
 func (s *Session) Open(ctx context.Context, ref backend.Ref) (*Stack, error) {
 	stack, err := s.Backend.Open(ctx, ref)
+	var missing *backend.NotFoundError
+	if errors.As(err, &missing) {
+		err = newMissingError(ctx, s, ref, missing)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +64,17 @@ func (s *Session) Choose(name string) (backend.Ref, error) {
 		name = selected
 	}
 	if name == "" && s.nowhere != nil {
-		return backend.Ref{}, fmt.Errorf("%w, or name a stack with --stack organization/<project>/<stack>", s.nowhere)
+		return backend.Ref{}, unnamed(s.nowhere)
 	}
 	if name == "" {
 		return backend.Ref{}, errNoStack
 	}
 	return s.Resolve(name)
+}
+
+// unnamed adds advice to the error of a command that has no project and no name of a stack.
+func unnamed(noProject error) error {
+	return fmt.Errorf("%w, or name a stack with --stack organization/<project>/<stack>", noProject)
 }
 
 var errNoStack = exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")

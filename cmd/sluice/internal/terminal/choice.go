@@ -132,8 +132,40 @@ func (c *choice) View() tea.View {
 	if c.end == chosen {
 		return tea.NewView(bold.Render(printable.Line(c.question)) + " " + printable.Line(c.answers[c.at]) + "\n")
 	}
-	lines := []string{bold.Render(printable.Line(c.question)) + faint.Render("  ↑↓ or type, then enter")}
+	lines := c.lines(steady)
+	if c.cuts(steady) {
+		lines = c.lines(c.width - 1) // to read the answers is more important
+	}
+	return tea.NewView(strings.Join(lines, "\n") + "\n")
+}
+
+// steady is the width in cells of a drawn question. When a window becomes narrower, many terminals fold the wider lines that are drawn already, and
+// nobody can find out where they are then, to remove them.
+const steady = 59
+
+const hint = "  ↑↓ or type, then enter"
+
+// cuts reports whether answers would be equal if they were cut to a width.
+func (c *choice) cuts(width int) bool {
+	seen := map[string]bool{}
+	for _, a := range c.answers {
+		text := ansi.Truncate("  "+printable.Line(a), width, "…")
+		if seen[text] {
+			return true
+		}
+		seen[text] = true
+	}
+	return false
+}
+
+// lines draws the question in lines of at most width cells.
+func (c *choice) lines(width int) []string {
+	question := printable.Line(c.question)
+	lines := []string{bold.Render(question) + faint.Render(hint)}
 	first, last := c.window()
+	if ansi.StringWidth(question+hint) > width {
+		lines[0] = bold.Render(question)
+	}
 	for i := first; i < last; i++ {
 		if i == c.at {
 			lines = append(lines, "> "+bold.Render(printable.Line(c.answers[i])))
@@ -144,10 +176,13 @@ func (c *choice) View() tea.View {
 	if hidden := len(c.answers) - (last - first); hidden > 0 {
 		lines = append(lines, faint.Render(fmt.Sprintf("  %d more", hidden)))
 	}
-	for i, text := range lines {
-		lines[i] = ansi.Truncate(text, max(c.width-1, 1), "…")
+	if ansi.StringWidth(question+hint) > width && (c.height == 0 || len(lines) < c.height-1) {
+		lines = append(lines, faint.Render(hint))
 	}
-	return tea.NewView(strings.Join(lines, "\n") + "\n")
+	for i, text := range lines {
+		lines[i] = ansi.Truncate(text, max(min(width, c.width-1), 1), "…")
+	}
+	return lines
 }
 
 var (

@@ -84,3 +84,29 @@ func TestThePictureOfAQuestion(t *testing.T) {
 	press(c, "down", "down")
 	picture.Check(t, "../../../..", "question", 60, 7, c.View().Content, *update)
 }
+
+// A terminal that becomes narrower, down to 60 columns, folds no line of a question, and so nothing of it is left when it is drawn again.
+func TestAQuestionFitsAWindowThatBecomesNarrower(t *testing.T) {
+	long := strings.Repeat("long ", 20)
+	for name, c := range map[string]*choice{
+		"update":             {question: "Do you want to perform this update?", answers: []string{"yes", "no"}},
+		"without a preview":  {question: "Do you want to perform this destroy without a preview?", answers: []string{"yes", "no"}},
+		"long answers":       {question: "Which?", answers: []string{"a" + long, "b" + long}},
+		"more than one page": {question: "Which of all these many stacks is the one to use now?", answers: strings.Fields(strings.Repeat("a ", 40))},
+	} {
+		for _, width := range []int{60, 80, 120} {
+			c.Update(tea.WindowSizeMsg{Width: width, Height: 24})
+			shown := ansi.Strip(c.View().Content)
+			require.LessOrEqual(t, strings.Count(shown, "\n"), 23, name)
+			if name != "more than one page" {
+				for _, line := range strings.Split(shown, "\n") {
+					require.Less(t, ansi.StringWidth(line), 60, "%s, %d columns", name, width)
+				}
+				require.Contains(t, shown, "↑↓ or type, then enter")
+			}
+		}
+	}
+	c := &choice{question: "Which?", answers: []string{long + "a", long + "b"}}
+	c.Update(tea.WindowSizeMsg{Width: 120, Height: 24})
+	require.Contains(t, ansi.Strip(c.View().Content), long+"b", "answers that begin alike are whole")
+}

@@ -141,6 +141,14 @@ func (t *Terminal) Interactive() bool {
 // Live reports whether lines can be redrawn on the standard output.
 func (t *Terminal) Live() bool { return t.OutTerminal && !t.Dumb && !t.inCI() && !t.NonInteractive }
 
+// ErrWidth returns the width of the error stream in cells, 0 if it is no terminal.
+func (t *Terminal) ErrWidth() int {
+	if !t.streams.ErrTerminal || t.Width == nil {
+		return 0
+	}
+	return t.Width()
+}
+
 // HoldErr diverts writes to the error stream to f, if that stream is a terminal, until release is called.
 func (t *Terminal) HoldErr(f func(text string)) (release func()) {
 	if t.errGate != nil {

@@ -29,6 +29,7 @@ type operation struct {
 	resources longest[slowResource]
 	slowCalls longest[slowCall]
 	paths     paths
+	ready     readiness
 }
 
 // method is a method of a provider.
@@ -65,6 +66,7 @@ func (t *Timings) began(s *span) {
 	}
 	if o := t.current(); o != nil {
 		o.paths.starts(s)
+		o.ready.starts(s)
 	}
 }
 
@@ -82,6 +84,7 @@ func (t *Timings) ended(s *span) {
 		return
 	}
 	o.paths.ends(s)
+	o.ready.ends(s)
 	took := s.duration()
 	switch s.kind {
 	case kindStage:
@@ -150,6 +153,7 @@ func (o *operation) write(w *strings.Builder) {
 		return // the write was cut off
 	}
 	fmt.Fprintf(w, "\nTimings of the %s: %s with --parallel %d\n", o.name, shown(o.duration()), o.parallel)
+	o.ready.write(w)
 	o.writeResources(w)
 	o.writeCalls(w)
 	o.writeMethods(w)

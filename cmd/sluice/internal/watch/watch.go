@@ -1,9 +1,9 @@
 // Package watch reports changes of files.
 //
 // Only contents count: rewriting a file with the same content is no change. It leaves out files that programs and tools write beside the
-// sources: see [New].
+// sources: see [New] and [Watcher.Settle].
 //
-// Invariant: a change between two calls of Next is reported by the second one.
+// Invariant: a change between two calls of Next is reported by the second one, unless Settle has taken it for an output.
 package watch
 
 import (
@@ -33,6 +33,11 @@ type Watcher struct {
 	roots  []string
 	except []fs.FileInfo
 	sums   map[string]string // of the watched files, by path
+
+	edited  map[string]bool // files that have changed while nothing ran: somebody edits them
+	pending map[string]bool // files that changed while something ran, and are still to be reported
+	written map[string]bool // files that have changed while something ran, and were reported
+	outputs map[string]bool // files that only runs write
 }
 
 // New watches files, and folders with everything below them. In a folder, it leaves out names that begin with a period, the packages of
@@ -42,7 +47,7 @@ func New(paths []string, except ...fs.FileInfo) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{notify: notify, except: except}
+	w := &Watcher{notify: notify, except: except, edited: map[string]bool{}, written: map[string]bool{}, outputs: map[string]bool{}}
 	for _, path := range paths {
 		root, err := filepath.Abs(path)
 		if err == nil {
@@ -87,10 +92,48 @@ func (w *Watcher) Next(ctx context.Context) ([]string, error) {
 			}
 			changed := different(w.sums, now)
 			if w.sums = now; len(changed) > 0 {
+				for _, path := range changed {
+					w.edited[path] = w.edited[path] || !w.pending[path]
+				}
 				return changed, nil
 			}
 		}
 	}
+}
+
+// Settle takes the changes since the last call of Next that something that has run in the meantime has made, so that Next does not report them: new
+// files, files that isOutput reports, and files that a run has changed before. It returns the last ones, sorted, when that is noticed.
+// A file that somebody has edited while nothing ran is a source for ever.
+func (w *Watcher) Settle(isOutput func(path string) bool) (outputs []string, err error) {
+	now, err := w.look()
+	if err != nil {
+		return nil, err
+	}
+	again := map[string]bool{}
+	for _, path := range different(w.sums, now) {
+		_, existed := w.sums[path]
+		switch {
+		case w.edited[path]:
+			again[path] = true
+			continue
+		case w.outputs[path]:
+		case w.written[path]:
+			w.outputs[path] = true
+			outputs = append(outputs, path)
+		case existed && !isOutput(path):
+			again[path], w.written[path] = true, true
+			continue
+		default:
+			w.outputs[path] = true
+		}
+		if sum, exists := now[path]; exists {
+			w.sums[path] = sum
+		} else {
+			delete(w.sums, path)
+		}
+	}
+	w.pending = again
+	return outputs, nil
 }
 
 // different returns the paths whose sums differ.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -53,9 +54,30 @@ func (d *Declaration) check(p *Project, stack string, v Value, decrypted func(Va
 		return Undecryptable(d.Key, err)
 	}
 	if !d.Type.accepts(plain) {
-		return configErrorf("the setting %s of stack '%s' must be of the type %s, as %s declares", d.Key, stack, d.Type, p.Path)
+		return configErrorf("the setting %s of stack '%s' must be of the type %s, as %s declares%s", d.Key, stack, d.Type, p.Path, d.inParts(p, plain, HasSecrets(v)))
 	}
 	return nil
+}
+
+// inParts returns advice about a text that was set as an object or array: how to set its parts.
+func (d *Declaration) inParts(p *Project, v Value, secret bool) string {
+	text, is := v.(string)
+	if !is || d.Type.Name != "object" && d.Type.Name != "array" {
+		return ""
+	}
+	path := d.Key.Short(p.Name) + "[0]"
+	if d.Type.Name == "object" {
+		path = d.Key.Short(p.Name) + ".<name>"
+		var parts map[string]any
+		if !secret && json.Unmarshal([]byte(text), &parts) == nil && len(parts) > 0 {
+			path = d.Key.Short(p.Name) + "." + slices.Sorted(maps.Keys(parts))[0]
+		}
+	}
+	flags := "--path"
+	if secret {
+		flags = "--secret --path"
+	}
+	return fmt.Sprintf("; a text is no %s: set its parts one by one, with `sluice config set %s '%s' <value>`", d.Type.Name, flags, path)
 }
 
 // Type is the type of a declared setting: string, integer, boolean, array or object.

@@ -317,7 +317,11 @@ func TestDeclaredTypesAreChecked(t *testing.T) {
 		"boolean":            {"{type: boolean}", "yes please", "must be of the type boolean"},
 		"array":              {"{type: array, items: {type: integer}}", "[1, 2]", ""},
 		"array of other":     {"{type: array, items: {type: integer}}", "[1, a]", "must be of the type array<integer>"},
+		"array as a text":    {"{type: array, items: {type: integer}}", "'[1, 2]'", "P.yaml declares; a text is no array: set its parts one by one, with `sluice config set --path 'k[0]' <value>`"},
 		"object":             {"{type: object}", "{a: 1}", ""},
+		"object as a text":   {"{type: object}", `'{"b": 1, "a": 2}'`, "P.yaml declares; a text is no object: set its parts one by one, with `sluice config set --path 'k.a' <value>`"},
+		"object as words":    {"{type: object}", "x", "`sluice config set --path 'k.<name>' <value>`"},
+		"a secret object":    {"{type: object}", `{secure: '{"a": 1}'}`, "`sluice config set --secret --path 'k.<name>' <value>`"},
 		"secret in the open": {"{secret: true}", "x", "is declared secret"},
 		"secret":             {"{secret: true, type: string}", "{secure: x}", ""},
 	} {

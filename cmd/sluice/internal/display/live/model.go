@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -261,6 +260,9 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 		l.extent = current
 	}
 	l.list(s.Tree.Top, "")
+	if l.extent == current && len(l.out) < room {
+		l.fill(room)
+	}
 	return l.out
 }
 
@@ -296,9 +298,14 @@ const (
 
 func (m *model) draw(s display.Sight) string {
 	head := m.head(s)
-	foot := m.foot(s)
+	foot, at := m.foot(s)
 	room := max(m.height-len(head)-len(foot), 1)
 	body := m.body(s, room)
+	if n := len(m.outOfSight(s, room)); n > 0 {
+		room = max(room-n, 1)
+		body = m.body(s, room)
+		foot = slices.Insert(foot, at, m.outOfSight(s, room)[:n]...)
+	}
 	for len(body) < room {
 		body = append(body, "")
 	}
@@ -407,9 +414,10 @@ func fit(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
-func (m *model) foot(s display.Sight) []string {
+// foot returns the lines below the tree, and the index at which the slowest operations belong.
+func (m *model) foot(s display.Sight) (lines []string, slowest int) {
 	if m.isOver() {
-		return []string{m.keys()}
+		return []string{m.keys()}, 0
 	}
 	out := []string{m.progress(s)}
 	switch {
@@ -420,21 +428,36 @@ func (m *model) foot(s display.Sight) []string {
 	case s.Doing != "":
 		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+s.Doing))
 	}
-	slowest := len(out)
+	slowest = len(out)
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
 	said := s.Said(m.width)
-	out = append(append(out, said[:min(len(said), m.height/3)]...), m.keys())
-	whole := m.mode != opened && m.filter.Value() == "" && !slices.Contains(slices.Collect(maps.Values(m.folds)), true)
-	if whole && s.Tree.Len() <= m.height-len(out)-1 {
-		return out // the tree shows all that runs
+	return append(append(out, said[:min(len(said), m.height/3)]...), m.keys()), slowest
+}
+
+// outOfSight describes the slowest operations that have no row among the lines drawn last, in so much room.
+func (m *model) outOfSight(s display.Sight, room int) []string {
+	if m.isOver() {
+		return nil
+	}
+	inSight := map[urn.URN]bool{}
+	if m.mode != opened {
+		last := min(m.first+room, len(m.lines))
+		if last < len(m.lines) {
+			last-- // it counts the lines that follow
+		}
+		for _, l := range m.lines[m.first:max(last, m.first)] {
+			if l.node != nil {
+				inSight[l.node.URN] = true
+			}
+		}
 	}
 	var rows []string
-	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest)) {
+	for _, text := range s.Slowest(min(max(m.height/6, 1), maxSlowest), func(u urn.URN) bool { return inSight[u] }) {
 		rows = append(rows, faint.Render(spinner[m.frame%len(spinner)]+" "+text))
 	}
-	return slices.Insert(out, slowest, rows...)
+	return rows
 }
 
 // maxSlowest is how many of the slowest operations the footer has on a tall screen.

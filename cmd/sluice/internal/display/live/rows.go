@@ -34,9 +34,10 @@ type lister struct {
 	folds  map[urn.URN]bool
 	filter string // in lower case
 	extent extent
-	most   int                       // the maximal number of listed children of a node
-	order  func(a, b *tree.Node) int // of siblings
-	danger bool                      // the order is by danger, and changes with events
+	most   int                         // the maximal number of listed children of a node
+	order  func(a, b *tree.Node) int   // of siblings
+	danger bool                        // the order is by danger, and changes with events
+	also   map[*tree.Node][]*tree.Node // finished children that are listed too, by parent
 	out    []line
 }
 
@@ -102,11 +103,61 @@ func (l *lister) listed(n *tree.Node) []*tree.Node {
 				out = append(out, c)
 			}
 		}
+		for _, c := range l.also[n] {
+			if !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
 		slices.SortFunc(out, func(a, b *tree.Node) int {
 			return cmp.Or(cmp.Compare(min(b.Below.Failed, 1), min(a.Below.Failed, 1)), l.order(a, b))
 		})
 	}
 	return out
+}
+
+// fill lists the resources that were changed last, too, as far as there is room.
+func (l *lister) fill(room int) {
+	shown := map[*tree.Node]bool{nil: true, l.sight.Tree.Top: true}
+	for _, line := range l.out {
+		shown[line.node] = true
+	}
+	var added []*tree.Node
+	free := room - len(l.out)
+	for n := range l.sight.Tree.Recent() {
+		if free <= 0 {
+			break
+		}
+		var chain []*tree.Node // with the ancestors that are not listed
+		for at := n; !shown[at]; at = at.Parent {
+			if l.folds[at.Parent.URN] { // closed by the user
+				chain = nil
+				break
+			}
+			chain = append(chain, at)
+		}
+		if len(chain) == 0 || len(chain) > free {
+			continue
+		}
+		for _, at := range chain {
+			shown[at] = true
+		}
+		added = append(added, chain...)
+		free -= len(chain)
+	}
+	before := l.out
+	for len(added) > 0 {
+		l.also, l.out = map[*tree.Node][]*tree.Node{}, nil
+		for _, n := range added {
+			l.also[n.Parent] = append(l.also[n.Parent], n)
+		}
+		l.list(l.sight.Tree.Top, "")
+		excess := len(l.out) - room // lines that count the others of the new rows
+		if excess <= 0 {
+			return
+		}
+		added = added[:max(len(added)-excess, 0)]
+	}
+	l.out = before
 }
 
 func isUnchanged(c tree.Counts) bool {

@@ -74,7 +74,12 @@ type Tree struct {
 	Top   *Node // not a resource: the parent of those without one
 	nodes map[urn.URN]*Node
 	room  []Node // for further nodes, which are allocated together
+	// recent are the resources that were changed last, in the order in which they ended. A resource may be there twice.
+	recent []*Node
 }
+
+// maxRecent is the number of resources that were changed last: enough for a tall screen.
+const maxRecent = 256
 
 // roomFor is how many nodes are allocated together.
 const roomFor = 64
@@ -165,7 +170,24 @@ func (t *Tree) end(s *stages.StepInfo, status Status, at time.Time) *Node {
 		}
 		n.tell(s)
 	})
+	if status == Done && n.Step.Op != stages.OpSame {
+		if len(t.recent) == 2*maxRecent {
+			t.recent = append(t.recent[:0], t.recent[maxRecent:]...)
+		}
+		t.recent = append(t.recent, n)
+	}
 	return n
+}
+
+// Recent returns resources that were changed last, the last one first.
+func (t *Tree) Recent() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for i := len(t.recent) - 1; i >= max(len(t.recent)-maxRecent, 0); i-- {
+			if !yield(t.recent[i]) {
+				return
+			}
+		}
+	}
 }
 
 func (t *Tree) diagnose(d stages.Diagnostic) {

@@ -1,0 +1,59 @@
+package display
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// columns are the widths of types and names, in cells.
+type columns struct{ kinds, names int }
+
+// fit widens the columns for a resource.
+func (c *columns) fit(p stepPrinter, u urn.URN, name string) {
+	if !p.ShowURNs {
+		c.widen(shortType(u.Type()), name)
+	}
+}
+
+func (c *columns) widen(kind, name string) {
+	c.kinds = max(c.kinds, min(ansi.StringWidth(kind), maxTypeWidth))
+	c.names = max(c.names, min(ansi.StringWidth(name), maxNameWidth))
+}
+
+// besides is the width of a row without its type, name and outcome: the sign, and the spaces between the columns.
+const besides = 6
+
+// narrowed returns the columns that fit the terminal. A quarter of its width is for the outcomes. Of a long type and a long name, the type gets
+// less than it needs, down to a third of the width: it can be shortened, and a name that people copy cannot.
+func (p stepPrinter) narrowed(c columns) columns {
+	if p.Width == nil || p.Width() < minWrapped {
+		return c
+	}
+	width := p.Width()
+	room := width - besides - min(minFate, width/4)
+	if !p.ShowURNs {
+		kinds := min(room-min(c.names, width/4), width-besides+1-c.names)
+		c.kinds = min(c.kinds, max(kinds, width/3))
+	}
+	c.names = min(c.names, max(room-c.kinds, 0))
+	return c
+}
+
+// shortened cuts the beginning of a type that is wider than its column on a terminal: the end says what it is.
+func (p stepPrinter) shortened(kind string, width int) string {
+	excess := ansi.StringWidth(kind) - width
+	if p.Width == nil || p.ShowURNs || excess <= 0 || width < 4 {
+		return kind
+	}
+	rest := ansi.TruncateLeft(kind, excess+1, "")
+	if i := strings.LastIndexByte(kind, ':'); i >= 0 && ansi.StringWidth(kind[i+1:]) < width {
+		rest = kind[i+1:]
+		if j := strings.LastIndexByte(kind[:i], ':'); j >= 0 && ansi.StringWidth(kind[j+1:]) < width {
+			rest = kind[j+1:]
+		}
+	}
+	return "…" + rest
+}

@@ -1,0 +1,3 @@
+import pulumi
+
+x = (1 +
