@@ -31,6 +31,7 @@ type Result struct {
 	decided     func() []stages.Decided
 	isSensitive func(string) bool
 	locate      stages.Locate
+	failures    []stages.Failure
 }
 
 // Steps returns the executed steps, or those of a preview: each resource after what it refers to, in an order that does not depend
@@ -65,7 +66,18 @@ func (r *Result) Decisions() *why.Log { return r.DecisionsSince(nil) }
 // not to the program, if they come from those settings. changed returns the settings. It is called at most once, and only if it
 // matters.
 func (r *Result) DecisionsSince(changed func() []why.ChangedSetting) *why.Log {
-	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed})
+	return why.New(r.about, r.decided(), why.Known{IsSensitive: r.isSensitive, Locate: r.locate, Settings: changed, Errors: r.errorsOf})
+}
+
+// errorsOf returns the errors about a resource, in the order in which they were reported.
+func (r *Result) errorsOf(u urn.URN) []string {
+	var out []string
+	for _, f := range r.failures {
+		if f.URN == u {
+			out = append(out, f.Err.Error())
+		}
+	}
+	return out
 }
 
 // Why explains the decision about a resource: the chain of reasons back to the edit of the program, the option or the outside event

@@ -36,7 +36,8 @@ type collector struct {
 	known    Known
 	order    []urn.URN                    // in ascending order
 	steps    map[urn.URN][]stages.Decided // of one resource, in an order that does not depend on when registrations arrived
-	newNames map[urn.URN]urn.URN          // of resources that were found by an alias
+	newNames map[urn.URN]urn.URN          // of resources that were found by an alias, by their recorded names
+	declared map[urn.URN]bool             // the names under which the run has made decisions about new states
 	changed  map[urn.URN]bool             // whether its outputs changed
 	outputs  map[urn.URN]outputs          // those that were needed
 	lineage  *lineage                     // made when it is needed
@@ -44,15 +45,19 @@ type collector struct {
 
 func newCollector(decided []stages.Decided) *collector {
 	c := &collector{
-		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, changed: map[urn.URN]bool{}, outputs: map[urn.URN]outputs{},
+		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, declared: map[urn.URN]bool{}, changed: map[urn.URN]bool{}, outputs: map[urn.URN]outputs{},
 	}
 	for _, d := range decided {
-		if d.Old != nil && d.New != nil && d.Old.URN != d.New.URN {
-			c.newNames[d.Old.URN] = d.New.URN
+		now := cmp.Or(d.Wanted, d.New)
+		if now != nil && d.Old != nil && d.Old.URN != now.URN {
+			c.newNames[d.Old.URN] = now.URN
+		}
+		if now != nil && d.Op != stages.OpRefresh {
+			c.declared[d.URN] = true
 		}
 	}
 	for _, d := range decided {
-		u := c.newName(d.URN) // a renamed resource is deleted under its former name
+		u := c.resource(d)
 		if _, known := c.steps[u]; !known {
 			c.order = append(c.order, u)
 		}
@@ -81,7 +86,7 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 	replacement := -1
 	for _, s := range steps {
 		switch {
-		case s.Op == stages.OpRefresh && isUneventful(s):
+		case s.Op == stages.OpRefresh && (isUneventful(s) || isRepeated(s, steps)):
 		case replaces && s.Op.Whole() == stages.OpReplace:
 			if replacement < 0 {
 				replacement = len(out)
@@ -100,6 +105,13 @@ func isUneventful(s stages.Decided) bool {
 	return s.Fate == stages.FateDone && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
 }
 
+// isRepeated reports whether another step of the resource has the same reason as a refresh: an object that is gone is created again.
+func isRepeated(refresh stages.Decided, steps []stages.Decided) bool {
+	return refresh.Fate == stages.FateDone && refresh.Reason.Kind == stages.ReasonVanished && slices.ContainsFunc(steps, func(s stages.Decided) bool {
+		return s.Op != stages.OpRefresh && s.Reason.Kind == stages.ReasonVanished
+	})
+}
+
 // principal returns the step of a decision whose states and reason count: for a replacement the one that makes the new object.
 func principal(steps []stages.Decided) stages.Decided {
 	for _, s := range steps {
@@ -115,7 +127,7 @@ func principal(steps []stages.Decided) stages.Decided {
 func (c *collector) decision(steps []stages.Decided) Decision {
 	s := principal(steps)
 	d := Decision{
-		URN: c.newName(s.URN), Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
+		URN: c.resource(s), Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
 		DecidedBy: s.Reason.By, Order: s.Reason.Order, Ignored: s.Reason.Ignored, Possible: s.Reason.Possible,
 	}
 	if len(steps) > 1 {
@@ -128,7 +140,9 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 		d.OldURN = s.Old.URN
 	}
 	d.Protected = s.Old != nil && s.Old.Protect
-	d.Fate, d.FailedDependency = fateOf(steps)
+	if d.Fate, d.FailedDependency = fateOf(steps); d.Fate == stages.FateFailed {
+		d.Errors = c.errorsOf(d.URN)
+	}
 	if r := cmp.Or(s.Wanted, s.Old); r != nil && !r.Parent.IsRootStack() {
 		d.Parent = c.newName(r.Parent)
 	}
@@ -141,6 +155,18 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	e := evidence{collector: c, step: s, decision: &d}
 	e.gather()
 	return d
+}
+
+// errorsOf returns the errors about a resource, without those that contain a secret.
+func (c *collector) errorsOf(u urn.URN) []string {
+	var out []string
+	for _, text := range c.known.Errors(u) {
+		if c.IsSensitive != nil && c.IsSensitive(text) {
+			text = secretText
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 func deletesFirst(steps []stages.Decided) bool {
@@ -182,21 +208,39 @@ func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
 	return stages.FateDone, ""
 }
 
-// newName returns the current URN of a recorded one.
-func (c *collector) newName(u urn.URN) urn.URN {
+// resource returns the current URN of the resource that a step is about. A renamed resource is read and deleted under its recorded
+// URN, which another resource may have by now.
+func (c *collector) resource(d stages.Decided) urn.URN {
+	switch {
+	case d.CurrentURN != "":
+		return d.CurrentURN
+	case cmp.Or(d.Wanted, d.New) == nil || d.Op == stages.OpRefresh:
+		return c.recordedName(d.URN)
+	}
+	return d.URN
+}
+
+// recordedName returns the current URN of the resource with a recorded URN.
+func (c *collector) recordedName(u urn.URN) urn.URN {
 	if now, ok := c.newNames[u]; ok {
 		return now
 	}
 	return u
 }
 
+// newName returns the current URN of a resource with a current or a recorded URN.
+func (c *collector) newName(u urn.URN) urn.URN {
+	if c.declared[u] {
+		return u
+	}
+	return c.recordedName(u)
+}
+
 // drifted returns the recorded and the found state of a refresh before the operation, if they differ.
-func (c *collector) drifted(u urn.URN, old *state.Resource) (recorded, found *state.Resource) {
-	for _, name := range []urn.URN{u, old.URN} {
-		for _, s := range c.steps[name] {
-			if s.Op == stages.OpRefresh && s.New != nil && s.New != s.Old {
-				return s.Old, s.New
-			}
+func (c *collector) drifted(u urn.URN) (recorded, found *state.Resource) {
+	for _, s := range c.steps[u] {
+		if s.Op == stages.OpRefresh && s.New != nil && s.New != s.Old {
+			return s.Old, s.New
 		}
 	}
 	return nil, nil

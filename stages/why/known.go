@@ -19,6 +19,8 @@ type Known struct {
 	// Settings returns the settings that have changed since the last operation, in ascending order. It is called at most once, and
 	// only if the program gives a value that has changed. nil means none.
 	Settings func() []ChangedSetting
+	// Errors returns the errors about a resource that made the operation fail. nil means none.
+	Errors func(urn.URN) []string
 }
 
 // ChangedSetting is a setting that has changed. Old and New are texts as the program gets them, "" where it is not set.
@@ -33,6 +35,9 @@ type ChangedSetting struct {
 func (k Known) withDefaults() Known {
 	if k.Locate == nil {
 		k.Locate = func(urn.URN, property.Path) (stages.Place, bool) { return stages.Place{}, false }
+	}
+	if k.Errors == nil {
+		k.Errors = func(urn.URN) []string { return nil }
 	}
 	if k.Settings == nil {
 		k.Settings = func() []ChangedSetting { return nil }

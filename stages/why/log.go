@@ -87,7 +87,7 @@ func (l *Log) Why(u urn.URN) *Explanation {
 		}
 		place[i] = len(e.Links)
 		d := l.Decisions[i]
-		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.why().Clause(), Possibly: d.why().Possibly()})
+		e.Links = append(e.Links, Link{Decision: d, Type: d.URN.Type(), Name: d.URN.Name(), Because: d.Because(), Possibly: d.why().Possibly()})
 		return place[i]
 	}
 	for _, i := range l.index.byURN[u] {
@@ -197,6 +197,8 @@ type Decision struct {
 	// of which it was skipped.
 	Fate             stages.Fate `json:"fate,omitempty"`
 	FailedDependency urn.URN     `json:"blame,omitempty"`
+	// Errors are the errors of a failed resource, in the order in which they were reported.
+	Errors []string `json:"errors,omitempty"`
 	// Parent is the resource that contains this one, "" for the stack.
 	Parent urn.URN `json:"parent,omitempty"`
 	// Internal marks a default provider.
@@ -207,6 +209,8 @@ type Decision struct {
 	Possible *stages.Possibility `json:"possible,omitempty"`
 	// Names are the properties or options that the reason names.
 	Names []string `json:"names,omitempty"`
+	// Departure is how a resource left the state before the operation, if the reason is that.
+	Departure *Departure `json:"departure,omitempty"`
 	// Cause is the resource that the reason names.
 	Cause     urn.URN        `json:"cause,omitempty"`
 	DecidedBy stages.Decider `json:"decidedBy,omitempty"`
@@ -322,6 +326,14 @@ const (
 // why returns the reason of the decision.
 func (d *Decision) why() stages.Reason {
 	return stages.Reason{Kind: d.Reason, Properties: d.Names, Cause: d.Cause, By: d.DecidedBy, Order: d.Order, Possible: d.Possible}
+}
+
+// Because returns the reason in words.
+func (d *Decision) Because() string {
+	if d.Departure != nil {
+		return "because " + d.Departure.String()
+	}
+	return d.why().Clause()
 }
 
 // danger returns how much a decision may destroy; 0 is most.

@@ -219,8 +219,8 @@ func (f *facts) legend() string {
 		}
 	}
 	var lines []string
-	if f.p.Hidden && !f.p.ShowSames && len(f.signs) > 0 && f.m.summary != nil && f.m.unchanged() > 0 {
-		lines = append(lines, fmt.Sprintf("    %d unchanged hidden (--show-sames shows them)", f.m.unchanged()))
+	if f.p.Hidden && !f.p.ShowSames && len(f.signs) > 0 && f.m.summary != nil && f.m.hidden() > 0 {
+		lines = append(lines, fmt.Sprintf("    %d unchanged hidden (--show-sames shows them)", f.m.hidden()))
 	}
 	if len(signs) > 0 {
 		lines = append(lines, "    signs: "+strings.Join(signs, ", "))

@@ -27,6 +27,7 @@ type model struct {
 	said        int          // messages
 	kept        [weights]int // bytes of messages, at least those of diagnostics
 	gone        int          // reported as unchanged and later deleted, as in a destroy that runs the program
+	renamed     int          // reported as unchanged, except for their names
 	absent      int          // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
 	whole       bool // messages are kept as a whole, whatever their size
@@ -127,7 +128,8 @@ func (m *model) end(step *stages.StepInfo, at time.Time) time.Duration {
 
 // progress records a step that has succeeded. If counts is false, only outputs were registered.
 func (m *model) progress(s *stages.StepInfo, counts bool) {
-	was := m.ended[s.URN]
+	u := s.Resource()
+	was := m.ended[u]
 	is := was | acted
 	switch {
 	case s.Op == stages.OpRefresh:
@@ -151,7 +153,7 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 		is = m.countLeft(s, is)
 	}
 	if is != was {
-		m.ended[s.URN] = is
+		m.ended[u] = is
 	}
 	switch {
 	case is.remains() && !was.remains():
@@ -180,7 +182,7 @@ func (m *model) completes(s *stages.StepInfo, p progress) bool {
 func (m *model) waiting(expected int) int {
 	n := expected - m.done - m.remaining - m.errored()
 	for _, r := range m.running {
-		if !m.ended[r.step.URN].remains() && (m.refreshes || r.step.Op != stages.OpRefresh) {
+		if !m.ended[r.step.Resource()].remains() && (m.refreshes || r.step.Op != stages.OpRefresh) {
 			n--
 		}
 	}
@@ -194,6 +196,9 @@ func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 	case s.Op == stages.OpSame && s.Old == nil:
 		m.absent++
 	case s.Op == stages.OpSame:
+		if s.FormerURN() != "" && p&left == 0 {
+			m.renamed++
+		}
 		return p | left
 	case p&left != 0 && (s.Op == stages.OpDelete || s.Op == stages.OpDiscard):
 		m.gone++
@@ -204,6 +209,9 @@ func (m *model) countLeft(s *stages.StepInfo, p progress) progress {
 
 // unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
+
+// hidden returns the number of unchanged resources without a row of their own.
+func (m *model) hidden() int { return max(0, m.unchanged()-m.renamed) }
 
 // isLeft reports whether a resource has been reported as unchanged.
 func (m *model) isLeft(u urn.URN) bool { return m.ended[u]&left != 0 }

@@ -181,7 +181,7 @@ func (p stepPrinter) summarySection(m *model, l *why.Log) string {
 		}
 		total, kinds = total+n, kinds+1
 	}
-	if text := unchangedLine(total, kinds, m.unchanged(), m.absent); text != "" {
+	if text := unchangedLine(total, kinds, m); text != "" {
 		b.WriteString("    " + text + "\n")
 	}
 	for _, text := range p.protectedLines(&d) {
@@ -210,13 +210,21 @@ func (p stepPrinter) remainingLine(n int) string {
 	return p.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
 }
 
-func unchangedLine(total, kinds, unchanged, absent int) string {
+func unchangedLine(total, kinds int, m *model) string {
 	var parts []string
+	unchanged, absent := m.unchanged(), m.absent
 	if kinds > 1 {
 		parts = append(parts, plural(total, "change", "changes"))
 	}
 	if unchanged > 0 {
-		parts = append(parts, fmt.Sprintf("%d unchanged", unchanged))
+		text := fmt.Sprintf("%d unchanged", unchanged)
+		switch {
+		case m.renamed > 0 && m.renamed == unchanged:
+			text += ", renamed"
+		case m.renamed > 0:
+			text += fmt.Sprintf(", %d of them renamed", m.renamed)
+		}
+		parts = append(parts, text)
 	}
 	if absent > 0 {
 		parts = append(parts, fmt.Sprintf("%d not part of the operation", absent))

@@ -191,6 +191,14 @@ func (p *whyPrinter) reasons(l why.Link) {
 		because += " (" + cleanLine(l.Position) + ")"
 	}
 	p.line(1, because)
+	for _, text := range l.Errors {
+		for i, line := range strings.Split(strings.TrimSpace(clean(text)), "\n") {
+			if i == 0 {
+				line = p.style.paint(red, "error: ") + line
+			}
+			p.line(1, line)
+		}
+	}
 	switch {
 	case l.Possible != nil:
 		p.line(1, "possible: "+possiblyText(l.Possible, l.Possibly))
@@ -362,11 +370,15 @@ func (p *whyPrinter) rootCause(c why.RootCause, planned bool) string {
 
 // causeText names a root cause, as the subject of a sentence.
 func (p *whyPrinter) causeText(c why.RootCause) string {
-	if len(c.Changes) == 0 && len(c.Positions) == 1 {
-		return p.style.bold(reasonSubject(c)) + positionsText(c.Positions) + ":"
-	}
 	if len(c.Changes) == 0 {
-		return p.style.bold(reasonSubject(c)) + ":"
+		text := p.style.bold(reasonSubject(c))
+		if len(c.Positions) == 1 {
+			text += positionsText(c.Positions)
+		}
+		if text += ":"; len(c.Of) > 0 {
+			text += " " + p.namesText(c.Of)
+		}
+		return text
 	}
 	var parts []string
 	shown := c.Changes[:min(len(c.Changes), maxChangesShown)]
@@ -451,14 +463,30 @@ var reasonSubjects = map[stages.ReasonKind]string{
 	stages.ReasonTakenOver:      "managed by the program now",
 	stages.ReasonDestroy:        "the stack is destroyed",
 	stages.ReasonImport:         "imported by the program",
+	stages.ReasonRead:           "read by the program",
+	stages.ReasonReadOther:      "the program reads another object",
 	stages.ReasonImportCommand:  "asked for (import)",
 }
 
 func reasonSubject(c why.RootCause) string {
+	if c.Departure != nil {
+		return departureSubject(c.Departure)
+	}
 	if text := reasonSubjects[c.Reason]; text != "" {
 		return text
 	}
 	return strings.TrimPrefix(cleanLine(c.Because), "because ")
+}
+
+// departureSubject names a departure as a root cause.
+func departureSubject(d *why.Departure) string {
+	switch d.By {
+	case why.DepartedByRefresh:
+		return "no longer there since the refresh"
+	case why.DepartedByDelete:
+		return "removed from the state (state delete)"
+	}
+	return "renamed in the state, from " + cleanLine(d.From.Name()) + " to " + cleanLine(d.To.Name()) + " (state rename)"
 }
 
 // effectsText describes the effects of one cause, or of several: "deletes a, replaces 30 (r0, r1, r2, …)".
