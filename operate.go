@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/internal/frames"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -100,7 +101,7 @@ func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	}
 	result := &Result{
 		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved, Kept: out.Kept,
-		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), failures: out.Failures, isSensitive: e.options.Config.isSensitive(),
+		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), failures: out.Failures, files: frames.Open(e.options.Root), isSensitive: e.options.Config.isSensitive(),
 	}
 	if p, ok := e.options.Program.(source.Locator); ok {
 		result.locate = p.Locate

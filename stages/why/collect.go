@@ -23,6 +23,7 @@ func New(about About, decided []stages.Decided, known Known) *Log {
 			l.Decisions = append(l.Decisions, d)
 		}
 	}
+	l.addRefused(c)
 	if about.Preview {
 		l.findRenames(decided)
 	}
@@ -160,13 +161,40 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 // errorsOf returns the errors about a resource, without those that contain a secret.
 func (c *collector) errorsOf(u urn.URN) []string {
 	var out []string
-	for _, text := range c.known.Errors(u) {
+	for _, f := range c.known.Failures {
+		if f.URN != u {
+			continue
+		}
+		text := f.Err.Error()
 		if c.IsSensitive != nil && c.IsSensitive(text) {
 			text = secretText
 		}
 		out = append(out, text)
 	}
 	return out
+}
+
+// addRefused adds a decision about each resource that failed before anything was decided about it, for example because the provider
+// refused its inputs. If its recorded state was left as it is, that decision has failed.
+func (l *Log) addRefused(c *collector) {
+	for i, f := range c.known.Failures {
+		if f.URN == "" || f.URN.IsRootStack() || i > 0 && c.known.Failures[i-1].URN == f.URN {
+			continue
+		}
+		at := slices.IndexFunc(l.Decisions, func(d Decision) bool { return d.URN == f.URN })
+		if at < 0 {
+			d := Decision{URN: f.URN, Op: stages.OpSame, Internal: f.URN.IsDefaultProvider()}
+			if place, ok := c.known.Locate(f.URN, nil); ok {
+				d.Position = place.Position
+			}
+			at = len(l.Decisions)
+			l.Decisions = append(l.Decisions, d)
+		}
+		if d := &l.Decisions[at]; len(d.Errors) == 0 && d.Op == stages.OpSame {
+			d.Fate, d.Reason, d.Roots, d.Errors = stages.FateFailed, stages.ReasonRefused, []Root{RootFailure}, c.errorsOf(f.URN)
+		}
+	}
+	slices.SortStableFunc(l.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })
 }
 
 func deletesFirst(steps []stages.Decided) bool {

@@ -26,7 +26,7 @@ const (
 )
 
 // String returns the departure as a clause about the resource.
-func (d *Departure) String() string {
+func (d Departure) String() string {
 	switch d.By {
 	case DepartedByRefresh:
 		return "it is no longer there since the refresh"
@@ -62,14 +62,14 @@ func (l *Log) WithDepartures(departures Departures) *Log {
 	var out *Log
 	for i, d := range l.Decisions {
 		departed, known := departures[d.URN]
-		if !known || !departed.explains(&d) {
+		if !known || !departed.Explains(d.URN, d.Reason) {
 			continue
 		}
 		if out == nil {
 			out = &Log{About: l.About, Decisions: slices.Clone(l.Decisions), index: l.index}
 		}
 		of := &out.Decisions[i]
-		of.Departure, of.Rename = &departed, nil
+		of.Departure = &departed
 		of.Roots = slices.DeleteFunc(slices.Clone(d.Roots), func(r Root) bool { return r == RootProgram })
 		of.Roots = append(of.Roots, departed.root())
 		slices.Sort(of.Roots)
@@ -80,13 +80,13 @@ func (l *Log) WithDepartures(departures Departures) *Log {
 	return out
 }
 
-// explains reports whether a decision follows from the departure.
-func (d Departure) explains(of *Decision) bool {
-	switch of.Reason {
+// Explains reports whether a decision about a resource with a reason follows from the departure.
+func (d Departure) Explains(u urn.URN, reason stages.ReasonKind) bool {
+	switch reason {
 	case stages.ReasonNew:
-		return d.By != DepartedByRename || d.From == of.URN
+		return d.By != DepartedByRename || d.From == u
 	case stages.ReasonNotInProgram:
-		return d.By == DepartedByRename && d.To == of.URN
+		return d.By == DepartedByRename && d.To == u
 	}
 	return false
 }

@@ -461,6 +461,13 @@ func gains(old, new property.Value, texts map[string]bool) bool {
 func (e *evidence) fromProgram(c *Change, was, is property.Map, at property.Path) {
 	place, known := e.known.Locate(e.decision.URN, at)
 	c.Position = place.Position
+	if s := e.step.Wanted; !known && len(s.StackTrace) > 0 {
+		old, _ := was.Lookup(at)
+		new, _ := is.Lookup(at)
+		if position, ok := e.known.Statement(s.StackTrace, at, old, new); ok {
+			c.Position = position
+		}
+	}
 	for _, s := range e.known.Settings() {
 		if e.isFrom(s, place, known, was, is, at) {
 			c.Origin, c.Setting = FromConfiguration, e.setting(s)

@@ -132,15 +132,21 @@ func (l *Log) WithPlanned(preview *Log) *Log {
 	if l == nil || preview == nil {
 		return l
 	}
-	out := &Log{About: l.About, Decisions: slices.Clone(l.Decisions)}
+	out, changed := &Log{About: l.About, Decisions: slices.Clone(l.Decisions)}, false
 	for _, d := range preview.Decisions {
+		if i := slices.IndexFunc(l.index.byURN[d.URN], func(i int) bool { return l.Decisions[i].Reason == stages.ReasonRefused }); i >= 0 && d.acts() {
+			at := l.index.byURN[d.URN][i]
+			d.Fate, d.Errors, d.Rename, d.Roots = stages.FateFailed, l.Decisions[at].Errors, nil, []Root{RootFailure}
+			out.Decisions[at], changed = d, true // what was refused is known
+			continue
+		}
 		if len(l.index.byURN[d.URN]) > 0 || d.Internal || d.Op == stages.OpSame || d.Op == stages.OpRead || d.Op == stages.OpRefresh {
 			continue
 		}
 		d.Fate, d.FailedDependency, d.Rename = stages.FateNotReached, "", nil
 		out.Decisions = append(out.Decisions, d)
 	}
-	if len(out.Decisions) == len(l.Decisions) {
+	if len(out.Decisions) == len(l.Decisions) && !changed {
 		return l
 	}
 	slices.SortStableFunc(out.Decisions, func(a, b Decision) int { return cmp.Compare(a.URN, b.URN) })

@@ -210,6 +210,17 @@ func (p stepPrinter) remainingLine(n int) string {
 	return p.style.paint(w.colour, w.mark+plural(n, "new one created; its old one is still there", "new ones created; their old ones are still there"))
 }
 
+// RenamedOf describes how many unchanged resources have another name than before, after their number: ", 2 of them renamed".
+func RenamedOf(renamed, unchanged int) string {
+	switch renamed {
+	case 0:
+		return ""
+	case unchanged:
+		return ", renamed"
+	}
+	return fmt.Sprintf(", %d of them renamed", renamed)
+}
+
 func unchangedLine(total, kinds int, m *model) string {
 	var parts []string
 	unchanged, absent := m.unchanged(), m.absent
@@ -218,13 +229,7 @@ func unchangedLine(total, kinds int, m *model) string {
 	}
 	if unchanged > 0 {
 		text := fmt.Sprintf("%d unchanged", unchanged)
-		switch {
-		case m.renamed > 0 && m.renamed == unchanged:
-			text += ", renamed"
-		case m.renamed > 0:
-			text += fmt.Sprintf(", %d of them renamed", m.renamed)
-		}
-		parts = append(parts, text)
+		parts = append(parts, text+RenamedOf(len(m.renamed), unchanged))
 	}
 	if absent > 0 {
 		parts = append(parts, fmt.Sprintf("%d not part of the operation", absent))

@@ -131,7 +131,7 @@ func RenamedFrom(former, now urn.URN) string {
 // fateAs is [stepPrinter.fate] with another word for the change.
 func (p stepPrinter) fateAs(said string, s stages.StepInfo, took time.Duration) string {
 	said = p.style.paint(wordsFor(s.Op).colour, said)
-	if because := reasonOf(s); because != "" {
+	if because := p.reasonOf(s); because != "" {
 		said += " " + because
 	}
 	if took > 0 && !p.IsPreview {
@@ -183,7 +183,10 @@ func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) st
 }
 
 // reasonOf returns the reason of a step if it is worth showing, for example that of a replacement, else "".
-func reasonOf(s stages.StepInfo) string {
+func (p stepPrinter) reasonOf(s stages.StepInfo) string {
+	if d := p.departureOf(s); d != "" {
+		return "because " + d
+	}
 	switch s.Op {
 	case stages.OpReplace, stages.OpRefresh:
 		return cleanLine(s.Reason.String())
@@ -196,6 +199,14 @@ func reasonOf(s stages.StepInfo) string {
 			return "" // the changed properties are listed anyway
 		}
 		return cleanLine(s.Reason.String())
+	}
+	return ""
+}
+
+// departureOf returns how the resource of a step left the state before the operation, if the step follows from that, else "".
+func (p stepPrinter) departureOf(s stages.StepInfo) string {
+	if d, known := p.Departures[s.URN]; known && d.Explains(s.URN, s.Reason.Kind) {
+		return cleanLine(d.String())
 	}
 	return ""
 }
@@ -334,6 +345,8 @@ func (p stepPrinter) header(s stages.StepInfo) string {
 		said += ", certain"
 	}
 	switch because := cleanLine(s.Reason.String()); {
+	case p.departureOf(s) != "":
+		said += ", because " + p.departureOf(s)
 	case s.IsPossible():
 		said += ", because " + possiblyText(s.Reason.Possible, s.Reason.Possibly())
 	case because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate:

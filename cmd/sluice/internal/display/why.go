@@ -143,7 +143,7 @@ func (p *whyPrinter) verb(l why.Link) string {
 		switch l.Reason {
 		case stages.ReasonUndecided:
 			return "was kept"
-		case stages.ReasonOmitted:
+		case stages.ReasonOmitted, stages.ReasonRefused:
 			return "was to be declared"
 		}
 		return was + "unchanged"

@@ -294,6 +294,17 @@ func (d *Document) tally() (changes []count, unchanged int) {
 	return changes, d.Summary.Changes[stages.OpSame]
 }
 
+// renamed returns how many resources have another name than before, and are unchanged else.
+func (d *Document) renamed() int {
+	n := 0
+	for i := range d.Resources {
+		if d.Resources[i].isOnlyRenamed() {
+			n++
+		}
+	}
+	return n
+}
+
 // leftOver returns how many resources only have an old object of an earlier operation deleted.
 func (d *Document) leftOver() int {
 	n := 0
