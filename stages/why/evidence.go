@@ -46,6 +46,10 @@ func (e *evidence) gather() {
 		e.options(s.Reason.Properties)
 	case stages.ReasonTrigger:
 		e.options([]string{"replacementTrigger"})
+	case stages.ReasonRead, stages.ReasonReadOther:
+		if s.Wanted != nil { // the ID and the inputs of the query come from these
+			e.causedBy(e.sources(d.URN, s.Wanted.Dependencies)...)
+		}
 	case stages.ReasonNotInProgram, stages.ReasonUndecided:
 		e.causedBy(d.Cause)
 	}

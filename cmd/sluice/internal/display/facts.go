@@ -469,7 +469,7 @@ func (f *facts) kept() []urn.URN {
 
 // remaining returns the replaced resources whose old objects are still there, in the order of types and names.
 func (f *facts) remaining() []urn.URN {
-	if f.m.remaining == 0 {
+	if f.m.remaining == 0 || f.p.IsPreview {
 		return nil
 	}
 	var out []urn.URN

@@ -187,7 +187,7 @@ func (p *whyPrinter) fateOf(l why.Link) string {
 // reasons writes the reason with its facts.
 func (p *whyPrinter) reasons(l why.Link) {
 	because := cleanLine(l.Because) + decidedBy(l)
-	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, why.RootProgram) {
+	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && (slices.Contains(l.Roots, why.RootProgram) || l.Reason == stages.ReasonRefused) {
 		because += " (" + cleanLine(l.Position) + ")"
 	}
 	p.line(1, because)
