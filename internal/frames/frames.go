@@ -42,7 +42,11 @@ func (f *Files) Line(frames []state.StackFrame, c Change) (position string, foun
 		if !ok {
 			continue
 		}
-		in := strongest(search(statement(f.text(file), line, filepath.Ext(file)), c))
+		tokens := statement(f.text(file), line, filepath.Ext(file))
+		in := strongest(search(tokens, c))
+		if in.rank == nowhere && best.rank == computed {
+			in = argument(tokens, c)
+		}
 		in.file = file
 		// A value that is computed from an argument comes from the caller.
 		if in.rank > best.rank || in.rank == computed && best.rank == computed {
@@ -53,6 +57,22 @@ func (f *Files) Line(frames []state.StackFrame, c Change) (position string, foun
 		}
 	}
 	return best.position(), best.rank != nowhere
+}
+
+// argument returns the place at which a statement gives the new value without a name, if there is one such place.
+func argument(tokens []token, c Change) match {
+	is := scalar(c.New)
+	var out match
+	for _, t := range tokens {
+		switch {
+		case is == "" || t.text != is || t.kind != quoted && t.kind != number:
+		case out.rank != nowhere:
+			return match{}
+		default:
+			out = match{rank: part, line: t.line}
+		}
+	}
+	return out
 }
 
 // strongest returns the first match of the highest rank.

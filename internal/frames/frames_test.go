@@ -59,6 +59,15 @@ Box("one",
 		InstanceType: pulumi.String("large"),
 	})
 }
+
+func newDisk(ctx *Context, name string, size int) {
+	NewThing(ctx, name, &ThingArgs{
+		Size: pulumi.Int(size),
+	})
+}
+func all() {
+	newDisk(ctx, "a", 3)
+}
 `)
 	text, number := property.String, property.Number
 	for name, c := range map[string]struct {
@@ -83,6 +92,7 @@ Box("one",
 		"a line after the end":               {[]string{"index.ts#500,1"}, "region", text("eu"), text("us"), ""},
 		"Python, with another form of names": {[]string{"__main__.py#3", "__main__.py#9"}, "instanceType", text("small"), text("large"), "__main__.py:10"},
 		"Go, with a function around a value": {[]string{"main.go#2"}, "instanceType", text("small"), text("large"), "main.go:3"},
+		"an argument without a name":         {[]string{"main.go#8", "main.go#13"}, "size", number(1), number(3), "main.go:13"},
 		"no frames":                          {nil, "region", text("eu"), text("us"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -132,6 +132,10 @@ func (m *model) progress(s *stages.StepInfo, counts bool) {
 	if s.Op == stages.OpSame && s.FormerURN() != "" {
 		m.renamed[u] = true
 	}
+	if former := s.FormerURN(); former != "" && stages.Replacing(s.Op) && m.ended[former]&(newMade|oldGone) == oldGone {
+		m.ended[u] |= oldGone // deleted before the program registered it under its new name
+		m.ended[former] &^= oldGone
+	}
 	was := m.ended[u]
 	is := was | acted
 	switch {
