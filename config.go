@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/autonaming"
 )
 
 // Config maps "namespace:name" to values.
@@ -81,25 +78,6 @@ func (c Config) packageInputs(pkg string) property.Map {
 	return property.NewMap(m)
 }
 
-// autonamer returns the autonaming configuration, nil when there is none.
-func (o Options) autonamer() (stages.Autonamer, error) {
-	v, ok := o.Config[autonaming.Key]
-	if !ok {
-		return nil, nil
-	}
-	names, err := autonaming.Parse(v.Text, autonaming.Stack{
-		Organization: o.Organization, Project: o.Project, Stack: o.Stack,
-		Config: func(name string) (string, bool) {
-			v, ok := o.Config[o.Project+":"+name]
-			return v.Text, ok
-		},
-	})
-	if err != nil {
-		return nil, &SettingError{Key: autonaming.Key, Err: err}
-	}
-	return names, nil
-}
-
 // deniedProviders reads pulumi:disable-default-providers (steps.md 1.6).
 func (c Config) deniedProviders() ([]string, error) {
 	const key = "pulumi:disable-default-providers"
@@ -123,29 +101,6 @@ const (
 	LimitsKey    = "sluice:limits"
 	ReadLimitKey = "sluice:readLimit"
 )
-
-// calls returns how providers are called.
-func (o Options) calls() (c providers.RegistryOptions, err error) {
-	c.EchoInputs = o.Legacy.ProviderPreview
-	if c.ReadLimit, err = o.readLimit(); err != nil {
-		return c, err
-	}
-	own, err := o.Config.limits()
-	c.Limits = []*providers.Limits{own, o.Limits}
-	return c, err
-}
-
-func (o Options) readLimit() (int, error) {
-	v, ok := o.Config[ReadLimitKey]
-	if o.ReadLimit > 0 || !ok {
-		return o.ReadLimit, nil
-	}
-	n, err := strconv.Atoi(v.Text)
-	if err != nil || n < 1 {
-		return 0, &SettingError{Key: ReadLimitKey, Err: fmt.Errorf("config %s must be a whole number from 1, not %q", ReadLimitKey, v.Text)}
-	}
-	return n, nil
-}
 
 // limits returns the limits that the configuration has; nil if there are none.
 func (c Config) limits() (*providers.Limits, error) {

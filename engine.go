@@ -1,12 +1,18 @@
 package sluice
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/sluice-iac/sluice/internal/assembly"
+	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/internal/text/frames"
 	"github.com/sluice-iac/sluice/internal/tracing"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -193,6 +199,57 @@ func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
 // Other operations stay pending in the state. Journals were recovered before, when the stack was opened.
 func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "recover", mode: stages.ModeRefresh, recovers: true})
+}
+
+// operate runs one operation from loading the state to the last event, and writes it into the history of a locked stack.
+func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
+	if err := e.options.validate(k); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	own := *e
+	own.session = e.options.Interrupts.begin()
+	defer own.session.end()
+	result, err := own.traced(ctx, k)
+	if s, ok := e.options.State.(Historian); ok && result != nil && !k.dryRun {
+		s.Ended(ctx, Ended{Kind: k.name, Began: began, Config: e.options.Config, Changes: result.Changes, Err: err})
+	}
+	return result, err
+}
+
+func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
+	s, err := e.options.settings(k)
+	if err != nil {
+		return nil, err
+	}
+	s.OnInterrupt, s.Stopped = e.session.watch, e.session.isStopped
+	own, err := e.callers(k, s.Stages)
+	if err != nil {
+		return nil, err
+	}
+	s.Assemble = own.Assemble
+	if e.watch != nil {
+		s.Stages.Watch = stages.Watch{Queued: e.watch.Queued, Phase: e.watch.Phase}
+		s.Calls.DuringWait = e.watch.Waits
+	}
+	out, err := operation.Perform(ctx, s)
+	if err != nil {
+		if !s.Stages.ShowSecrets {
+			err = s.Secrets.Error(err)
+		}
+		return nil, operation.WithCause(ctx, err)
+	}
+	result := &Result{
+		Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved, Kept: out.Kept,
+		about: out.About, steps: sync.OnceValue(out.Steps), decided: sync.OnceValue(out.Decided), failures: out.Failures, files: frames.Open(e.options.Root), isSensitive: e.options.Config.isSensitive(),
+	}
+	if p, ok := e.options.Program.(source.Locator); ok {
+		result.locate = p.Locate
+	}
+	if out.Ended == stages.Succeeded {
+		return result, nil
+	}
+	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Cause: cmp.Or(out.Interrupt, e.session.cause()), Err: out.Err}
 }
 
 // Preview reports what Update would do. Nothing is changed and nothing recorded. If there is an error, the result describes

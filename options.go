@@ -2,16 +2,28 @@ package sluice
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/operation"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/autonaming"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Options describe one operation on one stack. Wrong options are reported all at once, by the error of the operation, before
@@ -93,6 +105,253 @@ type Options struct {
 	// Entropy is the source of random seeds and of the IDs of providers; nil takes 32 random bytes. The same entropy gives the same
 	// values. Each operation needs its own, because otherwise a replaced provider would keep its ID.
 	Entropy []byte
+}
+
+// autonamer returns the autonaming configuration, nil when there is none.
+func (o Options) autonamer() (stages.Autonamer, error) {
+	v, ok := o.Config[autonaming.Key]
+	if !ok {
+		return nil, nil
+	}
+	names, err := autonaming.Parse(v.Text, autonaming.Stack{
+		Organization: o.Organization, Project: o.Project, Stack: o.Stack,
+		Config: func(name string) (string, bool) {
+			v, ok := o.Config[o.Project+":"+name]
+			return v.Text, ok
+		},
+	})
+	if err != nil {
+		return nil, &SettingError{Key: autonaming.Key, Err: err}
+	}
+	return names, nil
+}
+
+// calls returns how providers are called.
+func (o Options) calls() (c providers.RegistryOptions, err error) {
+	c.EchoInputs = o.Legacy.ProviderPreview
+	if c.ReadLimit, err = o.readLimit(); err != nil {
+		return c, err
+	}
+	own, err := o.Config.limits()
+	c.Limits = []*providers.Limits{own, o.Limits}
+	return c, err
+}
+
+func (o Options) readLimit() (int, error) {
+	v, ok := o.Config[ReadLimitKey]
+	if o.ReadLimit > 0 || !ok {
+		return o.ReadLimit, nil
+	}
+	n, err := strconv.Atoi(v.Text)
+	if err != nil || n < 1 {
+		return 0, &SettingError{Key: ReadLimitKey, Err: fmt.Errorf("config %s must be a whole number from 1, not %q", ReadLimitKey, v.Text)}
+	}
+	return n, nil
+}
+
+// previewWorkers is the number of chains that a preview executes at once. It changes nothing, so --parallel does not bound it.
+const previewWorkers = 256
+
+func (o Options) withDefaults() Options {
+	if o.Organization == "" {
+		o.Organization = "organization"
+	}
+	if o.State == nil {
+		o.State = &MemoryState{}
+	}
+	if o.Providers == nil {
+		o.Providers = providers.HostFunc(func(_ context.Context, s providers.Spec) (providers.Provider, error) {
+			return nil, fmt.Errorf("no provider for package %q: set Options.Providers", s.Package)
+		})
+	}
+	if o.Secrets == nil {
+		o.Secrets = &redact.Set{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// settings converts the options for package operation.
+func (o Options) settings(k kind) (operation.Settings, error) {
+	inner, err := o.stageSettings(k)
+	s := operation.Settings{
+		Name: k.name, Stages: inner, Imports: k.imports, Recovers: k.recovers, Refresh: o.Refresh, RunProgram: o.RunProgram && !k.recovers,
+		Program: o.Program, Root: o.Root, Providers: o.Providers, PolicyPacks: o.PolicyPacks,
+		State: o.State, Version: ManifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
+		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
+		Messages: func(func(stages.LogMessage)) {}, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
+		Log: o.Log,
+	}
+	if o.Service != nil {
+		s.Engine, s.Messages = o.Service, o.Service.Attach
+	}
+	var invalid error
+	s.Calls, invalid = o.calls()
+	return s, errors.Join(err, invalid)
+}
+
+// stageSettings returns the part of the options that the stages need.
+func (o Options) stageSettings(k kind) (stages.Settings, error) {
+	plain, secret := o.Config.Values()
+	s := stages.Settings{
+		Info: stages.RunInfo{
+			Organization: o.Organization, Project: o.Project, Stack: o.Stack, Config: plain, ConfigSecretKeys: secret,
+			DryRun: k.dryRun, Parallel: o.parallel(),
+		},
+		Directory: o.Directory, Mode: k.mode, Judges: stages.Judges{Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit}, Autonamer: o.Autonamer,
+		Pace: stages.Pace{Workers: o.workers(k), Admit: o.Interrupts.admit}, PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
+		IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
+		Legacy:  stages.Legacy{Diff: o.Legacy.Diff, RefreshDiff: o.Legacy.RefreshDiff},
+		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,
+	}
+	if k.hasPlans() {
+		s.Plan, s.MakePlan = o.Plan, o.MakePlan
+	}
+	var err error
+	if s.DeniedProviders, err = o.Config.deniedProviders(); err != nil {
+		return s, err
+	}
+	if s.Autonamer == nil {
+		s.Autonamer, err = o.autonamer()
+	}
+	return s, err
+}
+
+// workers returns the number of chains that an operation executes at once.
+func (o Options) workers(k kind) int {
+	if k.dryRun && o.Parallel == 0 {
+		return previewWorkers
+	}
+	return o.parallel()
+}
+
+func (o Options) parallel() int {
+	if o.Parallel > 0 {
+		return o.Parallel
+	}
+	return 4 * runtime.GOMAXPROCS(0)
+}
+
+// errNoProgram is returned when there is nothing to run.
+var errNoProgram = errors.New("no program: set Options.Program")
+
+// validate returns an error for each option that an operation cannot use, all at once. Nothing has been done then.
+func (o Options) validate(k kind) error {
+	var errs []error
+	add := func(err error) { errs = append(errs, err) }
+	o.checkNames(add)
+	o.checkNumbers(add)
+	o.checkValues(add)
+	o.checkFor(k, add)
+	if k.imports != nil {
+		add(stages.CheckImports(o.Stack, o.Project, k.imports))
+	}
+	return errors.Join(errs...)
+}
+
+// checkNames refuses names with which a URN would have another meaning.
+func (o Options) checkNames(add func(error)) {
+	root := urn.RootStack(o.Stack, o.Project)
+	for _, n := range []struct{ option, given, read string }{{"Stack", o.Stack, root.Stack()}, {"Project", o.Project, root.Project()}} {
+		switch {
+		case n.given == "":
+			add(fmt.Errorf("Options.%s is empty; it is a part of the name of every resource", n.option))
+		case n.given != n.read || strings.HasPrefix(n.given, ":") || strings.HasSuffix(n.given, ":"):
+			add(fmt.Errorf("Options.%s must not be %q: the name of a resource separates its parts by %q", n.option, n.given, "::"))
+		}
+	}
+	stack, ok := o.State.(interface{ Named() (project, name string) }) // one of a backend
+	if !ok || isNil(o.State) {
+		return
+	}
+	if project, name := stack.Named(); name != o.Stack || project != "" && project != o.Project {
+		add(fmt.Errorf("Options.State is the stack %s of project %s, and Options name the stack %s of project %s; they must be the same",
+			name, project, o.Stack, o.Project))
+	}
+}
+
+func (o Options) checkNumbers(add func(error)) {
+	for _, n := range []struct {
+		option string
+		value  int
+		none   string
+	}{
+		{"Parallel", o.Parallel, "4 for each processor"},
+		{"ReadLimit", o.ReadLimit, "none"},
+		{"AnalyzeLimit", o.AnalyzeLimit, "all"},
+	} {
+		if n.value < 0 {
+			add(fmt.Errorf("Options.%s must be a number from 1, or 0 for %s, not %d", n.option, n.none, n.value))
+		}
+	}
+}
+
+func (o Options) checkValues(add func(error)) {
+	for _, v := range []struct {
+		option string
+		value  any
+	}{{"Providers", o.Providers}, {"State", o.State}, {"Service", o.Service}, {"Autonamer", o.Autonamer}} {
+		if isNil(v.value) {
+			add(nilOption(v.option, v.value))
+		}
+	}
+	for i, a := range o.Analyzers {
+		if a == nil || isNil(a) {
+			add(fmt.Errorf("Options.Analyzers[%d] is nil", i))
+		}
+	}
+	for i, p := range o.PolicyPacks {
+		if p == nil || isNil(p) {
+			add(fmt.Errorf("Options.PolicyPacks[%d] is nil", i))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Config)) {
+		if namespace, name, ok := strings.Cut(key, ":"); !ok || namespace == "" || name == "" {
+			add(fmt.Errorf("Options.Config[%q]: a key is \"namespace:name\", and the namespace of a program's own settings is the name of its project", key))
+		}
+	}
+	if o.Entropy != nil && len(o.Entropy) == 0 {
+		add(errors.New("Options.Entropy is empty, which would give each operation the same random values; leave it nil"))
+	}
+	if o.Root != "" && !filepath.IsAbs(o.Root) {
+		add(fmt.Errorf("Options.Root must be an absolute path, not %q: programs name their files by absolute paths", o.Root))
+	}
+}
+
+// checkFor refuses options that the caller relies on and the operation would ignore.
+func (o Options) checkFor(k kind, add func(error)) {
+	switch {
+	case !k.runsProgram(o):
+	case o.Program == nil:
+		add(errNoProgram)
+	case isNil(o.Program):
+		add(nilOption("Program", o.Program))
+	}
+	if o.Plan != nil && !k.hasPlans() {
+		add(fmt.Errorf("Options.Plan cannot hold %s: there are plans for updates and their previews only", k.article()))
+	}
+	t := o.Targeting
+	if t.Targets.IsConstrained() && t.Excludes.IsConstrained() {
+		add(errors.New("Options.Targeting has both Targets and Excludes; set one of them"))
+	}
+	if k.imports != nil && (t.IsPartial() || t.Replace.IsConstrained()) {
+		add(errors.New("Options.Targeting: an import is about its requests only; leave it unset"))
+	}
+}
+
+func nilOption(option string, value any) error {
+	return fmt.Errorf("Options.%s is a nil %T; give it a value, or leave it unset", option, value)
+}
+
+// isNil reports whether an option is set to a nil function or pointer, which would panic when it is used.
+func isNil(value any) bool {
+	v := reflect.ValueOf(value)
+	return (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer || v.Kind() == reflect.Map) && v.IsNil()
 }
 
 // Service is the engine's service for programs and plugins, which send their log messages to it. Package host has one.

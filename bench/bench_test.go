@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/inprocess"
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/shape"
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // documented returns the commands in the documents about the benchmarks.

@@ -13,9 +13,9 @@ import (
 	"github.com/sourcegraph/conc/iter"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/emulatortest"
 )
 
 // losing is an object store that loses the replies to the next writes; left is how many.

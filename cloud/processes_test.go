@@ -19,14 +19,14 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/host"
-	"github.com/sluice-iac/sluice/internal/emulatortest"
-	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/testing/emulatortest"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
 )
 
 // processes is the number of processes that change one stack at the same time. At an emulator it is processesAtEmulators, because each process has to

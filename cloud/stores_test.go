@@ -13,9 +13,9 @@ import (
 	"github.com/sourcegraph/conc/iter"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/storetest"
+	"github.com/sluice-iac/sluice/testing/emulatortest"
 )
 
 func open(t *testing.T, text string) store.Store {

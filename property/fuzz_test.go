@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	. "github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // requireLocated fails unless an error of a value is one of the two that have a path.

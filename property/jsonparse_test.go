@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	. "github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // The direct parser accepts and refuses the same texts as encoding/json, with the same results.

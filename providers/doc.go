@@ -1,5 +1,5 @@
 // Package providers defines how the engine manages resources. Plugin processes, built-in providers and Go values in tests
-// implement the [Provider] interface. The [Registry] owns the provider instances of one run. It is also the provider
+// implement the [Provider] interface. The [Registry] owns the provider instances of one run, and has the provider
 // of provider resources ("pulumi:providers:<package>").
 //
 // The package makes no decisions about resources: package stages decides which calls are made, in which order, and what

@@ -3,7 +3,6 @@ package providers
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -40,9 +39,6 @@ type limitWait struct {
 	told    bool
 	telling *time.Timer
 }
-
-// errNotAsked is the error of calls that wait for limits when the providers are cancelled.
-var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
 
 // during waits for a limit, until ctx ends or all waits are canceled.
 func (w *limitWaits) during(ctx context.Context, limit string, wait func(context.Context) error) error {

@@ -1,7 +1,9 @@
 package providers
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,9 +59,8 @@ func newLimitWaits(tell func(string, bool)) *limitWaits {
 	return w
 }
 
-// Registry owns the provider instances of one run. It is the provider of provider resources (steps.md 3.13): its Check
-// starts a plugin, its Create, Update and [Registry.Same] configure it and make it available to [Registry.Lookup]. It
-// satisfies [Provider]; the methods that make no sense for provider resources return errors.
+// Registry owns the provider instances of one run. [Registry.Resources] is the provider of provider resources (steps.md 3.13):
+// its Check starts a plugin, its Create, Update and [Registry.Same] configure it and make it available to [Registry.Lookup].
 //
 // Configuration happens in the background, so that many providers start at once: Create, Update, Same and Ensure return
 // when it has begun. Each resource call on a looked-up provider waits until it is over, and gets its error.
@@ -67,10 +68,11 @@ func newLimitWaits(tell func(string, bool)) *limitWaits {
 // All methods may be called from many goroutines. For one URN the engine calls them in the order of that resource's
 // steps; Ensure and Lookup may come at any time.
 type Registry struct {
-	Unimplemented
 	host    Host
 	options RegistryOptions
 	limits  runLimits
+	// resources is the provider of provider resources.
+	resources *resources
 	// run is the life of the registry. Starting and configuring a provider belongs to the run and not to the first call
 	// that needs it: others wait for the same instance.
 	run     context.Context
@@ -92,8 +94,6 @@ type Registry struct {
 	recorded await.Flight[urn.ProviderRef, *instance] // of Recorded, beside those in ready
 }
 
-var _ Provider = (*Registry)(nil)
-
 var errRegistryClosed = errors.New("the run is over: no more providers are started")
 
 // NewRegistry returns a registry that starts providers through host. When ctx ends, providers that are being started or
@@ -106,16 +106,16 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		o.NewID = func(urn.URN) string { return uuid.NewString() }
 	}
 	r := &Registry{
-		Unimplemented: Unimplemented{PackageName: "pulumi"},
-		host:          host,
-		options:       o,
-		limits:        o.runLimits(),
-		ready:         map[urn.ProviderRef]*instance{},
-		checked:       map[urn.URN]*instance{},
-		renamed:       map[urn.URN]urn.URN{},
-		named:         map[string]bool{},
-		ahead:         ahead{},
+		host:    host,
+		options: o,
+		limits:  o.runLimits(),
+		ready:   map[urn.ProviderRef]*instance{},
+		checked: map[urn.URN]*instance{},
+		renamed: map[urn.URN]urn.URN{},
+		named:   map[string]bool{},
+		ahead:   ahead{},
 	}
+	r.resources = &resources{Unimplemented: Unimplemented{PackageName: "pulumi"}, registry: r}
 	r.run, r.end = context.WithCancelCause(ctx)
 	return r
 }
@@ -331,4 +331,249 @@ func (r *Registry) background(f func()) {
 	if closed {
 		f()
 	}
+}
+
+// Resources returns the provider of provider resources: its Check starts a provider, Create and Update configure it.
+func (r *Registry) Resources() Provider { return r.resources }
+
+// Same makes the provider of an unchanged provider resource available. inputs are those of the recorded state: a change
+// that the provider considers meaningless does not reach it (steps.md 3.13). The checked instance is used if there is
+// one. A reference that [Registry.Ensure] has already made available keeps its instance, which has the same
+// configuration.
+func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs property.Map) error {
+	if i, ok := r.takeChecked(ref.URN); ok {
+		r.install(i, configuration{ref: ref, inputs: inputs}, false)
+		return nil
+	}
+	if _, err := r.Ensure(ctx, ref, inputs); err != nil {
+		return fmt.Errorf("bad provider state for resource %v: %w", ref.URN, err)
+	}
+	return nil
+}
+
+// Ensure returns the provider that ref names. If it is not there it is started and configured with the inputs of its
+// recorded state (steps.md 3.3). It never touches an instance that Check has started for the same URN (ORD-10), and
+// concurrent calls for one reference start one provider. A failure is not kept.
+func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
+	if p, ok := r.Lookup(ref); ok {
+		return p, nil
+	}
+	i, err := r.starts.DoOn(ctx, r.background, ref, func() (*instance, error) {
+		defer r.starts.Forget(ref)
+		return r.start(ref, inputs)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// Recorded is like Ensure for a provider with the configuration inputs of its recorded state. If the run has given it another
+// configuration, a second instance is started beside the one that Lookup returns.
+func (r *Registry) Recorded(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
+	p, err := r.Ensure(ctx, ref, inputs)
+	if err != nil || property.EqualMaps(p.(*instance).inputs, inputs) {
+		return p, err
+	}
+	i, err := r.recorded.DoOn(ctx, r.background, ref, func() (*instance, error) {
+		i, err := r.loadFor(r.run, ref, inputs)
+		if err != nil {
+			r.recorded.Forget(ref)
+			return nil, err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.beginConfiguring(i, configuration{ref: ref, inputs: inputs})
+		return i, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
+}
+
+// start checks again before it starts anything: another start may have ended since the caller checked.
+func (r *Registry) start(ref urn.ProviderRef, inputs property.Map) (*instance, error) {
+	r.mu.Lock()
+	i, ok := r.find(ref)
+	closed := r.closed
+	r.mu.Unlock()
+	switch {
+	case ok:
+		return i, nil
+	case closed:
+		return nil, errRegistryClosed
+	}
+	i, err := r.loadFor(r.run, ref, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return r.install(i, configuration{ref: ref, inputs: inputs}, false), nil
+}
+
+// loadFor starts a provider for a reference. Errors name it.
+func (r *Registry) loadFor(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (*instance, error) {
+	spec, err := SpecFromInputs(ref.URN.Type(), inputs)
+	if err != nil {
+		return nil, fmt.Errorf("could not create provider %v: %w", ref, err)
+	}
+	var i *instance
+	if p := tryPanics(func() { i, err = r.load(ctx, spec) }); p != nil {
+		err = p
+	}
+	if err != nil {
+		return nil, fmt.Errorf("could not create provider %v: %w", ref, err)
+	}
+	return i, nil
+}
+
+// errNotAsked is the error of calls that wait for limits when the providers are cancelled.
+var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
+
+// StartAhead begins to start a provider for each spec, in the background. The next request for a provider with an equal spec
+// gets that one, with its error if it could not be started. A provider that is not needed is closed with the registry, and its
+// error is dropped.
+func (r *Registry) StartAhead(specs ...Spec) {
+	for _, spec := range specs {
+		key := aheadKey(spec)
+		r.mu.Lock()
+		if !r.closed {
+			started := await.NewPromise[*instance]()
+			r.ahead[key] = append(r.ahead[key], started)
+			r.workers.Go(func() { started.Decide(r.launch(r.run, spec)) })
+		}
+		r.mu.Unlock()
+	}
+}
+
+// takeAhead returns a provider that was started ahead for a spec and has not been taken.
+func (r *Registry) takeAhead(spec Spec) (*await.Promise[*instance], bool) {
+	key := aheadKey(spec)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	there := r.ahead[key]
+	if len(there) == 0 {
+		return nil, false
+	}
+	r.ahead[key] = there[1:]
+	return there[0], true
+}
+
+// aheadKey is equal for two specs of the same provider.
+func aheadKey(spec Spec) string {
+	if len(spec.Checksums) == 0 {
+		spec.Checksums = nil
+	}
+	if len(spec.Environment) == 0 {
+		spec.Environment = nil
+	}
+	spec.Recorded, spec.Exact = false, false
+	key, err := json.Marshal(spec)
+	if err != nil {
+		panic(fmt.Sprintf("a spec is not JSON: %v", err)) // it consists of texts
+	}
+	return string(key)
+}
+
+// Cancel asks every provider, all at once, to abort its work. Calls that wait for limits end with an error, without having been
+// made, and no later call waits. It returns when all have answered or ctx has ended; the engine gives it 30 seconds (protocol.md
+// 1.13). A provider without Cancel counts as having answered.
+func (r *Registry) Cancel(ctx context.Context) error {
+	r.limits.waits.cancel(errNotAsked)
+	return r.onAll(func(i *instance) error {
+		err := i.Provider.Cancel(ctx)
+		if errors.Is(err, ErrUnsupported) {
+			return nil
+		}
+		return err
+	})
+}
+
+// Close abandons providers that are being started, closes every provider, all at once and even if calls are under way, and
+// waits until no goroutine of the registry runs any more. A second call does nothing.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	r.end(errRegistryClosed)
+	r.limits.waits.quiet()
+	r.limits.waits.cancel(errRegistryClosed)
+	var err error
+	if !again {
+		err = r.onAll((*instance).shut)
+	}
+	return errors.Join(err, tryPanics(r.workers.Wait))
+}
+
+// LimitWaits returns the limits for which calls have waited for longer than a second in all, the longest wait first.
+func (r *Registry) LimitWaits() []LimitWait { return r.limits.waits.long() }
+
+// onAll runs f for every running provider and joins the errors in the order of their texts, because the order in which
+// providers start is not always the same.
+func (r *Registry) onAll(f func(*instance) error) error {
+	r.mu.Lock()
+	all := slices.Clone(r.running)
+	r.mu.Unlock()
+
+	errs := make([]error, len(all))
+	var wg conc.WaitGroup
+	for n, i := range all {
+		wg.Go(func() {
+			var err error
+			if p := tryPanics(func() { err = f(i) }); p != nil {
+				err = p
+			}
+			if err != nil {
+				errs[n] = fmt.Errorf("provider %s: %w", i.name(), err)
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(errs, compareErrors)
+	return errors.Join(errs...)
+}
+
+func compareErrors(a, b error) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	case a.Error() < b.Error():
+		return -1
+	case a.Error() > b.Error():
+		return 1
+	}
+	return 0
+}
+
+// WaitConfigured waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
+// [Registry.Close], which abandons work under way: whether a provider has been configured must not depend on how soon the
+// run ended, nor on whether its resource was deleted meanwhile. An error of a configuration belongs to the calls that waited
+// for it; if there were none it is a warning, in the order of URNs.
+func (r *Registry) WaitConfigured(ctx context.Context) {
+	r.mu.Lock()
+	begun := slices.Clone(r.configuring)
+	r.mu.Unlock()
+	slices.SortStableFunc(begun, func(a, b *instance) int { return cmp.Compare(a.ref.URN, b.ref.URN) })
+	for _, i := range begun {
+		_, err := i.configured.Wait(ctx)
+		if err != nil && i.configured.Decided() && !i.isUsed() {
+			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so no resource is affected", err))
+		}
+	}
+}
+
+// ahead holds the providers that were started before they were needed, by their specs.
+type ahead map[string][]*await.Promise[*instance]
+
+// tryPanics returns a panic of f as an error.
+func tryPanics(f func()) error {
+	if p := panics.Try(f); p != nil {
+		return p.AsError()
+	}
+	return nil
 }

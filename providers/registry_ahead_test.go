@@ -89,7 +89,7 @@ func TestWhoNeedsWhatDidNotStartAheadGetsTheError(t *testing.T) {
 		host.fail = errors.New("out of memory")
 		r := newRegistry(t, host, providers.RegistryOptions{})
 		r.StartAhead(providers.Spec{Package: "simple"}, providers.Spec{Package: "unused"})
-		_, err := r.Check(t.Context(), providers.CheckRequest{URN: providerURN, Name: "main", Type: providerType})
+		_, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Name: "main", Type: providerType})
 		require.ErrorIs(t, err, host.fail)
 		require.EqualValues(t, 2, host.started.Load())
 	})

@@ -52,7 +52,7 @@ func newRegistry(t *testing.T, host providers.Host, o providers.RegistryOptions)
 
 func checked(t *testing.T, r *providers.Registry, news property.Map) property.Map {
 	t.Helper()
-	answer, err := r.Check(t.Context(), providers.CheckRequest{URN: providerURN, Name: "main", Type: providerType, News: news})
+	answer, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Name: "main", Type: providerType, News: news})
 	require.NoError(t, err)
 	require.Empty(t, answer.Failures)
 	return answer.Inputs
@@ -60,7 +60,7 @@ func checked(t *testing.T, r *providers.Registry, news property.Map) property.Ma
 
 func created(t *testing.T, r *providers.Registry, inputs property.Map, preview bool) urn.ProviderRef {
 	t.Helper()
-	answer, err := r.Create(t.Context(), providers.CreateRequest{
+	answer, err := r.Resources().Create(t.Context(), providers.CreateRequest{
 		URN: providerURN, Name: "main", Type: providerType, Properties: inputs, Preview: preview,
 	})
 	require.NoError(t, err)
@@ -117,17 +117,17 @@ func TestProviderNeverSeesTheInternalKey(t *testing.T) {
 	}
 	r := newRegistry(t, hostOf(fake), providers.RegistryOptions{})
 	news := providers.Spec{Version: "1.2.3", DownloadURL: "u"}.Inputs(object("region", "eu"))
-	answer, err := r.Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType, News: news, Olds: news})
+	answer, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType, News: news, Olds: news})
 	require.NoError(t, err)
 	require.True(t, property.IdenticalMaps(news, answer.Inputs), "version and __internal are restored")
 
-	diff, err := r.Diff(t.Context(), providers.DiffRequest{
+	diff, err := r.Resources().Diff(t.Context(), providers.DiffRequest{
 		URN: providerURN, Type: providerType, ID: "x", OldInputs: news, OldOutputs: providers.Configuration(news), NewInputs: news,
 	})
 	require.NoError(t, err)
 	require.Equal(t, providers.DiffNone, diff.Changes)
 
-	out, err := r.Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "x", NewInputs: news})
+	out, err := r.Resources().Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "x", NewInputs: news})
 	require.NoError(t, err)
 	require.Equal(t, []string{"region", "version"}, out.Properties.Names())
 	require.NoError(t, r.Close())
@@ -153,7 +153,7 @@ func TestOutsidePreviewsAProviderMakesNoConfigurationUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t, hostOf(fake), providers.RegistryOptions{})
-			_, err := r.Check(t.Context(), providers.CheckRequest{
+			_, err := r.Resources().Check(t.Context(), providers.CheckRequest{
 				URN: providerURN, Type: providerType, News: providers.Spec{Version: "1.2.3"}.Inputs(c.news), AllowUnknowns: c.preview,
 			})
 			if !c.refused {
@@ -208,7 +208,7 @@ func TestCheckRefuses(t *testing.T) {
 			fake.OnClose = func() error { closed++; return nil }
 			warnings := 0
 			r := newRegistry(t, hostOf(fake), providers.RegistryOptions{Warn: func(urn.URN, string) { warnings++ }})
-			answer, err := r.Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType, News: c.news})
+			answer, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType, News: c.news})
 			require.NoError(t, r.Close())
 			require.Equal(t, c.warnings, warnings)
 			switch {
@@ -358,7 +358,7 @@ func TestEnsureLeavesTheCheckedInstanceAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, cloud.Loads(), 2)
 
-	_, err = r.Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "old", NewInputs: inputs})
+	_, err = r.Resources().Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "old", NewInputs: inputs})
 	require.NoError(t, err)
 	require.Len(t, cloud.Loads(), 2, "update uses the checked instance")
 	now, _ := r.Lookup(ref)
@@ -383,7 +383,7 @@ func TestARecordedProviderStaysBesideTheOneThatIsUpdated(t *testing.T) {
 	require.Same(t, first, same, "one instance serves as long as there is one configuration")
 
 	inputs := checked(t, r, object("region", "new"))
-	_, err = r.Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "old", NewInputs: inputs})
+	_, err = r.Resources().Update(t.Context(), providers.UpdateRequest{URN: providerURN, Type: providerType, ID: "old", NewInputs: inputs})
 	require.NoError(t, err)
 	now, _ := r.Lookup(ref)
 	var wg conc.WaitGroup
@@ -450,7 +450,7 @@ func TestDeletedProviderIsClosedAfterItsLastCall(t *testing.T) {
 			require.NoError(t, err)
 		})
 		synctest.Wait()
-		require.NoError(t, r.Delete(t.Context(), providers.DeleteRequest{URN: providerURN, ID: "x"}))
+		require.NoError(t, r.Resources().Delete(t.Context(), providers.DeleteRequest{URN: providerURN, ID: "x"}))
 		synctest.Wait()
 		require.Zero(t, cloud.Count(providertest.MethodClose))
 		_, ok := r.Lookup(ref)
@@ -507,7 +507,7 @@ func TestCloseGivesUpWhatIsBeingStarted(t *testing.T) {
 			require.ErrorContains(t, err, "the run is over")
 		})
 		wg.Go(func() {
-			_, err := r.Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType})
+			_, err := r.Resources().Check(t.Context(), providers.CheckRequest{URN: providerURN, Type: providerType})
 			require.ErrorContains(t, err, "the run is over")
 		})
 		synctest.Wait()
@@ -534,7 +534,7 @@ func TestWaitConfiguredWaitsForTheConfigurationOfADeletedProvider(t *testing.T) 
 		}})
 		r := newRegistry(t, cloud.Host(), providers.RegistryOptions{})
 		require.NoError(t, r.Same(t.Context(), urn.ProviderRef{URN: providerURN, ID: "x"}, object()))
-		require.NoError(t, r.Delete(t.Context(), providers.DeleteRequest{URN: providerURN, ID: "x"}))
+		require.NoError(t, r.Resources().Delete(t.Context(), providers.DeleteRequest{URN: providerURN, ID: "x"}))
 		before := time.Now()
 		r.WaitConfigured(t.Context())
 		require.Equal(t, time.Hour, time.Since(before))

@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 	"github.com/sluice-iac/sluice/urn"
 )
 

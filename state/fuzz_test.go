@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // FuzzParseEdit reads any text as the edited form of a state. An accepted text must give the same state when it is

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/graph"
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/urn"
 )
 

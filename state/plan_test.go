@@ -14,8 +14,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 	"github.com/sluice-iac/sluice/urn"
 )
 

@@ -19,10 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/cloud"
-	"github.com/sluice-iac/sluice/internal/cuttest"
-	"github.com/sluice-iac/sluice/internal/postgrestest"
-	"github.com/sluice-iac/sluice/internal/servicetest"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/cuttest"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
+	"github.com/sluice-iac/sluice/testing/servicetest"
 )
 
 // place is a place for states.

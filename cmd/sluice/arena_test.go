@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/executable"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/executable"
 )
 
 // arena is a stack whose objects are files in a directory. Its state is in a directory too, unless the arena was made for another place.

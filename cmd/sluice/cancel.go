@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
 )

@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/postgres"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
 )
 
 // stopping is a store whose process is stopped when it is about to write for the first time.

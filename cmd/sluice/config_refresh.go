@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/executable"
-	"github.com/sluice-iac/sluice/internal/javasdk"
-	"github.com/sluice-iac/sluice/internal/nodesdk"
-	"github.com/sluice-iac/sluice/internal/pythonsdk"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/testing/executable"
+	"github.com/sluice-iac/sluice/testing/javasdk"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
+	"github.com/sluice-iac/sluice/testing/pythonsdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // TestEndToEnd runs the scripts in testdata/e2e with real programs in Go and YAML, and with the plugin "simple", a process that is found on PATH.

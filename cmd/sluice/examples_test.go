@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/nodesdk"
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // TestExamples runs the scripts in testdata/examples. Each script runs its own copy of an example. An example with

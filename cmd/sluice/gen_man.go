@@ -5,7 +5,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/internal/manual"
+	"github.com/sluice-iac/sluice/internal/text/manual"
 )
 
 func newGenManCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {

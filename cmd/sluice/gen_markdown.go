@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/internal/manual"
+	"github.com/sluice-iac/sluice/internal/text/manual"
 )
 
 func newGenMarkdownCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // attack is the behaviour of a hostile program or policy pack, and the expected end of the update.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/emulatortest"
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/emulatortest"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // settings returns the texts of the stack's settings file and of its stack file.

@@ -16,7 +16,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // newBareArena returns an arena without plugins and programs. Its stack dev has imported resources.

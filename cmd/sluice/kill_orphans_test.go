@@ -24,7 +24,7 @@ func processesWith(text string) []int {
 }
 
 // slowCreate begins an update whose only resource sleeps for hours in its create, and returns the engine's PID once that
-// sleeps. The create would leave the file "made".
+// sleeps and has a guard. The create would leave the file "made".
 func (a *arena) slowCreate(sleep string) int {
 	text := `name: demo
 runtime: yaml
@@ -43,7 +43,7 @@ resources:
 	})
 	require.Eventually(a, func() bool {
 		_, err := os.Stat(a.dir + "/begun")
-		return err == nil && len(processesWith("sleep "+sleep)) > 0
+		return err == nil && len(processesWith("sleep "+sleep)) > 0 && slices.ContainsFunc(below(cmd.Process.Pid), isGuard)
 	}, patience, 10*time.Millisecond, "%s", out)
 	return cmd.Process.Pid
 }

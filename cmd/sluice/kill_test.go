@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // killRounds returns the number of killed runs: SLUICE_KILL_ROUNDS, or 12 if it is not set. `.ci/run chaos` plays more.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/internal/emulatortest"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/emulatortest"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // bucket is an arena whose states are in an object store.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // An outage of the database, such as a restart, only delays an update.
@@ -56,7 +56,7 @@ type server struct {
 // newServer starts a service with a form of states.
 func newServer(t *testing.T, form string) *server {
 	dir := t.TempDir()
-	build(t, dir+"/serve", "../../internal/servicetest/cmd/serve")
+	build(t, dir+"/serve", "../../testing/servicetest/cmd/serve")
 	s := &server{T: t, options: []string{dir + "/serve", form, "-data", dir + "/data", "-url", dir + "/url"}, file: dir + "/url", address: "127.0.0.1:0"}
 	s.start()
 	t.Cleanup(func() {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 func newPackageSchemaCommand(t *terminal.Terminal) *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/servicetest"
+	"github.com/sluice-iac/sluice/testing/servicetest"
 )
 
 // TestService runs the scripts whose backend is the service. The name of a script selects the features of the service: "journal" or "delta"; with

@@ -9,8 +9,8 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
-	"github.com/sluice-iac/sluice/internal/printable"
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 func newStackExportCommand(open *session.Opener, stack *string) *cobra.Command {

@@ -16,7 +16,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/executable"
+	"github.com/sluice-iac/sluice/testing/executable"
 )
 
 // programs is the folder with the tested programs.

@@ -16,8 +16,8 @@ import (
 	h "maragu.dev/gomponents/html"
 
 	"github.com/sluice-iac/sluice/fleet/run"
-	"github.com/sluice-iac/sluice/internal/printable"
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // Check refuses files for which there is no form.

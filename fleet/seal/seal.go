@@ -16,15 +16,14 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-	"golang.org/x/crypto/chacha20poly1305"
-	"google.golang.org/protobuf/proto"
-
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"golang.org/x/crypto/chacha20poly1305"
+	"google.golang.org/protobuf/proto"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // encoding is the encoding of sealed payloads, and keyField the field with the name of their key. The version in the encoding is that of the

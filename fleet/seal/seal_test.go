@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sluice-iac/sluice/fleet/seal"
-	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/testing/emulatortest"
 )
 
 func none(string) (string, bool) { return "", false }

@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 	"go.temporal.io/server/common/testing/freeport"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // Home is the folder for a fleet's data on this machine: the data of its server, the key of its payloads, and the logs of its runs.

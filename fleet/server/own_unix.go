@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // own makes a folder accessible only to this user. It refuses a folder of another user, who could read its content. As root it accepts every folder.

@@ -24,7 +24,7 @@ import (
 	"go.temporal.io/server/temporal"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 

@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/api/schedule/v1"
 	"go.temporal.io/server/service/worker/scheduler"
 
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 )
 
 // builder makes the stacks of a fleet from their entries.

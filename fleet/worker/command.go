@@ -19,8 +19,8 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/sluice-iac/sluice/fleet/run"
-	"github.com/sluice-iac/sluice/internal/private"
-	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 

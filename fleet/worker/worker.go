@@ -30,8 +30,8 @@ import (
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
-	"github.com/sluice-iac/sluice/internal/private"
-	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 

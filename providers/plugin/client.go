@@ -3,42 +3,36 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/property/redact"
-	"github.com/sluice-iac/sluice/providers"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // client is a provider in another process.
 type client struct {
-	rpc     pulumirpc.ResourceProviderClient
-	conn    *grpc.ClientConn
-	process Server // nil for a plugin that was attached
-	plugin  string // name of the plugin
-	version string // of the plugin, as requested; "" for any
-	place   string // its executable or the folder of its sources; "" for a plugin that was attached
-	pkg     string // name of the package it serves
+	remote *remote
+	pkg    string // name of the package it serves
 	// features are those of the handshake; of an old plugin those that Configure returned.
 	features       atomic.Pointer[features]
 	disablePreview bool
-
-	note  func(string) // receives messages about slow calls; nil discards
-	noted sync.Once    // the first slow call
 
 	closing sync.Once
 	closed  error
@@ -53,37 +47,37 @@ func (c *client) Package() string { return c.pkg }
 
 // Cancel asks the plugin to abort its work. A plugin without Cancel counts as acknowledging (protocol.md 1.13).
 func (c *client) Cancel(ctx context.Context) error {
-	if c.process != nil && c.process.Exited() != nil {
+	if c.remote.process != nil && c.remote.process.Exited() != nil {
 		return nil
 	}
-	_, err := c.rpc.Cancel(ctx, &emptypb.Empty{})
+	_, err := c.remote.rpc.Cancel(ctx, &emptypb.Empty{})
 	if err == nil || status.Code(err) == codes.Unimplemented {
 		return nil
 	}
-	if c.process != nil && c.process.Exited() != nil {
+	if c.remote.process != nil && c.remote.process.Exited() != nil {
 		return nil
 	}
 	if cause := ended(ctx, status.Code(err)); cause != nil {
-		return fmt.Errorf("cancel plugin %s: %w", c.plugin, cause)
+		return fmt.Errorf("cancel plugin %s: %w", c.remote.name, cause)
 	}
-	return fmt.Errorf("cancel plugin %s: %w", c.plugin, plain(err))
+	return fmt.Errorf("cancel plugin %s: %w", c.remote.name, plain(err))
 }
 
 // Close asks the plugin to stop, then interrupts it, then kills it and the processes that it started. An attached plugin
 // only loses its connection (protocol.md 1.9, 1.13).
 func (c *client) Close() error {
 	c.closing.Do(func() {
-		if c.process != nil {
+		if c.remote.process != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
 			_ = c.Cancel(ctx) // it is stopped in any case
 			cancel()
 		}
-		err := c.conn.Close()
-		if c.process == nil {
+		err := c.remote.conn.Close()
+		if c.remote.process == nil {
 			c.closed = err
 			return
 		}
-		c.process.Stop() // the connection may have been closed because the process had died
+		c.remote.process.Stop() // the connection may have been closed because the process had died
 	})
 	return c.closed
 }
@@ -131,7 +125,7 @@ type encoder struct {
 	err     error
 }
 
-func (c *client) encoder(s subject) *encoder { return &encoder{subject: s, plugin: c.plugin} }
+func (c *client) encoder(s subject) *encoder { return &encoder{subject: s, plugin: c.remote.name} }
 
 func (e *encoder) encode(m property.Map, o property.WireOptions) *structpb.Struct {
 	if e.err != nil {
@@ -168,16 +162,6 @@ func (e *encoder) monitor(d providers.Deployment) string {
 	return address
 }
 
-// decode reads a part of an answer. Its error names the provider.
-func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
-	m, err := property.UnmarshalStruct(from, o)
-	if err != nil {
-		return property.Map{}, fmt.Errorf("%s: provider %s returned properties that cannot be read: %w%s",
-			s, c.title(), err, bug(c))
-	}
-	return m, nil
-}
-
 // received applies the secretness of the sent values to an answer of a provider that does not keep secrets (protocol.md
 // 2.4).
 func (c *client) received(got, sent property.Map) property.Map {
@@ -199,140 +183,6 @@ func failures(list []*pulumirpc.CheckFailure) []providers.CheckFailure {
 	return out
 }
 
-// roundTrip makes one call. When the process dies the call ends at once: see [Host.client].
-func roundTrip[Req proto.Message, Resp any](
-	ctx context.Context, c *client, s subject,
-	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
-) (Resp, error) {
-	w := &watch{}
-	defer noteIfSlow(c, s)()
-	answer, err := rpc(w.in(ctx), req)
-	w.collect()
-	if err != nil {
-		var none Resp
-		return none, c.failure(ctx, s, req, err, w)
-	}
-	return answer, nil
-}
-
-// shortCalls are the methods that no display shows while they run. Without a message nothing would show why a run
-// waits.
-var shortCalls = []string{methodConfigure, methodCheckConfig, methodDiffConfig, methodCheck, methodDiff}
-
-// noteIfSlow writes a message about the first such call that is not answered in time. The caller must call the result.
-func noteIfSlow(c *client, s subject) func() bool {
-	if c.note == nil || !slices.Contains(shortCalls, s.method) {
-		return func() bool { return true }
-	}
-	return time.AfterFunc(slowStart, func() {
-		c.noted.Do(func() {
-			said := ""
-			if c.process != nil {
-				said = below(c.process.Said())
-			}
-			c.note(fmt.Sprintf("%s: provider %s has not answered after %s, and is waited for%s",
-				s, titleOf(c.plugin, c.version, c.place), slowStart, said))
-		})
-	}).Stop
-}
-
-// failure turns the error of a call into one for the engine: that of a call without an answer, of an uncertain outcome,
-// or the provider's own.
-func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
-	if how := missing(err, w); how != "" {
-		return unusable(fmt.Errorf("%s: provider %s %s: %w%s", s, c.title(), how, plain(err), bug(c)))
-	}
-	st, ok := status.FromError(err)
-	if !ok || !w.answered.Load() {
-		return c.unanswered(ctx, s, req, err, w)
-	}
-	if cause := ended(ctx, st.Code()); cause != nil {
-		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, cause), Lost: true} // the deadline has aborted it
-	}
-	if large := c.tooLarge(s, req, err); large != nil {
-		return large
-	}
-	failed := plain(err)
-	if failed.Error() == noReason(st) {
-		failed = &rpcError{message: fmt.Sprintf("%s: provider %s failed: %s", s, c.title(), noReason(st)), status: st}
-	}
-	if details := c.propertyErrors(s, st); details != "" {
-		failed = &rpcError{message: failed.Error() + details, status: st}
-	}
-	switch st.Code() {
-	case codes.Internal, codes.DataLoss, codes.Unknown:
-		return &providers.UncertainError{Err: failed}
-	}
-	return failed
-}
-
-// unanswered is the error of a call that the provider has not answered. Unless the call certainly did not reach the
-// provider, its outcome is uncertain.
-func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
-	code := status.Code(err)
-	if exit := c.death(ctx, code); exit != nil {
-		err = exit
-	} else if cause := ended(ctx, code); cause != nil {
-		err = cause
-	} else if large := c.tooLarge(s, req, err); large != nil && !w.sent.Load() {
-		return large
-	} else {
-		err = fmt.Errorf("provider %s has not answered: %w", c.plugin, plain(err))
-	}
-	err = fmt.Errorf("%s: %w", s, err)
-	if !w.sent.Load() {
-		return err
-	}
-	return &providers.UncertainError{Err: err, Lost: true}
-}
-
-// tooLarge names the property that makes a request too large for the provider; nil if that is not the cause.
-func (c *client) tooLarge(s subject, req proto.Message, err error) error {
-	if status.Code(err) != codes.ResourceExhausted {
-		return nil
-	}
-	large := largestProperty(req)
-	if large == "" {
-		return nil
-	}
-	return fmt.Errorf("%s: %w; %s", s, plain(err), large)
-}
-
-// death returns how the process ended if that is why a call failed: the connection broke, or the call was abandoned
-// because of it. A provider may also answer "unavailable" itself and live on; then the connection is usable.
-func (c *client) death(ctx context.Context, code codes.Code) error {
-	switch {
-	case c.process == nil:
-		return nil
-	case code == codes.Canceled && ctx.Err() == nil:
-		return c.process.Exited()
-	case code != codes.Unavailable:
-		return nil
-	case c.conn.GetState() == connectivity.Ready:
-		return c.process.ExitedWithin(exitPatience / 10)
-	}
-	return c.process.ExitedWithin(exitPatience)
-}
-
-// propertyErrors lists the errors of a component provider about single properties (protocol.md 3.8).
-func (c *client) propertyErrors(s subject, st *status.Status) string {
-	var b strings.Builder
-	for _, d := range st.Details() {
-		list, ok := d.(*pulumirpc.InputPropertiesError)
-		if !ok {
-			continue
-		}
-		for _, e := range list.GetErrors() {
-			fmt.Fprintf(&b, "\n\t\t- property %v", e.GetPropertyPath())
-			if v, ok := propertyAt(s.args, e.GetPropertyPath()); ok {
-				fmt.Fprintf(&b, " with value '%v'", v)
-			}
-			fmt.Fprintf(&b, " has a problem: %v", e.GetReason())
-		}
-	}
-	return b.String()
-}
-
 // initError returns the error of a resource that exists but is not healthy, or nil when err is another one (protocol.md
 // 3.7). Its properties are read like those of the response.
 func (c *client) initError(s subject, err error, o property.WireOptions, sentInputs, sentState property.Map) error {
@@ -344,15 +194,15 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 		detail, ok := d.(*pulumirpc.ErrorResourceInitFailed)
 		if !ok {
 			if bad, ok := d.(error); ok && st.Proto().GetDetails()[i].MessageIs(detail) {
-				return c.malformed(s, "an object that is not healthy and cannot be read (%w): %w", bad, plain(err))
+				return c.remote.malformed(s, "an object that is not healthy and cannot be read (%w): %w", bad, plain(err))
 			}
 			continue
 		}
 		if property.IsUnknownMarker(detail.GetId()) {
-			return c.malformed(s, unknownID+" for an object that is not healthy (%w)", plain(err))
+			return c.remote.malformed(s, unknownID+" for an object that is not healthy (%w)", plain(err))
 		}
-		properties, err1 := c.decode(s, detail.GetProperties(), o)
-		inputs, err2 := c.decode(s, detail.GetInputs(), o)
+		properties, err1 := c.remote.decode(s, detail.GetProperties(), o)
+		inputs, err2 := c.remote.decode(s, detail.GetInputs(), o)
 		if bad := errors.Join(err1, err2); bad != nil {
 			return unusable(bad)
 		}
@@ -365,6 +215,714 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 	return nil
 }
 
+// plainWire is the form of configuration for CheckConfig and DiffConfig: secrets unwrapped, references downgraded.
+func plainWire(preview bool) property.WireOptions {
+	return property.WireOptions{Unknowns: keptIf(preview)}
+}
+
+// CheckConfig makes the plugin check its configuration. A plugin without this call accepts everything (protocol.md 3.3).
+func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	s := subject{method: methodCheckConfig, urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.CheckRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type),
+		Olds: e.encode(req.Olds, plainWire(req.AllowUnknowns)), News: e.encode(req.News, plainWire(req.AllowUnknowns)),
+	}
+	if e.err != nil {
+		return providers.CheckResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.CheckConfig, msg)
+	if c.isWithoutConfig(err) {
+		return providers.CheckResponse{Inputs: req.News}, nil
+	}
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	inputs, err := c.remote.decode(s, answer.GetInputs(), incoming(req.AllowUnknowns))
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	// The request was plain, so even a plugin that keeps secrets has lost them.
+	inputs = property.AnnotateSecrets(inputs, req.News)
+	return providers.CheckResponse{Inputs: inputs, Failures: failures(answer.GetFailures())}, nil
+}
+
+// DiffConfig makes the plugin compare configurations. A plugin without this call leaves it to the engine.
+func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+	s := subject{method: methodDiffConfig, urn: req.URN}
+	e := c.encoder(s)
+	plain := plainWire(req.AllowUnknowns)
+	msg := &pulumirpc.DiffRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, IgnoreChanges: req.IgnoreChanges,
+		Olds: e.encode(req.OldOutputs, plain), OldInputs: e.encode(req.OldInputs, plain), News: e.encode(req.NewInputs, plain),
+	}
+	if e.err != nil {
+		return providers.DiffResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.DiffConfig, msg)
+	if c.isWithoutConfig(err) {
+		return providers.DiffResponse{Changes: providers.DiffUnknown}, nil
+	}
+	if err != nil {
+		return providers.DiffResponse{}, err
+	}
+	return diffResponse(answer), nil
+}
+
+// isWithoutConfig reports whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins have
+// their own errors for that (protocol.md 3.3).
+func (c *client) isWithoutConfig(err error) bool {
+	if err == nil {
+		return false
+	}
+	if errors.Is(err, providers.ErrUnsupported) {
+		return true
+	}
+	st, ok := status.FromError(err)
+	if !ok {
+		return false
+	}
+	switch c.remote.name {
+	case "pulumi-nodejs":
+		return st.Code() == codes.Internal
+	case "kubernetes":
+		return st.Code() == codes.Unknown &&
+			(strings.Contains(st.Message(), "Unimplemented") || strings.Contains(st.Message(), "cannot unmarshal string"))
+	}
+	return false
+}
+
+// Configure configures the plugin. Secrets and references are always sent typed: an old plugin reports only in the
+// answer whether it supports them (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
+func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) error {
+	s := subject{method: methodConfigure, urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.ConfigureRequest{
+		Args: e.encode(req.Inputs, property.WireOptions{
+			Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true,
+		}),
+		AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true, SendsOldInputsToDelete: true,
+		Id: optional(req.ID), Urn: optional(string(req.URN)), Name: optional(req.Name), Type: optional(string(req.Type)),
+	}
+	//lint:ignore SA1019 older plugins know no other form
+	msg.Variables = c.variables(e, req.Inputs)
+	if e.err != nil {
+		return e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Configure, msg)
+	if err != nil {
+		return configureError(c, err)
+	}
+	if f := *c.features.Load(); !f.handshaken {
+		c.features.Store(&features{
+			secrets: answer.GetAcceptSecrets(), resources: answer.GetAcceptResources(), outputs: answer.GetAcceptOutputs(),
+			autonaming: answer.GetSupportsAutonamingConfiguration(), preview: answer.GetSupportsPreview(),
+		})
+	}
+	return nil
+}
+
+// variables is the old form of the configuration: strings as they are, everything else as JSON.
+func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
+	plain := e.encode(inputs.Without(providers.VersionKey), property.WireOptions{Unknowns: property.KeepUnknowns})
+	out := make(map[string]string, len(plain.GetFields()))
+	for key, v := range plain.GetFields() {
+		out[c.pkg+":config:"+key] = textOf(v)
+	}
+	return out
+}
+
+// configureError reads missing settings of a package from an error of Configure.
+func configureError(c *client, err error) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	if st.Code() == codes.Unimplemented {
+		title := c.remote.name
+		if c.remote.process != nil {
+			title = c.remote.process.Title() // with its location
+		}
+		return fmt.Errorf("plugin %s is not a resource provider and cannot be configured: %w", title, err)
+	}
+	for _, d := range st.Details() {
+		missing, ok := d.(*pulumirpc.ConfigureErrorMissingKeys)
+		if !ok || len(missing.GetMissingKeys()) == 0 {
+			continue
+		}
+		list := &providers.ConfigMissingError{Package: c.pkg}
+		for _, k := range missing.GetMissingKeys() {
+			list.Keys = append(list.Keys, providers.MissingKey{Name: k.GetName(), Description: k.GetDescription()})
+		}
+		return list
+	}
+	return err
+}
+
+// Parameterize makes the plugin serve another package. The plugin must confirm its name, or return it if the plugin makes the
+// package from arguments.
+func (c *client) Parameterize(
+	ctx context.Context, req providers.ParameterizeRequest,
+) (providers.ParameterizeResponse, error) {
+	s, msg := subject{method: "parameterize", token: req.Name}, &pulumirpc.ParameterizeRequest{}
+	if req.Args != nil {
+		s.token = c.remote.name
+		msg.Parameters = &pulumirpc.ParameterizeRequest_Args{Args: &pulumirpc.ParameterizeRequest_ParametersArgs{Args: req.Args}}
+	} else {
+		msg.Parameters = &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
+			Name: req.Name, Version: req.Version, Value: req.Value,
+		}}
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Parameterize, msg)
+	switch {
+	case err != nil && req.Args != nil:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s with %q: %w", c.remote.name, strings.Join(req.Args, " "), err)
+	case err != nil:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.remote.name, req.Name, err)
+	case req.Args != nil && answer.GetName() == "":
+		return providers.ParameterizeResponse{}, c.remote.fault(s, "a package that has no name")
+	case req.Args == nil && answer.GetName() != req.Name:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize response name %q does not match expected package %q",
+			answer.GetName(), req.Name)
+	}
+	return providers.ParameterizeResponse{Name: answer.GetName(), Version: answer.GetVersion()}, nil
+}
+
+// Invoke calls a function of the plugin (protocol.md 3.9). If an argument was a secret and the plugin does not keep
+// secrets, the whole result is secret (protocol.md 2.4).
+func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
+	s := subject{method: "invoke", token: req.Token}
+	e := c.encoder(s)
+	msg := &pulumirpc.InvokeRequest{
+		Tok: req.Token, Args: e.encode(req.Args, c.outgoing(property.DropUnknowns)), Preview: req.Preview,
+	}
+	if e.err != nil {
+		return providers.InvokeResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Invoke, msg)
+	if err != nil {
+		return providers.InvokeResponse{}, err
+	}
+	result, err := c.remote.decode(s, answer.GetReturn(), incoming(false))
+	if err != nil {
+		return providers.InvokeResponse{}, err
+	}
+	if !c.features.Load().secrets && req.Args.HasSecrets() {
+		result = result.SecretsAll()
+	}
+	return providers.InvokeResponse{Return: result, Failures: failures(answer.GetFailures())}, nil
+}
+
+// componentOutgoing and componentIncoming are for Construct and Call, which support output values (protocol.md 2.5).
+func (c *client) componentOutgoing() property.WireOptions {
+	o := c.outgoing(property.KeepUnknowns)
+	if c.features.Load().outputs {
+		o.Outputs = property.KeepOutputs
+	}
+	return o
+}
+
+// An answer may have unknowns outside of previews, too: a component has no values of children that are not created
+// because the run is a refresh or has targets. These unknowns are dropped.
+func componentIncoming(preview bool) property.WireOptions {
+	o := incoming(preview)
+	o.Outputs = property.KeepOutputs
+	if !preview {
+		o.Unknowns = property.DropUnknowns
+	}
+	return o
+}
+
+// Call calls a method of a resource (protocol.md 3.11).
+func (c *client) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
+	s := subject{method: "call", token: req.Token, args: req.Args}
+	e := c.encoder(s)
+	msg := &pulumirpc.CallRequest{
+		Tok: req.Token, Args: e.encode(req.Args, c.componentOutgoing()), StackTraceHandle: req.StackTraceHandle,
+		Project: req.Deployment.Project, Stack: req.Deployment.Stack, Organization: req.Deployment.Organization,
+		Config: req.Deployment.Config, ConfigSecretKeys: req.Deployment.ConfigSecretKeys, DryRun: req.Deployment.DryRun,
+		Parallel: int32(req.Deployment.Parallel), MonitorEndpoint: e.monitor(req.Deployment), AcceptsOutputValues: true,
+	}
+	msg.ArgDependencies = make(map[string]*pulumirpc.CallRequest_ArgumentDependencies, len(req.ArgDependencies))
+	for name, urns := range req.ArgDependencies {
+		msg.ArgDependencies[name] = &pulumirpc.CallRequest_ArgumentDependencies{Urns: texts(urns)}
+	}
+	if e.err != nil {
+		return providers.CallResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Call, msg)
+	if err != nil {
+		return providers.CallResponse{}, err
+	}
+	result, err := c.remote.decode(s, answer.GetReturn(), componentIncoming(req.Deployment.DryRun))
+	if err != nil {
+		return providers.CallResponse{}, err
+	}
+	out := providers.CallResponse{Return: result, Failures: failures(answer.GetFailures())}
+	for name, d := range answer.GetReturnDependencies() {
+		if out.ReturnDependencies == nil {
+			out.ReturnDependencies = map[string][]urn.URN{}
+		}
+		if out.ReturnDependencies[name], err = c.remote.urns(s, d.GetUrns()); err != nil {
+			return providers.CallResponse{}, err
+		}
+	}
+	return out, nil
+}
+
+// Construct makes the plugin create a component (protocol.md 3.10).
+func (c *client) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
+	s := subject{method: "construct", token: string(req.Type) + " " + strconv.Quote(req.Name), args: req.Inputs}
+	if !c.features.Load().secrets {
+		return providers.ConstructResponse{}, errors.New("plugins that can construct components must support secrets")
+	}
+	e := c.encoder(s)
+	msg := c.constructRequest(e, req)
+	if e.err != nil {
+		return providers.ConstructResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Construct, msg)
+	if err != nil {
+		return providers.ConstructResponse{}, err
+	}
+	u, err := urn.Parse(answer.GetUrn())
+	if err != nil {
+		return providers.ConstructResponse{}, c.remote.malformed(s, "a component without a proper URN: %w", err)
+	}
+	state, err := c.remote.decode(s, answer.GetState(), componentIncoming(req.Deployment.DryRun))
+	if err != nil {
+		return providers.ConstructResponse{}, err
+	}
+	out := providers.ConstructResponse{URN: u, Outputs: state}
+	for name, d := range answer.GetStateDependencies() {
+		if out.OutputDependency == nil {
+			out.OutputDependency = map[string][]urn.URN{}
+		}
+		if out.OutputDependency[name], err = c.remote.urns(s, d.GetUrns()); err != nil {
+			return providers.ConstructResponse{}, err
+		}
+	}
+	return out, nil
+}
+
+func (c *client) constructRequest(e *encoder, req providers.ConstructRequest) *pulumirpc.ConstructRequest {
+	d := req.Deployment
+	msg := &pulumirpc.ConstructRequest{
+		Project: d.Project, Stack: d.Stack, Organization: d.Organization, Config: d.Config,
+		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel), MonitorEndpoint: e.monitor(d),
+		Type: string(req.Type), Name: req.Name, Parent: string(req.Parent),
+		Inputs: e.encode(req.Inputs, c.componentOutgoing()), Providers: req.Providers, Dependencies: texts(req.Dependencies),
+		Protect: req.Protect, Aliases: aliases(req.Aliases), AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		DeletedWith: string(req.DeletedWith), DeleteBeforeReplace: req.DeleteBeforeReplace, IgnoreChanges: req.IgnoreChanges,
+		ReplaceOnChanges: req.ReplaceOnChanges, RetainOnDelete: req.RetainOnDelete, AcceptsOutputValues: true,
+		ReplaceWith: texts(req.ReplaceWith), ResourceHooks: hooks(req.ResourceHooks), StackTraceHandle: req.StackTraceHandle,
+		CustomTimeouts: &pulumirpc.ConstructRequest_CustomTimeouts{
+			Create: seconds(req.CustomTimeouts.Create), Update: seconds(req.CustomTimeouts.Update),
+			Delete: seconds(req.CustomTimeouts.Delete), Read: seconds(req.CustomTimeouts.Read),
+		},
+		InputDependencies: make(map[string]*pulumirpc.ConstructRequest_PropertyDependencies, len(req.InputDependencies)),
+	}
+	for name, urns := range req.InputDependencies {
+		msg.InputDependencies[name] = &pulumirpc.ConstructRequest_PropertyDependencies{Urns: texts(urns)}
+	}
+	if !req.ReplacementTrigger.IsNull() && e.err == nil {
+		msg.ReplacementTrigger, e.err = property.MarshalValue(req.ReplacementTrigger, c.outgoing(property.KeepUnknowns))
+	}
+	return msg
+}
+
+func texts(list []urn.URN) []string {
+	var out []string
+	for _, u := range list {
+		out = append(out, string(u))
+	}
+	return out
+}
+
+// seconds writes a timeout in the form of Go durations; "" is the default.
+func seconds(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
+}
+
+func aliases(list []urn.Alias) []*pulumirpc.Alias {
+	var out []*pulumirpc.Alias
+	for _, a := range list {
+		if a.URN != "" {
+			out = append(out, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Urn{Urn: string(a.URN)}})
+			continue
+		}
+		spec := &pulumirpc.Alias_Spec{Name: a.Name, Type: string(a.Type), Stack: a.Stack, Project: a.Project}
+		switch {
+		case a.NoParent:
+			spec.Parent = &pulumirpc.Alias_Spec_NoParent{NoParent: true}
+		case a.Parent != "":
+			spec.Parent = &pulumirpc.Alias_Spec_ParentUrn{ParentUrn: string(a.Parent)}
+		}
+		out = append(out, &pulumirpc.Alias{Alias: &pulumirpc.Alias_Spec_{Spec: spec}})
+	}
+	return out
+}
+
+// hooks writes the bindings of hooks. The kinds of hooks are written in several ways ("before_create", "BeforeCreate",
+// "beforeCreate") by different SDKs.
+func hooks(byKind map[string][]string) *pulumirpc.ConstructRequest_ResourceHooksBinding {
+	if len(byKind) == 0 {
+		return nil
+	}
+	out := &pulumirpc.ConstructRequest_ResourceHooksBinding{}
+	fields := map[string]*[]string{
+		"beforecreate": &out.BeforeCreate, "aftercreate": &out.AfterCreate, "beforeupdate": &out.BeforeUpdate,
+		"afterupdate": &out.AfterUpdate, "beforedelete": &out.BeforeDelete, "afterdelete": &out.AfterDelete,
+		"onerror": &out.OnError,
+	}
+	for kind, names := range byKind {
+		if field, ok := fields[strings.ToLower(strings.ReplaceAll(kind, "_", ""))]; ok {
+			*field = names
+		}
+	}
+	return out
+}
+
+// List returns a page of the existing resources (protocol.md 3.12).
+func (c *client) List(ctx context.Context, req providers.ListRequest) (providers.ListResponse, error) {
+	s := subject{method: "list", token: string(req.Type)}
+	e := c.encoder(s)
+	msg := &pulumirpc.ListRequest{
+		Token: string(req.Type), Query: e.encode(req.Query, c.outgoing(property.KeepUnknowns)), Limit: req.Limit,
+		PageSize: req.PageSize, ContinuationToken: req.Continuation,
+	}
+	if e.err != nil {
+		return providers.ListResponse{}, e.err
+	}
+	page, err := roundTrip(ctx, c.remote, s, pages{c.remote.rpc}.read, msg)
+	if err != nil {
+		return providers.ListResponse{}, err
+	}
+	var out providers.ListResponse
+	for _, part := range page {
+		switch r := part.GetResponse().(type) {
+		case *pulumirpc.ListResponse_Computed_:
+			out.Unknown = true
+		case *pulumirpc.ListResponse_Result_:
+			if r.Result.GetId() == "" {
+				return providers.ListResponse{}, c.remote.fault(s, "a resource that has no ID")
+			}
+			out.Resources = append(out.Resources, providers.Listed{ID: r.Result.GetId(), Name: r.Result.GetName()})
+		case *pulumirpc.ListResponse_Continuation_:
+			out.Continuation = r.Continuation.GetContinuationToken()
+		}
+	}
+	return out, nil
+}
+
+// Check makes the plugin check the inputs of a resource (protocol.md 3.4).
+func (c *client) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	s := subject{method: methodCheck, urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.CheckRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), RandomSeed: req.RandomSeed,
+		Olds: e.encode(req.Olds, c.outgoing(keptElseDropped(req.AllowUnknowns))),
+		News: e.encode(req.News, c.outgoing(keptElseDropped(req.AllowUnknowns))),
+	}
+	if a := req.Autonaming; a != nil && c.features.Load().autonaming {
+		msg.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{
+			ProposedName: a.ProposedName, Mode: pulumirpc.CheckRequest_AutonamingOptions_Mode(a.Mode),
+		}
+	}
+	if e.err != nil {
+		return providers.CheckResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Check, msg)
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	inputs, err := c.remote.decode(s, answer.GetInputs(), incoming(req.AllowUnknowns))
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	return providers.CheckResponse{
+		Inputs: c.received(inputs, req.News), Failures: failures(answer.GetFailures()),
+		AutonamingUnsupported: req.Autonaming != nil && msg.GetAutonaming() == nil,
+	}, nil
+}
+
+// Diff makes the plugin compare the old state of a resource with its new inputs (protocol.md 3.5).
+func (c *client) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+	s := subject{method: methodDiff, urn: req.URN}
+	e := c.encoder(s)
+	olds := elided(c.outgoing(keptElseDropped(req.AllowUnknowns)))
+	msg := &pulumirpc.DiffRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, IgnoreChanges: req.IgnoreChanges,
+		Olds: e.encode(req.OldOutputs, olds), OldInputs: e.encode(req.OldInputs, olds),
+		News: e.encode(req.NewInputs, elided(c.outgoing(keptElseDropped(req.AllowUnknowns)))),
+	}
+	if e.err != nil {
+		return providers.DiffResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Diff, msg)
+	if err != nil {
+		return providers.DiffResponse{}, err
+	}
+	return diffResponse(answer), nil
+}
+
+// diffResponse reads an answer. Unknown kinds of changes are updates; unknown numbers of "changes" are left for the
+// engine to refuse.
+func diffResponse(answer *pulumirpc.DiffResponse) providers.DiffResponse {
+	out := providers.DiffResponse{
+		Changes: providers.DiffChanges(answer.GetChanges()), ReplaceKeys: answer.GetReplaces(),
+		StableKeys: answer.GetStables(), ChangedKeys: answer.GetDiffs(), DeleteBeforeReplace: answer.GetDeleteBeforeReplace(),
+	}
+	if !answer.GetHasDetailedDiff() {
+		return out
+	}
+	out.DetailedDiff = make(map[string]providers.PropertyDiff, len(answer.GetDetailedDiff()))
+	for path, d := range answer.GetDetailedDiff() {
+		kind := providers.DiffKind(d.GetKind())
+		if kind < providers.DiffAdd || kind > providers.DiffUpdateReplace {
+			kind = providers.DiffUpdate
+		}
+		out.DetailedDiff[path] = providers.PropertyDiff{Kind: kind, InputDiff: d.GetInputDiff()}
+	}
+	return out
+}
+
+// previews reports whether the plugin can preview changes. If not, the outputs of a change are its inputs (protocol.md
+// 3.6).
+func (c *client) previews() bool { return c.features.Load().preview && !c.disablePreview }
+
+// Create makes a resource. A resource that is not healthy is a *providers.InitError.
+func (c *client) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
+	if req.Preview && !c.previews() {
+		return providers.CreateResponse{Properties: req.Properties}, nil
+	}
+	s := subject{method: "create", urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.CreateRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Timeout: req.Timeout, Preview: req.Preview,
+		Properties: e.encode(req.Properties, c.outgoing(keptIf(req.Preview))),
+	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
+	if e.err != nil {
+		return providers.CreateResponse{}, e.err
+	}
+	in := incoming(req.Preview)
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Create, msg)
+	if err != nil {
+		unhealthy := c.initError(s, err, in, req.Properties, req.Properties)
+		switch {
+		case unhealthy == nil:
+			return providers.CreateResponse{}, err
+		case isWithoutID(unhealthy) && !req.Preview:
+			return providers.CreateResponse{}, c.remote.malformed(s, "an empty ID for an object that is not healthy (%w)", plain(err))
+		}
+		return providers.CreateResponse{}, unhealthy
+	}
+	switch id := answer.GetId(); {
+	case req.Preview: // it may be unknown
+	case id == "":
+		return providers.CreateResponse{}, c.remote.malformed(s, "an empty ID")
+	case property.IsUnknownMarker(id):
+		return providers.CreateResponse{}, c.remote.malformed(s, unknownID)
+	}
+	out, err := c.remote.decode(s, answer.GetProperties(), in)
+	if err != nil {
+		return providers.CreateResponse{}, unusable(err)
+	}
+	return providers.CreateResponse{
+		ID: answer.GetId(), Properties: c.received(out, req.Properties), RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
+	}, nil
+}
+
+// isWithoutID reports whether err is the error of an unhealthy object without an ID.
+func isWithoutID(err error) bool {
+	var partial *providers.InitError
+	return errors.As(err, &partial) && partial.ID == ""
+}
+
+// Update changes a resource in place. A resource that is not healthy is a *providers.InitError.
+func (c *client) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
+	if req.Preview && !c.previews() {
+		return providers.UpdateResponse{Properties: req.NewInputs}, nil
+	}
+	s := subject{method: "update", urn: req.URN}
+	e := c.encoder(s)
+	olds := elided(c.outgoing(property.DropUnknowns))
+	msg := &pulumirpc.UpdateRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, Timeout: req.Timeout,
+		IgnoreChanges: req.IgnoreChanges, Preview: req.Preview,
+		Olds: e.encode(req.OldOutputs, olds), OldInputs: e.encode(req.OldInputs, olds),
+		News:     e.encode(req.NewInputs, c.outgoing(keptIf(req.Preview))),
+		OldViews: c.views(e, req.OldViews),
+	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
+	if e.err != nil {
+		return providers.UpdateResponse{}, e.err
+	}
+	in := incoming(req.Preview)
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Update, msg)
+	if err != nil {
+		if unhealthy := c.initError(s, err, in, req.NewInputs, req.NewInputs); unhealthy != nil {
+			return providers.UpdateResponse{}, unhealthy
+		}
+		return providers.UpdateResponse{}, err
+	}
+	out, err := c.remote.decode(s, answer.GetProperties(), in)
+	if err != nil {
+		return providers.UpdateResponse{}, unusable(err)
+	}
+	return providers.UpdateResponse{
+		Properties: c.received(out, req.NewInputs), RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
+	}, nil
+}
+
+// Delete deletes a resource.
+func (c *client) Delete(ctx context.Context, req providers.DeleteRequest) error {
+	s := subject{method: "delete", urn: req.URN}
+	e := c.encoder(s)
+	olds := elided(c.outgoing(property.DropUnknowns))
+	msg := &pulumirpc.DeleteRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, Timeout: req.Timeout,
+		Properties: e.encode(req.Outputs, olds), OldInputs: e.encode(req.Inputs, olds),
+		OldViews: c.views(e, req.OldViews),
+	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
+	if e.err != nil {
+		return e.err
+	}
+	_, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Delete, msg)
+	return err
+}
+
+// Read reads a resource (protocol.md 3.6). Assets that come back without their content are replaced by the sent ones.
+func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
+	s := subject{method: "read", urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.ReadRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, Timeout: req.Timeout,
+		OldViews: c.views(e, req.OldViews),
+	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
+	if req.Known {
+		olds := elided(c.outgoing(property.DropUnknowns))
+		msg.Inputs, msg.Properties = e.encode(req.Inputs, olds), e.encode(req.State, olds)
+	}
+	if e.err != nil {
+		return providers.ReadResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.Read, msg)
+	if err != nil {
+		if unhealthy := c.initError(s, err, incoming(false), req.Inputs, req.State); unhealthy != nil {
+			return providers.ReadResponse{}, unhealthy
+		}
+		return providers.ReadResponse{}, err
+	}
+	switch id := answer.GetId(); {
+	case id == "":
+		return providers.ReadResponse{}, nil
+	case property.IsUnknownMarker(id):
+		return providers.ReadResponse{}, c.remote.fault(s, unknownID)
+	}
+	state, err := c.remote.decode(s, answer.GetProperties(), incoming(false))
+	if err != nil {
+		return providers.ReadResponse{}, err
+	}
+	inputs, err := c.remote.decode(s, answer.GetInputs(), incoming(false))
+	if err != nil {
+		return providers.ReadResponse{}, err
+	}
+	return providers.ReadResponse{
+		ID: answer.GetId(), Exists: true, HasInputs: answer.GetInputs() != nil,
+		Inputs:              c.received(property.RestoreAssets(inputs, req.Inputs), req.Inputs),
+		Properties:          c.received(property.RestoreAssets(state, req.Inputs), req.State),
+		RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
+	}, nil
+}
+
+func (c *client) views(e *encoder, list []providers.View) []*pulumirpc.View {
+	var out []*pulumirpc.View
+	olds := elided(c.outgoing(property.DropUnknowns))
+	for _, v := range list {
+		out = append(out, &pulumirpc.View{
+			Type: string(v.Type), Name: v.Name, ParentType: string(v.ParentType), ParentName: v.ParentName,
+			Inputs: e.encode(v.Inputs, olds), Outputs: e.encode(v.Outputs, olds),
+		})
+	}
+	return out
+}
+
+// Schema returns the JSON schema of the package.
+func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	s := subject{method: "schema", token: c.pkg}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
+		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := checkSchema(answer.GetSchema()); err != nil {
+		return "", c.remote.fault(s, "what is not the schema of a package: %w", err)
+	}
+	return answer.GetSchema(), nil
+}
+
+// checkSchema checks that a text is JSON with the sections of a schema. A provider that describes nothing has none.
+func checkSchema(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	type skipped struct{}
+	var sections struct {
+		Name, Version               string
+		Provider                    skipped
+		Resources, Functions, Types map[string]skipped
+	}
+	err := json.Unmarshal([]byte(text), &sections)
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {
+		return fmt.Errorf("%q is of the wrong kind (%s)", strings.ToLower(other.Field), other.Value)
+	}
+	return err
+}
+
+// Mapping returns a mapping. A plugin without this call has none (protocol.md 3.12).
+func (c *client) Mapping(ctx context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
+	s := subject{method: "mapping", token: req.Key}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.GetMapping, &pulumirpc.GetMappingRequest{Key: req.Key, Provider: req.Provider})
+	if errors.Is(err, providers.ErrUnsupported) {
+		return providers.MappingResponse{}, nil
+	}
+	return providers.MappingResponse{Provider: answer.GetProvider(), Data: answer.GetData()}, err
+}
+
+// Mappings returns the names of the providers with mappings. A plugin without this call has none.
+func (c *client) Mappings(ctx context.Context, key string) ([]string, error) {
+	s := subject{method: "mappings", token: key}
+	answer, err := roundTrip(ctx, c.remote, s, c.remote.rpc.GetMappings, &pulumirpc.GetMappingsRequest{Key: key})
+	if errors.Is(err, providers.ErrUnsupported) {
+		return nil, nil
+	}
+	return answer.GetProviders(), err
+}
+
+// roundTrip makes one call. When the process dies the call ends at once: see [Host.client].
+func roundTrip[Req proto.Message, Resp any](
+	ctx context.Context, r *remote, s subject,
+	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
+) (Resp, error) {
+	w := &watch{}
+	defer noteIfSlow(r, s)()
+	answer, err := rpc(w.in(ctx), req)
+	w.collect()
+	if err != nil {
+		var none Resp
+		return none, r.failure(ctx, s, req, err, w)
+	}
+	return answer, nil
+}
+
 // cutAll cuts the very long ones of a provider's texts.
 func cutAll(list []string) []string {
 	for i, text := range list {
@@ -373,12 +931,15 @@ func cutAll(list []string) []string {
 	return list
 }
 
-// malformed is the error of an answer that cannot be used. The outcome of the operation is uncertain.
-func (c *client) malformed(s subject, format string, args ...any) error {
-	return unusable(c.fault(s, format, args...))
-}
+// unknownID describes an ID that only a preview may have.
+const unknownID = "the marker of an unknown value as the ID"
 
-// fault is the error of an answer that only a provider with a bug gives.
-func (c *client) fault(s subject, format string, args ...any) error {
-	return fmt.Errorf("%s: provider %s answered with %w%s", s, c.title(), fmt.Errorf(format, args...), bug(c))
+// parameterizeAs makes the plugin serve the package of spec if that is not its own (protocol.md 1.12).
+func parameterizeAs(ctx context.Context, c *client, spec providers.Spec) error {
+	p := spec.Parameterization
+	if p == nil {
+		return nil
+	}
+	_, err := c.Parameterize(ctx, providers.ParameterizeRequest{Name: spec.Package, Version: spec.Version, Value: p.Value})
+	return err
 }

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 
-	"github.com/sluice-iac/sluice/internal/peer"
+	"github.com/sluice-iac/sluice/internal/platform/peer"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 )
 
 // subject is the subject of a call, for messages.

@@ -276,9 +276,9 @@ func (h *Host) client(
 		defer h.noteIfSlow(process, "answered the handshake").Stop()
 	}
 	c := newClient(conn, spec, name, process)
-	c.version, c.place, c.note = cmp.Or(c.version, at.version), at.shown, h.options.Note
+	c.remote.version, c.remote.place, c.remote.note = cmp.Or(c.remote.version, at.version), at.shown, h.options.Note
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
-	f, err := handshake(ctx, c.rpc, introduction)
+	f, err := handshake(ctx, c.remote.rpc, introduction)
 	if err != nil {
 		_ = conn.Close()
 		return nil, failedStart(name, process, err)
@@ -318,8 +318,8 @@ func (h *Host) logVersion(ctx context.Context, c *client) {
 	if !h.options.Log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	info, err := c.rpc.GetPluginInfo(ctx, &emptypb.Empty{})
-	h.options.Log.Debug("plugin connected", "plugin", c.plugin, "version", info.GetVersion(), "error", err)
+	info, err := c.remote.rpc.GetPluginInfo(ctx, &emptypb.Empty{})
+	h.options.Log.Debug("plugin connected", "plugin", c.remote.name, "version", info.GetVersion(), "error", err)
 }
 
 // failedStart is the error of a plugin that cannot be called. If the plugin has ended, that explains the error. p is nil for a plugin
@@ -365,7 +365,7 @@ func (h *Host) attach(ctx context.Context, spec providers.Spec, name string, por
 		_ = c.Close()
 		return nil, err
 	}
-	_, err = c.rpc.Attach(ctx, &pulumirpc.PluginAttach{Address: engine})
+	_, err = c.remote.rpc.Attach(ctx, &pulumirpc.PluginAttach{Address: engine})
 	if err != nil && status.Code(err) != codes.Unimplemented {
 		_ = c.Close()
 		return nil, fmt.Errorf("attach to plugin %s on port %d: %w", name, port, plain(err))
@@ -462,8 +462,8 @@ func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provi
 func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process Server) *client {
 	_, version := PluginOf(spec)
 	c := &client{
-		rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, plugin: name, version: version,
-		pkg: spec.Package,
+		remote: &remote{rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, name: name, version: version},
+		pkg:    spec.Package,
 	}
 	c.features.Store(&features{})
 	return c

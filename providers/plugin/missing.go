@@ -1,13 +1,10 @@
 package plugin
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // unsent are the beginnings of gRPC's messages in a plugin when the provider has done its work and the plugin cannot send
@@ -54,28 +51,4 @@ func missing(err error, w *watch) string {
 func says(err error, beginnings []string) bool {
 	message := status.Convert(err).Message()
 	return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(message, b) })
-}
-
-// titlePatience is how long a plugin may take to return its version.
-const titlePatience = time.Second
-
-// title names the provider in messages about its faults: the plugin with its version and location. The version is the one that the
-// plugin reports, since a plugin on the PATH need not have the requested version.
-func (c *client) title() string {
-	ctx, cancel := context.WithTimeout(context.Background(), titlePatience)
-	defer cancel()
-	version := c.version
-	if info, err := c.rpc.GetPluginInfo(ctx, &emptypb.Empty{}); err == nil && info.GetVersion() != "" {
-		version = info.GetVersion()
-	}
-	return titleOf(c.plugin, version, c.place)
-}
-
-// bug is the end of a message about a fault of the provider, with the last lines of its output.
-func bug(c *client) string {
-	text := "; this is a bug in the provider"
-	if c.process != nil {
-		text += below(c.process.Said())
-	}
-	return text
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/internal/executable"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/testing/executable"
 	"github.com/sluice-iac/sluice/urn"
 )
 

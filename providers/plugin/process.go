@@ -16,7 +16,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
-	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
-	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 )
 
 // Exit describes the end of a process that was run with [Run].

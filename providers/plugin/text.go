@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/sluice-iac/sluice/property"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/property"
 )
 
 // textOf returns a string as it is and everything else as JSON.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/javasdk"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/java"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/testing/javasdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 	"github.com/sluice-iac/sluice/urn"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 func TestSchemasOfPoliciesReferToNoFiles(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"

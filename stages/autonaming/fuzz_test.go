@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/stages/autonaming"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // FuzzParse reads any text as the setting. Errors name the setting, and a proposed name depends only on the resource and its seed.

@@ -104,7 +104,7 @@ func (i *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if err := i.targets.Uncreated(l, steps); err != nil {
 		return l, err
 	}
-	i.executor.Expect(steps...)
+	i.executor.Reporter.Expect(steps...)
 	for _, d := range i.rooms.Decisions.DeletionsOf(l.Claimed) {
 		if err := i.rooms.Progress.Await(ctx, d.Root, rooms.Over); err != nil {
 			return l, err

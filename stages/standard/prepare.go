@@ -51,9 +51,10 @@ type draft struct {
 
 func (d *draft) refresher() *refresh.Refresher {
 	return &refresh.Refresher{
-		Control: d.control, Rooms: d.rooms, Targets: d.targets, Executor: d.executor, Recorded: d.recorded,
+		Control: d.control, Rooms: d.rooms, Targets: d.targets, Reporter: d.executor.Reporter, Recorded: d.recorded,
 		Reader: &refresh.Reader{
-			Control: d.control, Rooms: d.rooms, Access: d.access, Executor: d.executor, LegacyRefreshDiff: d.settings.Legacy.RefreshDiff,
+			Control: d.control, Rooms: d.rooms, Access: d.access, Reporter: d.executor.Reporter, Views: d.executor.Views,
+			LegacyRefreshDiff: d.settings.Legacy.RefreshDiff,
 		},
 	}
 }

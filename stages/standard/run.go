@@ -64,7 +64,7 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r.plans = plan.NewPlans(r.control, r.rooms, s)
 	r.executor = step.NewExecutor(r.control, r.rooms, r.writers.Steps, r.access, r.plans, s, hooks)
 	r.targets = &targeting.Targets{Control: r.control, Rooms: r.rooms}
-	r.admission = requests.NewAdmission(r.control, r.writers.Outputs, r.writers.Omissions, r.access, r.executor, hooks, s)
+	r.admission = requests.NewAdmission(r.control, r.writers.Outputs, r.writers.Omissions, r.access, r.executor.Outputs, hooks, s)
 	r.scheduler = execute.NewScheduler(r.control, r.rooms, r.writers.Over, r.executor, s.Workers, s.Watch.Queued)
 	return r
 }
@@ -74,7 +74,7 @@ func (r *Run) Monitor() stages.Monitor { return r.admission.Monitor() }
 
 // PublishViews publishes view steps for the call that the token was made for; see [stages.Views].
 func (r *Run) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
-	return r.executor.PublishViews(ctx, token, steps)
+	return r.executor.Views.Publish(ctx, token, steps)
 }
 
 // EndOfProgram records that no more registrations will come.
@@ -163,8 +163,8 @@ func (r *Run) Finish(failed bool) error {
 	if !r.rooms.IsOpen() {
 		r.writers.Base.Open(r.asRecorded()) // the run was refused before it began
 	}
-	r.executor.ShowProvisional()
-	if err := r.executor.FinishOutputs(); err != nil {
+	r.executor.Reporter.ShowProvisional()
+	if err := r.executor.Outputs.Finish(); err != nil {
 		return err
 	}
 	if !failed {
@@ -397,7 +397,8 @@ func (r *Run) prober() *closure.Prober {
 
 func (r *Run) reader() *refresh.Reader {
 	return &refresh.Reader{
-		Control: r.control, Rooms: r.rooms, Access: r.access, Executor: r.executor, LegacyRefreshDiff: r.settings.Legacy.RefreshDiff,
+		Control: r.control, Rooms: r.rooms, Access: r.access, Reporter: r.executor.Reporter, Views: r.executor.Views,
+		LegacyRefreshDiff: r.settings.Legacy.RefreshDiff,
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // FuzzRead reads any bytes as a recorded log of decisions. A log that can be read must be the same after it is written, and every

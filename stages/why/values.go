@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-iac/sluice/graph"
-	"github.com/sluice-iac/sluice/internal/comparison"
+	"github.com/sluice-iac/sluice/internal/text/comparison"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/state/secrets/secretstest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/postgres"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
 )
 
 func TestKilledOperationsOnTwoStacksInPostgreSQLAreCompleted(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // left is the store after a run of some records is killed. marks are the lengths of the journal after each group.

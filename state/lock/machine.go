@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 )
 
 // Machine describes the machine on which a lock's process runs.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/state/store"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // Dir is a store in a directory, whose files Pulumi reads and writes, too (state.md 4.9).

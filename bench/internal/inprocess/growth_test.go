@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/internal/results"
 	"github.com/sluice-iac/sluice/bench/internal/runner"
 	"github.com/sluice-iac/sluice/bench/shape"
-	"github.com/sluice-iac/sluice/internal/tier"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 // Counts do not depend on the load of the machine: a quadratic step, or a second conversion of each resource, shows in the allocations. Times

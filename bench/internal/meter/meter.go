@@ -17,7 +17,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/bench/internal/results"
-	"github.com/sluice-iac/sluice/internal/cputime"
+	"github.com/sluice-iac/sluice/internal/platform/cputime"
 )
 
 // Reading is one measurement. It lacks metrics that the system does not report.

@@ -35,7 +35,7 @@ func newWorkbench(ctx context.Context) (*workbench, error) {
 	}
 	b := &workbench{directory: directory}
 	bin := filepath.Join(directory, "bin") + string(filepath.Separator)
-	packages := []string{"cmd/sluice", "providers/internal/pulumi-resource-simple", "bench/program", "bench/floor", "internal/servicetest/cmd/serve"}
+	packages := []string{"cmd/sluice", "providers/internal/pulumi-resource-simple", "bench/program", "bench/floor", "testing/servicetest/cmd/serve"}
 	args := []string{"build", "-buildvcs=false", "-o", bin}
 	for _, p := range packages {
 		args = append(args, modulePath+"/"+p)

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
 	"github.com/sluice-iac/sluice/fleet/worker"
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 )
 
 // operation describes a command that runs an operation on each stack.

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/fleet/server"
 	"github.com/sluice-iac/sluice/fleet/spec"
 	"github.com/sluice-iac/sluice/fleet/watch"
-	"github.com/sluice-iac/sluice/internal/manual"
+	"github.com/sluice-iac/sluice/internal/text/manual"
 )
 
 func newKey(*global) *cobra.Command {

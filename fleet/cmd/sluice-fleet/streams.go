@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // Only this file uses the streams of the process. It makes texts of programs, services and recorded states safe to print.

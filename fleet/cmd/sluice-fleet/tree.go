@@ -13,7 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice/fleet/run"
 	"github.com/sluice-iac/sluice/fleet/watch"
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // tree draws a run on a terminal: stacks that run, wait for an approval or have failed, and the progress. It overwrites its last drawing.

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/gobwas/glob"
-	"github.com/sluice-iac/sluice/internal/process"
+
+	"github.com/sluice-iac/sluice/internal/platform/process"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 )

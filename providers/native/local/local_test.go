@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/nodesdk"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/local"
 	"github.com/sluice-iac/sluice/providers/native/nativetest"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 	"github.com/sluice-iac/sluice/urn"
 )
 

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/sluice-iac/sluice/internal/nodesdk"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/nativetest"
 	"github.com/sluice-iac/sluice/providers/native/random"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 	"github.com/sluice-iac/sluice/urn"
 )
 

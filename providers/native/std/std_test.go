@@ -15,12 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/sluice-iac/sluice/internal/nodesdk"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/nativetest"
 	"github.com/sluice-iac/sluice/providers/native/std"
+	"github.com/sluice-iac/sluice/testing/nodesdk"
+	"github.com/sluice-iac/sluice/testing/tier"
 )
 
 func props(pairs ...any) property.Map { return nativetest.Props(pairs...) }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // download fetches one file, and continues an earlier download of it that was cut off, also one of another process. The

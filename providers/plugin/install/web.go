@@ -14,7 +14,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // web fetches from HTTP servers.

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/sluice-iac/sluice/internal/peer"
+	"github.com/sluice-iac/sluice/internal/platform/peer"
 )
 
 // MaxMessage is the largest message in bytes that servers and clients send and accept (protocol.md 1.1).

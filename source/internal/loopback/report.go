@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sluice-iac/sluice/internal/peer"
+	"github.com/sluice-iac/sluice/internal/platform/peer"
 )
 
 // report warns of refused callers, and of callers that could not be identified, once for each kind.

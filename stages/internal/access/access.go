@@ -35,7 +35,7 @@ func (a *Access) ReadWorkers() int { return max(MinReadWorkers, a.Registry.ReadL
 // ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
 func (a *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 	if l.Goal.Type.IsProvider() {
-		return a.Registry, nil
+		return a.Registry.Resources(), nil
 	}
 	ref, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
@@ -94,7 +94,7 @@ type starter func(context.Context, urn.ProviderRef, property.Map) (providers.Pro
 
 func (a *Access) provider(ctx context.Context, s *state.Resource, start starter) (providers.Provider, error) {
 	if s.Type.IsProvider() {
-		return a.Registry, nil
+		return a.Registry.Resources(), nil
 	}
 	ref, err := urn.ParseProviderRef(s.Provider)
 	if err != nil {

@@ -98,11 +98,11 @@ func TestComponentsHaveNoProvider(t *testing.T) {
 	require.Zero(t, r.loads)
 }
 
-func TestTheRegistryIsTheProviderOfProviders(t *testing.T) {
+func TestTheRegistryHasTheProviderOfProviders(t *testing.T) {
 	r := newRig(t)
 	p, err := r.Access.ProviderFor(t.Context(), &state.Resource{URN: ref.URN, Type: ref.URN.Type(), Custom: true})
 	require.NoError(t, err)
-	require.Same(t, r.Access.Registry, p)
+	require.Same(t, r.Access.Registry.Resources(), p)
 }
 
 func TestAStateWhoseProviderIsNotRecordedCannotBeReached(t *testing.T) {

@@ -165,7 +165,7 @@ func (run *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) erro
 			continue
 		}
 		calls.Go(func() {
-			results[i], errs[i] = run.Access.Registry.Check(ctx, providers.CheckRequest{
+			results[i], errs[i] = run.Access.Registry.Resources().Check(ctx, providers.CheckRequest{
 				URN: p.urn, Name: p.urn.Name(), Type: p.urn.Type(), News: p.spec.Inputs(p.config), AllowUnknowns: run.Control.DryRun(),
 			})
 		})

@@ -72,7 +72,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 		}
 		out.Creates = append(out.Creates, is)
 		if is.Outcome != stages.Unresolved {
-			err = r.Executor.EndCreate(ctx, op.Resource)
+			err = r.Executor.Reporter.EndCreate(ctx, op.Resource)
 			continue
 		}
 		snapshot.Pending = append(snapshot.Pending, op)
@@ -106,11 +106,11 @@ func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*st
 		Op: stages.OpImport, URN: res.URN, Type: res.Type, New: all[len(all)-1], Provider: res.Provider, Reason: stages.Reason{Kind: stages.ReasonInterrupted},
 	}, Rank: stages.Rank{Place: place}, Superseded: old}
 	if err := isAdoptable(is.Pending, old, id, recorded); err != nil {
-		r.Executor.ReportFailure(s, s.StepInfo, step.Failed(err))
+		r.Executor.Reporter.ReportFailure(s, s.StepInfo, step.Failed(err))
 		is.Why = err.Error()
 		return is, nil
 	}
-	r.Executor.Expect(s)
+	r.Executor.Reporter.Expect(s)
 	if !r.Control.Enter() {
 		is.Why = "the operation was stopped before"
 		return is, nil
@@ -165,10 +165,10 @@ func (r *Recoverer) rebase(ctx context.Context, now *state.Snapshot, made []*sta
 		return err
 	}
 	now.Resources, now.Extensions = written.Resources, written.Extensions
-	if r.Executor.Recorder == nil {
+	if r.Executor.Reporter.Recorder == nil {
 		return nil
 	}
-	if err := r.Executor.Recorder.Rebase(ctx, now); err != nil {
+	if err := r.Executor.Reporter.Recorder.Rebase(ctx, now); err != nil {
 		return fmt.Errorf("recording what was adopted: %w", err)
 	}
 	return nil

@@ -23,7 +23,8 @@ type Reader struct {
 	Control           *control.Control
 	Rooms             *rooms.Rooms
 	Access            *access.Access
-	Executor          *step.Executor
+	Reporter          *step.Reporter
+	Views             *step.Views
 	LegacyRefreshDiff bool
 }
 
@@ -67,7 +68,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 		Op: stages.OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
 		Reason: stages.Reason{Kind: stages.ReasonRefresh},
 	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
-	r.Executor.Expect(s)
+	r.Reporter.Expect(s)
 	// If there is nothing to read, Pulumi reports an update, as it makes a copy of the state. This is visible only for a resource
 	// that awaits its replacement.
 	f := r.refreshOne(ctx, s, refreshing{into: r.toRefresh(l), opWithoutRead: stages.OpUpdate, record: true})
@@ -78,7 +79,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	if l.Old = f.now; l.Old == nil {
 		return l, nil
 	}
-	r.Executor.Keep(s, l.Old)
+	r.Reporter.Keep(s, l.Old)
 	return l, nil
 }
 
@@ -144,7 +145,7 @@ func (r *Reader) RefreshRest(ctx context.Context) error {
 			Reason: stages.Reason{Kind: stages.ReasonRefresh},
 		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
 	}
-	r.Executor.Expect(steps...)
+	r.Reporter.Expect(steps...)
 	p := pool.New().WithErrors().WithMaxGoroutines(r.Access.ReadWorkers())
 	for _, s := range steps {
 		p.Go(func() error {
@@ -168,8 +169,8 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	}
 	defer r.Control.Leave(nil)
 	s := &step.InProgress{Decision: d}
-	r.Executor.Begin(d)
-	s.Publication = r.Executor.PublicationFor(d, true)
+	r.Reporter.Begin(d)
+	s.Publication = r.Views.PublicationFor(d, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
 	known := err == nil || now != nil && how.keepsUncompared
 	if known && how.record && now != nil {
@@ -178,7 +179,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 		}
 	}
 	if err != nil {
-		r.Executor.EndFailed(d, nil, d.StepInfo, step.Failed(err))
+		r.Reporter.EndFailed(d, nil, d.StepInfo, step.Failed(err))
 		if !known {
 			now = d.Old
 		}
@@ -193,7 +194,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	if r.Rooms.Mode == stages.ModeRefresh {
 		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
 	}
-	r.Executor.EndFound(d, info)
+	r.Reporter.EndFound(d, info)
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
 	if err == nil && how.record && now == nil {
 		if unrecorded := r.recordFound(d, nil); unrecorded != nil { // after its views
@@ -216,7 +217,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
 		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
 	}
-	return r.Executor.Change(s, c, true)
+	return r.Reporter.Change(s, c, true)
 }
 
 // readNow reads a recorded object and returns its state and the kind of the change (steps.md 7.6). If it fails after the object has
@@ -247,14 +248,14 @@ func (r *Reader) readNow(ctx context.Context, s *step.InProgress, how refreshing
 		now.Modified = r.Control.Now().UTC()
 	}
 	if old.External || r.LegacyRefreshDiff {
-		return r.Executor.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
+		return step.MarkSecrets(r.Control, now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The displayed diff goes from the recorded state to the present one.
 	if diff, err = r.Access.CallDiff(r.Control.Operations, p, s.URN, now, old.Inputs, r.Control.DryRun(), old.IgnoreChanges); err != nil {
-		return r.Executor.MarkSecrets(now), "", diff, err
+		return step.MarkSecrets(r.Control, now), "", diff, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
-	return r.Executor.MarkSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
+	return step.MarkSecrets(r.Control, now), opOf(diff.Changes == providers.DiffSome), diff, nil
 }
 
 // refresher returns the provider that reads a resource in a refresh: the one that the program gives the resource, which s names, or
@@ -297,7 +298,7 @@ func (r *Reader) refreshViews(s *step.InProgress, f found, record bool) (found, 
 		for i, old := range r.Rooms.ViewsOf(s.Decision) {
 			d := s.ForView(stages.OpDelete)
 			d.Op, d.Old, d.URN, d.Type, d.Sub = stages.OpRefresh, old, old.URN, old.Type, len(steps)+i+1
-			r.Executor.Begin(d)
+			r.Reporter.Begin(d)
 			errs = append(errs, r.refreshView(&step.InProgress{Decision: d}, record))
 		}
 	}
@@ -307,24 +308,24 @@ func (r *Reader) refreshViews(s *step.InProgress, f found, record bool) (found, 
 
 // refreshView executes one step.
 func (r *Reader) refreshView(s *step.InProgress, record bool) error {
-	a := r.Executor.ApplyView(s)
+	a := r.Views.Apply(s)
 	if a.Final != nil {
 		s.Made = a.Final
-		r.Executor.KeepView(a.Final)
+		r.Reporter.KeepView(a.Final)
 	}
 	a.Change.Add, a.Change.Refresh = a.Final, true
-	if err := r.Executor.Change(s.Decision, a.Change, record && !a.Unrecorded); err != nil {
+	if err := r.Reporter.Change(s.Decision, a.Change, record && !a.Unrecorded); err != nil {
 		return r.Control.Broken(s.Decision, err)
 	}
 	if a.Err != nil {
-		r.Executor.EndFailed(s.Decision, s.Made, s.Shown(), a)
+		r.Reporter.EndFailed(s.Decision, s.Made, s.Shown(), a)
 		return a.Err
 	}
 	info := s.Shown()
 	if r.Rooms.Mode == stages.ModeRefresh {
 		info.Op = s.View.Op
 	}
-	r.Executor.EndFound(s.Decision, info)
+	r.Reporter.EndFound(s.Decision, info)
 	return nil
 }
 

@@ -23,7 +23,7 @@ type Refresher struct {
 	Rooms    *rooms.Rooms // of the recorded state, not of the run: the refresh returns the base of the run
 	Reader   *Reader
 	Targets  *targeting.Targets
-	Executor *step.Executor
+	Reporter *step.Reporter
 	Recorded *state.Snapshot
 }
 
@@ -62,7 +62,7 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	if len(steps) == 0 {
 		return unchanged, nil
 	}
-	r.Executor.Expect(steps...)
+	r.Reporter.Expect(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
 	p := pool.New().WithMaxGoroutines(r.Reader.Access.ReadWorkers())
 	for i, s := range steps {
@@ -81,7 +81,7 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 // recordProgress records the result of one read, so that the reads of a killed refresh are not lost (state.md 9.4 R-5). It does not
 // wait: after all reads the whole base is recorded, and only then a state with changed views.
 func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
-	if r.Executor.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
+	if r.Reporter.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
 		return nil
 	}
 	c := state.Change{Refresh: true, Elide: true}
@@ -93,7 +93,7 @@ func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
 	default:
 		return nil
 	}
-	return r.Executor.Recorder.End(r.Control.Operations, c)
+	return r.Reporter.Recorder.End(r.Control.Operations, c)
 }
 
 // rebuild replaces the recorded states by the results (steps.md 7.3).
@@ -124,8 +124,8 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 		return isChange(op) && out.Read[r.readWith(op)] // the object is recorded as it is
 	})
 	out.Snapshot = &snapshot
-	if r.Executor.Recorder != nil {
-		if err := r.Executor.Recorder.Rebase(ctx, &snapshot); err != nil {
+	if r.Reporter.Recorder != nil {
+		if err := r.Reporter.Recorder.Rebase(ctx, &snapshot); err != nil {
 			return out, fmt.Errorf("recording the refreshed state: %w", err)
 		}
 	}
@@ -151,7 +151,7 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 		return found, err
 	}
 	found.Changes = r.resolutions(found)
-	if r.Executor.Recorder == nil {
+	if r.Reporter.Recorder == nil {
 		return found, err
 	}
 	return found, errors.Join(err, r.forgetResolved(ctx, &found))
@@ -166,7 +166,7 @@ func (r *Refresher) forgetResolved(ctx context.Context, found *Refreshed) error 
 		if at < 0 || is.Outcome == stages.Unresolved || !isChange(is.Pending) {
 			continue
 		}
-		if err := r.Executor.Recorder.End(ctx, state.Change{Begun: is.Resource}); err != nil {
+		if err := r.Reporter.Recorder.End(ctx, state.Change{Begun: is.Resource}); err != nil {
 			return fmt.Errorf("recording that %s of %s is resolved: %w", is.Type, is.Resource.URN, err)
 		}
 		now.Pending = slices.Delete(slices.Clone(now.Pending), at, at+1)

@@ -17,11 +17,11 @@ import (
 
 // NewAdmission returns the admission of a run, with a monitor.
 func NewAdmission(
-	c *control.Control, outputs *rooms.OutputsWriter, omissions *rooms.OmissionsWriter, a *access.Access, t *step.Executor, h *step.HookSet, s stages.Settings,
+	c *control.Control, outputs *rooms.OutputsWriter, omissions *rooms.OmissionsWriter, a *access.Access, o *step.Outputs, h *step.HookSet, s stages.Settings,
 ) *Admission {
 	intake := await.NewMailbox[stages.Submitted]()
 	ad := &Admission{
-		control: c, outputs: outputs, omissions: omissions, access: a, executor: t, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
+		control: c, outputs: outputs, omissions: omissions, access: a, registered: o, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
 		intake: intake, Directory: s.Directory, MonitorAddress: s.MonitorAddress,
 	}
 	ad.monitor = newMonitor(ad)
@@ -30,17 +30,17 @@ func NewAdmission(
 
 // Admission admits the requests of programs.
 type Admission struct {
-	control   *control.Control
-	outputs   *rooms.OutputsWriter
-	omissions *rooms.OmissionsWriter
-	access    *access.Access
-	executor  *step.Executor
-	hooks     *step.HookSet
-	Families  *Families
-	Defaults  *DefaultProviders
-	packages  *packages
-	monitor   *monitor
-	intake    *await.Mailbox[stages.Submitted]
+	control    *control.Control
+	outputs    *rooms.OutputsWriter
+	omissions  *rooms.OmissionsWriter
+	access     *access.Access
+	registered *step.Outputs
+	hooks      *step.HookSet
+	Families   *Families
+	Defaults   *DefaultProviders
+	packages   *packages
+	monitor    *monitor
+	intake     *await.Mailbox[stages.Submitted]
 
 	Directory      string
 	MonitorAddress func() (string, error)

@@ -444,13 +444,12 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return err
 	}
 	defer done()
-	r := m.admission.executor
 	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.admission.Directory); err != nil {
 		return fmt.Errorf("outputs of %s: %w", u, err)
 	}
 	s, ok := m.admission.outputs.Take(u)
 	if !ok {
-		if _, failed := r.Rooms.FailureOf(u); failed {
+		if _, failed := m.admission.access.Rooms.FailureOf(u); failed {
 			return nil
 		}
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
@@ -462,10 +461,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		m.admission.outputs.SetStack(s, outputs)
 		return nil
 	}
-	if v := r.Plans.HoldOutputs(s, outputs); v != nil {
-		return r.Control.Broken(s, v)
-	}
-	return r.SetOutputs(s, outputs)
+	return m.admission.registered.Register(s, outputs)
 }
 
 // repeatsShutDown reports whether a message of a program only repeats that the monitor has ended. Only its text shows that.

@@ -30,6 +30,12 @@ func urnOf(typ urn.Type, name string) urn.URN { return urn.New("dev", "p", "", t
 
 func newAdmission(t *testing.T, s stages.Settings) *Admission {
 	t.Helper()
+	a, _ := newAdmissionAndExecutor(t, s)
+	return a
+}
+
+func newAdmissionAndExecutor(t *testing.T, s stages.Settings) (*Admission, *step.Executor) {
+	t.Helper()
 	s.Base, s.Info.Stack, s.Info.Project = &state.Snapshot{}, "dev", "p"
 	s.PackageConfig = func(string) property.Map { return property.Map{} }
 	c := control.NewControl(t.Context(), s.Info, time.Now, nil)
@@ -37,7 +43,8 @@ func newAdmission(t *testing.T, s stages.Settings) *Admission {
 	w.Base.Open(rooms.Recorded{Snapshot: s.Base})
 	a := &access.Access{Control: c, Rooms: b, Extensions: access.NewExtensions(nil)}
 	hooks := &step.HookSet{}
-	return NewAdmission(c, w.Outputs, w.Omissions, a, step.NewExecutor(c, b, w.Steps, a, plan.NewPlans(c, b, s), s, hooks), hooks, s)
+	executor := step.NewExecutor(c, b, w.Steps, a, plan.NewPlans(c, b, s), s, hooks)
+	return NewAdmission(c, w.Outputs, w.Omissions, a, executor.Outputs, hooks, s), executor
 }
 
 func (a *Admission) complete(t *testing.T, req stages.RegisterRequest) (*stages.PendingReply, *stages.Goal, error) {
@@ -379,9 +386,9 @@ func TestOnlyOneMayWaitForTheEnd(t *testing.T) {
 }
 
 func TestOutputsAreRegisteredOnceForWhatIsOpen(t *testing.T) {
-	r := newAdmission(t, stages.Settings{})
+	r, executor := newAdmissionAndExecutor(t, stages.Settings{})
 	app := urnOf("App", "app")
-	r.executor.Keep(&stages.Decision{StepInfo: stages.StepInfo{URN: app, Type: urn.RootStackType}, Answers: true}, &state.Resource{URN: app})
+	executor.Reporter.Keep(&stages.Decision{StepInfo: stages.StepInfo{URN: app, Type: urn.RootStackType}, Answers: true}, &state.Resource{URN: app})
 	outputs := property.NewMap(map[string]property.Value{"url": property.String("a")})
 	require.NoError(t, r.Monitor().RegisterOutputs(t.Context(), app, outputs))
 	require.ErrorAs(t, r.Monitor().RegisterOutputs(t.Context(), app, outputs), new(*stages.InvalidRequestError))

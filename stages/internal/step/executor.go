@@ -1,7 +1,7 @@
 package step
 
 import (
-	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
@@ -14,43 +14,44 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Executor executes steps. Nothing else calls Create, Update and Delete, and nothing else writes the results and outcomes of steps.
+// Executor executes steps. Nothing else calls Create, Update and Delete.
 type Executor struct {
-	Control        *control.Control
-	Rooms          *rooms.Rooms
-	writes         rooms.StepWriters
-	access         *access.Access
-	Plans          *plan.Plans
-	caller         *caller
-	Recorder       state.Recorder // nil in previews, which record nothing
-	tokens         *tokens
-	MonitorAddress func() (string, error)
+	// Reporter records and shows steps that others carry out.
+	Reporter *Reporter
+	// Views is for calls during which providers may publish views.
+	Views *Views
+	// Outputs sets outputs after the step of a resource.
+	Outputs *Outputs
+
+	control   *control.Control
+	rooms     *rooms.Rooms
+	access    *access.Access
+	performer *performer
+	caller    *caller
 }
 
 // NewExecutor returns the executor of a run.
 func NewExecutor(c *control.Control, b *rooms.Rooms, w rooms.StepWriters, a *access.Access, p *plan.Plans, s stages.Settings, h *HookSet) *Executor {
-	return &Executor{
-		Control: c, Rooms: b, writes: w, access: a, Plans: p, Recorder: s.Recorder, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
-		caller: &caller{control: c, hooks: h, keepGoing: s.ContinueOnError},
-	}
+	shared := &caller{control: c, hooks: h, keepGoing: s.ContinueOnError}
+	return assemble(c, b, w, a, p, s.Recorder, shared, &tokens{}, s.MonitorAddress)
 }
 
 // On returns an executor of the same run that works with other rooms.
 func (ex *Executor) On(b *rooms.Rooms, w rooms.StepWriters, a *access.Access, p *plan.Plans) *Executor {
-	other := *ex
-	other.Rooms, other.writes, other.access, other.Plans = b, w, a, p
-	return &other
+	return assemble(ex.control, b, w, a, p, ex.Reporter.Recorder, ex.caller, ex.Views.tokens, ex.Views.monitorAddress)
 }
 
-// EndCreate records that a create of an earlier run is resolved.
-func (ex *Executor) EndCreate(ctx context.Context, begun *state.Resource) error {
-	if ex.Recorder == nil {
-		return nil
+func assemble(c *control.Control, b *rooms.Rooms, w rooms.StepWriters, a *access.Access, p *plan.Plans, recorder state.Recorder, shared *caller,
+	t *tokens, monitorAddress func() (string, error),
+) *Executor {
+	r := &Reporter{Recorder: recorder, control: c, rooms: b, writes: w}
+	return &Executor{
+		Reporter: r,
+		Views:    &Views{control: c, rooms: b, reporter: r, tokens: t, monitorAddress: monitorAddress},
+		Outputs:  &Outputs{control: c, rooms: b, reporter: r, plans: p, caller: shared},
+		control:  c, rooms: b, access: a, caller: shared,
+		performer: &performer{control: c, rooms: b, access: a, caller: shared},
 	}
-	if err := ex.Recorder.End(ctx, state.Change{Begun: begun}); err != nil {
-		return fmt.Errorf("recording that the create of %s is resolved: %w", begun.URN, err)
-	}
-	return nil
 }
 
 // InProgress is one decision while it is being executed, by one goroutine.
@@ -93,54 +94,12 @@ type ended struct {
 
 // ExecuteStep executes one step (steps.md 9.2). The caller gives the reply.
 func (ex *Executor) ExecuteStep(d *stages.Decision) (ended, error) {
-	s := &InProgress{Decision: ex.withProvider(d)}
-	if err := ex.start(s); err != nil {
+	s := &InProgress{Decision: ex.performer.withProvider(d)}
+	if err := ex.Reporter.start(s); err != nil {
 		return ended{}, err
 	}
 	err := ex.endStep(s, ex.attempt(s))
 	return s.ended, err
-}
-
-// start records and shows that a step begins.
-func (ex *Executor) start(s *InProgress) (err error) {
-	ex.Begin(s.Decision)
-	if s.begun, err = ex.begin(s.Decision); err != nil {
-		return ex.Control.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
-	}
-	return nil
-}
-
-// Begin records and shows that a step is being executed.
-func (ex *Executor) Begin(d *stages.Decision) {
-	ex.writes.Outcomes.Begin(d)
-	if d.Kind != stages.Provisional { // only at the end is it known whether it takes effect: see Executor.ShowProvisional
-		ex.Control.Emit(stages.StepStarted{Step: d.StepInfo, Planning: ex.Control.DryRun(), At: ex.Control.Now()})
-	}
-}
-
-// Expect records steps that are to be executed. If the run stops before, they are listed as not reached.
-func (ex *Executor) Expect(steps ...*stages.Decision) { ex.writes.Outcomes.Expect(steps...) }
-
-// Keep stores the state that a step has produced, before the step's answer.
-func (ex *Executor) Keep(d *stages.Decision, final *state.Resource) {
-	if ex.writes.Results.Keep(d, final) && d.Answers {
-		ex.writes.Outputs.Open(d)
-	}
-}
-
-// KeepView stores a view that a refresh has found.
-func (ex *Executor) KeepView(v *state.Resource) { ex.writes.Results.AddView(v) }
-
-// Change applies the result of a refresh to the recorded state, and writes it if record is true.
-func (ex *Executor) Change(d *stages.Decision, c state.Change, record bool) error {
-	ex.writes.Results.Apply(c)
-	if !record || ex.Recorder == nil {
-		return nil
-	}
-	if err := ex.Recorder.End(ex.Control.Operations, c); err != nil {
-		return fmt.Errorf("recording what became of %s: %w", d.URN, err)
-	}
-	return nil
 }
 
 // endStep keeps and records the result of a step, and executes the view steps that were published meanwhile.
@@ -150,15 +109,15 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 	if a.Final != nil {
 		returned = a.Final.Outputs
 		if !a.Unrecorded {
-			a.Final = ex.MarkSecrets(a.Final)
+			a.Final = MarkSecrets(ex.control, a.Final)
 			a.Change.Add, a.Change.Extension = a.Final, ex.access.Extensions.Recorded(a.Final.ExtensionRef)
-			a.Change.Remove = append(a.Change.Remove, ex.Rooms.Awaiting(a.Final.URN)...)
+			a.Change.Remove = append(a.Change.Remove, ex.rooms.Awaiting(a.Final.URN)...)
 		}
 		s.Made = a.Final
-		ex.Keep(s.Decision, a.Final)
+		ex.Reporter.Keep(s.Decision, a.Final)
 	}
 	if s.Kind == stages.Uncreated {
-		ex.writes.Outputs.Open(s.Decision)
+		ex.Reporter.open(s.Decision)
 	}
 	early := stages.Removes(s.Op) && s.View == nil
 	if early {
@@ -167,15 +126,15 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 			a = applied{Change: state.Change{Begun: s.begun}, Err: err, reported: true}
 		}
 	}
-	if err := ex.end(s, a); err != nil {
-		return ex.Control.Broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
+	if err := ex.Reporter.end(s, a); err != nil {
+		return ex.control.Broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
 	}
 	if a.Err != nil {
-		ex.EndFailed(s.Decision, s.Made, s.Shown(), a)
+		ex.Reporter.EndFailed(s.Decision, s.Made, s.Shown(), a)
 	} else {
-		ex.writes.Outcomes.End(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
+		ex.Reporter.settle(s.Decision, stages.Outcome{Fate: stages.FateDone, Made: s.Made})
 		ex.caller.after(s, a.Final, returned)
-		ex.reportDone(s)
+		ex.Reporter.reportDone(s)
 	}
 	if !early && s.View == nil {
 		if err := ex.executeViews(s, a); err != nil && a.Err == nil {
@@ -183,7 +142,7 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 		}
 	}
 	if s.Answers && (a.Err == nil || s.IsRead() && s.Made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
-		s.ended.reply = ex.replyTo(s)
+		s.ended.reply = replyTo(s)
 	}
 	return a.Err
 }
@@ -191,75 +150,225 @@ func (ex *Executor) endStep(s *InProgress, a applied) error {
 // attempt runs the hooks before a step and the step itself.
 func (ex *Executor) attempt(s *InProgress) applied {
 	if s.View != nil {
-		return ex.ApplyView(s)
+		return ex.Views.Apply(s)
 	}
 	if err := ex.caller.before(s.Decision); err != nil {
 		return Failed(err)
 	}
 	if s.Op != stages.OpSame && s.Op != stages.OpReplace {
-		s.Publication = ex.PublicationFor(s.Decision, false)
+		s.Publication = ex.Views.PublicationFor(s.Decision, false)
 	}
-	return ex.apply(s)
+	return ex.performer.apply(s)
 }
 
-// begin records that an operation is about to start; it returns nil for a step without a record.
-func (ex *Executor) begin(d *stages.Decision) (*state.Resource, error) {
-	if ex.Recorder == nil {
-		return nil, nil
-	}
-	op := state.Pending{Resource: d.New}
-	switch d.Op {
-	case stages.OpCreate, stages.OpCreateReplacement:
-		op.Type = state.Creating
-	case stages.OpUpdate:
-		op.Type = state.Updating
-	case stages.OpRead, stages.OpReadReplacement:
-		op.Type = state.Reading
-	case stages.OpImport, stages.OpImportReplacement:
-		op.Type = state.Importing
-	case stages.OpDelete, stages.OpDeleteReplaced, stages.OpDiscard, stages.OpDiscardReplaced:
-		op.Type = state.Deleting
-		op.Resource = d.Old
-	default:
-		return nil, nil
-	}
-	return op.Resource, ex.Recorder.Begin(ex.Control.Operations, op)
-}
-
-// end records the result of a step.
-func (ex *Executor) end(s *InProgress, a applied) error {
-	ex.writes.Results.Apply(a.Change)
-	if ex.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
-		return nil
-	}
-	if a.Final == nil && isLost(a.Err) {
-		// The outcome is uncertain, so the operation stays pending (state.md 9.4 R-7).
-		ex.writes.Results.KeepPending(a.Change.Begun)
-		return nil
-	}
-	if err := ex.Recorder.End(ex.Control.Operations, a.Change); err != nil {
-		if makes(s.Decision, a.Final) {
-			ex.writes.Results.KeepUnwritten(a.Final) // nothing else has its ID
+// executeViews executes the view steps that were published during a step, and returns the errors of those that failed. If the
+// resource is removed its views are too, even if the provider has not published that.
+func (ex *Executor) executeViews(s *InProgress, a applied) error {
+	var errs []error
+	published := s.Publication.Close()
+	for _, v := range published {
+		v.orphaned = a.Final == nil && !stages.Removes(s.Op) && (s.Op != stages.OpUpdate || s.Old.URN != s.URN)
+		if err := ex.endStep(v, ex.Views.Apply(v)); err != nil {
+			errs = append(errs, fmt.Errorf("view %s: %w", v.URN, err))
 		}
+	}
+	if a.Err != nil || len(errs) > 0 || !stages.Removes(s.Op) {
+		return errors.Join(errs...)
+	}
+	for i, old := range ex.rooms.ViewsOf(s.Decision) {
+		v := s.ForView(stages.OpDelete)
+		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
+		if _, err := ex.ExecuteStep(v); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// replyTo builds the answer of a step (steps.md 3.19).
+func replyTo(s *InProgress) *stages.RegisterReply {
+	if s.Kind == stages.Uncreated {
+		return &stages.RegisterReply{URN: s.URN, Outputs: s.New.Outputs, Unknown: true}
+	}
+	return &stages.RegisterReply{URN: s.URN, ID: s.Made.ID, Outputs: s.Made.Outputs}
+}
+
+// Execute executes an assignment. Its error is one of Bail, or that of a panic: the run must stop.
+func (ex *Executor) Execute(a Assignment) (Report, error) {
+	rep := Report{Assignment: a}
+	b := a.Chain.Built
+	switch a.Kind {
+	case SkipSteps:
+		rep.Err = ex.skipChain(a, b)
+	case RefuseSteps:
+		rep.Err = ex.refuseChain(b)
+	default:
+		var begun bool
+		begun, rep.Err = ex.ExecuteTask(a.Steps, b)
+		switch {
+		case !begun:
+			rep.End = TaskNotBegun
+		case rep.Err != nil:
+			rep.End = TaskFailed
+		}
+	}
+	if stages.IsReported(rep.Err) {
+		return rep, rep.Err
+	}
+	return rep, nil
+}
+
+// ExecuteTask executes steps in their order. It returns false if the run has stopped before.
+func (ex *Executor) ExecuteTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
+	ex.control.AwaitAdmission()
+	answered := false
+	for _, s := range steps {
+		if b.PendingReply == nil && ex.rooms.Results.StaysPending(s.Old) {
+			return true, errStillPending
+		}
+		// A step after the answer only shows that something has been replaced. Whether it is executed must not depend on the next
+		// action of the program, which may stop the run.
+		if !answered && !ex.control.Enter() {
+			b.PendingReply.Reject(stages.ErrShutDown)
+			return false, nil
+		}
+		done, err := ex.ExecuteStep(s)
+		if err != nil {
+			err = ex.taskFailed(b, err)
+		}
+		if !answered {
+			ex.control.Leave(func() {
+				if done.reply != nil {
+					b.PendingReply.Answer(done.reply)
+				}
+			})
+		}
+		if answered = answered || s.Answers; err != nil {
+			return true, err
+		}
+		if answered && done.stopped {
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+// errStillPending keeps the dependencies of a resource whose delete, as a part of a replacement, has an uncertain outcome.
+var errStillPending = errors.New("an earlier operation of this run on the resource is pending")
+
+// taskFailed ends a registration, or the rest of a batch, after one of its steps has failed.
+func (ex *Executor) taskFailed(b stages.Built, err error) error {
+	protected := errors.As(err, new(*state.ProtectedError))
+	switch {
+	case stages.IsReported(err):
+		return err
+	case b.KeepsGoing, b.PendingReply == nil && protected:
+		return err
+	case !ex.rooms.ContinueOnError:
+		ex.control.Halt()
+		return &stages.ReportedError{Err: err}
+	case b.PendingReply != nil:
+		ex.Reporter.markFailed(b.URN, b.URN) // the caller replies when the other steps of the registration are over
+	}
+	return err
+}
+
+// Answer gives the reply to a registration without steps. The program may still register outputs of a component that is bypassed;
+// they are ignored.
+func (ex *Executor) Answer(b stages.Built) {
+	if b.Course.IsBypassed() {
+		ex.Reporter.open(&stages.Decision{StepInfo: stages.StepInfo{URN: b.URN, Type: b.Subject().Typ}, Kind: stages.Uncreated})
+	}
+	b.PendingReply.Answer(b.Reply)
+}
+
+// skipChain answers a registration whose steps are not executed because of a failure.
+func (ex *Executor) skipChain(a Assignment, b stages.Built) error {
+	if b.PendingReply == nil {
+		for _, s := range a.Steps {
+			if s.Import != nil {
+				ex.control.Diagnose(s.URN, stages.Info, 0, "not imported, because what it belongs to could not be made")
+			}
+		}
+		return nil
+	}
+	reply, skipped := ex.Skip(b, a.Cause)
+	b.PendingReply.Answer(reply)
+	if err := ex.executeProvisional(a.Steps); err != nil {
 		return err
 	}
-	if s.Resolves != "" && a.Final != nil {
-		return ex.resolve(s.Resolves)
+	return skipped
+}
+
+// Skip records that a registration fails because of the failure of another one. It returns the reply to the registration, and its
+// error.
+func (ex *Executor) Skip(b stages.Built, cause urn.URN) (*stages.RegisterReply, error) {
+	ex.Reporter.markFailed(b.URN, cause)
+	return &stages.RegisterReply{URN: b.URN, Result: stages.Skip}, fmt.Errorf("skipped because of %s", cause)
+}
+
+// refuseChain fails a registration before the first of its own steps.
+func (ex *Executor) refuseChain(b stages.Built) error {
+	steps := b.Steps()
+	if err := ex.executeProvisional(steps); err != nil {
+		return err
 	}
-	return nil
+	if !ex.control.Enter() {
+		b.PendingReply.Reject(stages.ErrShutDown)
+		return nil
+	}
+	for _, s := range steps {
+		if s.Answers {
+			ex.Reporter.settle(s, stages.Outcome{Fate: stages.FateFailed})
+		}
+	}
+	ex.control.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)
+	defer ex.control.Leave(nil)
+	return ex.taskFailed(b, b.Refusal)
 }
 
-// makes reports whether a step has created an object.
-func makes(d *stages.Decision, made *state.Resource) bool {
-	return (d.Op == stages.OpCreate || d.Op == stages.OpCreateReplacement) && made != nil && made.ID != ""
-}
-
-// resolve records that the interrupted creates of a URN are resolved.
-func (ex *Executor) resolve(u urn.URN) error {
-	for _, begun := range ex.writes.InterruptedCreates.Resolve(u) {
-		if err := ex.EndCreate(ex.Control.Operations, begun); err != nil {
+// executeProvisional executes those steps of a skipped chain that leave recorded states as they are: others may refer to the states
+// too, and which of them comes first is a matter of timing.
+func (ex *Executor) executeProvisional(steps []*stages.Decision) error {
+	for _, s := range steps {
+		if s.Kind != stages.Provisional {
+			continue
+		}
+		if _, err := ex.ExecuteStep(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// MarkSecrets makes outputs secret that are secret according to the program or the inputs (steps.md 3.14). It may be called on a
+// state that is not published yet.
+func MarkSecrets(c *control.Control, s *state.Resource) *state.Resource {
+	var out map[string]property.Value
+	mark := func(name string) {
+		v, ok := s.Outputs.Get(name)
+		if !ok || v.IsSecret() {
+			return
+		}
+		if out == nil {
+			out = s.Outputs.Mutable()
+		}
+		out[name] = property.Secret(v)
+	}
+	for _, name := range s.AdditionalSecretOutputs {
+		if name == "id" {
+			c.Warn(s.URN, "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details.")
+			continue
+		}
+		mark(name)
+	}
+	for name, v := range s.Inputs.All() {
+		if v.IsSecret() {
+			mark(name)
+		}
+	}
+	if out != nil {
+		s.Outputs = property.NewMap(out)
+	}
+	return s
 }

@@ -135,7 +135,7 @@ func TestAStepIsPendingBeforeItsCallAndRecordedBeforeItsAnswer(t *testing.T) {
 	reply, err := q.Wait(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "new", reply.ID)
-	made, ok := r.executor.Rooms.Results.Lookup(urnOf("web"))
+	made, ok := r.executor.rooms.Results.Lookup(urnOf("web"))
 	require.True(t, ok)
 	require.Same(t, made, r.diary.changes[0].Add)
 }
@@ -145,7 +145,7 @@ func TestNothingIsCalledThatIsNotRecordedAsPending(t *testing.T) {
 	r.diary.fails = "begin creating"
 	_, err := r.one(stages.NewPendingReply(true), create("web"))
 	require.True(t, stages.IsReported(err), "a run without a record must stop, whatever else it would go on after")
-	require.True(t, r.executor.Control.IsHalted())
+	require.True(t, r.executor.control.IsHalted())
 	require.Equal(t, []string{"begin creating"}, r.diary.lines)
 }
 
@@ -154,8 +154,8 @@ func TestTheIDOfAnObjectThatCannotBeRecordedIsKept(t *testing.T) {
 	r.diary.fails = "end"
 	_, err := r.one(stages.NewPendingReply(true), create("web"))
 	require.ErrorIs(t, err, errFull)
-	require.Len(t, r.executor.Rooms.Results.Unwritten(), 1)
-	require.Equal(t, "new", r.executor.Rooms.Results.Unwritten()[0].ID)
+	require.Len(t, r.executor.rooms.Results.Unwritten(), 1)
+	require.Equal(t, "new", r.executor.rooms.Results.Unwritten()[0].ID)
 }
 
 func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {
@@ -168,8 +168,8 @@ func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, TaskFailed, rep.End)
 	require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
-	require.True(t, r.executor.Rooms.Outcomes.AreUncertain())
-	require.True(t, r.executor.Rooms.Results.StaysPending(d.New))
+	require.True(t, r.executor.rooms.Outcomes.AreUncertain())
+	require.True(t, r.executor.rooms.Results.StaysPending(d.New))
 }
 
 func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
@@ -195,8 +195,8 @@ func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
 			require.NoError(t, err)
 			require.ErrorContains(t, rep.Err, c.says)
 			require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
-			require.True(t, r.executor.Rooms.Outcomes.AreUncertain())
-			require.True(t, r.executor.Rooms.Results.StaysPending(d.New))
+			require.True(t, r.executor.rooms.Outcomes.AreUncertain())
+			require.True(t, r.executor.rooms.Results.StaysPending(d.New))
 		})
 	}
 }
@@ -221,13 +221,13 @@ func TestADeleteOfWhatIsProtectedCallsNobody(t *testing.T) {
 	require.NoError(t, err, "the rest of the end phase goes on")
 	require.ErrorAs(t, rep.Err, new(*state.ProtectedError))
 	require.NotContains(t, r.diary.lines, "call")
-	require.Same(t, old, r.executor.Rooms.Results.Current(old))
+	require.Same(t, old, r.executor.rooms.Results.Current(old))
 
 	r = newRig(t, stages.Settings{IgnoreProtect: true}, old)
 	rep, err = r.one(nil, remove(old))
 	require.NoError(t, err)
 	require.NoError(t, rep.Err)
-	require.Nil(t, r.executor.Rooms.Results.Current(old))
+	require.Nil(t, r.executor.rooms.Results.Current(old))
 }
 
 func TestWhatIsLetGoIsForgottenWithoutACall(t *testing.T) {
@@ -260,13 +260,13 @@ func TestWhatIsDeletedFirstWaitsForItsReplacement(t *testing.T) {
 	d.Op, d.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
 	_, err := r.one(nil, d)
 	require.NoError(t, err)
-	require.True(t, r.executor.Rooms.Results.Current(old).PendingReplacement)
+	require.True(t, r.executor.rooms.Results.Current(old).PendingReplacement)
 	require.False(t, old.PendingReplacement, "the recorded state is immutable")
 }
 
 func TestNothingBeginsAfterTheRunHasHalted(t *testing.T) {
 	r, q := newRig(t, stages.Settings{}), stages.NewPendingReply(true)
-	r.executor.Control.Halt()
+	r.executor.control.Halt()
 	rep, err := r.one(q, create("web"))
 	require.NoError(t, err)
 	require.Equal(t, TaskNotBegun, rep.End)
@@ -282,14 +282,14 @@ func TestStepsAfterTheAnswerAreTakenThoughTheRunHalts(t *testing.T) {
 	r, q := newRig(t, stages.Settings{}, old), stages.NewPendingReply(true)
 	r.diary.at = func(line string) {
 		if line == "end" {
-			r.executor.Control.Halt()
+			r.executor.control.Halt()
 		}
 	}
 	replaced := &stages.Decision{StepInfo: stages.StepInfo{Op: stages.OpReplace, URN: old.URN, Type: thing, Old: old, New: wanted("web")}}
 	rep, err := r.one(q, create("web"), replaced)
 	require.NoError(t, err)
 	require.Equal(t, TaskDone, rep.End)
-	require.Equal(t, stages.FateDone, r.executor.Rooms.Outcomes.Of(replaced).Fate)
+	require.Equal(t, stages.FateDone, r.executor.rooms.Outcomes.Of(replaced).Fate)
 }
 
 func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
@@ -298,13 +298,13 @@ func TestTheRestOfATaskIsNotTakenAfterAFailure(t *testing.T) {
 	r := newRig(t, stages.Settings{ContinueOnError: true}, old)
 	r.diary.fails = "call"
 	next := create("web")
-	r.executor.Expect(next)
+	r.executor.Reporter.Expect(next)
 	rep, err := r.one(stages.NewPendingReply(true), remove(old), next)
 	require.NoError(t, err)
 	require.Equal(t, TaskFailed, rep.End)
-	require.Equal(t, stages.FateNotReached, r.executor.Rooms.Outcomes.Of(next).Fate)
+	require.Equal(t, stages.FateNotReached, r.executor.rooms.Outcomes.Of(next).Fate)
 	require.Equal(t, []string{"begin deleting", "call", "end"}, r.diary.lines)
-	cause, failed := r.executor.Rooms.FailureOf(old.URN)
+	cause, failed := r.executor.rooms.FailureOf(old.URN)
 	require.True(t, failed)
 	require.Equal(t, old.URN, cause)
 }
@@ -334,7 +334,7 @@ func TestOutputsAreSecretThatTheProgramOrTheInputsSayAre(t *testing.T) {
 	})
 	s.AdditionalSecretOutputs = []string{"token", "id", "missing", "sealed"}
 	secret := map[string]bool{}
-	for name, v := range r.executor.MarkSecrets(s).Outputs.All() {
+	for name, v := range MarkSecrets(r.executor.control, s).Outputs.All() {
 		secret[name] = v.IsSecret()
 	}
 	require.Equal(t, map[string]bool{"password": true, "token": true, "size": false, "sealed": true}, secret)

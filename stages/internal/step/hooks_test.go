@@ -69,8 +69,8 @@ func TestAHookThatFailsAfterAStepFailsTheRunAndNotTheStep(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, TaskDone, rep.End)
 		require.NoError(t, rep.Err)
-		require.Len(t, r.executor.Control.Failures(), 1)
-		require.Equal(t, !goOn, r.executor.Control.IsHalted())
+		require.Len(t, r.executor.control.Failures(), 1)
+		require.Equal(t, !goOn, r.executor.control.IsHalted())
 		reply, err := q.Wait(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, stages.Success, reply.Result)
@@ -84,7 +84,7 @@ func TestTheErrorsOfAHookCanBeIgnored(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, rep.Err)
 	require.Contains(t, r.diary.lines, "call")
-	require.False(t, r.executor.Control.HasFailed())
+	require.False(t, r.executor.control.HasFailed())
 }
 
 func TestAHookThatNobodyHasRegisteredFailsTheStep(t *testing.T) {
@@ -153,7 +153,7 @@ func TestACreateOfUnknownOutcomeIsNotTriedAgain(t *testing.T) {
 
 func TestNothingIsTriedAgainAfterAHalt(t *testing.T) {
 	r := newRig(t, stages.Settings{ContinueOnError: true})
-	_, err := r.one(stages.NewPendingReply(true), failing(t, r, errBroken, func([]string) (bool, error) { r.executor.Control.Halt(); return true, nil }))
+	_, err := r.one(stages.NewPendingReply(true), failing(t, r, errBroken, func([]string) (bool, error) { r.executor.control.Halt(); return true, nil }))
 	require.NoError(t, err)
 	require.Equal(t, 1, calls(r))
 }

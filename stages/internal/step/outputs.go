@@ -7,47 +7,58 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 )
 
-// SetOutputs replaces the outputs of the state that s produced. Those that are unknown after an operation keep their last known
+// Outputs replaces the outputs of steps that have ended: those of components and of the stack.
+type Outputs struct {
+	control  *control.Control
+	rooms    *rooms.Rooms
+	reporter *Reporter
+	plans    *plan.Plans
+	caller   *caller
+}
+
+// Register sets the outputs of a component if the plan of the run allows them.
+func (o *Outputs) Register(s *stages.Decision, outputs property.Map) error {
+	if v := o.plans.HoldOutputs(s, outputs); v != nil {
+		return o.control.Broken(s, v)
+	}
+	return o.set(s, outputs)
+}
+
+// set replaces the outputs of the state that s produced. Those that are unknown after an operation keep their last known
 // values.
-func (ex *Executor) SetOutputs(s *stages.Decision, outputs property.Map) error {
-	if ex.Control.DryRun() {
+func (o *Outputs) set(s *stages.Decision, outputs property.Map) error {
+	if o.control.DryRun() {
 		outputs = outputs.ReplaceUnavailable(func(property.Value, string) property.Value { return property.Secret(property.Computed()) })
 	} else {
-		outputs = ex.knownOutputs(s, outputs)
+		outputs = o.known(s, outputs)
 	}
-	before, after := ex.writes.Results.SetOutputs(s.URN, outputs)
-	ex.Plans.NoteOutputs(s, outputs)
-
-	if ex.Recorder != nil && ex.Rooms.Results.Current(before) != nil { // a destroy has deleted it by the time its outputs are set
-		c := state.Change{
-			Replace: []state.Replacement{{Old: before, New: after}},
-			Elide:   s.Old != nil && property.EqualMaps(s.Old.Outputs, outputs),
-		}
-		if err := ex.Recorder.End(ex.Control.Operations, c); err != nil {
-			return ex.Control.Broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
-		}
+	o.plans.NoteOutputs(s, outputs)
+	after, err := o.reporter.setOutputs(s, outputs)
+	if err != nil {
+		return o.control.Broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
 	}
 	t := &InProgress{Decision: s, Made: after}
-	ex.writes.Outcomes.Remake(s, after)
 	if !after.Custom {
-		ex.caller.afterMade(t, after, after.Outputs)
+		o.caller.afterMade(t, after, after.Outputs)
 	}
-	ex.Control.Emit(stages.StepDone{Step: t.Shown(), Planning: ex.Control.DryRun(), Outputs: true, At: ex.Control.Now()})
+	o.control.Emit(stages.StepDone{Step: t.Shown(), Planning: o.control.DryRun(), Outputs: true, At: o.control.Now()})
 	return nil
 }
 
-// knownOutputs returns outputs as they are recorded. It shows in one line those of the program that are unknown.
-func (ex *Executor) knownOutputs(s *stages.Decision, outputs property.Map) property.Map {
+// known returns outputs as they are recorded. It shows in one line those of the program that are unknown.
+func (o *Outputs) known(s *stages.Decision, outputs property.Map) property.Map {
 	var last property.Map
 	if s.Old != nil {
 		last = s.Old.Outputs
 	}
-	outputs, kept, dropped := ex.Rooms.KnownOutputs(outputs, last)
+	outputs, kept, dropped := o.rooms.KnownOutputs(outputs, last)
 	if text := unknownOutputs(kept, dropped); text != "" {
-		ex.Control.Diagnose(s.URN, stages.Warning, 0, text)
+		o.control.Diagnose(s.URN, stages.Warning, 0, text)
 	}
 	return outputs
 }
@@ -82,14 +93,14 @@ func plural(names []string, one, many string) string {
 	return many
 }
 
-// FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged
+// Finish applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged
 // over the old ones, so that nothing is lost (steps.md 9.7).
-func (ex *Executor) FinishOutputs() error {
-	s, final := ex.Rooms.Outputs.OfStack()
+func (o *Outputs) Finish() error {
+	s, final := o.rooms.Outputs.OfStack()
 	if s == nil {
 		return nil
 	}
-	failed := ex.Control.HasFailed() || ex.Control.IsHalted()
+	failed := o.control.HasFailed() || o.control.IsHalted()
 	if failed && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()
 		for name, v := range final.All() {
@@ -97,10 +108,8 @@ func (ex *Executor) FinishOutputs() error {
 		}
 		final = property.NewMap(merged)
 	}
-	if !failed {
-		if v := ex.Plans.HoldOutputs(s, final); v != nil {
-			return ex.Control.Broken(s, v)
-		}
+	if failed {
+		return o.set(s, final)
 	}
-	return ex.SetOutputs(s, final)
+	return o.Register(s, final)
 }

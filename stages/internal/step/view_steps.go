@@ -3,7 +3,6 @@ package step
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -49,7 +48,7 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	if stages.Removes(op) && b.gone[NameOfView(s.Old)] == s.Old {
 		return nil // published already: the call is tried again, see caller.retrying
 	}
-	if err := b.executor.writes.ViewNames.Claim(s.URN, b.owner.URN); err != nil {
+	if err := b.views.reporter.claim(s.URN, b.owner.URN); err != nil {
 		return err
 	}
 	b.advance(s)
@@ -116,9 +115,9 @@ func (b *viewBatch) find(op stages.Op, v *providers.View) *state.Resource {
 
 // state makes the state of a view: a component below the resource (steps.md 9.9).
 func (b *viewBatch) state(v *providers.View) *state.Resource {
-	r := b.executor
-	u := urn.Subject{Stack: r.Control.Info.Stack, Project: r.Control.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
-	return r.MarkSecrets(&state.Resource{
+	c := b.views.control
+	u := urn.Subject{Stack: c.Info.Stack, Project: c.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
+	return MarkSecrets(c, &state.Resource{
 		URN: u, Type: v.Type, Inputs: v.Inputs, Outputs: v.Outputs, Parent: b.owner.URN, ViewOf: b.owner.URN,
 	})
 }
@@ -141,71 +140,4 @@ func (b *viewBatch) advance(s *stages.Decision) {
 		b.replaced[NameOfView(s.Old)] = s.Old
 	}
 	b.live[NameOfView(s.New)] = s.New
-}
-
-// ApplyView returns the changes of a view step.
-func (ex *Executor) ApplyView(s *InProgress) applied {
-	v := s.View
-	if v.Err != nil && v.Status != providers.ViewPartialFailure {
-		return applied{Err: v.Err, status: int(v.Status)}
-	}
-	a := applied{Err: v.Err, status: int(v.Status)}
-	switch {
-	case v.Op == stages.OpReplace:
-		a.Unrecorded = true
-		return a
-	case stages.Removes(v.Op):
-		a.Change.Remove = ex.Rooms.Present(s.Old)
-	case stages.Replacing(v.Op) && s.Old != nil:
-		a.Final = s.New
-		ex.Rooms.Supersede(s.Old, s.New, &a.Change)
-	default:
-		a.Final = s.New
-		if s.Old != nil {
-			a.Change.Remove = ex.Rooms.Present(s.Old)
-			a.Change.Elide = v.Op == stages.OpSame && !state.MustWrite(s.Old, s.New)
-		}
-	}
-	switch {
-	case s.orphaned:
-		a.Change, a.Final = state.Change{}, nil
-	case a.Final != nil:
-		ex.replaceSameName(s.Decision, &a.Change)
-	}
-	return a
-}
-
-// replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one replaces
-// it.
-func (ex *Executor) replaceSameName(s *stages.Decision, c *state.Change) {
-	for _, v := range ex.Rooms.Results.ViewsOf(s.View.Owner) {
-		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
-		if v.URN == s.URN && !v.Delete && !known && v != s.New {
-			c.Remove = append(c.Remove, v)
-		}
-	}
-}
-
-// executeViews executes the view steps that were published during a step, and returns the errors of those that failed. If the
-// resource is removed its views are too, even if the provider has not published that.
-func (ex *Executor) executeViews(s *InProgress, a applied) error {
-	var errs []error
-	published := s.Publication.Close()
-	for _, v := range published {
-		v.orphaned = a.Final == nil && !stages.Removes(s.Op) && (s.Op != stages.OpUpdate || s.Old.URN != s.URN)
-		if err := ex.endStep(v, ex.ApplyView(v)); err != nil {
-			errs = append(errs, fmt.Errorf("view %s: %w", v.URN, err))
-		}
-	}
-	if a.Err != nil || len(errs) > 0 || !stages.Removes(s.Op) {
-		return errors.Join(errs...)
-	}
-	for i, old := range ex.Rooms.ViewsOf(s.Decision) {
-		v := s.ForView(stages.OpDelete)
-		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
-		if _, err := ex.ExecuteStep(v); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

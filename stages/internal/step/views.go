@@ -2,100 +2,86 @@ package step
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
+	"slices"
 	"sync"
-
-	"github.com/google/uuid"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/urn"
 )
 
-// tokens has the calls during which providers in other processes may publish views.
-type tokens struct {
-	mu    sync.Mutex
-	known map[string]*publication
+// Views takes in the views that providers publish during a call, and applies their steps.
+type Views struct {
+	control        *control.Control
+	rooms          *rooms.Rooms
+	reporter       *Reporter
+	tokens         *tokens
+	monitorAddress func() (string, error) // of the server for providers in other processes; nil if there is none
 }
 
-// PublishViews publishes view steps for the call of a token.
-func (ex *Executor) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
-	p, ok := ex.tokens.find(token)
+// Publish publishes view steps for the call of a token.
+func (vs *Views) Publish(ctx context.Context, token string, steps []providers.ViewStep) error {
+	p, ok := vs.tokens.find(token)
 	if !ok {
 		return &unknownTokenError{token}
 	}
 	return p.Publish(ctx, steps...)
 }
 
-type unknownTokenError struct{ token string }
-
-func (e *unknownTokenError) Error() string { return fmt.Sprintf("token %s not found", e.token) }
-
-var errCallOver = errors.New("the call for which views could be published is over")
-
-// publication has the view steps that a provider publishes for one resource during one call: the Status of its request. The steps
-// are shown and recorded as begun when they are published, in the order of the provider, and executed after the step of the
-// resource itself.
-type publication struct {
-	executor *Executor
-	owner    *stages.Decision
-	refresh  bool
-	Olds     []*state.Resource // the views before the call
-
-	mu    sync.Mutex // guards the rest
-	token string
-	over  bool
-	steps []*InProgress
-	// live are the views after the steps so far; replaced are those that wait for their delete, and gone those that have been
-	// deleted.
-	live, replaced, gone map[ViewName]*state.Resource
-}
-
-// ViewName identifies a view among those of one resource. It is not the URN, which changes when the resource is renamed.
-type ViewName struct {
-	typ  urn.Type
-	name string
-}
-
-func NameOfView(v *state.Resource) ViewName { return ViewName{v.Type, v.URN.Name()} }
-
 // PublicationFor makes the Status of the calls of one step.
-func (ex *Executor) PublicationFor(owner *stages.Decision, refresh bool) *publication {
-	return &publication{executor: ex, owner: owner, refresh: refresh, Olds: ex.Rooms.ViewsOf(owner)}
+func (vs *Views) PublicationFor(owner *stages.Decision, refresh bool) *publication {
+	return &publication{views: vs, owner: owner, refresh: refresh, Olds: vs.rooms.ViewsOf(owner)}
 }
 
-// OldViews returns the views for the request to the provider.
-func (p *publication) OldViews() []providers.View {
-	var out []providers.View
-	for _, v := range p.Olds {
-		view := providers.View{Type: v.Type, Name: v.URN.Name(), Inputs: v.Inputs, Outputs: v.Outputs}
-		if v.Parent != "" && v.Parent != v.ViewOf {
-			view.ParentType, view.ParentName = v.Parent.Type(), v.Parent.Name()
+// Apply returns the changes of a view step.
+func (vs *Views) Apply(s *InProgress) applied {
+	v := s.View
+	if v.Err != nil && v.Status != providers.ViewPartialFailure {
+		return applied{Err: v.Err, status: int(v.Status)}
+	}
+	a := applied{Err: v.Err, status: int(v.Status)}
+	switch {
+	case v.Op == stages.OpReplace:
+		a.Unrecorded = true
+		return a
+	case stages.Removes(v.Op):
+		a.Change.Remove = vs.rooms.Present(s.Old)
+	case stages.Replacing(v.Op) && s.Old != nil:
+		a.Final = s.New
+		vs.rooms.Supersede(s.Old, s.New, &a.Change)
+	default:
+		a.Final = s.New
+		if s.Old != nil {
+			a.Change.Remove = vs.rooms.Present(s.Old)
+			a.Change.Elide = v.Op == stages.OpSame && !state.MustWrite(s.Old, s.New)
 		}
-		out = append(out, view)
 	}
-	return out
+	switch {
+	case s.orphaned:
+		a.Change, a.Final = state.Change{}, nil
+	case a.Final != nil:
+		vs.replaceSameName(s.Decision, &a.Change)
+	}
+	return a
 }
 
-// Token returns a token for the call. The first call starts the server that serves it.
-func (p *publication) Token() (providers.StatusToken, error) {
-	if p.executor.MonitorAddress == nil {
-		return providers.StatusToken{}, nil
+// replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one replaces
+// it.
+func (vs *Views) replaceSameName(s *stages.Decision, c *state.Change) {
+	for _, v := range vs.rooms.Results.ViewsOf(s.View.Owner) {
+		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
+		if v.URN == s.URN && !v.Delete && !known && v != s.New {
+			c.Remove = append(c.Remove, v)
+		}
 	}
-	address, err := p.executor.MonitorAddress()
-	if err != nil {
-		return providers.StatusToken{}, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.token == "" && !p.over {
-		p.token = uuid.NewString()
-		p.executor.tokens.add(p.token, p)
-	}
-	return providers.StatusToken{Address: address, Token: p.token}, nil
+}
+
+// tokens has the calls during which providers in other processes may publish views.
+type tokens struct {
+	mu    sync.Mutex
+	known map[string]*publication
 }
 
 func (t *tokens) add(token string, p *publication) {
@@ -118,48 +104,4 @@ func (t *tokens) remove(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.known, token)
-}
-
-// Close ends the time in which views may be published, and returns the steps in the order of their publication.
-func (p *publication) Close() []*InProgress {
-	if p == nil {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over = true
-	if p.token != "" {
-		p.executor.tokens.remove(p.token)
-	}
-	return p.steps
-}
-
-// Publish accepts steps: all or none.
-func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.over {
-		return errCallOver
-	}
-	if p.live == nil {
-		p.live, p.replaced, p.gone = map[ViewName]*state.Resource{}, map[ViewName]*state.Resource{}, map[ViewName]*state.Resource{}
-		for _, v := range p.Olds {
-			p.live[NameOfView(v)] = v
-		}
-	}
-	batch := &viewBatch{publication: p, live: maps.Clone(p.live), replaced: maps.Clone(p.replaced), gone: maps.Clone(p.gone)}
-	for i, v := range list {
-		if err := batch.add(v); err != nil {
-			return &stages.InvalidRequestError{Err: fmt.Errorf("step %d of the views of %s: %w", i+1, p.owner.URN, err)}
-		}
-	}
-	p.live, p.replaced, p.gone = batch.live, batch.replaced, batch.gone
-	for _, d := range batch.steps {
-		s := &InProgress{Decision: d}
-		if err := p.executor.start(s); err != nil {
-			return err
-		}
-		p.steps = append(p.steps, s)
-	}
-	return nil
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/servicetest"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/testing/servicetest"
 )
 
 func answer(text string) *string { return &text }

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/servicetest"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/testing/servicetest"
 )
 
 // faultyOperation records that a resource was made, and returns whether that was done, the number of events, and the error.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/servicetest"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/testing/servicetest"
 )
 
 // An operation is never further ahead of a slow service than the bound on unsent entries, and the service has everything at the end, in few

@@ -13,12 +13,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/servicetest"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
+	"github.com/sluice-iac/sluice/testing/servicetest"
 	"github.com/sluice-iac/sluice/urn"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // FuzzCredentials uses any bytes as the credentials file. A login can be read back and keeps the rest of the file, or the error

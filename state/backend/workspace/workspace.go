@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 )
 
 // Home is Pulumi's home directory: PULUMI_HOME, or ~/.pulumi. lookup is [os.LookupEnv] or a stand-in.

@@ -9,9 +9,9 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/storetest"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
 )
 
 func open(t *testing.T, url string) *Store {

@@ -14,10 +14,10 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/cuttest"
-	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/cuttest"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
 )
 
 // through starts a server and returns a connection with it, and the URLs of the database through the connection and beside it.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/testing/postgrestest"
 )
 
 func as(t *testing.T, text, role string) string {

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // Service is the service that runs the process. A nil Service stands for none: its methods do nothing, and return texts unchanged.

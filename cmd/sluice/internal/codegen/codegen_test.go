@@ -12,9 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 	"pgregory.net/rapid"
 
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/testing/tier"
 	"github.com/sluice-iac/sluice/urn"
 )
 

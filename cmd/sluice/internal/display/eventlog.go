@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice/internal/printable"
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice/internal/align"
+	"github.com/sluice-iac/sluice/internal/text/align"
 )
 
 // mark is the sign in front of a line of a diff.

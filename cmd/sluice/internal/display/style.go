@@ -3,7 +3,7 @@ package display
 import (
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // colour is one of the colours of the terminal's own palette.

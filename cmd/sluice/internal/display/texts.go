@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluice-iac/sluice/internal/align"
-	"github.com/sluice-iac/sluice/internal/comparison"
+	"github.com/sluice-iac/sluice/internal/text/align"
+	"github.com/sluice-iac/sluice/internal/text/comparison"
 	"github.com/sluice-iac/sluice/property"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/maruel/natural"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/aliases"
-	"github.com/sluice-iac/sluice/internal/align"
+	"github.com/sluice-iac/sluice/internal/text/align"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // FuzzRead reads any bytes as an import file. An error names the line and column. The file must be the same after it is

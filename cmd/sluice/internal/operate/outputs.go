@@ -11,7 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/urn"

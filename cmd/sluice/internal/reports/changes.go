@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sluice-iac/sluice/internal/comparison"
+	"github.com/sluice-iac/sluice/internal/text/comparison"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"

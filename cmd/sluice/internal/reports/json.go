@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // WriteJSON writes the document itself.

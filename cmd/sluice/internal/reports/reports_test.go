@@ -19,11 +19,11 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/reports"
-	"github.com/sluice-iac/sluice/internal/tier"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/testing/tier"
 	"github.com/sluice-iac/sluice/urn"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/internal/printable"
+	"github.com/sluice-iac/sluice/internal/text/printable"
 )
 
 // Terminal is the input and output of a command, with or without a user. All access goes through it: only questions read the input, and

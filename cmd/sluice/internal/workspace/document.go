@@ -14,9 +14,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/sluice-iac/sluice/internal/excerpt"
-	"github.com/sluice-iac/sluice/internal/private"
-	"github.com/sluice-iac/sluice/internal/yamlfault"
+	"github.com/sluice-iac/sluice/internal/platform/private"
+	"github.com/sluice-iac/sluice/internal/text/excerpt"
+	"github.com/sluice-iac/sluice/internal/text/yamlfault"
 )
 
 // maxDepth bounds the nesting of values. Deeper values are refused, because they could overflow the stack of the

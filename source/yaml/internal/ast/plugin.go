@@ -1,7 +1,7 @@
 package ast
 
 import (
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 )
 
 // Plugin is a file of a plugin whose components are written in YAML (protocol.md 11.11).

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/graph"
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 )
 

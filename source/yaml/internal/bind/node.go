@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 )

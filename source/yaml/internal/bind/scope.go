@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"

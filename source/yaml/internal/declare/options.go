@@ -3,7 +3,7 @@ package declare
 import (
 	"slices"
 
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"

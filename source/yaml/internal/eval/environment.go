@@ -3,7 +3,7 @@ package eval
 import (
 	"sync"
 
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/urn"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sluice-iac/sluice/internal/syntax"
+	"github.com/sluice-iac/sluice/internal/text/syntax"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"

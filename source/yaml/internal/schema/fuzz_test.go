@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // A type that is used twice at each of many levels is visited once.

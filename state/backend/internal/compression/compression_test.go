@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/fuzzing"
+	"github.com/sluice-iac/sluice/testing/fuzzing"
 )
 
 // declaring is a frame without content that declares a length of n bytes.

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluice-iac/sluice/internal/private"
+	"github.com/sluice-iac/sluice/internal/platform/private"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/store"
 )

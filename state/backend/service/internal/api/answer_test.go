@@ -20,7 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // exchange is a call with the answer of a service.

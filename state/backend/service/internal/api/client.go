@@ -18,7 +18,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // Options define the address of the service and the account.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // maxDownload is the maximum size of a download.

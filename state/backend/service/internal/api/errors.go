@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // AnswerError is an error in an answer of the service.

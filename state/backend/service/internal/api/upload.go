@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/sluice-iac/sluice/internal/pace"
+	"github.com/sluice-iac/sluice/internal/platform/pace"
 )
 
 // largeUpload is the size of a request body from which it is watched. Smaller ones are in the buffers of the system.
