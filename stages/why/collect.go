@@ -87,7 +87,7 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 	replacement := -1
 	for _, s := range steps {
 		switch {
-		case s.Op == stages.OpRefresh && (isUneventful(s) || isRepeated(s, steps)):
+		case s.Op == stages.OpRefresh && isUneventful(s):
 		case replaces && s.Op.Whole() == stages.OpReplace:
 			if replacement < 0 {
 				replacement = len(out)
@@ -104,13 +104,6 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 // isUneventful reports whether a refresh before an operation found nothing of interest.
 func isUneventful(s stages.Decided) bool {
 	return s.Fate == stages.FateDone && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
-}
-
-// isRepeated reports whether another step of the resource has the same reason as a refresh: an object that is gone is created again.
-func isRepeated(refresh stages.Decided, steps []stages.Decided) bool {
-	return refresh.Fate == stages.FateDone && refresh.Reason.Kind == stages.ReasonVanished && slices.ContainsFunc(steps, func(s stages.Decided) bool {
-		return s.Op != stages.OpRefresh && s.Reason.Kind == stages.ReasonVanished
-	})
 }
 
 // principal returns the step of a decision whose states and reason count: for a replacement the one that makes the new object.

@@ -39,10 +39,20 @@ type WhyOptions struct {
 func WriteExplanation(o WhyOptions, e *why.Explanation) error {
 	p := &whyPrinter{WhyOptions: o, style: style{o.Color}, explanation: e, written: map[int]bool{}}
 	for i := range e.Start {
-		p.link(i, "", -1)
+		if !isRepeated(e, i) {
+			p.link(i, "", -1)
+		}
 	}
 	_, err := io.WriteString(o.Out, p.text.String())
 	return err
+}
+
+// isRepeated reports whether another decision about the resource has the same reason as a refresh: an object that is gone is created again.
+func isRepeated(e *why.Explanation, at int) bool {
+	l := e.Links[at]
+	return l.Op == stages.OpRefresh && l.Reason == stages.ReasonVanished && slices.ContainsFunc(e.Links[:e.Start], func(other why.Link) bool {
+		return other.Op != stages.OpRefresh && other.Reason == stages.ReasonVanished
+	})
 }
 
 type whyPrinter struct {
