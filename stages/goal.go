@@ -34,6 +34,7 @@ type Goal struct {
 	ResourceHooks           map[string][]string
 	ExtensionRef            string // of the extension that the provider needs before the resource (steps.md 1.8)
 	SourcePosition          string
+	Ordinal                 int // see [Ordered]; not recorded
 	StackTrace              []state.StackFrame
 }
 

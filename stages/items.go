@@ -1,10 +1,13 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/maruel/natural"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -21,6 +24,8 @@ type Submitted struct {
 	Register *RegisterRequest
 	Read     *ReadRequest
 	Internal *Goal // made by the engine: a default provider
+	// Turn is the place of a request with [Ordered] among the others; nil for a request without.
+	Turn *Turn
 	// Caller is the context of the waiting call; nil for requests of the engine itself.
 	Caller context.Context //nolint:containedctx // the item is gone when the call is
 }
@@ -166,6 +171,28 @@ func (r Registered) Identity() Identity {
 		i.kind = kindRead
 	}
 	return i
+}
+
+// Precedence orders the resources of a program in a way that does not depend on when they are registered: by their places in the program,
+// then by URN. Where several resources cause the same change, the first in this order is named.
+type Precedence struct {
+	Ordinal  int    // see [Ordered]
+	Position string // the source position of the registration, if the program gives one
+	URN      urn.URN
+}
+
+// Compare returns a negative number if p comes first, and a positive one if other does.
+func (p Precedence) Compare(other Precedence) int {
+	return cmp.Or(cmp.Compare(p.Ordinal, other.Ordinal), natural.Compare(p.Position, other.Position), cmp.Compare(p.URN, other.URN))
+}
+
+// Precedence returns the place of a registration in the order of causes.
+func (l Located) Precedence() Precedence {
+	p := Precedence{URN: l.URN}
+	if l.Goal != nil {
+		p.Ordinal, p.Position = l.Goal.Ordinal, l.Goal.SourcePosition
+	}
+	return p
 }
 
 // Validate returns an error for an item that cannot go through the pipeline: it needs a goal with a type, and a reply for the

@@ -163,6 +163,18 @@ type RegisterRequest struct {
 	SourcePosition          string // already in the form that states hold (protocol.md 4.13)
 	StackTrace              []state.StackFrame
 	ParentStackTraceHandle  string
+	// Ordered is the place of the registration in a program with a fixed order; nil for other programs.
+	Ordered *Ordered
+}
+
+// Ordered is the place of a request in a program with a fixed order. The engine numbers such requests in the order in which they are
+// submitted, although some of them need a provider before they get their number. Other requests are numbered as they arrive.
+type Ordered struct {
+	// Ordinal is the place of the resource in the text of the program, from 1.
+	Ordinal int
+	// Submitted is called once, when the place of the request among the others is fixed. It is not called for a request that is
+	// refused before.
+	Submitted func()
 }
 
 // CustomTimeouts are the texts that the program gave: Go durations such as "5m".
@@ -203,6 +215,7 @@ type ReadRequest struct {
 	SourcePosition          string
 	StackTrace              []state.StackFrame
 	ParentStackTraceHandle  string
+	Ordered                 *Ordered // as for registrations
 }
 
 // InvokeRequest calls a function of a provider (protocol.md 4.6).

@@ -89,7 +89,7 @@ func describeFields(b *strings.Builder, req any) {
 	for i := range v.NumField() {
 		name, field := v.Type().Field(i).Name, v.Field(i)
 		if field.IsZero() || slices.Contains([]string{"Type", "Name", "Custom", "Remote", "Inputs", "PropertyDependencies", "AliasSpecs",
-			"SupportsResultReporting", "Properties", "ID", "Token", "Args"}, name) {
+			"SupportsResultReporting", "Properties", "ID", "Token", "Args", "Ordered"}, name) {
 			continue
 		}
 		var text string

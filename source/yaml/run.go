@@ -143,16 +143,19 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 	return ok
 }
 
-// evaluate evaluates every resource and variable as soon as its needs are there, independent ones in parallel. Then it registers the
-// outputs, which it returns.
+// evaluate evaluates every resource and variable as soon as its needs are there, independent ones in parallel; resources register in
+// turn. Then it registers the outputs, which it returns.
 func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner) (map[string]property.Value, error) {
 	evaluator := e.evaluator.Checked(owner, r.Functions)
 	file := &places.File{Name: e.program.fileName(e.loaded.file.Name), Scope: e.scope}
+	turns := newQueue(r.Nodes, e.engine.Info().DryRun)
 	declarer := declare.New(r.Template, declare.Inputs{
 		Evaluator: evaluator, Resources: e.resources, Monitor: e.monitor, Report: e.report, Types: r.Types, Owner: owner,
 		Declared: func(u urn.URN, r *ast.Resource) { e.program.places.Add(u, r, file) },
+		Turn:     func(n *bind.Node) *stages.Ordered { return turns.wait(ctx, n) },
 	})
 	err := inOrder(ctx, r.Nodes, func(n *bind.Node) {
+		defer turns.finish(n)
 		switch {
 		case e.monitor.IsOver():
 		case n.Resource != nil:

@@ -55,6 +55,7 @@ type builder struct {
 	rechecks  map[int]stages.Diffed   // re-creations whose inputs are being checked again
 	circles   circles
 	possible  *possible.Changes
+	waves     *closure.Waves
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/possible"
 	"github.com/sluice-iac/sluice/stages/internal/rooms"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -39,13 +40,16 @@ func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 // impossible returns a function that reports whether a recorded state can no longer be a member of a root's closure: an earlier
 // registration continues it, or it is deleted already (steps.md 3.11).
 //
-// The deletes of the latter must be over before that of the root.
+// The deletes of the latter must be over before that of the root. In a preview they stay candidates, so that the first of the roots
+// that delete them is named, and not the one whose registration happened to arrive first.
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.rooms.Base.Resources[id]
 		if b.rooms.Decisions.IsDeletedByClosure(res) {
 			c.After = append(c.After, b.rooms.Decisions.DeletionsOf(res)...)
-			return true
+			if !b.control.DryRun() {
+				return true
+			}
 		}
 		preceded := c.IsPrecededBy(b.rooms, res)
 		if preceded {
@@ -94,16 +98,19 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	d := c.D
 	members := c.Members(b.rooms)
 	b.plans.MarkClosureUncertain(d, members)
-	b.possible.NoteClosure(d, members)
+	possible.NoteClosure(d, members)
 	deletes := map[graph.ID]*stages.Decision{}
+	shared := map[graph.ID]bool{} // members that an earlier closure deletes
 	for _, m := range slices.Backward(members) {
-		if b.rooms.Decisions.IsDeletedByClosure(m.Res) {
+		deleted := b.rooms.Decisions.IsDeletedByClosure(m.Res)
+		b.decisions.DeleteByClosure(m.ID, rooms.ClosureDelete{Root: d.Precedence(), Why: m.Why})
+		if deleted {
 			if _, own := deletes[m.ID]; !own {
 				c.After = append(c.After, b.rooms.Decisions.DeletionsOf(m.Res)...)
+				shared[m.ID] = true
 			}
 			continue
 		}
-		b.decisions.DeleteByClosure(m.ID, m.Why)
 		if m.Res.PendingReplacement || b.isStillUsed(m.ID, members) {
 			continue
 		}
@@ -120,6 +127,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		}
 		deletes[m.ID] = s
 	}
+	members = slices.DeleteFunc(members, func(m closure.Member) bool { return shared[m.ID] })
 	b.deleteSuperseded(c, members, deletes)
 	tasks, err := b.scheduleDeletes(d.Seq, deletes)
 	if err != nil {
@@ -142,9 +150,7 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		}
 		own = append(own, first)
 	}
-	if err := closure.ShowWaves(b.control, b.rooms.Base.WithinComponents(), deletes, d.URN, own); err != nil {
-		return err
-	}
+	b.waves.Add(d.URN, deletes, own)
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
 	last := stages.Task{ID: b.rooms.Tasks.New(1), Steps: own}
 	var steps []*stages.Decision

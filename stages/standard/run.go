@@ -39,6 +39,7 @@ type Run struct {
 	plans     *plan.Plans
 	executor  *step.Executor
 	targets   *targeting.Targets
+	waves     *closure.Waves
 	admission *requests.Admission
 	scheduler *execute.Scheduler
 	resolved  []stages.Resolution // of interrupted operations, before the program starts
@@ -64,6 +65,7 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r.plans = plan.NewPlans(r.control, r.rooms, s)
 	r.executor = step.NewExecutor(r.control, r.rooms, r.writers.Steps, r.access, r.plans, s, hooks)
 	r.targets = &targeting.Targets{Control: r.control, Rooms: r.rooms}
+	r.waves = &closure.Waves{Control: r.control, Rooms: r.rooms}
 	r.admission = requests.NewAdmission(r.control, r.writers.Outputs, r.writers.Omissions, r.access, r.executor.Outputs, hooks, s)
 	r.scheduler = execute.NewScheduler(r.control, r.rooms, r.writers.Over, r.executor, s.Workers, s.Watch.Queued)
 	return r
@@ -149,6 +151,9 @@ func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.import
 //
 // A target that names no resource fails the run, but only after the other targets have been handled (5.1).
 func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
+	if err := r.waves.Show(); err != nil {
+		return err
+	}
 	s := &endphase.Phase{
 		Control: r.control, Rooms: r.rooms, Decisions: r.writers.Decisions, Access: r.access, Plans: r.plans, Targets: r.targets,
 		Scheduler: r.scheduler, Prober: r.prober(), Reader: r.reader(), Deleting: a.Deleting, Drain: a.Drain,
@@ -162,6 +167,9 @@ func (r *Run) EndPhase(ctx context.Context, a Assembly) error {
 func (r *Run) Finish(failed bool) error {
 	if !r.rooms.IsOpen() {
 		r.writers.Base.Open(r.asRecorded()) // the run was refused before it began
+	}
+	if err := r.waves.Show(); err != nil {
+		return err
 	}
 	r.executor.Reporter.ShowProvisional()
 	if err := r.executor.Outputs.Finish(); err != nil {
@@ -238,10 +246,12 @@ func (r *Run) Unwritten() []*state.Resource { return r.rooms.Results.Unwritten()
 func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.rooms.Results.Lookup(u) }
 
 // newBuilder returns the builder of a run. It must be called after the phase that may change the base.
-func newBuilder(c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, passes *rooms.ProgressWriter, p *plan.Plans, t *targeting.Targets) *builder {
+func newBuilder(
+	c *control.Control, b *rooms.Rooms, w *rooms.DecisionsWriter, passes *rooms.ProgressWriter, p *plan.Plans, t *targeting.Targets, waves *closure.Waves,
+) *builder {
 	return &builder{
 		control: c, rooms: b, decisions: w, passes: passes, plans: p, targets: t, parked: map[int][]stages.Diffed{},
-		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()),
+		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(), possible: possible.NewChanges(b, w, c.DryRun()), waves: waves,
 	}
 }
 
@@ -330,7 +340,8 @@ const registerBuffer = 8192
 // registerStage returns the stage that completes a registration into a goal: validation, inheritance, transforms and the
 // choice of a provider (steps.md 1.2). A remote component ends here: its provider constructs it.
 //
-// The stage calls programs and providers that call back, so each input has a goroutine of its own.
+// The stage calls programs and providers that call back, so each input has a goroutine of its own. Requests with an order leave the
+// stage in that order.
 func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stages.Registered] {
 	return pipeline.Stage[stages.Submitted, stages.Registered]{
 		Name:    "register",
@@ -341,13 +352,18 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 			case s.Internal != nil:
 				return emit(stages.Registered{PendingReply: s.PendingReply, Goal: s.Internal, Internal: true})
 			case s.Read != nil:
+				defer s.Turn.End(ctx)
 				goal, err := r.CompleteRead(ctx, s)
 				if err != nil {
 					s.Reject(err)
 					return nil
 				}
+				if err := s.Turn.Wait(ctx); err != nil {
+					return err
+				}
 				return emit(stages.Registered{PendingReply: s.PendingReply, Read: goal})
 			}
+			defer s.Turn.End(ctx)
 			c := requests.Completion{Admission: r, Req: s.Register, PendingReply: s.PendingReply}
 			goal, err := c.Complete(ctx)
 			switch {
@@ -356,7 +372,11 @@ func registerStage(r *requests.Admission) pipeline.Stage[stages.Submitted, stage
 				s.Reject(err)
 				return nil
 			case s.Register.Remote:
+				s.Turn.End(ctx) // its provider registers it, and everything in it
 				return c.Construct(ctx, goal)
+			}
+			if err := s.Turn.Wait(ctx); err != nil {
+				return err
 			}
 			return emit(stages.Registered{PendingReply: s.PendingReply, Goal: goal})
 		},
@@ -379,7 +399,7 @@ func (r *Run) Stages() Stages {
 		Check:    checks.stage(),
 		Analyze:  judge.stage(),
 		Diff:     compares.stage(),
-		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
+		Build:    newBuilder(r.control, r.rooms, r.writers.Decisions, r.writers.Decided, r.plans, r.targets, r.waves).stage(&questioner{prober: r.prober(), differ: compares}),
 		Execute:  r.scheduler.Actor(),
 	}
 }

@@ -136,7 +136,7 @@ func TestStackNames(t *testing.T) {
 	}
 	require.Equal(t, "dev", Ref{Project: "shop", Name: "dev"}.Display("shop", Organization))
 	require.Equal(t, "organization/shop/dev", Ref{Project: "shop", Name: "dev"}.Display("other", Organization))
-	b.options.Project = ""
+	b.storage.options.Project = ""
 	_, err := b.Resolve("dev")
 	require.ErrorIs(t, err, errNoProject)
 }
@@ -175,7 +175,7 @@ func TestMetaFile(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, c.legacy, b.legacy)
+			require.Equal(t, c.legacy, b.storage.legacy)
 		})
 	}
 }
@@ -294,7 +294,7 @@ func TestInvalidStateIsRefusedWhereItMatters(t *testing.T) {
 	repaired, err := state.Repair(unchecked)
 	require.NoError(t, err)
 	mustEdit(t, s, repaired)
-	b.options.SkipIntegrity = true
+	b.storage.options.SkipIntegrity = true
 	f.write(stackFile, string(text))
 	_, err = s.Load(ctx)
 	require.NoError(t, err)
@@ -375,7 +375,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	require.True(t, outputs.At("pw").IsSecret())
 
 	other := f.open()
-	other.options.Passphrases = secretstest.Source("wrong")
+	other.storage.options.Passphrases = secretstest.Source("wrong")
 	locked, err := other.Open(ctx, s.Ref())
 	require.NoError(t, err)
 	_, err = locked.Load(ctx)
@@ -637,7 +637,7 @@ func TestKillDuringAWriteLeavesTheOldOrTheNewState(t *testing.T) {
 			mustEdit(t, s, snapshotOf(thing("before")))
 			l, err := s.Lock(ctx, LockOptions{})
 			require.NoError(t, err)
-			dir := b.store.(*store.Dir)
+			dir := b.storage.store.(*store.Dir)
 			dir.Crash = func(at store.Moment) error {
 				if at == m {
 					return store.ErrKilled
@@ -672,7 +672,7 @@ func TestFailedWriteLeavesNoDebris(t *testing.T) {
 	s := f.init(b, "dev")
 	before := f.read(stackFile)
 	full := errors.New("disk full")
-	b.store.(*store.Dir).Crash = func(at store.Moment) error {
+	b.storage.store.(*store.Dir).Crash = func(at store.Moment) error {
 		if at == store.Written {
 			return full
 		}

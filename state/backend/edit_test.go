@@ -242,7 +242,7 @@ func TestAnEditDoesNotReplaceWhatIsWrittenMeanwhile(t *testing.T) {
 			theirs, err := s.(*fileStack).encode(ctx, snapshotOf(thing("theirs")))
 			require.NoError(t, err)
 			notice := func(string) {}
-			b.store = noticing{b.store, func(key string) { notice(key) }}
+			b.storage.store = noticing{b.storage.store, func(key string) { notice(key) }}
 			l := mustLock(t, s)
 			notice = func(key string) {
 				if strings.Contains(key, at) {
@@ -314,7 +314,7 @@ func TestAnImportReplacesTheStateUnderTheLock(t *testing.T) {
 
 	// The lock is broken when the import is about to write.
 	taken := 0
-	b.store = noticing{b.store, func(key string) {
+	b.storage.store = noticing{b.storage.store, func(key string) {
 		if strings.Contains(key, "locks/") {
 			if taken++; taken == 2 {
 				breakLocks(t, theirs)

@@ -19,7 +19,7 @@ import (
 //
 // Invariant: the stacks that it lists and opens have been recovered if that was possible.
 type File struct {
-	*storage
+	storage  *storage
 	reader   *reader
 	recovery *recovery
 }
@@ -51,24 +51,24 @@ func MaskURL(text string) string { return location.Mask(text) }
 func (f *File) Organization() string { return Organization }
 
 // Passphrases implements [Backend].
-func (f *File) Passphrases() secrets.Source { return f.options.Passphrases }
+func (f *File) Passphrases() secrets.Source { return f.storage.options.Passphrases }
 
 // DefaultSecrets implements [Backend].
 func (f *File) DefaultSecrets(Ref) secrets.Manager { return nil }
 
 // Close implements [Backend].
-func (f *File) Close() error { return f.store.Close() }
+func (f *File) Close() error { return f.storage.store.Close() }
 
 func (f *File) stack(ref Ref) *fileStack {
-	return &fileStack{stackFiles: f.files(ref), reader: f.reader, hold: &hold{}}
+	return &fileStack{files: f.storage.files(ref), reader: f.reader, hold: &hold{}}
 }
 
 // URL implements [Backend].
-func (f *File) URL() string { return f.options.URL }
+func (f *File) URL() string { return f.storage.options.URL }
 
 // Resolve implements [Backend].
 func (f *File) Resolve(name string) (Ref, error) {
-	return parseRef(name, f.options.Project, f.legacy, !f.options.isTrue("PULUMI_DISABLE_VALIDATION"))
+	return parseRef(name, f.storage.options.Project, f.storage.legacy, !f.storage.options.isTrue("PULUMI_DISABLE_VALIDATION"))
 }
 
 // Stacks implements [Backend].
@@ -79,7 +79,7 @@ func (f *File) Stacks(ctx context.Context, filter Filter) ([]Listing, error) {
 	if err := f.recovery.listed(ctx, filter.Project); err != nil {
 		return nil, err
 	}
-	refs, err := f.refs(ctx, filter.Project)
+	refs, err := f.storage.refs(ctx, filter.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (f *File) Stacks(ctx context.Context, filter Filter) ([]Listing, error) {
 	listings := iter.Mapper[Ref, Listing]{MaxGoroutines: parallelReads}.Map(refs, func(ref *Ref) Listing {
 		l := Listing{Ref: *ref}
 		if l.Err = ctx.Err(); l.Err == nil {
-			l.Summary, l.Err = f.summary(ctx, f.files(*ref))
+			l.Summary, l.Err = f.summary(ctx, f.storage.files(*ref))
 		}
 		return l
 	})
@@ -108,7 +108,7 @@ func (f *File) tagged(ctx context.Context, refs []Ref, filter Filter) ([]Ref, er
 		if ctx.Err() != nil {
 			return found{err: ctx.Err()}
 		}
-		tags, err := tags{f.files(*ref)}.all(ctx)
+		tags, err := tags{f.storage.files(*ref)}.all(ctx)
 		value, has := tags[filter.Tag]
 		return found{has && (filter.Value == "" || value == filter.Value), err}
 	})
@@ -135,7 +135,7 @@ func (f *File) summary(ctx context.Context, s stackFiles) (state.Summary, error)
 // Open implements [Backend].
 func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 	s := f.stack(ref)
-	if err := f.recovery.opened(ctx, s.stackFiles); err != nil {
+	if err := f.recovery.opened(ctx, s.files); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -143,13 +143,13 @@ func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 
 // Init implements [Backend].
 func (f *File) Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, error) {
-	if f.legacy {
+	if f.storage.legacy {
 		return nil, ErrLegacy
 	}
-	if err := ref.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
+	if err := ref.check(false, !f.storage.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
 		return nil, err
 	}
-	if err := f.prepareWrite(ctx); err != nil {
+	if err := f.storage.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
 	s := f.stack(ref)
@@ -181,21 +181,21 @@ func (f *File) referenced(ctx context.Context, name string) (Stack, error) {
 		return nil, err
 	}
 	s := f.stack(ref)
-	return s, s.exists(ctx)
+	return s, s.files.exists(ctx)
 }
 
 // Rename implements [Backend].
 func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
-	if f.legacy {
+	if f.storage.legacy {
 		return nil, ErrLegacy
 	}
-	if err := to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
+	if err := to.check(false, !f.storage.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
 		return nil, err
 	}
 	if from == to {
 		return nil, &ExistsError{to.Name}
 	}
-	if err := f.prepareWrite(ctx); err != nil {
+	if err := f.storage.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
 	return f.rename(ctx, f.stack(from), f.stack(to), from.Project)
@@ -211,18 +211,18 @@ func (f *File) rename(ctx context.Context, from, to *fileStack, project string) 
 		}
 		defer func() { err = errors.Join(err, l.Close()) }()
 	}
-	if err := from.exists(ctx); err != nil {
+	if err := from.files.exists(ctx); err != nil {
 		return nil, err
 	}
-	if _, there, err := to.file().Current(ctx); err != nil || there.Key != "" {
-		return nil, errors.Join(err, existsIf(there.Key != "", to.ref.Name))
+	if _, there, err := to.files.file().Current(ctx); err != nil || there.Key != "" {
+		return nil, errors.Join(err, existsIf(there.Key != "", to.files.ref.Name))
 	}
 	snapshot, err := from.LoadSealed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if snapshot != nil {
-		if snapshot, err = state.RenameStack(snapshot, from.ref.Name, project, to.ref.Name, to.ref.Project); err != nil {
+		if snapshot, err = state.RenameStack(snapshot, from.files.ref.Name, project, to.files.ref.Name, to.files.ref.Project); err != nil {
 			return nil, err
 		}
 	}
@@ -248,30 +248,30 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 	if err := f.completeUpgrade(ctx); err != nil {
 		return nil, err
 	}
-	old, err := f.refsOf(ctx, true, "")
+	old, err := f.storage.refsOf(ctx, true, "")
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Upgraded, 0, len(old))
 	for _, ref := range old {
 		u := Upgraded{Name: ref.Name}
-		if u.Project, u.Err = guessProject(ctx, f.files(ref)); u.Err == nil && u.Project == "" && ask != nil {
+		if u.Project, u.Err = guessProject(ctx, f.storage.files(ref)); u.Err == nil && u.Project == "" && ask != nil {
 			if u.Project, err = ask(ref.Name); err != nil {
 				return nil, err
 			}
 		}
 		all = append(all, u)
 	}
-	if _, err := f.store.Write(ctx, layout.Meta(), []byte("version: 1\n"), store.Condition{}); err != nil {
+	if _, err := f.storage.store.Write(ctx, layout.Meta(), []byte("version: 1\n"), store.Condition{}); err != nil {
 		return nil, err
 	}
-	f.legacy = false
+	f.storage.legacy = false
 	for i, u := range all {
 		if u.Err != nil || u.Project == "" {
 			continue
 		}
 		to := Ref{Project: u.Project, Name: u.Name}
-		if all[i].Err = to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
+		if all[i].Err = to.check(false, !f.storage.options.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
 			_, all[i].Err = f.rename(ctx, f.stack(Ref{Name: u.Name}), f.stack(to), u.Project)
 		}
 	}
@@ -280,10 +280,10 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 
 // completeUpgrade completes an interrupted upgrade of a stack.
 func (f *File) completeUpgrade(ctx context.Context) error {
-	if f.legacy {
+	if f.storage.legacy {
 		return nil
 	}
-	intents, err := f.intents(ctx)
+	intents, err := f.storage.intents(ctx)
 	for _, p := range intents {
 		if s := p.stacks[1]; s.ref.Project == "" {
 			f.recovery.ifFree(ctx, s, stackIntents{s}.exist)
@@ -294,7 +294,7 @@ func (f *File) completeUpgrade(ctx context.Context) error {
 
 // Remove implements [Backend]. A stack whose file cannot be read is removed only with Force.
 func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
-	s := f.files(ref)
+	s := f.storage.files(ref)
 	if err := s.exists(ctx); err != nil {
 		return err
 	}
@@ -337,17 +337,17 @@ func remove(ctx context.Context, s stackFiles, o RemoveOptions) error {
 		}
 	}
 	// As long as there is a stack file, an interrupted removal can be repeated.
-	if err := removeFolder(ctx, s.store, s.keys().History()); err != nil {
+	if err := removeFolder(ctx, s.storage.store, s.keys().History()); err != nil {
 		return err
 	}
 	gone := []string{s.keys().Tags()}
 	if o.Backups {
-		if err := removeFolder(ctx, s.store, s.keys().Backups()); err != nil {
+		if err := removeFolder(ctx, s.storage.store, s.keys().Backups()); err != nil {
 			return err
 		}
 		gone = append(gone, s.keys().Previous()...)
 	}
-	if err := s.store.Remove(ctx, gone...); err != nil {
+	if err := s.storage.store.Remove(ctx, gone...); err != nil {
 		return err
 	}
 	if err := s.file().Remove(ctx, !o.Backups); err != nil {

@@ -62,7 +62,7 @@ func FuzzFiles(f *testing.F) {
 		ctx := context.Background()
 		again, err := openFile(ctx, Options{URL: "file://" + x.dir, Project: "shop", Version: "sluice/test", Passphrases: secretstest.Source("p")})
 		check(err)
-		if err != nil || again.legacy {
+		if err != nil || again.storage.legacy {
 			return
 		}
 		ref, err := again.Resolve("dev")

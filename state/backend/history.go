@@ -17,11 +17,11 @@ import (
 // 4.7, 4.8).
 //
 // Invariant: a copy shares nothing with the stack file, so that damage to the stack file does not affect it.
-type history struct{ stackFiles }
+type history struct{ files stackFiles }
 
 // write records a finished operation and backs the stack file up.
 func (h history) write(ctx context.Context, u Update) error {
-	if err := h.prepareWrite(ctx); err != nil {
+	if err := h.files.storage.prepareWrite(ctx); err != nil {
 		return err
 	}
 	if u.Environment == nil {
@@ -32,33 +32,33 @@ func (h history) write(ctx context.Context, u Update) error {
 	}
 	b, err := json.MarshalIndent(u, "", "    ")
 	if err != nil {
-		return fmt.Errorf("history of stack %s: %w", h.ref, err)
+		return fmt.Errorf("history of stack %s: %w", h.files.ref, err)
 	}
-	now := h.options.Now().UnixNano()
-	stem := fmt.Sprintf("%s/%s-%d", h.keys().History(), h.ref.Name, now)
-	extension := ".json" + h.format.Extension()
-	packed, err := h.format.Pack(b)
+	now := h.files.storage.options.Now().UnixNano()
+	stem := fmt.Sprintf("%s/%s-%d", h.files.keys().History(), h.files.ref.Name, now)
+	extension := ".json" + h.files.storage.format.Extension()
+	packed, err := h.files.storage.format.Pack(b)
 	if err != nil {
 		return err
 	}
-	if _, err := h.store.Write(ctx, stem+".history"+extension, packed, store.Condition{}); err != nil {
-		return fmt.Errorf("history of stack %s: %w", h.ref, err)
+	if _, err := h.files.storage.store.Write(ctx, stem+".history"+extension, packed, store.Condition{}); err != nil {
+		return fmt.Errorf("history of stack %s: %w", h.files.ref, err)
 	}
-	current, info, err := h.file().Current(ctx)
+	current, info, err := h.files.file().Current(ctx)
 	if err != nil || info.Key == "" {
 		return err
 	}
 	// Real copies, unlike the .bak file: damage to the stack file must not affect them.
-	kept := ".json" + strings.TrimPrefix(current, h.keys().File())
-	if err := h.store.Copy(ctx, current, stem+".checkpoint"+kept); err != nil {
-		return fmt.Errorf("history of stack %s: %w", h.ref, err)
+	kept := ".json" + strings.TrimPrefix(current, h.files.keys().File())
+	if err := h.files.storage.store.Copy(ctx, current, stem+".checkpoint"+kept); err != nil {
+		return fmt.Errorf("history of stack %s: %w", h.files.ref, err)
 	}
-	if h.options.flag("DISABLE_CHECKPOINT_BACKUPS") || h.options.isTrue("PULUMI_DISABLE_CHECKPOINT_BACKUPS") {
+	if h.files.storage.options.flag("DISABLE_CHECKPOINT_BACKUPS") || h.files.storage.options.isTrue("PULUMI_DISABLE_CHECKPOINT_BACKUPS") {
 		return nil
 	}
-	backup := fmt.Sprintf("%s/%s.%d%s", h.keys().Backups(), h.ref.Name, now, kept)
-	if err := h.store.Copy(ctx, current, backup); err != nil {
-		return fmt.Errorf("back up stack %s: %w", h.ref, err)
+	backup := fmt.Sprintf("%s/%s.%d%s", h.files.keys().Backups(), h.files.ref.Name, now, kept)
+	if err := h.files.storage.store.Copy(ctx, current, backup); err != nil {
+		return fmt.Errorf("back up stack %s: %w", h.files.ref, err)
 	}
 	return nil
 }
@@ -88,9 +88,9 @@ func (h history) last(ctx context.Context, accept func(Update) bool) (*Update, e
 
 // infos lists the records, the newest first.
 func (h history) infos(ctx context.Context) ([]store.Info, error) {
-	infos, err := h.store.List(ctx, h.keys().History()+"/")
+	infos, err := h.files.storage.store.List(ctx, h.files.keys().History()+"/")
 	if err != nil {
-		return nil, fmt.Errorf("history of stack %s: %w", h.ref, err)
+		return nil, fmt.Errorf("history of stack %s: %w", h.files.ref, err)
 	}
 	slices.Reverse(infos) // names end in the time and are sorted
 	return slices.DeleteFunc(infos, func(i store.Info) bool {
@@ -125,20 +125,20 @@ func (h history) version(ctx context.Context, number int) (content []byte, name 
 	if err != nil {
 		return nil, "", err
 	}
-	missing := &VersionError{Stack: h.ref.Name, Version: number, Last: len(copies)}
+	missing := &VersionError{Stack: h.files.ref.Name, Version: number, Last: len(copies)}
 	if number < 1 || number > len(copies) {
 		return nil, "", missing
 	}
 	stem := copies[len(copies)-number]
-	found, err := h.store.List(ctx, stem)
+	found, err := h.files.storage.store.List(ctx, stem)
 	if err != nil {
-		return nil, "", fmt.Errorf("history of stack %s: %w", h.ref, err)
+		return nil, "", fmt.Errorf("history of stack %s: %w", h.files.ref, err)
 	}
 	if len(found) == 0 {
 		return nil, "", missing
 	}
-	name = h.store.Name(found[0].Key)
-	content, _, err = h.store.Read(ctx, found[0].Key)
+	name = h.files.storage.store.Name(found[0].Key)
+	content, _, err = h.files.storage.store.Read(ctx, found[0].Key)
 	if err == nil {
 		content, err = compression.Unpack(content)
 	}
@@ -149,7 +149,7 @@ func (h history) version(ctx context.Context, number int) (content []byte, name 
 }
 
 func (h history) readUpdate(ctx context.Context, key string) (u Update, err error) {
-	b, _, err := h.store.Read(ctx, key)
+	b, _, err := h.files.storage.store.Read(ctx, key)
 	if err == nil {
 		b, err = compression.Unpack(b)
 	}
@@ -157,7 +157,7 @@ func (h history) readUpdate(ctx context.Context, key string) (u Update, err erro
 		err = json.Unmarshal(b, &u)
 	}
 	if err != nil {
-		return u, fmt.Errorf("%s: %w", h.store.Name(key), err)
+		return u, fmt.Errorf("%s: %w", h.files.storage.store.Name(key), err)
 	}
 	return u, nil
 }
@@ -165,20 +165,20 @@ func (h history) readUpdate(ctx context.Context, key string) (u Update, err erro
 // moveTo moves the history to another name of the stack. The backups stay (state.md 7.7). If it was interrupted, a second
 // call completes it.
 func (h history) moveTo(ctx context.Context, to stackFiles) error {
-	folder := h.keys().History() + "/"
-	infos, err := h.store.List(ctx, folder)
+	folder := h.files.keys().History() + "/"
+	infos, err := h.files.storage.store.List(ctx, folder)
 	if err != nil {
 		return err
 	}
 	for _, i := range infos {
-		rest, ours := strings.CutPrefix(i.Key, folder+h.ref.Name+"-")
+		rest, ours := strings.CutPrefix(i.Key, folder+h.files.ref.Name+"-")
 		if !ours {
 			continue
 		}
-		if err := h.store.Copy(ctx, i.Key, to.keys().History()+"/"+to.ref.Name+"-"+rest); err != nil {
+		if err := h.files.storage.store.Copy(ctx, i.Key, to.keys().History()+"/"+to.ref.Name+"-"+rest); err != nil {
 			return err
 		}
-		if err := h.store.Remove(ctx, i.Key); err != nil {
+		if err := h.files.storage.store.Remove(ctx, i.Key); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (h history) moveTo(ctx context.Context, to stackFiles) error {
 // other is available, and later operations look for one there.
 func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error {
 	u := Update{
-		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.options.Now().Unix(), Result: ResultFailed,
+		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.files.storage.options.Now().Unix(), Result: ResultFailed,
 		Message: "interrupted, and recovered from its journal", ResourceChanges: map[string]int{},
 	}
 	for _, c := range shownChanges(r.Done) {

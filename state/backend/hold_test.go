@@ -116,7 +116,7 @@ func TestARecordingWithoutItsLockBeginsNothingMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			b := f.open()
-			b.every = 5 * time.Millisecond
+			b.storage.every = 5 * time.Millisecond
 			s := f.init(b, "dev")
 			lost := await.NewEvent()
 			l, err := s.Lock(ctx, LockOptions{OnLost: func(error) { lost.Fire() }})

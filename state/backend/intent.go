@@ -132,7 +132,7 @@ func (p *intent) end(ctx context.Context) error { return p.storage().store.Remov
 // name returns the name of a stack for people.
 func (p *intent) name(i int) string {
 	s := p.stacks[i]
-	return s.ref.Display(s.options.Project, Organization)
+	return s.ref.Display(s.storage.options.Project, Organization)
 }
 
 // String describes the operation.
@@ -234,21 +234,21 @@ func (p *intent) setAside(ctx context.Context) (where string, err error) {
 			continue
 		}
 		key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s.json", s.ref.Name, p.record.Start.UnixNano(), p.record.Operation))
-		if _, err := s.store.Write(ctx, key, content, store.Condition{}); err != nil {
+		if _, err := s.storage.store.Write(ctx, key, content, store.Condition{}); err != nil {
 			return "", err
 		}
-		names = append(names, s.store.Name(key))
+		names = append(names, s.storage.store.Name(key))
 	}
 	return strings.Join(names, " and "), p.end(ctx)
 }
 
 // setRecordAside moves a record that cannot be read to a place that no command uses.
 func (p *intent) setRecordAside(ctx context.Context, s stackFiles) (where string, err error) {
-	key := s.keys().Salvage(fmt.Sprintf("%s.%d.pair", s.ref.Name, s.options.Now().UnixNano()))
-	if err := s.store.Copy(ctx, p.key(), key); err != nil {
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.pair", s.ref.Name, s.storage.options.Now().UnixNano()))
+	if err := s.storage.store.Copy(ctx, p.key(), key); err != nil {
 		return "", err
 	}
-	return s.store.Name(key), p.end(ctx)
+	return s.storage.store.Name(key), p.end(ctx)
 }
 
 // look finds out how far the operation has come. The returned writers replace only the content that it has read.
@@ -368,7 +368,7 @@ func (p *intent) finish(ctx context.Context) (remark string, follows, err error)
 			return "", nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w; the next operation on stack %s completes it",
 				to.ref, from.ref, err, to.ref.Name)
 		}
-		if renamed := to.options.Renamed; renamed != nil {
+		if renamed := to.storage.options.Renamed; renamed != nil {
 			remark, follows = renamed(from.ref, to.ref)
 		}
 	}

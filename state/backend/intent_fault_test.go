@@ -88,7 +88,7 @@ func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) 
 			s := scenes[c.of]
 			p := s.begin(t)
 			b, _ := p.process(-1)
-			b.store = failing{b.store, failures(c.fails...), nil}
+			b.storage.store = failing{b.storage.store, failures(c.fails...), nil}
 			err := s.do(p, b)
 			require.ErrorIs(t, err, errFull)
 			require.ErrorContains(t, err, c.says)
@@ -113,7 +113,7 @@ func TestALockThatARenameCannotGiveBackIsTold(t *testing.T) {
 	f := newFixture(t)
 	b := f.open()
 	s := f.init(b, "dev")
-	b.store = failing{b.store, func(doing, key string) bool {
+	b.storage.store = failing{b.storage.store, func(doing, key string) bool {
 		return doing == "remove" && strings.HasPrefix(key, ".pulumi/locks/organization/shop/dev/")
 	}, nil}
 	_, err := b.Rename(context.Background(), s.Ref(), Ref{Project: "shop", Name: "prod"})
@@ -138,7 +138,7 @@ func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
 			p := s.begin(t)
 			theirs := s.start[devFile] + " "
 			b, _ := p.process(-1)
-			b.store = failing{b.store, failures(), func(key string) {
+			b.storage.store = failing{b.storage.store, failures(), func(key string) {
 				if key == ".pulumi/"+c.at {
 					p.put(".pulumi/"+devFile, theirs)
 				}
@@ -303,7 +303,7 @@ func TestAnOperationOnTwoStacksIsLeftAloneWhileSomebodyWorksOnOneOfThem(t *testi
 	p := s.interrupted(t)
 	between := p.states()
 	b, _ := p.process(-1)
-	l, err := b.stack(prod).lock(ctx, LockOptions{})
+	l, err := b.stack(prod).files.lock(ctx, LockOptions{})
 	require.NoError(t, err)
 	stack, err := b.Open(ctx, dev)
 	require.NoError(t, err)

@@ -155,7 +155,7 @@ func (p *place) resources() map[string][]string {
 	all := map[string][]string{}
 	for _, ref := range []Ref{dev, prod} {
 		s := b.stack(ref)
-		if s.exists(ctx) != nil {
+		if s.files.exists(ctx) != nil {
 			continue
 		}
 		snapshot, err := s.Load(ctx)

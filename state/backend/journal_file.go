@@ -30,11 +30,11 @@ var _ journal.Store = (*journalFile)(nil)
 func (j *journalFile) base() string { return j.stack.keys().JournalBase() }
 
 // Name implements [journal.Store].
-func (j *journalFile) Name() string { return j.stack.store.Name(j.stack.keys().Journal()) }
+func (j *journalFile) Name() string { return j.stack.storage.store.Name(j.stack.keys().Journal()) }
 
 // Base implements [journal.Store].
 func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
-	b, _, err := j.stack.store.Read(ctx, j.base())
+	b, _, err := j.stack.storage.store.Read(ctx, j.base())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
 // in place, and then the previous content is needed.
 func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
 	if len(base) > 0 {
-		if _, err := j.stack.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
+		if _, err := j.stack.storage.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (j *journalFile) Remove(ctx context.Context) error {
 	if another, err := j.Exists(ctx); err != nil || another {
 		return err
 	}
-	return j.stack.store.Remove(ctx, j.base())
+	return j.stack.storage.store.Remove(ctx, j.base())
 }
 
 // sweep removes the remains of a journal whose process was killed while it made or removed the journal. No complete
@@ -72,7 +72,7 @@ func (j *journalFile) sweep(ctx context.Context) error {
 	if err := j.Log.Sweep(ctx); err != nil {
 		return err
 	}
-	return j.stack.store.Remove(ctx, j.base())
+	return j.stack.storage.store.Remove(ctx, j.base())
 }
 
 // begins reports whether the journal starts from this state.
@@ -112,7 +112,7 @@ func (j *journalFile) setTornAside(ctx context.Context, torn []byte) error {
 	if err != nil {
 		return fmt.Errorf("keep the end of the journal of stack %s: %w", j.stack.ref.Name, err)
 	}
-	j.stack.options.note(fmt.Sprintf("the journal of stack %s ends with %d bytes of a write that never finished. "+
+	j.stack.storage.options.note(fmt.Sprintf("the journal of stack %s ends with %d bytes of a write that never finished. "+
 		"They are not applied, as nothing has relied on them, and are kept in %s", j.stack.ref.Name, len(torn), where))
 	return nil
 }
@@ -120,9 +120,9 @@ func (j *journalFile) setTornAside(ctx context.Context, torn []byte) error {
 // salvage writes a part of the journal to a place that no command uses, and returns the place.
 func (j *journalFile) salvage(ctx context.Context, kind string, content []byte) (where string, err error) {
 	s := j.stack
-	key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s", s.ref.Name, s.options.Now().UnixNano(), kind))
-	_, err = s.store.Write(ctx, key, content, store.Condition{})
-	return s.store.Name(key), err
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s", s.ref.Name, s.storage.options.Now().UnixNano(), kind))
+	_, err = s.storage.store.Write(ctx, key, content, store.Condition{})
+	return s.storage.store.Name(key), err
 }
 
 // recoverAll brings the stack file up to date if an operation on this stack was interrupted. The lock is held. It returns a
@@ -157,7 +157,7 @@ func (j *journalFile) recover(ctx context.Context) error {
 	if content == nil { // the stack was removed by hand
 		where, err := j.setAside(ctx)
 		if err == nil {
-			s.options.note(fmt.Sprintf("there was a journal of stack %s, which does not exist any more; it is kept in %s", s.ref.Name, where))
+			s.storage.options.note(fmt.Sprintf("there was a journal of stack %s, which does not exist any more; it is kept in %s", s.ref.Name, where))
 		}
 		return err
 	}
@@ -174,14 +174,14 @@ func (j *journalFile) recover(ctx context.Context) error {
 		return j.explain(ctx, err)
 	}
 	if report != nil {
-		s.options.note(recoveredNote(s.ref, report), howToEnd(report)...)
+		s.storage.options.note(recoveredNote(s.ref, report), howToEnd(report)...)
 	}
 	return nil
 }
 
 // recovery defines how the journal is applied to the content of the stack file.
 func (j *journalFile) recovery(content []byte) journal.Recovery {
-	o := j.stack.options
+	o := j.stack.storage.options
 	return journal.Recovery{
 		Stack: j.stack.ref.String(), Store: j, Content: content,
 		Decode: state.DecodeOptions{Name: j.Name()},
@@ -242,9 +242,9 @@ func (j *journalFile) explain(ctx context.Context, err error) error {
 		return errors.Join(e, fault)
 	}
 	key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
-	if _, fault := s.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
+	if _, fault := s.storage.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
 		return errors.Join(e, fault)
 	}
-	e.Salvage = s.store.Name(key)
+	e.Salvage = s.storage.store.Name(key)
 	return e
 }

@@ -21,7 +21,7 @@ const journalPath = ".pulumi/sluice/journal/shop/dev.jnl"
 // open opens the store as another process does, and collects the user's notes.
 func (f *fixture) listening() (*File, *[]string) {
 	b, notes := f.open(), &[]string{}
-	b.options.Note = func(text string, _ ...advice.Advice) { *notes = append(*notes, text) }
+	b.storage.options.Note = func(text string, _ ...advice.Advice) { *notes = append(*notes, text) }
 	return b, notes
 }
 
@@ -29,7 +29,7 @@ func (f *fixture) listening() (*File, *[]string) {
 func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
 	t.Helper()
 	ctx := context.Background()
-	w, err := s.(*fileStack).file().Writer(ctx)
+	w, err := s.(*fileStack).files.file().Writer(ctx)
 	require.NoError(t, err)
 	r, err := s.(*fileStack).recorder(ctx, w, base)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 	f := newFixture(t)
 	ref := f.interrupt()
 	b, notes := f.listening()
-	b.store.(*store.Dir).Crash = func(m store.Moment) error {
+	b.storage.store.(*store.Dir).Crash = func(m store.Moment) error {
 		if m == store.Written {
 			return errors.New("no space left on device")
 		}
@@ -131,7 +131,7 @@ func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {
 	f := newFixture(t)
 	ref := f.interrupt()
 	b, notes := f.listening()
-	l, err := b.stack(ref).lock(context.Background(), LockOptions{})
+	l, err := b.stack(ref).files.lock(context.Background(), LockOptions{})
 	require.NoError(t, err)
 	s, err := b.Open(context.Background(), ref)
 	require.NoError(t, err)
@@ -263,7 +263,7 @@ func TestCheckpointsEveryStepKeepNoJournal(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
 	b := f.open()
-	b.options.Checkpoints = CheckpointsEveryStep
+	b.storage.options.Checkpoints = CheckpointsEveryStep
 	s := f.init(b, "dev")
 	r := record(t, s, mustLoad(t, s))
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
@@ -284,7 +284,7 @@ func TestKillAtAnyMomentOfARunLosesNothing(t *testing.T) {
 		base, err := s.Load(ctx)
 		require.NoError(t, err)
 		moments := 0
-		b.store.(*store.Dir).Crash = func(store.Moment) error {
+		b.storage.store.(*store.Dir).Crash = func(store.Moment) error {
 			if moments++; moments > at {
 				return store.ErrKilled
 			}

@@ -180,7 +180,7 @@ func (p *place) process(moments int) (*File, *life) {
 	})
 	require.NoError(p, err)
 	l.left = moments
-	b.every, b.lost = time.Hour, 2*time.Hour // on a slow disk renewals would be moments, too
+	b.storage.every, b.storage.lost = time.Hour, 2*time.Hour // on a slow disk renewals would be moments, too
 	return b, l
 }
 

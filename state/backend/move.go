@@ -29,7 +29,7 @@ func changeBoth(ctx context.Context, operation string, changes [2]change) error 
 		if before[i], err = c.stack.unchanged(ctx, c.state); err != nil {
 			return nothingDone(operation, err)
 		}
-		p.stacks[i], after[i] = c.stack.stackFiles, c.after
+		p.stacks[i], after[i] = c.stack.files, c.after
 	}
 	return p.run(ctx, operation, before, after)
 }

@@ -44,7 +44,7 @@ func TestAStackInAnObjectStoreIsRecovered(t *testing.T) {
 	require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: a}))
 	require.NoError(t, r.End(ctx, state.Change{Begun: a, Add: a}))
 	require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: thing("b")}))
-	segments, err := b.store.List(ctx, ".pulumi/sluice/journal/shop/dev/")
+	segments, err := b.storage.store.List(ctx, ".pulumi/sluice/journal/shop/dev/")
 	require.NoError(t, err)
 	require.NotEmpty(t, segments)
 
@@ -56,7 +56,7 @@ func TestAStackInAnObjectStoreIsRecovered(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, snapshot.Resources, 1)
 	require.Len(t, snapshot.Pending, 1)
-	left, err := b.store.List(ctx, ".pulumi/sluice/")
+	left, err := b.storage.store.List(ctx, ".pulumi/sluice/")
 	require.NoError(t, err)
 	require.Empty(t, left)
 	updates, _, err := again.History(ctx)

@@ -22,9 +22,9 @@ import (
 //
 // Invariant: it writes nothing, and gives one note for each stack.
 type reader struct {
-	*storage
-	failed sync.Map // by Ref: the error of recovering it in this process, unless it was about its lock
-	told   sync.Map // by Ref: the note was given
+	storage *storage
+	failed  sync.Map // by Ref: the error of recovering it in this process, unless it was about its lock
+	told    sync.Map // by Ref: the note was given
 }
 
 // attempts is the number of times a stack is read whose parts do not seem to belong together: the operation that writes them
@@ -168,7 +168,7 @@ func (r *reader) look(ctx context.Context, s stackFiles) holder {
 // once gives the user a note about a stack, unless one was given before.
 func (r *reader) once(s stackFiles, text string, as ...advice.Advice) {
 	if _, told := r.told.LoadOrStore(s.ref, true); !told {
-		r.options.note(text, as...)
+		r.storage.options.note(text, as...)
 	}
 }
 
@@ -184,7 +184,7 @@ func (r *reader) unreadable(s stackFiles, err error) {
 // undecided notes that the journal needs a decision, unless that was noted before.
 func (r *reader) undecided(s stackFiles, err *JournalError) {
 	if _, told := r.told.LoadOrStore(s.ref, true); !told {
-		r.options.undecided(err)
+		r.storage.options.undecided(err)
 	}
 }
 

@@ -111,8 +111,8 @@ func TestReadersIncludeAJournalThatCannotBeRecovered(t *testing.T) {
 				before := f.everything()
 				b, notes := f.listening()
 				var said []advice.Advice
-				note := b.options.Note
-				b.options.Note = func(text string, as ...advice.Advice) { note(text); said = append(said, as...) }
+				note := b.storage.options.Note
+				b.storage.options.Note = func(text string, as ...advice.Advice) { note(text); said = append(said, as...) }
 				s, err := b.Open(ctx, ref)
 				require.NoError(t, err)
 				require.Empty(t, *notes, "only who reads the state is told what is read")

@@ -15,8 +15,8 @@ import (
 //
 // Invariant: it changes a stack only while it holds its lock, and never waits for another holder.
 type recovery struct {
-	*storage
-	reader *reader
+	storage *storage
+	reader  *reader
 	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only taking
 	// the lock tries again: there may be many readers.
 	unrecovered sync.Map
@@ -55,7 +55,7 @@ func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.C
 	case err == nil || errors.As(err, &held):
 		return
 	case errors.As(err, new(*IntentError)) && errors.As(err, &undecided):
-		r.options.undecided(undecided)
+		r.storage.options.undecided(undecided)
 	case errors.As(err, &undecided):
 		r.reader.undecided(s, undecided)
 	default:
@@ -70,13 +70,13 @@ func (r *recovery) failed(ctx context.Context, s stackFiles, err error) {
 		r.reader.failed.Store(s.ref, err)
 		return
 	}
-	r.options.note(fmt.Sprintf("the last operation on stack %s was interrupted, and could not be completed now: %v. "+
+	r.storage.options.note(fmt.Sprintf("the last operation on stack %s was interrupted, and could not be completed now: %v. "+
 		"What is read is the state before that; the next command tries again", s.ref.Name, err))
 }
 
 // listed recovers the stacks of a project, of all projects if it is "", one after the other.
 func (r *recovery) listed(ctx context.Context, project string) error {
-	intents, err := r.intents(ctx)
+	intents, err := r.storage.intents(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,17 +87,17 @@ func (r *recovery) listed(ctx context.Context, project string) error {
 			}
 		}
 	}
-	refs, err := r.refs(ctx, project)
+	refs, err := r.storage.refs(ctx, project)
 	if err != nil {
 		return err
 	}
 	exists := func(ref *Ref) bool {
-		there, err := r.files(*ref).journal().Exists(ctx)
+		there, err := r.storage.files(*ref).journal().Exists(ctx)
 		return there || err != nil // the error is reported
 	}
 	for i, there := range (iter.Mapper[Ref, bool]{MaxGoroutines: parallelReads}).Map(refs, exists) {
 		if there {
-			s := r.files(refs[i])
+			s := r.storage.files(refs[i])
 			r.ifFree(ctx, s, s.journal().Exists)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // remains are the remains of interrupted operations on a stack: operations on two stacks, and a journal.
 //
 // Invariant: only the holder of the stack's lock changes them, and the lock stays as long as they do.
-type remains struct{ stackFiles }
+type remains struct{ files stackFiles }
 
 func (r remains) intents() stackIntents { return stackIntents(r) }
 
@@ -22,7 +22,7 @@ func (r remains) recover(ctx context.Context) error {
 	if err := r.intents().recover(ctx); err != nil {
 		return err
 	}
-	return r.journal().recoverAll(ctx)
+	return r.files.journal().recoverAll(ctx)
 }
 
 // setAside moves the remains of interrupted operations to a place that no command uses, without applying them. The lock is
@@ -30,7 +30,7 @@ func (r remains) recover(ctx context.Context) error {
 func (r remains) setAside(ctx context.Context) (where string, err error) {
 	aside, err := r.intents().setAside(ctx)
 	if err == nil {
-		where, err = r.journal().setAllAside(ctx)
+		where, err = r.files.journal().setAllAside(ctx)
 	}
 	if where != "" {
 		aside = append(aside, where)
@@ -44,12 +44,12 @@ func (r remains) exist(ctx context.Context) (bool, error) {
 	if err != nil || pending {
 		return pending, err
 	}
-	return r.journal().Exists(ctx)
+	return r.files.journal().Exists(ctx)
 }
 
 // acquire takes the lock and recovers.
 func (r remains) acquire(ctx context.Context, o LockOptions) (heldLock, error) {
-	l, err := r.lock(ctx, o)
+	l, err := r.files.lock(ctx, o)
 	if err != nil {
 		return heldLock{}, err
 	}
@@ -75,7 +75,7 @@ func (r remains) unlock(l *lock.Lock) error {
 		l.Abandon()
 		return errors.Join(err, advice.Errorf(advice.On(advice.CancelLock),
 			"the lock of stack %s is kept, as what has been done is only in its journal: the next operation on the stack recovers it, unless that is "+
-				"refused because of the lock", r.ref.Name))
+				"refused because of the lock", r.files.ref.Name))
 	}
 	return l.Release()
 }

@@ -20,7 +20,7 @@ import (
 //
 // Invariant: when it returns a lock, nothing is left to recover on the stack. Reads include the part that is not recovered.
 type fileStack struct {
-	stackFiles
+	files   stackFiles
 	reader  *reader
 	secrets secrets.Manager // nil: the one that the state names
 	lenient bool            // a secret that cannot be opened is unavailable instead of an error
@@ -31,14 +31,16 @@ var _ Stack = (*fileStack)(nil)
 
 // seal opens and encrypts the secrets of the stack.
 func (s *fileStack) seal() sealing.Seal {
-	return sealing.Seal{Manager: s.secrets, Passphrases: s.options.Passphrases.For(s.ref.Project, s.ref.Name), Lenient: s.lenient}
+	return sealing.Seal{Manager: s.secrets, Passphrases: s.files.storage.options.Passphrases.For(s.files.ref.Project, s.files.ref.Name), Lenient: s.lenient}
 }
 
 // Ref implements [Stack].
-func (s *fileStack) Ref() Ref { return s.ref }
+func (s *fileStack) Ref() Ref { return s.files.ref }
 
 // Named implements [Stack].
-func (s *fileStack) Named() (project, name string) { return s.ref.Project, s.ref.Name }
+func (s *fileStack) Named() (project, name string) {
+	return s.files.ref.Project, s.files.ref.Name
+}
 
 // WithSecrets implements [Stack].
 func (s *fileStack) WithSecrets(m secrets.Manager) Stack {
@@ -55,17 +57,17 @@ func (s *fileStack) Readable() Stack {
 }
 
 // File implements [Stack].
-func (s *fileStack) File(ctx context.Context) string { return s.file().Name(ctx) }
+func (s *fileStack) File(ctx context.Context) string { return s.files.file().Name(ctx) }
 
 // Revision implements [Stack].
 func (s *fileStack) Revision(ctx context.Context) (string, error) {
-	_, info, err := s.file().Current(ctx)
+	_, info, err := s.files.file().Current(ctx)
 	return info.Revision, err
 }
 
 // SecretsProvider implements [Stack].
 func (s *fileStack) SecretsProvider(ctx context.Context) (*state.SecretsProvider, error) {
-	summary, err := s.summary(ctx)
+	summary, err := s.files.summary(ctx)
 	return summary.SecretsProvider, err
 }
 
@@ -83,7 +85,7 @@ func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
 
 // Check implements [Stack].
 func (s *fileStack) Check(ctx context.Context, snapshot *state.Snapshot) error {
-	if s.options.SkipIntegrity {
+	if s.files.storage.options.SkipIntegrity {
 		return nil
 	}
 	err := state.Verify(snapshot)
@@ -105,18 +107,18 @@ func (s *fileStack) LoadSealed(ctx context.Context) (*state.Snapshot, error) {
 // has the lock, no process works on the stack, so pending operations were interrupted.
 func (s *fileStack) present(ctx context.Context, decrypter decrypters) (*state.Snapshot, error) {
 	if !s.hold.isHeld() {
-		return s.reader.snapshot(ctx, s.stackFiles, decrypter)
+		return s.reader.snapshot(ctx, s.files, decrypter)
 	}
-	in, err := s.reader.glance(ctx, s.stackFiles)
+	in, err := s.reader.glance(ctx, s.files)
 	if err != nil {
 		return nil, err
 	}
-	return s.decode(ctx, in.content, in.name, decrypter)
+	return s.files.decode(ctx, in.content, in.name, decrypter)
 }
 
 // Outputs implements [Stack].
 func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, error) {
-	in, err := s.reader.read(ctx, s.stackFiles)
+	in, err := s.reader.read(ctx, s.files)
 	if err != nil {
 		return property.Map{}, err
 	}
@@ -126,14 +128,14 @@ func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, err
 	}
 	outputs, err := state.DecodeOutputs(ctx, in.content, o)
 	if err != nil {
-		return property.Map{}, s.explain(ctx, in.name, err)
+		return property.Map{}, s.files.explain(ctx, in.name, err)
 	}
 	return outputs, nil
 }
 
 // Lock implements [Stack].
 func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
-	l, err := remains{s.stackFiles}.acquire(ctx, o)
+	l, err := remains{s.files}.acquire(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -142,62 +144,62 @@ func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
 
 // Locks implements [Stack].
 func (s *fileStack) Locks(ctx context.Context) ([]lock.Held, error) {
-	held, err := lock.List(ctx, s.lockOptions())
+	held, err := lock.List(ctx, s.files.lockOptions())
 	if err != nil {
 		return nil, err
 	}
-	others, err := stackIntents{s.stackFiles}.locks(ctx)
+	others, err := stackIntents{s.files}.locks(ctx)
 	return append(held, others...), err
 }
 
 // BreakLocks implements [Stack].
 func (s *fileStack) BreakLocks(ctx context.Context, held []lock.Held) (int, error) {
-	return lock.Remove(ctx, s.lockOptions(), held)
+	return lock.Remove(ctx, s.files.lockOptions(), held)
 }
 
 // DiscardJournal implements [Stack].
 func (s *fileStack) DiscardJournal(ctx context.Context) (where string, err error) {
-	l, err := s.lock(ctx, LockOptions{Operation: "recovery"})
+	l, err := s.files.lock(ctx, LockOptions{Operation: "recovery"})
 	if err != nil {
 		return "", err
 	}
-	where, err = remains{s.stackFiles}.setAside(ctx)
+	where, err = remains{s.files}.setAside(ctx)
 	return where, errors.Join(err, l.Release())
 }
 
 // Tags implements [Stack].
 func (s *fileStack) Tags(ctx context.Context) (map[string]string, error) {
-	return tags{s.stackFiles}.all(ctx)
+	return tags{s.files}.all(ctx)
 }
 
 // EditTags implements [Stack].
 func (s *fileStack) EditTags(ctx context.Context, edit func(tags map[string]string)) error {
-	return tags{s.stackFiles}.edit(ctx, edit)
+	return tags{s.files}.edit(ctx, edit)
 }
 
 // Begin implements [Stack].
 func (s *fileStack) Begin(_ context.Context, o Operation) (Run, error) {
-	return fileRun{history{s.stackFiles}, o.Preview}, nil
+	return fileRun{history{s.files}, o.Preview}, nil
 }
 
 // WriteHistory implements [Stack].
 func (s *fileStack) WriteHistory(ctx context.Context, u Update) error {
-	return history{s.stackFiles}.write(ctx, u)
+	return history{s.files}.write(ctx, u)
 }
 
 // LastUpdate implements [Stack].
 func (s *fileStack) LastUpdate(ctx context.Context, accept func(Update) bool) (*Update, error) {
-	return history{s.stackFiles}.last(ctx, accept)
+	return history{s.files}.last(ctx, accept)
 }
 
 // History implements [Stack].
 func (s *fileStack) History(ctx context.Context) (updates []Update, warnings []string, err error) {
-	return history{s.stackFiles}.list(ctx)
+	return history{s.files}.list(ctx)
 }
 
 // Export implements [Stack].
 func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error) {
-	in, err := s.reader.read(ctx, s.stackFiles)
+	in, err := s.reader.read(ctx, s.files)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +208,7 @@ func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error
 
 // ExportVersion implements [Stack].
 func (s *fileStack) ExportVersion(ctx context.Context, version int, showSecrets bool) ([]byte, error) {
-	content, name, err := history{s.stackFiles}.version(ctx, version)
+	content, name, err := history{s.files}.version(ctx, version)
 	if err != nil {
 		return nil, err
 	}
@@ -218,11 +220,11 @@ func (s *fileStack) export(ctx context.Context, content []byte, name string, sho
 	if !showSecrets {
 		out, err := state.ReexportCheckpoint(content, name)
 		if err != nil {
-			return nil, s.explain(ctx, name, err)
+			return nil, s.files.explain(ctx, name, err)
 		}
 		return out, nil
 	}
-	snapshot, err := s.decode(ctx, content, name, s.seal().Decrypter)
+	snapshot, err := s.files.decode(ctx, content, name, s.seal().Decrypter)
 	if err != nil {
 		return nil, err
 	}
@@ -242,15 +244,15 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 	snapshot, err := state.DecodeExport(ctx, export, state.DecodeOptions{Name: "the deployment"})
 	switch { // scripts look for the words of the first two
 	case errors.Is(err, state.ErrTooOld):
-		return nil, fmt.Errorf("the stack '%s' is too old: %w", s.ref.Name, err)
+		return nil, fmt.Errorf("the stack '%s' is too old: %w", s.files.ref.Name, err)
 	case errors.Is(err, state.ErrVersion):
-		return nil, fmt.Errorf("the stack '%s' is newer than what this version of the Pulumi CLI understands: %w", s.ref.Name, err)
+		return nil, fmt.Errorf("the stack '%s' is newer than what this version of the Pulumi CLI understands: %w", s.files.ref.Name, err)
 	case err != nil:
 		return nil, err
 	}
 	var problems []error
 	for _, r := range snapshot.Resources {
-		if r.URN.Stack() != s.ref.Name {
+		if r.URN.Stack() != s.files.ref.Name {
 			problems = append(problems, fmt.Errorf("resource '%s' refers to a different stack name (%s)", r.URN, r.URN.Stack()))
 		}
 	}
@@ -287,11 +289,11 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 }
 
 func (s *fileStack) create(ctx context.Context) error {
-	if s.exists(ctx) == nil {
-		return &ExistsError{s.ref.Name}
+	if s.files.exists(ctx) == nil {
+		return &ExistsError{s.files.ref.Name}
 	}
-	v := s.options.Version
-	snapshot := &state.Snapshot{Manifest: state.Manifest{Time: s.options.Now(), Version: v, Magic: state.Magic(v)}}
+	v := s.files.storage.options.Version
+	snapshot := &state.Snapshot{Manifest: state.Manifest{Time: s.files.storage.options.Now(), Version: v, Magic: state.Magic(v)}}
 	if s.secrets != nil {
 		snapshot.SecretsProvider = s.secrets.Provider()
 	}
@@ -301,11 +303,11 @@ func (s *fileStack) create(ctx context.Context) error {
 // SaveMove implements [Stack]. Both contents are computed before either file is written.
 func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest Stack, destState *state.Snapshot) error {
 	to, ok := dest.(*fileStack)
-	if !ok || to.storage != s.storage {
-		return fmt.Errorf("nothing was moved: the stacks %s and %s are not of the same backend", s.ref, dest.Ref())
+	if !ok || to.files.storage != s.files.storage {
+		return fmt.Errorf("nothing was moved: the stacks %s and %s are not of the same backend", s.files.ref, dest.Ref())
 	}
-	if to.ref == s.ref {
-		return fmt.Errorf("nothing was moved: source and destination are the same stack, %s", s.ref)
+	if to.files.ref == s.files.ref {
+		return fmt.Errorf("nothing was moved: source and destination are the same stack, %s", s.files.ref)
 	}
 	changes := [2]change{{stack: to, state: destState}, {stack: s, state: snapshot}}
 	for i, c := range changes {
@@ -336,12 +338,12 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 		s.hold.end()
 		return nil, err
 	}
-	return &lockedRecorder{Recorder: r, ref: s.ref, hold: s.hold, lock: l}, nil
+	return &lockedRecorder{Recorder: r, ref: s.files.ref, hold: s.hold, lock: l}, nil
 }
 
 // claim claims the writing of the state until the end of the hold is called.
 func (s *fileStack) claim() (*ownLock, error) {
-	return s.hold.claim(s.ref)
+	return s.hold.claim(s.files.ref)
 }
 
 // recorder begins a recording with a writer that was made under the lock. The .bak file keeps the previous state, one for the whole
@@ -358,26 +360,26 @@ func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *sta
 	if base != nil {
 		present = base.SecretsProvider
 	}
-	o := s.options
+	o := s.files.storage.options
 	seal := s.seal()
 	p := seal.Provider(present)
 	ledger := state.NewLedger(base, state.LedgerOptions{Version: o.Version, Now: o.Now, SecretsProvider: p})
 	checkpoint := state.CheckpointOptions{
-		Stack: s.ref.String(), Encoder: seal.Encoder(ctx, p), SetAside: s.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,
+		Stack: s.files.ref.String(), Encoder: seal.Encoder(ctx, p), SetAside: s.files.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,
 	}
 	if o.Checkpoints == CheckpointsEveryStep {
 		return state.NewCheckpointRecorder(ledger, checkpoint), nil
 	}
 	return journal.NewRecorder(journal.Options{
-		Ledger: ledger, Base: base, Content: content, Secrets: p, Store: s.journal(), Checkpoint: checkpoint, Tool: o.Version, Now: o.Now,
-		OnlyAtEnd: o.Checkpoints == CheckpointsAtEnd || s.options.isTrue("PULUMI_SKIP_CHECKPOINTS"),
+		Ledger: ledger, Base: base, Content: content, Secrets: p, Store: s.files.journal(), Checkpoint: checkpoint, Tool: o.Version, Now: o.Now,
+		OnlyAtEnd: o.Checkpoints == CheckpointsAtEnd || s.files.storage.options.isTrue("PULUMI_SKIP_CHECKPOINTS"),
 	}), nil
 }
 
 // writer returns a writer of the stack file under l, which is certainly held now. It is made before the file is read, so that
 // it does not overwrite a later write of another process.
 func (s *fileStack) writer(ctx context.Context, l *ownLock) (*stackfile.Writer, error) {
-	w, err := s.file().Writer(ctx)
+	w, err := s.files.file().Writer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +389,7 @@ func (s *fileStack) writer(ctx context.Context, l *ownLock) (*stackfile.Writer, 
 // unchanged returns the content of the stack file, nil if there is none. It returns a [*StaleStateError] unless snapshot, or
 // the one that it is an edit of, was read from that content. A snapshot that was not loaded is the first state of a stack.
 func (s *fileStack) unchanged(ctx context.Context, snapshot *state.Snapshot) ([]byte, error) {
-	content, err := s.content(ctx)
+	content, err := s.files.content(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -396,12 +398,12 @@ func (s *fileStack) unchanged(ctx context.Context, snapshot *state.Snapshot) ([]
 		return content, nil
 	}
 	if from == "" {
-		summary, err := s.summarise(ctx, content, s.File(ctx))
+		summary, err := s.files.summarise(ctx, content, s.File(ctx))
 		if err != nil || !summary.Deployed {
 			return content, err
 		}
 	}
-	return nil, &StaleStateError{Ref: s.ref, File: s.File(ctx), Made: from == ""}
+	return nil, &StaleStateError{Ref: s.files.ref, File: s.File(ctx), Made: from == ""}
 }
 
 // Save implements [Stack].
@@ -417,8 +419,8 @@ func (s *fileStack) Save(ctx context.Context, snapshot *state.Snapshot) error {
 
 // verify refuses to write a state that could not be read.
 func (s *fileStack) verify(snapshot *state.Snapshot) error {
-	if err := state.Verify(snapshot); err != nil && !s.options.SkipIntegrity {
-		return fmt.Errorf("the new state of stack %s was not written: %w", s.ref, err)
+	if err := state.Verify(snapshot); err != nil && !s.files.storage.options.SkipIntegrity {
+		return fmt.Errorf("the new state of stack %s was not written: %w", s.files.ref, err)
 	}
 	return nil
 }
@@ -434,7 +436,7 @@ func (s *fileStack) encode(ctx context.Context, snapshot *state.Snapshot) ([]byt
 	if err := seal.Ahead(ctx, out.SecretsProvider, out.Resources...); err != nil {
 		return nil, err
 	}
-	return seal.Encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.ref.String(), &out)
+	return seal.Encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.files.ref.String(), &out)
 }
 
 // save writes a state under the lock unless check returns an error. check runs when the stack is locked.
@@ -457,7 +459,7 @@ func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check fu
 	}
 	err = w.Replace(ctx, b)
 	if errors.Is(err, store.ErrConflict) {
-		return &StaleStateError{Ref: s.ref, File: s.File(ctx), Err: err}
+		return &StaleStateError{Ref: s.files.ref, File: s.File(ctx), Err: err}
 	}
 	return err
 }

@@ -21,8 +21,8 @@ import (
 //
 // Invariant: it uses the files as they are, even after an interrupted operation, and needs no secrets.
 type stackFiles struct {
-	*storage
-	ref Ref
+	storage *storage
+	ref     Ref
 }
 
 func (s stackFiles) keys() layout.Stack {
@@ -32,8 +32,8 @@ func (s stackFiles) keys() layout.Stack {
 // file is the stack file.
 func (s stackFiles) file() stackfile.File {
 	return stackfile.File{
-		Store: s.store, Keys: s.keys(), Stack: s.ref.String(), Format: s.format, Now: s.options.Now,
-		Retain: s.options.flag("RETAIN_CHECKPOINTS") || s.options.isTrue("PULUMI_RETAIN_CHECKPOINTS"),
+		Store: s.storage.store, Keys: s.keys(), Stack: s.ref.String(), Format: s.storage.format, Now: s.storage.options.Now,
+		Retain: s.storage.options.flag("RETAIN_CHECKPOINTS") || s.storage.options.isTrue("PULUMI_RETAIN_CHECKPOINTS"),
 	}
 }
 
@@ -44,12 +44,12 @@ func (s stackFiles) exists(ctx context.Context) error {
 		return err
 	}
 	e := &NotFoundError{Name: s.ref.Name}
-	left, err := s.store.Stat(ctx, s.keys().Previous()...)
+	left, err := s.storage.store.Stat(ctx, s.keys().Previous()...)
 	if err != nil {
 		return err
 	}
 	if len(left) > 0 {
-		e.Backup = s.store.Name(left[0].Key)
+		e.Backup = s.storage.store.Name(left[0].Key)
 	}
 	return e
 }
@@ -85,18 +85,18 @@ func (s stackFiles) corrupt(ctx context.Context, name string, err error) error {
 	add := func(infos []store.Info, listing error, part string) {
 		for _, i := range infos {
 			if i.Size > 0 && strings.Contains(i.Key, part) {
-				e.Candidates = append(e.Candidates, Candidate{s.store.Name(i.Key), i.Modified})
+				e.Candidates = append(e.Candidates, Candidate{s.storage.store.Name(i.Key), i.Modified})
 			}
 		}
 		if listing != nil {
 			e.Err = errors.Join(e.Err, fmt.Errorf("look for older copies: %w", listing))
 		}
 	}
-	infos, listing := s.store.List(ctx, s.keys().Backups()+"/")
+	infos, listing := s.storage.store.List(ctx, s.keys().Backups()+"/")
 	add(infos, listing, ".json")
-	infos, listing = s.store.List(ctx, s.keys().History()+"/")
+	infos, listing = s.storage.store.List(ctx, s.keys().History()+"/")
 	add(infos, listing, ".checkpoint.json")
-	infos, listing = s.store.Stat(ctx, s.keys().Previous()...)
+	infos, listing = s.storage.store.Stat(ctx, s.keys().Previous()...)
 	add(infos, listing, ".bak")
 	slices.SortFunc(e.Candidates, func(a, b Candidate) int {
 		if c := b.Time.Compare(a.Time); c != 0 {
@@ -167,20 +167,20 @@ func (s stackFiles) explain(ctx context.Context, name string, err error) error {
 
 func (s stackFiles) lockOptions() lock.Options {
 	return lock.Options{
-		Store: s.store, Folder: s.keys().Locks(), Files: s.keys().Written(), Every: s.every, Lost: s.lost, Machine: s.options.Machine,
+		Store: s.storage.store, Folder: s.keys().Locks(), Files: s.keys().Written(), Every: s.storage.every, Lost: s.storage.lost, Machine: s.storage.options.Machine,
 	}
 }
 
 // lock takes the lock without recovering anything.
 func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error) {
-	if err := s.prepareWrite(ctx); err != nil {
+	if err := s.storage.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
 	how := s.lockOptions()
-	how.Operation, how.OnLost, how.Note = o.Operation, o.OnLost, func(text string) { s.options.note(text) }
+	how.Operation, how.OnLost, how.Note = o.Operation, o.OnLost, func(text string) { s.storage.options.note(text) }
 	return lock.Acquire(ctx, how)
 }
 
 func (s stackFiles) journal() *journalFile {
-	return &journalFile{store.NewLog(s.store, s.keys().Journal()), s}
+	return &journalFile{store.NewLog(s.storage.store, s.keys().Journal()), s}
 }

@@ -12,14 +12,14 @@ import (
 // stackIntents are the operations on a stack and another one that have not ended.
 //
 // Invariant: each is completed or set aside, and none is lost.
-type stackIntents struct{ stackFiles }
+type stackIntents struct{ files stackFiles }
 
 // list returns the operations.
 func (s stackIntents) list(ctx context.Context) ([]*intent, error) {
-	all, err := s.intents(ctx)
+	all, err := s.files.storage.intents(ctx)
 	var ours []*intent
 	for _, p := range all {
-		if p.stacks[0].ref == s.ref || p.stacks[1].ref == s.ref {
+		if p.stacks[0].ref == s.files.ref || p.stacks[1].ref == s.files.ref {
 			ours = append(ours, p)
 		}
 	}
@@ -52,10 +52,10 @@ func (s stackIntents) recover(ctx context.Context) error {
 		return err
 	}
 	for _, p := range intents {
-		err := p.recover(ctx, s.stackFiles)
+		err := p.recover(ctx, s.files)
 		var undecided *IntentError
 		if errors.As(err, &undecided) {
-			return &JournalError{Stack: s.ref.Name, Err: undecided}
+			return &JournalError{Stack: s.files.ref.Name, Err: undecided}
 		}
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s stackIntents) setAside(ctx context.Context) (where []string, err error) 
 		var unusable *IntentError
 		switch err := p.read(ctx); {
 		case errors.As(err, &unusable):
-			name, err = p.setRecordAside(ctx, s.stackFiles)
+			name, err = p.setRecordAside(ctx, s.files)
 			if err != nil {
 				return where, err
 			}
@@ -99,7 +99,7 @@ func (s stackIntents) locks(ctx context.Context) (held []lock.Held, err error) {
 		return nil, err
 	}
 	for _, p := range intents {
-		locks, err := lock.List(ctx, p.other(s.stackFiles).lockOptions())
+		locks, err := lock.List(ctx, p.other(s.files).lockOptions())
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 // tags are the tags of a stack (state.md 7.9).
 //
 // Invariant: an edit changes the present tags, and loses no concurrent edit.
-type tags struct{ stackFiles }
+type tags struct{ files stackFiles }
 
 // tagsFile is the content of the file with the tags of a stack (state.md 7.9).
 type tagsFile struct {
@@ -28,7 +28,7 @@ func (t tags) all(ctx context.Context) (map[string]string, error) {
 }
 
 func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, error) {
-	b, info, err := t.store.Read(ctx, t.keys().Tags())
+	b, info, err := t.files.storage.store.Read(ctx, t.files.keys().Tags())
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, store.Info{}, nil
 	}
@@ -37,11 +37,11 @@ func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, erro
 	}
 	f := tagsFile{Tags: map[string]string{}}
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, info, fmt.Errorf("%s: %w", t.store.Name(t.keys().Tags()), err)
+		return nil, info, fmt.Errorf("%s: %w", t.files.storage.store.Name(t.files.keys().Tags()), err)
 	}
 	if f.Version != 1 {
 		return nil, info, fmt.Errorf("%s: version %d of the tags is not one that this version of sluice understands",
-			t.store.Name(t.keys().Tags()), f.Version)
+			t.files.storage.store.Name(t.files.keys().Tags()), f.Version)
 	}
 	if f.Tags == nil {
 		f.Tags = map[string]string{}
@@ -51,7 +51,7 @@ func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, erro
 
 // edit changes the tags. Tags have no lock: if another process has written them meanwhile, they are read again.
 func (t tags) edit(ctx context.Context, change func(tags map[string]string)) error {
-	if err := t.prepareWrite(ctx); err != nil {
+	if err := t.files.storage.prepareWrite(ctx); err != nil {
 		return err
 	}
 	for {
@@ -61,13 +61,13 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 		}
 		change(all)
 		if len(all) == 0 {
-			return t.store.Remove(ctx, t.keys().Tags())
+			return t.files.storage.store.Remove(ctx, t.files.keys().Tags())
 		}
 		b, err := json.Marshal(tagsFile{1, all})
 		if err != nil {
 			return err
 		}
-		_, err = t.store.Write(ctx, t.keys().Tags(), b, store.IfUnchanged(info))
+		_, err = t.files.storage.store.Write(ctx, t.files.keys().Tags(), b, store.IfUnchanged(info))
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
@@ -76,8 +76,8 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 
 // moveTo moves the tags to another name of the stack. If it was interrupted, a second call completes it.
 func (t tags) moveTo(ctx context.Context, to stackFiles) error {
-	if err := store.Keep(ctx, t.store, t.keys().Tags(), to.keys().Tags()); err != nil {
+	if err := store.Keep(ctx, t.files.storage.store, t.files.keys().Tags(), to.keys().Tags()); err != nil {
 		return err
 	}
-	return t.store.Remove(ctx, t.keys().Tags())
+	return t.files.storage.store.Remove(ctx, t.files.keys().Tags())
 }

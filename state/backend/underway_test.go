@@ -189,7 +189,7 @@ func TestAnOperationThatEndsWhileItIsReadWasNotInterrupted(t *testing.T) {
 			end = func() error { f.write(stackFile, ended); return nil }
 		}
 		f.write(lockPath+"theirs.json", parent(t))
-		b.options.Machine = &ending{end: func() { require.NoError(t, end()) }}
+		b.storage.options.Machine = &ending{end: func() { require.NoError(t, end()) }}
 		snapshot, err := s.Load(ctx)
 		require.NoError(t, err)
 		require.Len(t, snapshot.Resources, 1, "journalled: %t", journalled)
@@ -205,9 +205,9 @@ func TestReadersAreToldOfAnOperationOnTwoStacksThatHasNotEnded(t *testing.T) {
 			f := newFixture(t)
 			b, notes := f.listening()
 			s := f.init(b, "dev").(*fileStack)
-			content, err := s.content(ctx)
+			content, err := s.files.content(ctx)
 			require.NoError(t, err)
-			p := &intent{stacks: [2]stackFiles{b.files(prod), s.stackFiles}}
+			p := &intent{stacks: [2]stackFiles{b.storage.files(prod), s.files}}
 			require.NoError(t, p.begin(ctx, renaming, [2]side{sideOf(nil, content), sideOf(content, nil)}))
 			f.write(path+"theirs.json", renewed(t, time.Hour))
 			before := f.everything()

@@ -60,7 +60,7 @@ func settings() []native.Field {
 		{Name: "failureRate", Type: native.MapOf(number), Doc: "The share of calls, from 0 to 1, that fail, by method; * is any other."},
 		{Name: "latency", Type: native.MapOf(text), Doc: "How long calls take, by method; * is any other. 50ms, uniform 10ms 90ms, normal 50ms 10ms, exponential 50ms."},
 		{Name: "replaceOn", Type: native.ArrayOf(text), Doc: "Names of properties whose change replaces every resource."},
-		{Name: "seed", Type: text, Doc: "Another seed gives another latency, other failures and another drift."},
+		{Name: "seed", Type: text, Doc: "Another seed gives another latency, other failures and another drift. With random, each run has latencies of its own."},
 		{Name: "throttling", Type: native.Type{Kind: native.KindString, Enum: []string{"wait", "fail"}}, Doc: "What happens to calls that are too many: wait, the default, or fail."},
 	}
 }

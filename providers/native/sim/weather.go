@@ -112,7 +112,11 @@ func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, 
 		}
 	}
 	if d, ok := pick(w.latency, m); ok {
-		if err := await.For(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
+		dice := w.dice("latency", string(m), string(c.URN))
+		if w.seed == "random" {
+			dice = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+		}
+		if err := await.For(ctx, d.Draw(dice)); err != nil {
 			return err
 		}
 	}

@@ -77,10 +77,18 @@ func (m *Monitor) URN(typ urn.Type, name string, parent urn.URN) urn.URN {
 // Register records the request.
 func (m *Monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
 	m.note(func(r *Record) { r.Registered = append(r.Registered, req) })
+	submitted(req.Ordered)
 	if m.OnRegister != nil {
 		return m.OnRegister(ctx, req)
 	}
 	return m.Accept(req), nil
+}
+
+// submitted ends the turn of a request.
+func submitted(o *stages.Ordered) {
+	if o != nil {
+		o.Submitted()
+	}
 }
 
 // Accept is the default answer to a registration.
@@ -95,6 +103,7 @@ func (m *Monitor) Accept(req *stages.RegisterRequest) *stages.RegisterReply {
 // Read answers with the properties of the request.
 func (m *Monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
 	m.note(func(r *Record) { r.Reads = append(r.Reads, req) })
+	submitted(req.Ordered)
 	if m.OnRead != nil {
 		return m.OnRead(ctx, req)
 	}

@@ -1,6 +1,7 @@
 package closure
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -12,9 +13,68 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ShowWaves reports the waves of deletes in a preview (steps.md 5.3); other runs go by edges and need none. g is the graph that
-// orders the deletes. root is the replaced resource, "" at the end of the run; own is its delete, empty if it has none.
-func ShowWaves(c *control.Control, g *graph.Graph, deletes map[graph.ID]*stages.Decision, root urn.URN, own []*stages.Decision) error {
+// Waves collects the deletes of the delete-before-replaces of a preview. It reports their waves at the end: a resource that several of
+// these replacements delete belongs to the first of them ([rooms.ClosureDelete]), which is known only then. Only the build stage adds to
+// it.
+type Waves struct {
+	Control *control.Control
+	Rooms   *rooms.Rooms
+
+	replacements []replacement
+}
+
+// replacement has the deletes of one delete-before-replace.
+type replacement struct {
+	root    urn.URN
+	deletes map[graph.ID]*stages.Decision
+	own     []*stages.Decision // the delete of the root, empty if it has none
+}
+
+// Add adds a replacement, its deletes, and the delete of the replaced resource if there is one. Runs other than previews go by edges and
+// need no waves.
+func (w *Waves) Add(root urn.URN, deletes map[graph.ID]*stages.Decision, own []*stages.Decision) {
+	if w.Control.DryRun() {
+		w.replacements = append(w.replacements, replacement{root, deletes, own})
+	}
+}
+
+// Show reports the waves of all replacements, in the order of their names, once. It is called when no more is decided.
+func (w *Waves) Show() error {
+	all := w.replacements
+	w.replacements = nil
+	slices.SortFunc(all, func(a, b replacement) int { return cmp.Compare(a.root, b.root) })
+	at := make(map[urn.URN]int, len(all))
+	of := make([]map[graph.ID]*stages.Decision, len(all))
+	for i, r := range all {
+		at[r.root], of[i] = i, map[graph.ID]*stages.Decision{}
+	}
+	for i, r := range all {
+		for id, d := range r.deletes {
+			first, known := at[w.Rooms.Decisions.ClosureOf(id)]
+			if !known {
+				first = i
+			}
+			of[first][id] = d
+		}
+	}
+	for i, r := range all {
+		waves, err := wavesOf(w.Rooms.Base.WithinComponents(), of[i])
+		if err != nil {
+			return err
+		}
+		if len(waves) == 0 {
+			continue
+		}
+		for _, s := range r.own {
+			waves = append(waves, []urn.URN{s.URN})
+		}
+		w.Control.Emit(stages.DeletionWaves{Root: r.root, Waves: waves})
+	}
+	return nil
+}
+
+// ShowWaves reports the waves of the deletes at the end of a preview (steps.md 5.3). g is the graph that orders them.
+func ShowWaves(c *control.Control, g *graph.Graph, deletes map[graph.ID]*stages.Decision) error {
 	if !c.DryRun() {
 		return nil
 	}
@@ -22,10 +82,7 @@ func ShowWaves(c *control.Control, g *graph.Graph, deletes map[graph.ID]*stages.
 	if err != nil || len(waves) == 0 {
 		return err
 	}
-	for _, s := range own {
-		waves = append(waves, []urn.URN{s.URN})
-	}
-	c.Emit(stages.DeletionWaves{Root: root, Waves: waves})
+	c.Emit(stages.DeletionWaves{Waves: waves})
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (ph *Phase) deleteRest(ctx context.Context, keeps bool) error {
 	if err != nil {
 		return err
 	}
-	if err := closure.ShowWaves(ph.Control, all.WithinComponents(), steps, "", nil); err != nil {
+	if err := closure.ShowWaves(ph.Control, all.WithinComponents(), steps); err != nil {
 		return err
 	}
 	b := stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks}

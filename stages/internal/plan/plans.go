@@ -36,6 +36,7 @@ type Plans struct {
 	steps  []plannedStep
 	// uncertain are the resources whose steps are uncertain in the preview, under all of their names.
 	uncertain map[urn.URN]bool
+	certain   map[urn.URN]bool // the members of certain closures
 
 	mu      sync.Mutex // guards outputs
 	outputs map[urn.URN]state.PlannedDiff
@@ -55,6 +56,7 @@ func NewPlans(c *control.Control, b *rooms.Rooms, s stages.Settings) *Plans {
 		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
 		uncertain: map[urn.URN]bool{},
+		certain:   map[urn.URN]bool{},
 	}
 	if s.Plan != nil {
 		for u, r := range s.Plan.Resources {
@@ -273,13 +275,18 @@ func (p *Plans) markUncertain(d stages.Diffed) {
 	}
 }
 
-// MarkClosureUncertain records that the members of a closure are deleted only if the delete-before-replace happens.
+// MarkClosureUncertain records that the members of a closure are deleted only if the delete-before-replace happens, unless a certain one
+// deletes them too.
 func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Member) {
-	if !p.dependsOnUnknown(root) {
-		return
-	}
+	unknown := p.dependsOnUnknown(root)
 	for _, m := range members {
-		p.uncertain[m.Res.URN] = true
+		switch u := m.Res.URN; {
+		case !unknown:
+			p.certain[u] = true
+			delete(p.uncertain, u)
+		case !p.certain[u]:
+			p.uncertain[u] = true
+		}
 	}
 }
 

@@ -84,13 +84,12 @@ func (c *Changes) Note(d stages.Diffed) {
 
 // NoteClosure marks the members of the closure of a delete-before-replace that is only possible: their replacements are only
 // possible, too.
-func (c *Changes) NoteClosure(root stages.Diffed, members []closure.Member) {
+func NoteClosure(root stages.Diffed, members []closure.Member) {
 	if root.Reason.Possible == nil {
 		return
 	}
 	for i := range members {
 		members[i].Why.Possible = &stages.Possibility{Otherwise: stages.OpSame}
-		c.decisions.Add(members[i].Res.URN, rooms.PossiblyReplaced)
 	}
 }
 

@@ -25,6 +25,7 @@ type monitor struct {
 	ended      bool // the program will submit no more
 	waited     bool // a program waits for shutdown
 
+	turns       stages.Turns // of the requests of programs with a fixed order
 	memory      memoryCheck
 	independent independent
 }
@@ -130,7 +131,7 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 	m.admission.Families.registering(req.Parent)
 	defer m.admission.Families.registered(req.Parent)
 	q := stages.NewPendingReply(req.SupportsResultReporting)
-	if !m.admission.intake.Put(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}) {
+	if !m.submit(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}, req.Ordered) {
 		return nil, stages.ErrShutDown
 	}
 	reply, err := q.WaitUnder(ctx, m.admission.control.Answering)
@@ -154,7 +155,7 @@ func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 	}
 	defer m.leave()
 	q := stages.NewPendingReply(true)
-	if !m.admission.intake.Put(stages.Submitted{PendingReply: q, Read: req, Caller: ctx}) {
+	if !m.submit(stages.Submitted{PendingReply: q, Read: req, Caller: ctx}, req.Ordered) {
 		return nil, stages.ErrShutDown
 	}
 	reply, err := q.WaitUnder(ctx, m.admission.control.Answering)
@@ -163,6 +164,22 @@ func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 		return nil, m.refusal(ctx, err)
 	}
 	return reply, nil
+}
+
+// submit puts a request into the pipeline, and reports false if the run takes no more. o is the place of the request in its program,
+// nil if that has no fixed order.
+func (m *monitor) submit(s stages.Submitted, o *stages.Ordered) bool {
+	if o == nil {
+		return m.admission.intake.Put(s)
+	}
+	ok := m.turns.Submit(func(t *stages.Turn) bool {
+		s.Turn = t
+		return m.admission.intake.Put(s)
+	})
+	if ok {
+		o.Submitted()
+	}
+	return ok
 }
 
 // causeOf prefers the cause of the context's end over the bare "context canceled".

@@ -251,6 +251,9 @@ func (c *Completion) goal() (*stages.Goal, error) {
 		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
 		SourcePosition: c.Req.SourcePosition, StackTrace: c.Req.StackTrace,
 	}
+	if c.Req.Ordered != nil {
+		g.Ordinal = c.Req.Ordered.Ordinal
+	}
 	f := &family{parent: g.Parent, Own: ownOf(g), transforms: c.own, custom: g.Custom}
 	if !g.Custom {
 		// A component has no provider of its own, and so passes on only those by package.

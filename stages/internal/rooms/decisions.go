@@ -38,7 +38,7 @@ type Decisions struct {
 	byURN map[urn.URN]outcome
 	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with
 	// the properties that require it (steps.md 0.2 "dependentReplaceKeys").
-	closureDeletes map[graph.ID]stages.Reason
+	closureDeletes map[graph.ID]ClosureDelete
 	deletes        map[graph.ID]stages.Deletion // the tasks that delete them
 	// uncreated are the resources that are not created because they are no targets, each with the others among them that it refers
 	// to and that it needs.
@@ -60,7 +60,7 @@ func newDecisions(m stages.Mode) (*Decisions, *DecisionsWriter) {
 		mode:           m,
 		users:          map[graph.ID]urn.URN{},
 		byURN:          map[urn.URN]outcome{},
-		closureDeletes: map[graph.ID]stages.Reason{},
+		closureDeletes: map[graph.ID]ClosureDelete{},
 		deletes:        map[graph.ID]stages.Deletion{},
 		uncreated:      map[urn.URN][]urn.URN{},
 	}
@@ -94,13 +94,40 @@ func (w *DecisionsWriter) LeaveUncreated(s *state.Resource) {
 	d.uncreated[s.URN] = needs
 }
 
-// DeleteByClosure records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
-func (w *DecisionsWriter) DeleteByClosure(id graph.ID, why stages.Reason) {
+// ClosureDelete is the delete of a base state that the delete-before-replace of Root requires.
+type ClosureDelete struct {
+	Root stages.Precedence
+	Why  stages.Reason
+}
+
+// compare orders the replacements that require the delete of one state: certain ones come first, then the order is that of the program.
+func (c ClosureDelete) compare(other ClosureDelete) int {
+	certain, otherCertain := c.Why.Possible == nil, other.Why.Possible == nil
+	switch {
+	case certain && !otherCertain:
+		return -1
+	case otherCertain && !certain:
+		return 1
+	}
+	return c.Root.Compare(other.Root)
+}
+
+// DeleteByClosure records that a delete-before-replace of something else deletes a base state, in this run or an earlier one. If several
+// do, the first of them in [ClosureDelete.compare] is the reason, whichever was decided first.
+func (w *DecisionsWriter) DeleteByClosure(id graph.ID, by ClosureDelete) {
 	d := w.decisions
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.byURN[d.base.Resources[id].URN] |= Deleted
-	d.closureDeletes[id] = why
+	u := d.base.Resources[id].URN
+	d.byURN[u] |= Deleted
+	if first, known := d.closureDeletes[id]; known && first.compare(by) <= 0 {
+		by = first
+	}
+	d.closureDeletes[id] = by
+	d.byURN[u] &^= PossiblyReplaced
+	if by.Why.Possible != nil {
+		d.byURN[u] |= PossiblyReplaced
+	}
 }
 
 // SetDeletion records the task of this run that deletes a state of a closure.
@@ -242,8 +269,15 @@ func (d *Decisions) ReasonOf(r *state.Resource) (stages.Reason, bool) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	why, ok := d.closureDeletes[id]
-	return why, ok
+	by, ok := d.closureDeletes[id]
+	return by.Why, ok
+}
+
+// ClosureOf returns the root of the closure that deletes a base state, "" if none does.
+func (d *Decisions) ClosureOf(id graph.ID) urn.URN {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.closureDeletes[id].Root.URN
 }
 
 // DeletionsOf returns the deletions of a base state in this run, if there are any.

@@ -426,10 +426,16 @@ func (rooms *Rooms) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 
 // final completes a list of decisions once the run is over, in their order. It leaves out void decisions: a decision to keep a
 // recorded state because something refers to it is void if a registration continues the state, earlier or later (steps.md 6.5). A
-// state that is kept for several resources is listed for the first of them by name.
+// state that is kept for several resources is listed for the first of them by name, and one that several delete-before-replaces delete
+// has the first of these as its reason.
 func (rooms *Rooms) final(ds []*stages.Decision) []stages.Step {
 	out := make([]stages.Step, 0, len(ds))
 	for _, s := range rooms.Outcomes.stepsOf(ds) {
+		if why, ok := rooms.closureReason(s.Decision); ok {
+			deleted := *s.Decision
+			deleted.Reason = why
+			s.Decision = &deleted
+		}
 		if s.Kind == stages.Provisional {
 			if _, claimed := rooms.Names.Claimant(s.Old); claimed {
 				continue
@@ -443,6 +449,14 @@ func (rooms *Rooms) final(ds []*stages.Decision) []stages.Step {
 		out = append(out, s)
 	}
 	return out
+}
+
+// closureReason returns the reason of a step that deletes a member of a closure, and false for any other step.
+func (rooms *Rooms) closureReason(d *stages.Decision) (stages.Reason, bool) {
+	if d.Old == nil || d.New != nil || d.Declared == "" || d.Declared == d.URN {
+		return stages.Reason{}, false
+	}
+	return rooms.Decisions.ReasonOf(d.Old)
 }
 
 // Provisional returns the steps of states that are kept because something refers to them, and that no registration continues. It is

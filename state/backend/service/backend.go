@@ -23,7 +23,7 @@ import (
 
 // Backend is the service.
 type Backend struct {
-	*core
+	core         *core
 	organization func() (string, error)
 }
 
@@ -62,40 +62,40 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 // findOrganization returns the organization for names without one: the one that the user has chosen, else the default of the
 // service, else the user's own.
 func (b *Backend) findOrganization(ctx context.Context, account workspace.Account) (string, error) {
-	chosen, err := workspace.NewConfig(b.options.Home).DefaultOrganization(Address(b.options.URL))
+	chosen, err := workspace.NewConfig(b.core.options.Home).DefaultOrganization(Address(b.core.options.URL))
 	if err != nil || chosen != "" {
 		return chosen, err
 	}
-	if chosen, err = b.client.DefaultOrganization(ctx); err != nil || chosen != "" {
+	if chosen, err = b.core.client.DefaultOrganization(ctx); err != nil || chosen != "" {
 		return chosen, err
 	}
 	if account.Username != "" {
 		return account.Username, nil
 	}
-	user, err := b.client.User(ctx)
+	user, err := b.core.client.User(ctx)
 	return user.Login, err
 }
 
 // URL implements [backend.Backend].
-func (b *Backend) URL() string { return b.options.URL }
+func (b *Backend) URL() string { return b.core.options.URL }
 
 // Close implements [backend.Backend].
 func (b *Backend) Close() error {
-	b.client.Close()
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.core.client.Close()
+	b.core.mu.Lock()
+	defer b.core.mu.Unlock()
 	var errs []error
-	for _, c := range b.copies {
+	for _, c := range b.core.copies {
 		errs = append(errs, c.files.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // Passphrases implements [backend.Backend].
-func (b *Backend) Passphrases() secrets.Source { return b.passphrases() }
+func (b *Backend) Passphrases() secrets.Source { return b.core.passphrases() }
 
 // DefaultSecrets implements [backend.Backend].
-func (b *Backend) DefaultSecrets(ref backend.Ref) secrets.Manager { return b.keysOf(idOf(ref)) }
+func (b *Backend) DefaultSecrets(ref backend.Ref) secrets.Manager { return b.core.keysOf(idOf(ref)) }
 
 // Organization implements [backend.Catalog]. It is "" if the service does not return one.
 func (b *Backend) Organization() string {
@@ -106,7 +106,7 @@ func (b *Backend) Organization() string {
 // Resolve implements [backend.Catalog].
 func (b *Backend) Resolve(name string) (backend.Ref, error) {
 	parts := strings.Split(name, "/")
-	ref := backend.Ref{Project: b.options.Project, Name: parts[len(parts)-1]}
+	ref := backend.Ref{Project: b.core.options.Project, Name: parts[len(parts)-1]}
 	switch len(parts) {
 	case 1:
 	case 2:
@@ -132,7 +132,7 @@ func (b *Backend) Resolve(name string) (backend.Ref, error) {
 
 // Stacks implements [backend.Catalog].
 func (b *Backend) Stacks(ctx context.Context, f backend.Filter) ([]backend.Listing, error) {
-	found, err := b.client.Stacks(ctx, api.Filter{Project: f.Project, Organization: f.Organization, TagName: f.Tag, TagValue: f.Value})
+	found, err := b.core.client.Stacks(ctx, api.Filter{Project: f.Project, Organization: f.Organization, TagName: f.Tag, TagValue: f.Value})
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (b *Backend) stack(ref backend.Ref) *stack {
 // Open implements [backend.Backend]. It first sends the unsent changes of an interrupted operation.
 func (b *Backend) Open(ctx context.Context, ref backend.Ref) (backend.Stack, error) {
 	s := b.stack(ref)
-	d, err := s.describe(ctx)
+	d, err := s.subject.describe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (b *Backend) Open(ctx context.Context, ref backend.Ref) (backend.Stack, err
 func (b *Backend) Init(ctx context.Context, ref backend.Ref, m secrets.Manager) (backend.Stack, error) {
 	s := b.stack(ref)
 	s.secrets = m
-	err := b.client.CreateStack(ctx, s.id(), map[string]string{tagProject: ref.Project})
+	err := b.core.client.CreateStack(ctx, s.subject.id(), map[string]string{tagProject: ref.Project})
 	if api.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "already exists") {
 		return nil, &backend.ExistsError{Name: ref.Name}
 	}
@@ -203,31 +203,31 @@ const (
 // Rename implements [backend.Backend].
 func (b *Backend) Rename(ctx context.Context, from, to backend.Ref) (backend.Stack, error) {
 	s, renamed := b.stack(from), b.stack(to)
-	if s.ref.Owner != renamed.ref.Owner {
-		return nil, &TransferError{s.ref, renamed.ref, b.page(s.ref.Owner, s.ref.Project, s.ref.Name, "settings", "options")}
+	if s.subject.ref.Owner != renamed.subject.ref.Owner {
+		return nil, &TransferError{s.subject.ref, renamed.subject.ref, b.core.page(s.subject.ref.Owner, s.subject.ref.Project, s.subject.ref.Name, "settings", "options")}
 	}
-	if err := s.exists(ctx); err != nil {
+	if err := s.subject.exists(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.settle(ctx); err != nil {
 		return nil, err
 	}
-	err := b.client.RenameStack(ctx, s.id(), to.Project, to.Name)
+	err := b.core.client.RenameStack(ctx, s.subject.id(), to.Project, to.Name)
 	switch {
 	case api.Is(err, http.StatusConflict) && strings.Contains(err.Error(), "already exists"):
 		return nil, &backend.ExistsError{Name: to.Name}
 	case api.Is(err, http.StatusConflict):
-		return nil, &BusyError{Ref: s.ref}
+		return nil, &BusyError{Ref: s.subject.ref}
 	case err != nil:
 		return nil, err
 	}
-	if b.options.Renamed != nil {
-		remark, err := b.options.Renamed(s.ref, renamed.ref)
+	if b.core.options.Renamed != nil {
+		remark, err := b.core.options.Renamed(s.subject.ref, renamed.subject.ref)
 		if remark != "" {
-			b.note("%s", remark)
+			b.core.note("%s", remark)
 		}
 		if err != nil {
-			b.note("%v", err)
+			b.core.note("%v", err)
 		}
 	}
 	return renamed, nil
@@ -235,7 +235,7 @@ func (b *Backend) Rename(ctx context.Context, from, to backend.Ref) (backend.Sta
 
 // StackPage implements [backend.Pages].
 func (b *Backend) StackPage(ref backend.Ref) string {
-	return b.page(ref.Organization(), ref.Project, ref.Name)
+	return b.core.page(ref.Organization(), ref.Project, ref.Name)
 }
 
 // Upgrade implements [backend.Backend]. The service has no layouts.
@@ -246,7 +246,7 @@ func (b *Backend) Upgrade(context.Context, func(string) (string, error)) ([]back
 // Remove implements [backend.Backend].
 func (b *Backend) Remove(ctx context.Context, ref backend.Ref, o backend.RemoveOptions) error {
 	s := b.stack(ref)
-	if err := s.exists(ctx); err != nil {
+	if err := s.subject.exists(ctx); err != nil {
 		return err
 	}
 	if !o.Force {
@@ -254,13 +254,13 @@ func (b *Backend) Remove(ctx context.Context, ref backend.Ref, o backend.RemoveO
 			return err
 		}
 	}
-	err := b.client.DeleteStack(ctx, s.id(), o.Force)
+	err := b.core.client.DeleteStack(ctx, s.subject.id(), o.Force)
 	if api.Is(err, http.StatusBadRequest) && strings.Contains(err.Error(), "still contains resources") {
-		content, asked := s.download(ctx)
+		content, asked := s.subject.download(ctx)
 		if asked != nil {
 			return errors.Join(err, asked)
 		}
-		summary, asked := state.Summarise(content, s.File(ctx))
+		summary, asked := state.Summarise(content, s.subject.File(ctx))
 		if asked != nil {
 			return errors.Join(err, asked)
 		}
@@ -288,23 +288,23 @@ func (b *Backend) referenced(ctx context.Context, name string) (backend.Stack, e
 		return nil, err
 	}
 	s := b.stack(ref)
-	return s, s.exists(ctx)
+	return s, s.subject.exists(ctx)
 }
 
 // WhoAmI returns the owner of the token in use, as the service reports it.
 func (b *Backend) WhoAmI(ctx context.Context) (Identity, error) {
-	user, err := b.client.User(ctx)
+	user, err := b.core.client.User(ctx)
 	return identityOf(user), err
 }
 
 // OpenEnvironment implements [backend.Environments].
 func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q backend.EnvironmentQuery) (backend.Environment, error) {
 	ask := func() (map[string]json.RawMessage, error) {
-		return b.client.Environments(organization).Check(ctx, q.Definition)
+		return b.core.client.Environments(organization).Check(ctx, q.Definition)
 	}
 	if q.Open {
 		ask = func() (map[string]json.RawMessage, error) {
-			return b.client.Environments(organization).Open(ctx, q.Definition, q.Overrides)
+			return b.core.client.Environments(organization).Open(ctx, q.Definition, q.Overrides)
 		}
 	}
 	properties, err := ask()
@@ -330,7 +330,7 @@ func (b *Backend) OpenEnvironment(ctx context.Context, organization string, q ba
 // environment is removed.
 func (b *Backend) CreateEnvironment(ctx context.Context, organization, name string, definition []byte) error {
 	project, short, _ := strings.Cut(name, "/")
-	all := b.client.Environments(organization)
+	all := b.core.client.Environments(organization)
 	err := all.Create(context.WithoutCancel(ctx), project, short) // an interruption would leave it uncertain whether it was made
 	if api.Is(err, http.StatusConflict) {
 		return fmt.Errorf("there is an environment %s/%s already", organization, name)

@@ -78,7 +78,7 @@ func TestSecretsOfAStateGoInBatches(t *testing.T) {
 				all = append(all, safe(fmt.Sprint(i), 200))
 			}
 			edited(t, made(t, b), all...)
-			other, err := Open(t.Context(), b.options)
+			other, err := Open(t.Context(), b.core.options)
 			require.NoError(t, err)
 			s, err := other.Open(t.Context(), backend.Ref{Project: "demo", Name: "dev"})
 			require.NoError(t, err)
@@ -176,9 +176,9 @@ func TestSecretsOfThisMachineAreDeliveredInBatches(t *testing.T) {
 	_ = l.Close() // the state stays on this machine
 	server.Heal()
 	counted(server)
-	again, err := Open(ctx, b.options)
+	again, err := Open(ctx, b.core.options)
 	require.NoError(t, err)
-	opened, err := again.Open(ctx, s.ref)
+	opened, err := again.Open(ctx, s.subject.ref)
 	require.NoError(t, err)
 	calls := counted(server)
 	require.Equal(t, map[string]int{"batch-encrypt": 1, "batch-decrypt": 1}, calls)
@@ -197,7 +197,7 @@ func TestOutputsAreOpenedAlone(t *testing.T) {
 	require.NoError(t, err)
 	root := &state.Resource{URN: u, Type: u.Type(), Outputs: safe("x", 5).Inputs}
 	edited(t, s, root, safe("a", 20))
-	other, err := Open(t.Context(), b.options)
+	other, err := Open(t.Context(), b.core.options)
 	require.NoError(t, err)
 	counted(server)
 	outputs, err := other.StackOutputs(t.Context(), "dev")

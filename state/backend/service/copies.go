@@ -21,8 +21,8 @@ type copies struct {
 
 // workingCopy is the working copy of one stack.
 type workingCopy struct {
-	*copies
-	keys layout.Stack
+	copies *copies
+	keys   layout.Stack
 }
 
 func (c workingCopy) ref() backend.Ref {
@@ -30,11 +30,11 @@ func (c workingCopy) ref() backend.Ref {
 }
 
 // name is the name of the file, for people.
-func (c workingCopy) name() string { return c.dir.Name(c.keys.File()) }
+func (c workingCopy) name() string { return c.copies.dir.Name(c.keys.File()) }
 
 // content returns the content of the working copy, nil if there is none.
 func (c workingCopy) content(ctx context.Context) ([]byte, error) {
-	b, _, err := c.dir.Read(ctx, c.keys.File())
+	b, _, err := c.copies.dir.Read(ctx, c.keys.File())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -48,17 +48,17 @@ const attempts = 5
 // records of an interrupted operation.
 func (c workingCopy) open(ctx context.Context, download func() ([]byte, error)) (backend.Stack, error) {
 	for attempt := 1; ; attempt++ {
-		there, err := c.dir.Stat(ctx, c.keys.File())
+		there, err := c.copies.dir.Stat(ctx, c.keys.File())
 		if err == nil && len(there) == 0 {
 			var content []byte
 			if content, err = download(); err == nil {
-				_, err = c.dir.Write(ctx, c.keys.File(), content, store.IfAbsent())
+				_, err = c.copies.dir.Write(ctx, c.keys.File(), content, store.IfAbsent())
 			}
 		}
 		if err != nil && !errors.Is(err, store.ErrConflict) {
 			return nil, err
 		}
-		s, err := c.files.Open(ctx, c.ref())
+		s, err := c.copies.files.Open(ctx, c.ref())
 		if errors.As(err, new(*backend.NotFoundError)) && attempt < attempts {
 			continue
 		}
@@ -71,7 +71,7 @@ func (c workingCopy) replace(ctx context.Context, content []byte) error {
 	if now, err := c.content(ctx); err == nil && string(now) == string(content) {
 		return nil
 	}
-	_, err := c.dir.Write(ctx, c.keys.File(), content, store.Condition{})
+	_, err := c.copies.dir.Write(ctx, c.keys.File(), content, store.Condition{})
 	return err
 }
 
@@ -80,7 +80,7 @@ func (c workingCopy) replace(ctx context.Context, content []byte) error {
 func (c workingCopy) remove(ctx context.Context) error {
 	var all []string
 	for _, prefix := range []string{c.keys.File(), c.keys.History() + "/", c.keys.Backups() + "/"} {
-		infos, err := c.dir.List(ctx, prefix)
+		infos, err := c.copies.dir.List(ctx, prefix)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (c workingCopy) remove(ctx context.Context) error {
 			all = append(all, i.Key)
 		}
 	}
-	return errors.Join(c.dir.Remove(ctx, all...), c.dir.Tidy(c.unsentKey(), shelterKey))
+	return errors.Join(c.copies.dir.Remove(ctx, all...), c.copies.dir.Tidy(c.unsentKey(), shelterKey))
 }
 
 // unsent marks a working copy with changes that the service may not have.
@@ -109,7 +109,7 @@ func (c workingCopy) unsentKey() string {
 
 // unsent returns the mark of the working copy, nil if it has none.
 func (c workingCopy) unsent(ctx context.Context) (*unsent, error) {
-	b, _, err := c.dir.Read(ctx, c.unsentKey())
+	b, _, err := c.copies.dir.Read(ctx, c.unsentKey())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func (c workingCopy) unsent(ctx context.Context) (*unsent, error) {
 	}
 	u := &unsent{}
 	if err := json.Unmarshal(b, u); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.dir.Name(c.unsentKey()), err)
+		return nil, fmt.Errorf("%s: %w", c.copies.dir.Name(c.unsentKey()), err)
 	}
 	return u, nil
 }
@@ -127,17 +127,19 @@ func (c workingCopy) unsent(ctx context.Context) (*unsent, error) {
 func (c workingCopy) mark(ctx context.Context, u unsent) error {
 	b, err := json.Marshal(u)
 	if err == nil {
-		_, err = c.dir.Write(ctx, c.unsentKey(), b, store.Condition{})
+		_, err = c.copies.dir.Write(ctx, c.unsentKey(), b, store.Condition{})
 	}
 	return err
 }
 
 // settled removes the mark: the service has everything.
-func (c workingCopy) settled(ctx context.Context) error { return c.dir.Remove(ctx, c.unsentKey()) }
+func (c workingCopy) settled(ctx context.Context) error {
+	return c.copies.dir.Remove(ctx, c.unsentKey())
+}
 
 // setAside moves the content of the working copy to a place that nothing uses, and returns the place.
 func (c workingCopy) setAside(ctx context.Context, content []byte, at int64) (string, error) {
 	key := c.keys.Salvage(fmt.Sprintf("%s.%d.unsent.json", c.keys.Name, at))
-	_, err := c.dir.Write(ctx, key, content, store.Condition{})
-	return c.dir.Name(key), err
+	_, err := c.copies.dir.Write(ctx, key, content, store.Condition{})
+	return c.copies.dir.Name(key), err
 }

@@ -87,7 +87,7 @@ func (e *events) save(ctx context.Context, all []json.RawMessage) {
 	if missed {
 		return
 	}
-	err := e.run.stack.backend.client.SaveEvents(ctx, e.run.lease, all)
+	err := e.run.stack.subject.backend.client.SaveEvents(ctx, e.run.lease, all)
 	if err == nil || ctx.Err() != nil {
 		return
 	}
@@ -97,7 +97,7 @@ func (e *events) save(ctx context.Context, all []json.RawMessage) {
 	e.mu.Unlock()
 	e.run.refused(err)
 	if first {
-		e.run.stack.backend.note("the service does not show the other events of this operation: %v", err)
+		e.run.stack.subject.backend.note("the service does not show the other events of this operation: %v", err)
 	}
 }
 

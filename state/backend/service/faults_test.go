@@ -116,12 +116,12 @@ func TestFaultsLoseNothing(t *testing.T) {
 					require.Zero(t, left)
 				}
 
-				later, err := Open(t.Context(), b.options) // as the next command does
+				later, err := Open(t.Context(), b.core.options) // as the next command does
 				require.NoError(t, err)
 				defer func() { require.NoError(t, later.Close()) }()
-				opened, err := later.Open(t.Context(), s.Ref())
+				opened, err := later.Open(t.Context(), s.subject.Ref())
 				require.NoError(t, err)
-				again := opened.(*stack).WithSecrets(later.DefaultSecrets(s.Ref())).(*stack)
+				again := opened.(*stack).WithSecrets(later.DefaultSecrets(s.subject.Ref())).(*stack)
 				after, _, err := faultyOperation(t, again, "after")
 				require.NoError(t, err)
 				require.True(t, after)
@@ -167,14 +167,14 @@ func TestALeaseThatIsTakenByAnotherBeginsNothingMore(t *testing.T) {
 	require.ErrorAs(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: safe("two", 0)}), new(*LeaseError))
 	server.Heal()
 
-	o := b.options
+	o := b.core.options
 	o.Home = t.TempDir() // another machine
 	other, err := Open(ctx, o)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, other.Close()) }()
-	opened, err := other.Open(ctx, s.Ref())
+	opened, err := other.Open(ctx, s.subject.Ref())
 	require.NoError(t, err)
-	theirs := opened.(*stack).WithSecrets(other.DefaultSecrets(s.Ref())).(*stack)
+	theirs := opened.(*stack).WithSecrets(other.DefaultSecrets(s.subject.Ref())).(*stack)
 	require.Eventually(t, func() bool { // when the lease is over for the service, too
 		done, _, err := faultyOperation(t, theirs, "theirs")
 		if busy := (&BusyError{}); err != nil && !errors.As(err, &busy) {
@@ -256,10 +256,10 @@ func TestAnEnvironmentIsRemovedHoweverSlowTheServiceIs(t *testing.T) {
 func TestLeftoversOfKilledWritesAreRemoved(t *testing.T) {
 	_, b := open(t, servicetest.Options{}, nil)
 	s := made(t, b)
-	c, err := b.copyOf(t.Context(), s.Ref())
+	c, err := b.core.copyOf(t.Context(), s.subject.Ref())
 	require.NoError(t, err)
 	for _, key := range []string{c.unsentKey(), shelterKey} {
-		left := c.dir.Path(key) + ".97455188-3529-4a78-a94c-81ea6dca24b2.tmp"
+		left := c.copies.dir.Path(key) + ".97455188-3529-4a78-a94c-81ea6dca24b2.tmp"
 		require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o700))
 		require.NoError(t, os.WriteFile(left, []byte("{"), 0o600))
 		l, err := s.Lock(t.Context(), backend.LockOptions{})

@@ -14,67 +14,8 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/state/backend"
-	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 )
-
-// Record implements [backend.Stack]. Without a Begin before it, it begins an update.
-func (s *stack) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
-	h, r := s.now()
-	if h == nil {
-		return nil, &backend.NotLockedError{Ref: s.ref}
-	}
-	if r == nil {
-		begun, err := s.Begin(ctx, backend.Operation{Kind: "update"})
-		if err != nil {
-			return nil, err
-		}
-		if required := begun.Policies(); len(required) > 0 {
-			return nil, errors.Join(&PoliciesError{s.ref, required}, begun.End(ctx, backend.Update{Result: backend.ResultFailed}))
-		}
-		_, r = s.now()
-	}
-	content, err := h.content(ctx)
-	if err != nil {
-		return nil, err
-	}
-	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases().For(s.ref.Project, s.ref.Name)}
-	if s.secrets != nil {
-		seal.Manager = s.backend.shelter(s.secrets)
-	}
-	f := &feed{run: r, ahead: func(ctx context.Context, resources ...*state.Resource) {
-		_ = seal.Ahead(ctx, seal.Provider(providerOf(base)), resources...) // an error here occurs again when they are recorded
-	}}
-	if base != nil && seal.Provider(base.SecretsProvider).Identity() != base.SecretsProvider.Identity() {
-		f.ahead(ctx, base.Resources...)
-	}
-	inner, err := s.locked(h).Record(ctx, base)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1}); err != nil {
-		return nil, errors.Join(err, inner.Close(ctx))
-	}
-	later, stop := context.WithCancel(context.WithoutCancel(ctx))
-	f.Recorder, f.stop = inner, stop
-	if r.lease.Journal == api.JournalVersion {
-		if f.journal, err = newJournal(later, r, s, base, state.Digest(content)); err != nil {
-			stop()
-			return nil, errors.Join(err, inner.Close(ctx))
-		}
-		return f, nil
-	}
-	f.work.Go(func() { f.follow(later) })
-	return f, nil
-}
-
-func providerOf(base *state.Snapshot) *state.SecretsProvider {
-	if base == nil {
-		return nil
-	}
-	return base.SecretsProvider
-}
 
 // feedEvery is the time between two checkpoints for the service.
 const feedEvery = 2 * time.Second
@@ -146,22 +87,22 @@ func (f *feed) follow(ctx context.Context) {
 func (f *feed) send(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	content, err := f.run.held.content(ctx)
+	content, err := f.run.held.workingCopy.content(ctx)
 	if err != nil || content == nil || state.Digest(content) == f.sent {
 		return err
 	}
-	d, err := f.run.stack.outgoing(ctx, content)
+	d, err := f.run.stack.subject.outgoing(ctx, content)
 	if err != nil || d.Deployment == nil {
 		return err
 	}
-	can, err := f.run.stack.backend.capabilities(ctx)
+	can, err := f.run.stack.subject.backend.capabilities(ctx)
 	if err != nil {
 		return err
 	}
 	if can.Delta {
 		err = f.saveText(ctx, d, can.DeltaCutoff)
 	} else {
-		err = f.run.stack.backend.client.SaveCheckpoint(ctx, f.run.lease, d)
+		err = f.run.stack.subject.backend.client.SaveCheckpoint(ctx, f.run.lease, d)
 	}
 	if err == nil {
 		f.sent = state.Digest(content)
@@ -175,7 +116,7 @@ func (f *feed) saveText(ctx context.Context, d api.Deployment, cutoff int) error
 	if err != nil {
 		return err
 	}
-	client := f.run.stack.backend.client
+	client := f.run.stack.subject.backend.client
 	f.sequence++
 	if f.text != nil && len(f.text) >= cutoff && len(text) >= cutoff {
 		edits, err := json.Marshal(editsOf(f.text, text))
@@ -222,15 +163,15 @@ func (f *feed) Close(ctx context.Context) error {
 		lost = f.run.lostBecause()
 	}
 	if lost != nil {
-		return errors.Join(err, &UnsentError{f.run.stack.ref, f.run.held.name(), lost})
+		return errors.Join(err, &UnsentError{f.run.stack.subject.ref, f.run.held.workingCopy.name(), lost})
 	}
-	return errors.Join(err, f.run.held.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
+	return errors.Join(err, f.run.held.workingCopy.mark(ctx, unsent{Update: f.run.created.ID.ID, Version: f.run.lease.Version - 1, Sent: true}))
 }
 
 // sendLast sends the changes that the service does not have yet.
 func (f *feed) sendLast(ctx context.Context) error {
 	if f.journal != nil {
-		content, err := f.run.held.content(ctx)
+		content, err := f.run.held.workingCopy.content(ctx)
 		return errors.Join(err, f.journal.close(ctx, content))
 	}
 	if f.run.lostBecause() != nil {

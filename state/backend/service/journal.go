@@ -12,7 +12,6 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/backend/service/internal/api"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -52,28 +51,6 @@ type opened struct {
 	carried bool
 }
 
-// newJournal begins a journal for a run on base, which was read from the state with the digest present.
-func newJournal(ctx context.Context, r *run, s *stack, base *state.Snapshot, present string) (*journal, error) {
-	seal := sealing.Seal{Manager: s.secrets, Passphrases: s.backend.passphrases().For(s.ref.Project, s.ref.Name)}
-	provider := seal.Provider(providerOf(base))
-	j := &journal{
-		run: r, encoder: seal.Encoder(ctx, provider), provider: provider, box: await.NewMailbox[api.Entry](), sent: await.NewEvent(),
-		old: map[*state.Resource]int64{}, left: map[urn.URN]*state.Resource{}, made: map[*state.Resource]int64{}, open: map[*state.Resource]opened{},
-	}
-	if provider != nil {
-		j.put(ctx, api.Entry{Kind: api.EntrySecrets, Secrets: &api.SecretsProvider{Type: provider.Type, State: provider.State}})
-	}
-	if base != nil && (base.Origin() != present || len(base.Pending) > 0) {
-		if err := j.write(ctx, base); err != nil {
-			return nil, err
-		}
-	} else if base != nil {
-		j.number(base.Resources)
-	}
-	j.work.Go(func() { j.send(context.WithoutCancel(ctx)) })
-	return j, nil
-}
-
 func (j *journal) number(base []*state.Resource) {
 	for i, r := range base {
 		j.old[r] = int64(i)
@@ -92,7 +69,7 @@ func (j *journal) write(ctx context.Context, base *state.Snapshot) error {
 	without.Pending, without.SecretsProvider = nil, j.provider
 	text, err := j.encoder.Deployment(ctx, &without)
 	if err == nil {
-		text, err = j.run.stack.backend.delivered(ctx, j.provider, text)
+		text, err = j.run.stack.subject.backend.delivered(ctx, j.provider, text)
 	}
 	if err != nil {
 		return err
@@ -161,7 +138,7 @@ func (j *journal) resource(ctx context.Context, r *state.Resource) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	return j.run.stack.backend.delivered(ctx, j.provider, text)
+	return j.run.stack.subject.backend.delivered(ctx, j.provider, text)
 }
 
 // began is called when the begin of an operation has been recorded.
@@ -401,7 +378,7 @@ func (j *journal) send(ctx context.Context) {
 			all = append(all, next)
 		}
 		if j.complete() == nil {
-			if err := j.run.stack.backend.client.SaveEntries(ctx, j.run.lease, all); err != nil {
+			if err := j.run.stack.subject.backend.client.SaveEntries(ctx, j.run.lease, all); err != nil {
 				j.run.refused(err)
 				j.mu.Lock()
 				j.fail(err)

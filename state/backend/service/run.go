@@ -42,39 +42,15 @@ var _ backend.Run = (*run)(nil)
 // kinds are the names that the service has for operations.
 var kinds = map[string]string{"update": "update", "import": "update", "resource-import": "update", "refresh": "refresh", "destroy": "destroy", "preview": "preview"}
 
-// Begin implements [backend.Stack].
-func (s *stack) Begin(ctx context.Context, o backend.Operation) (backend.Run, error) {
-	h, before := s.now()
-	switch {
-	case !o.Preview && h == nil:
-		return nil, &backend.NotLockedError{Ref: s.ref}
-	case !o.Preview && before != nil:
-		return nil, &backend.RecordingError{Ref: s.ref}
-	}
-	r := &run{stack: s, preview: o.Preview, onLost: o.OnLost}
-	if !o.Preview {
-		r.held = h
-	}
-	if err := r.start(ctx, o); err != nil {
-		return nil, err
-	}
-	if !o.Preview {
-		if err := r.own(ctx); err != nil {
-			return nil, errors.Join(err, r.complete(context.WithoutCancel(ctx), api.Failed))
-		}
-	}
-	return r, nil
-}
-
 // start makes an update at the service and begins it.
 func (r *run) start(ctx context.Context, o backend.Operation) error {
-	s, client := r.stack, r.stack.backend.client
+	s, client := r.stack, r.stack.subject.backend.client
 	kind := cmp.Or(kinds[o.Kind], "update")
 	config, err := configOf(o.Config)
 	if err != nil {
 		return err
 	}
-	now, err := s.describe(ctx)
+	now, err := s.subject.describe(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,26 +58,26 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 	if o.Describe != nil {
 		about.Message, about.Environment = o.Describe(ctx)
 	}
-	if r.created, err = client.CreateUpdate(ctx, s.id(), kind, api.Program{
-		Name: cmp.Or(o.Program.Name, s.ref.Project), Runtime: cmp.Or(o.Program.Runtime, "unknown"), Main: o.Program.Main, Description: o.Program.Description,
+	if r.created, err = client.CreateUpdate(ctx, s.subject.id(), kind, api.Program{
+		Name: cmp.Or(o.Program.Name, s.subject.ref.Project), Runtime: cmp.Or(o.Program.Runtime, "unknown"), Main: o.Program.Main, Description: o.Program.Description,
 		Options: api.ProgramOptions{Color: "raw", DryRun: o.Preview, PolicyPacks: []string{}, Parallel: int32(o.Parallel)}, Config: config,
 		Metadata: about,
 	}); err != nil {
-		return s.explain(ctx, err)
+		return s.subject.explain(ctx, err)
 	}
 	journal := api.JournalVersion
-	if disabled, _ := s.backend.options.lookup()(EnvNoJournal); disabled == "true" || disabled == "1" || o.Preview {
+	if disabled, _ := s.subject.backend.options.lookup()(EnvNoJournal); disabled == "true" || disabled == "1" || o.Preview {
 		journal = 0
 	}
 	if !o.Preview {
-		content, err := r.held.content(ctx)
+		content, err := r.held.workingCopy.content(ctx)
 		if err != nil {
 			return err
 		}
 		if hasPending(content) {
 			journal = 0 // the service drops pending operations when a journal ends, also one without entries
 		}
-		if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: now.Version, Sent: true}); err != nil {
+		if err := r.held.workingCopy.mark(ctx, unsent{Update: r.created.ID.ID, Version: now.Version, Sent: true}); err != nil {
 			return err
 		}
 	}
@@ -115,10 +91,10 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 		}
 	}
 	if r.lease, err = client.StartUpdate(ctx, r.created.ID, tags, journal); err == nil && !o.Preview && r.lease.Version <= now.Version {
-		err = s.contradicts("it has version %d", "the version that the update makes is %d", now.Version, r.lease.Version)
+		err = s.subject.contradicts("it has version %d", "the version that the update makes is %d", now.Version, r.lease.Version)
 	}
 	if err != nil {
-		return s.explain(ctx, r.notStarted(ctx, err))
+		return s.subject.explain(ctx, r.notStarted(ctx, err))
 	}
 	later, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = stop
@@ -130,29 +106,29 @@ func (r *run) start(ctx context.Context, o backend.Operation) error {
 // notStarted ends an update that has not begun as far as is known, and returns the error.
 func (r *run) notStarted(ctx context.Context, err error) error {
 	if isDoubtful(err) { // it may have begun
-		if left := r.stack.backend.client.Cancel(context.WithoutCancel(ctx), r.created.ID); left != nil {
+		if left := r.stack.subject.backend.client.Cancel(context.WithoutCancel(ctx), r.created.ID); left != nil {
 			return errors.Join(err, left) // the next command ends it
 		}
 	} else if api.IsAway(err) {
 		return err
 	}
 	if !r.preview {
-		err = errors.Join(err, r.held.settled(ctx))
+		err = errors.Join(err, r.held.workingCopy.settled(ctx))
 	}
 	return err
 }
 
 // own makes the working copy equal to the state of the service, which only this process changes from now on.
 func (r *run) own(ctx context.Context) error {
-	content, err := r.stack.download(ctx)
+	content, err := r.stack.subject.download(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.held.replace(ctx, content); err != nil {
+	if err := r.held.workingCopy.replace(ctx, content); err != nil {
 		return err
 	}
 	drops := r.lease.Journal > 0 && hasPending(content) // another process has left it in the meantime
-	if err := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: !drops}); err != nil {
+	if err := r.held.workingCopy.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1, Sent: !drops}); err != nil {
 		return err
 	}
 	shared := r.stack.shared
@@ -168,8 +144,8 @@ var errNotRenewed = errors.New("it could not be reached in time to renew it")
 // renew renews the lease until ctx ends or the lease is lost. It is lost if a renewal is refused, which means that the update was cancelled, or if no
 // renewal succeeds until shortly before its end.
 func (r *run) renew(ctx context.Context) {
-	lasts := cmp.Or(r.stack.backend.options.Lease, api.LeaseTime)
-	every := cmp.Or(r.stack.backend.options.Renew, lasts/4)
+	lasts := cmp.Or(r.stack.subject.backend.options.Lease, api.LeaseTime)
+	every := cmp.Or(r.stack.subject.backend.options.Renew, lasts/4)
 	usable := lasts - lasts/10
 	for until := time.Now().Add(usable); ; {
 		if await.For(ctx, min(every, time.Until(until))) != nil {
@@ -177,7 +153,7 @@ func (r *run) renew(ctx context.Context) {
 		}
 		began := time.Now()
 		attempt, stop := context.WithDeadlineCause(ctx, until, errNotRenewed)
-		err := r.stack.backend.client.Renew(attempt, r.lease, lasts)
+		err := r.stack.subject.backend.client.Renew(attempt, r.lease, lasts)
 		stop()
 		switch {
 		case ctx.Err() != nil:
@@ -196,7 +172,7 @@ func (r *run) lose(why error) {
 	r.mu.Lock()
 	first := r.lost == nil && !r.ended
 	if first {
-		r.lost = &LeaseError{r.stack.ref, why}
+		r.lost = &LeaseError{r.stack.subject.ref, why}
 	}
 	err := r.lost
 	r.mu.Unlock()
@@ -225,12 +201,12 @@ func (r *run) Page() string {
 	if r.preview {
 		parts = []string{"previews", r.created.ID.ID}
 	}
-	return r.stack.backend.page(append([]string{r.stack.ref.Owner, r.stack.ref.Project, r.stack.ref.Name}, parts...)...)
+	return r.stack.subject.backend.page(append([]string{r.stack.subject.ref.Owner, r.stack.subject.ref.Project, r.stack.subject.ref.Name}, parts...)...)
 }
 
 // Policies implements [backend.Run].
 func (r *run) Policies() []backend.RequiredPolicy {
-	return r.stack.backend.required(r.created.Policies)
+	return r.stack.subject.backend.required(r.created.Policies)
 }
 
 // Events implements [backend.Run].
@@ -261,27 +237,27 @@ func (r *run) End(ctx context.Context, u backend.Update) error {
 	if r.preview {
 		return err
 	}
-	left, asked := r.held.unsent(ctx)
+	left, asked := r.held.workingCopy.unsent(ctx)
 	if asked != nil || left == nil || !left.Sent {
 		return errors.Join(err, asked)
 	}
 	if err != nil {
-		return fmt.Errorf("the service has the state of stack %s, but could not be notified of the end of the operation: %w", r.stack.ref, err)
+		return fmt.Errorf("the service has the state of stack %s, but could not be notified of the end of the operation: %w", r.stack.subject.ref, err)
 	}
 	if err := r.confirm(ctx); err != nil {
-		marked := r.held.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1})
-		return errors.Join(&UnsentError{r.stack.ref, r.held.name(), err}, marked)
+		marked := r.held.workingCopy.mark(ctx, unsent{Update: r.created.ID.ID, Version: r.lease.Version - 1})
+		return errors.Join(&UnsentError{r.stack.subject.ref, r.held.workingCopy.name(), err}, marked)
 	}
-	return r.held.settled(ctx)
+	return r.held.workingCopy.settled(ctx)
 }
 
 // confirm reads the saved state of the service, and returns an error if it differs from the recorded one.
 func (r *run) confirm(ctx context.Context) error {
-	content, err := r.held.content(ctx)
+	content, err := r.held.workingCopy.content(ctx)
 	if err != nil {
 		return err
 	}
-	return r.stack.confirm(ctx, content, r.lease.Version)
+	return r.stack.subject.confirm(ctx, content, r.lease.Version)
 }
 
 // complete ends the update at the service.
@@ -291,7 +267,7 @@ func (r *run) complete(ctx context.Context, status string) error {
 	if r.lostBecause() != nil {
 		return nil // it was ended at the service
 	}
-	client := r.stack.backend.client
+	client := r.stack.subject.backend.client
 	err := client.Complete(ctx, r.lease, status)
 	if err == nil || api.IsAway(err) && !isDoubtful(err) {
 		return err
@@ -300,12 +276,4 @@ func (r *run) complete(ctx context.Context, status string) error {
 		return nil // the answer to the first attempt was lost
 	}
 	return err
-}
-
-// WriteHistory implements [backend.Stack]. It ends the operation that has begun: its record is that of the service.
-func (s *stack) WriteHistory(ctx context.Context, u backend.Update) error {
-	if _, r := s.now(); r != nil {
-		return r.End(ctx, u)
-	}
-	return nil
 }

@@ -278,10 +278,10 @@ func TestWhatTheServiceHasAlreadyIsNotOvertaken(t *testing.T) {
 			server.Heal()
 			require.Contains(t, string(server.State("alice/demo/dev")), "id-one")
 			if changed {
-				d, err := b.client.Export(ctx, s.id(), 0)
+				d, err := b.core.client.Export(ctx, s.subject.id(), 0)
 				require.NoError(t, err)
 				d.Deployment = []byte(strings.ReplaceAll(string(d.Deployment), "id-one", "id-two"))
-				require.NoError(t, s.upload(ctx, d))
+				require.NoError(t, s.subject.upload(ctx, d))
 			}
 
 			l, err = s.Lock(ctx, backend.LockOptions{})
@@ -354,7 +354,7 @@ func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
 			require.NoError(t, r.End(ctx, state.Change{Begun: begun, Add: made}))
 			h, _ := s.now()
-			text, err := h.content(ctx)
+			text, err := h.workingCopy.content(ctx)
 			require.NoError(t, err)
 			require.NotContains(t, string(text), "sw0rdfish")
 			var unsent *UnsentError
@@ -365,14 +365,14 @@ func TestNewSecretsAreKeptWhileTheServiceIsAway(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(text), sheltered)
 			require.NotContains(t, string(text), "sw0rdfish")
-			_, err = b.DefaultSecrets(s.Ref()).Encrypter().Encrypt(ctx, "a setting")
+			_, err = b.DefaultSecrets(s.subject.Ref()).Encrypter().Encrypt(ctx, "a setting")
 			require.True(t, IsAway(err), "%v", err)
 
 			server.Heal()
-			later, err := Open(ctx, b.options) // as the next command does
+			later, err := Open(ctx, b.core.options) // as the next command does
 			require.NoError(t, err)
 			defer func() { require.NoError(t, later.Close()) }()
-			again, err := later.Open(ctx, s.Ref())
+			again, err := later.Open(ctx, s.subject.Ref())
 			require.NoError(t, err)
 			require.NoFileExists(t, unsent.File)
 			snapshot, err := again.Load(ctx)
@@ -407,7 +407,7 @@ func TestALostLeaseBeginsNothingMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var notes []string
 			server, b := open(t, can, func(o *Options) { o.Renew = 10 * time.Millisecond })
-			b.options.Note = nil
+			b.core.options.Note = nil
 			s := made(t, b)
 			ctx := t.Context()
 			l, err := s.Lock(ctx, backend.LockOptions{})
@@ -422,9 +422,9 @@ func TestALostLeaseBeginsNothingMore(t *testing.T) {
 			begun := resource("one", "")
 			require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: begun}))
 
-			now, err := s.describe(ctx)
+			now, err := s.subject.describe(ctx)
 			require.NoError(t, err)
-			require.NoError(t, b.client.Cancel(ctx, api.UpdateID{Stack: s.id(), ID: now.ActiveUpdate})) // from elsewhere
+			require.NoError(t, b.core.client.Cancel(ctx, api.UpdateID{Stack: s.subject.id(), ID: now.ActiveUpdate})) // from elsewhere
 			why, err := lost.Wait(ctx)
 			require.NoError(t, err)
 			require.ErrorAs(t, why, new(*LeaseError))
@@ -436,7 +436,7 @@ func TestALostLeaseBeginsNothingMore(t *testing.T) {
 			require.FileExists(t, unsent.File)
 			require.NoError(t, l.Close())
 
-			again, err := b.Open(ctx, s.Ref()) // sends it
+			again, err := b.Open(ctx, s.subject.Ref()) // sends it
 			require.NoError(t, err)
 			snapshot, err := again.Load(ctx)
 			require.NoError(t, err)

@@ -294,7 +294,8 @@ func (f *facts) about(c *cause) string {
 	return f.p.speaker(c.urn)
 }
 
-// causes returns the causes of the failure, in the order of the plan. That the operation has failed is not one of them.
+// causes returns the causes of the failure, in the order of the plan. A preview calls providers side by side, so that the order of its failures
+// means nothing: its causes are in the order of types and names. That the operation has failed is not one of them.
 func (f *facts) causes() []*cause {
 	var out []*cause
 	for _, u := range f.m.speakers {
@@ -314,7 +315,13 @@ func (f *facts) causes() []*cause {
 		}
 		return len(f.m.speakers) + 1<<32
 	}
-	slices.SortStableFunc(out, func(a, b *cause) int { return cmp.Compare(seq(a), seq(b)) })
+	byName := ByKindAndName()
+	slices.SortStableFunc(out, func(a, b *cause) int {
+		if f.p.IsPreview {
+			return cmp.Or(compareBools(a.urn == "", b.urn == ""), byName(a.urn, b.urn))
+		}
+		return cmp.Compare(seq(a), seq(b))
+	})
 	return out
 }
 
@@ -488,7 +495,10 @@ func (f *facts) failedTitle(n int) string {
 		return strings.ToUpper(title[:1]) + strings.TrimSuffix(title[1:], " failed:") + " cancelled:"
 	}
 	if n > 1 {
-		title = fmt.Sprintf("%s %d causes, the first one first", title, n)
+		title = fmt.Sprintf("%s %d causes", title, n)
+		if !f.p.IsPreview {
+			title += ", the first one first"
+		}
 	}
 	return strings.ToUpper(title[:1]) + title[1:]
 }

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -15,6 +16,9 @@ type Ending struct {
 	Decided  []Unreached      // decided, and not reached
 	// NextStep returns advice about the first cause if its message contains none. It may be nil.
 	NextStep func(Failure) string
+	// Planned are the steps of a preview in their final form. An event may have named another one of several causes, because the first of
+	// them in the canonical order was decided later.
+	Planned []stages.StepInfo
 	// Log is the log of decisions; without it, there is nothing about root causes.
 	Log *why.Log
 }

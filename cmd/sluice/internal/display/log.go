@@ -92,7 +92,7 @@ func (l *Log) finish() {
 // flush writes the rows that are due.
 func (l *Log) flush(end bool) {
 	for _, rows := range l.rows.ready(l.p.Now(), end) {
-		for _, text := range l.p.portion(rows, &l.rows.widths) {
+		for _, text := range l.p.portion(rows, &l.rows.widths, l.rows.grouped) {
 			l.write(text)
 		}
 		for _, r := range rows {

@@ -31,6 +31,7 @@ type logRows struct {
 	since   time.Time
 	foresee bool
 	atOnce  bool // each row is written at once
+	grouped groupNames
 }
 
 // logCell holds rows that are written together, in any order.
@@ -44,7 +45,7 @@ const page = time.Second
 
 // newLogRows returns the rows of a forecast, which may be nil.
 func newLogRows(p stepPrinter, f *Forecast) logRows {
-	l := logRows{places: map[place]int{}, foresee: f != nil, atOnce: p.ShowReplacementSteps}
+	l := logRows{places: map[place]int{}, grouped: groupNames{}, foresee: f != nil, atOnce: p.ShowReplacementSteps}
 	if f == nil || l.atOnce {
 		return l
 	}
@@ -116,12 +117,13 @@ func (l *logRows) ready(now time.Time, end bool) [][]logRow {
 }
 
 // portion returns the lines of rows that are written together. Columns never become narrower.
-func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
+// grouped has the groups of earlier portions, and gets those of this one.
+func (p stepPrinter) portion(rows []logRow, widths *columns, grouped groupNames) []string {
 	compare := ByKindAndName()
 	slices.SortStableFunc(rows, func(a, b logRow) int {
 		return cmp.Or(compareBools(stages.Removes(a.step.Op), stages.Removes(b.step.Op)), compare(a.step.URN, b.step.URN))
 	})
-	groups := p.equalRows(rows)
+	groups := p.equalRows(rows, grouped)
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		names[i] = cleanLine(g[0].step.URN.Name())
@@ -138,7 +140,7 @@ func (p stepPrinter) portion(rows []logRow, widths *columns) []string {
 		}
 		said := p.fate(first.step, first.took)
 		if len(g) > 1 {
-			said = p.fate(first.step, 0) + p.tookOf(g)
+			said = p.fate(grouped.shared(first.step), 0) + p.tookOf(g)
 		}
 		out = append(out, p.alignedRow(first.step, names[i], said, *widths))
 	}
@@ -155,13 +157,35 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// equalRows groups rows that differ only in their names, if there are many.
-func (p stepPrinter) equalRows(rows []logRow) [][]logRow {
+// equalRows groups rows that differ only in their names, if there are many. It adds the groups to grouped. A group may be the reason of
+// others, so it looks until there are no more.
+func (p stepPrinter) equalRows(rows []logRow, grouped groupNames) [][]logRow {
+	for range maxChain {
+		known := len(grouped)
+		groups := p.equalFates(rows, grouped)
+		for _, g := range groups {
+			if len(g) > 1 {
+				us := make([]urn.URN, len(g))
+				for i, r := range g {
+					us[i] = r.step.URN
+				}
+				grouped.add(us)
+			}
+		}
+		if len(grouped) == known {
+			return groups
+		}
+	}
+	return p.equalFates(rows, grouped)
+}
+
+// equalFates groups rows whose texts are equal, apart from names of their own and of known groups.
+func (p stepPrinter) equalFates(rows []logRow, grouped groupNames) [][]logRow {
 	apart := p.ShowURNs || p.ShowFullOutput || p.Diff
 	var looks []string
 	of := map[string][]logRow{}
 	for i, r := range rows {
-		look := fmt.Sprint(r.step.Op, " ", r.step.URN.Type(), " ", stem(r.step.URN.Name()), " ", p.fate(r.step, 0))
+		look := fmt.Sprint(r.step.Op, " ", r.step.URN.Type(), " ", stem(r.step.URN.Name()), " ", p.fate(grouped.shared(r.step), 0))
 		if apart {
 			look = fmt.Sprint(i)
 		}

@@ -96,9 +96,9 @@ func (r *Report) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	parts := r.held.all()
-	draw := treePrinter{r.p}.text
+	draw := treePrinter{stepPrinter: r.p}.text
 	if r.p.Diff {
-		draw = treePrinter{r.p}.blocks
+		draw = treePrinter{stepPrinter: r.p}.blocks
 	}
 	if text := draw(r.tree); text != "" && !r.p.OnlyEnd {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
@@ -119,6 +119,9 @@ func (r *Report) Explain(e Ending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.explain(e)
+	for i := range e.Planned {
+		r.tree.Correct(&e.Planned[i])
+	}
 }
 
 // Look calls f with the present sight, which is valid until f returns.

@@ -102,7 +102,7 @@ type Row struct {
 func (s Sight) Row(n *tree.Node) Row {
 	opens := n.IsOpen() && !s.IsPreview
 	if n.Status != tree.Running && !opens {
-		row := treePrinter{s.p}.row("", []*tree.Node{n})
+		row := treePrinter{stepPrinter: s.p}.row("", []*tree.Node{n})
 		switch {
 		case n.Status == tree.Failed && n.Err == nil && n.Note != "":
 			row.fate += " error: " + firstLine(n.Note)

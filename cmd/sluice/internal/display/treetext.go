@@ -26,7 +26,10 @@ const (
 )
 
 // treePrinter draws the tree of the changed resources.
-type treePrinter struct{ stepPrinter }
+type treePrinter struct {
+	stepPrinter
+	grouped groupNames // of the tree
+}
 
 // treeRow is a row of a tree: one resource, or several that differ only in their names.
 type treeRow struct {
@@ -41,6 +44,7 @@ type treeRow struct {
 // text draws the resources that an operation changes as a tree, in the order of types and names: the text depends on the events, and
 // not on their times. It returns "" if there are none.
 func (p treePrinter) text(t *tree.Tree) string {
+	p.grouped = p.groupsOf(t)
 	rows := p.rows(t.Top, "")
 	kinds, names := 0, 0
 	for _, r := range rows {
@@ -177,7 +181,7 @@ func (p treePrinter) alike(siblings []*tree.Node) [][]*tree.Node {
 			out = append(out, []*tree.Node{n})
 			continue
 		}
-		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.outcome(n, 0)}
+		l := look{n.Step.Op, n.URN.Type(), stem(n.URN.Name()), p.outcome(n, p.grouped.shared(n.Step), 0)}
 		if p.isAborted(n) {
 			l.fate = p.failed(n.Step, n.Err, 0)
 		}
@@ -223,7 +227,7 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	switch {
 	case len(g) > 1:
 		row.name = fmt.Sprintf("%s (%d)", pattern(nodeNames(g)), len(g))
-		if row.fate = p.outcome(n, 0); p.isAborted(n) {
+		if row.fate = p.outcome(n, p.grouped.shared(n.Step), 0); p.isAborted(n) {
 			row.fate = p.failed(n.Step, n.Err, 0)
 		}
 		shortest, longest := n.Took, n.Took
@@ -242,7 +246,7 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 	case n.Step.Op == stages.OpSame && !p.shows(n.Step):
 		row.mark = "  " // it is drawn only for its descendants
 	default:
-		row.fate = p.outcome(n, n.Took)
+		row.fate = p.outcome(n, n.Step, n.Took)
 	}
 	return row
 }
@@ -250,12 +254,13 @@ func (p treePrinter) row(branch string, g []*tree.Node) treeRow {
 // isAborted reports whether an operation on a resource was aborted on the request of the user.
 func (p treePrinter) isAborted(n *tree.Node) bool { return p.aborts && n.Status == tree.Failed }
 
-// outcome describes the actual or planned change of a resource. It mentions the old object of a replacement that is still there.
-func (p treePrinter) outcome(n *tree.Node, took time.Duration) string {
+// outcome describes the actual or planned change of a resource by a step. It mentions the old object of a replacement that is still
+// there.
+func (p treePrinter) outcome(n *tree.Node, s stages.StepInfo, took time.Duration) string {
 	if !p.IsPreview && n.Outcome() == stages.OpCreateReplacement {
-		return p.fateAs(wordsFor(n.Step.Op).done+" (the old one is still there)", n.Step, took)
+		return p.fateAs(wordsFor(s.Op).done+" (the old one is still there)", s, took)
 	}
-	return p.fate(n.Step, took)
+	return p.fate(s, took)
 }
 
 func nodeNames(g []*tree.Node) []string {

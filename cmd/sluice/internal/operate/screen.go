@@ -256,6 +256,9 @@ func (s *screen) close(ctx context.Context, r *sluice.Result, log *why.Log, runE
 	}
 	var errs []error
 	end := ending(log, runErr, s.advised, s.named)
+	if s.options.IsPreview && r != nil {
+		end.Planned = r.Steps()
+	}
 	if s.log != nil {
 		s.closeLog(ctx, end)
 		if log != nil && runErr == nil {

@@ -31,6 +31,8 @@ type Inputs struct {
 	Owner     eval.Owner
 	// Declared is called for each resource before it is registered or read, so that its place is known if that fails.
 	Declared func(urn.URN, *ast.Resource)
+	// Turn waits until it is the resource's turn to register.
+	Turn func(*bind.Node) *stages.Ordered
 }
 
 // New returns a declarer for the resources of a template.
@@ -157,6 +159,7 @@ func (d *declaration) register() (Declared, error) {
 		}
 	}
 	req.Dependencies, req.Inputs = values.Sorted(deps), property.NewMap(d.properties)
+	req.Ordered = d.Turn(d.node)
 	reply, err := d.Monitor.Register(d.node.At, req)
 	if err != nil {
 		return Declared{}, err
@@ -176,7 +179,7 @@ func (d *declaration) read(id property.Value) (Declared, error) {
 	reply, err := d.Monitor.Read(d.node.At, &stages.ReadRequest{
 		Type: req.Type, Name: req.Name, ID: plain, Parent: req.Parent, Properties: property.NewMap(d.properties),
 		Dependencies: values.Sorted(deps), Provider: req.Provider, Package: req.Package, PackageRef: req.PackageRef,
-		AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		AdditionalSecretOutputs: req.AdditionalSecretOutputs, Ordered: d.Turn(d.node),
 	})
 	if err != nil {
 		return Declared{}, err

@@ -123,6 +123,14 @@ func (t *Tree) Observe(e stages.Event) {
 	}
 }
 
+// Correct puts the reason of a delete into the node that shows it. Other steps have their final reasons from the beginning.
+func (t *Tree) Correct(s *stages.StepInfo) {
+	n := t.nodes[s.URN]
+	if n != nil && s.New == nil && n.Step.New == nil && n.Step.Old == s.Old && n.Step.Op == wholeOp(s) {
+		n.Step.Reason = s.Reason
+	}
+}
+
 // isShown reports whether a step belongs to a resource that displays show.
 func isShown(s *stages.StepInfo) bool { return !s.Internal && s.Op != stages.OpRemovePendingReplace }
 
